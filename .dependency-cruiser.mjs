@@ -1,0 +1,80 @@
+/**
+ * Which room may import which. Inner rooms own the interfaces, outer rooms implement them,
+ * and only the composition roots (`gateway.ts`, and the command line's `cli/`) see them all.
+ */
+const mayImport = {
+  base: [],
+  config: ['base'],
+  media: ['base'],
+  egress: ['base'],
+  pathway: ['base'],
+  models: ['base', 'media', 'pathway'],
+  conversation: ['base', 'pathway', 'models', 'egress'],
+  knowledge: ['base', 'models'],
+  voice: ['base', 'media', 'models', 'pathway', 'conversation', 'knowledge'],
+  calls: ['base', 'media', 'models', 'pathway', 'conversation', 'knowledge', 'voice'],
+  accounts: ['base', 'pathway'],
+};
+const inner = Object.keys(mayImport);
+const adapters = ['telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage'];
+for (const adapter of adapters) mayImport[adapter] = inner;
+mayImport.simulator = [...inner, 'config'];
+mayImport.http = [...inner, ...adapters, 'config'].filter((room) => room !== 'storage' && room !== 'queue');
+
+const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
+  name: `room-${room}`,
+  comment: `src/${room} may import only: ${[room, ...allowed].join(', ')}`,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: { path: '^(src|sip)/', pathNot: `^src/(${[room, ...allowed].join('|')})/` },
+}));
+
+const onlyIn = (name, modules, room) => ({
+  name: `${name}-only-in-${room.replaceAll('/', '-')}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `^src/${room}/` },
+  to: { path: `node_modules/(${modules})/` },
+});
+
+export default {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'no-dev-dependency',
+      severity: 'error',
+      from: { path: '^(src|sip)/' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
+    {
+      name: 'product-imports-no-test',
+      severity: 'error',
+      from: { path: '^(src|sip)/' },
+      to: { path: '^(test|bench)/' },
+    },
+    { name: 'sip-stands-alone', severity: 'error', from: { path: '^sip/' }, to: { path: '^src/' } },
+    {
+      name: 'roots-are-not-imported',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: '^src/cli/' },
+      to: { path: '^src/(gateway|main)\\.ts$' },
+    },
+    ...roomRules,
+    onlyIn('drachtio', 'drachtio-srf', 'telephony'),
+    onlyIn('redis', 'ioredis|bullmq', 'queue'),
+    onlyIn('sql', 'pg|@electric-sql', 'storage'),
+    onlyIn('openai', 'openai', 'models/openai'),
+    onlyIn('fastify', 'fastify|@fastify', 'http'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    parser: 'swc',
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};

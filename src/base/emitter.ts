@@ -1,0 +1,35 @@
+/** A listener, given the one value its event carries. */
+export type Listener<Value> = (value: Value) => void;
+
+/**
+ * Announces typed events. A listener that throws never disturbs the announcer or the other listeners: its error
+ * goes to `onListenerError`.
+ */
+export interface Emitter<Events extends object> {
+  /** @returns A function that takes the listener off again; idempotent. */
+  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void;
+  emit<Name extends keyof Events>(name: Name, value: Events[Name]): void;
+}
+
+export function createEmitter<Events extends object>(
+  onListenerError: (error: unknown, name: keyof Events) => void,
+): Emitter<Events> {
+  const listeners = new Map<keyof Events, Set<Listener<never>>>();
+  return {
+    on(name, listener) {
+      const set = listeners.get(name) ?? new Set();
+      listeners.set(name, set);
+      set.add(listener);
+      return () => set.delete(listener);
+    },
+    emit(name, value) {
+      for (const listener of [...(listeners.get(name) ?? [])]) {
+        try {
+          (listener as Listener<typeof value>)(value);
+        } catch (error) {
+          onListenerError(error, name);
+        }
+      }
+    },
+  };
+}
