@@ -1,0 +1,112 @@
+import { timingSafeEqual } from 'node:crypto';
+
+import type { Clock } from '../base/clock.ts';
+import { digestCredential, looksLikeApiKey } from './apiKey.ts';
+import type { KeyPrincipal, Principal } from './principal.ts';
+
+/** Longest time that a found key is believed without asking again, as a second line behind the announcements. */
+const CACHE_MILLISECONDS = 30_000;
+/** Bounds the memory for keys to about 4 MB. */
+const CACHE_ENTRIES = 10_000;
+/** A key's `lastUsedAt` is as exact as this. */
+const USE_FLUSH_MILLISECONDS = 5_000;
+
+/** How nodes hear of revoked keys. */
+export interface Revocations {
+  /** Whether announcements are heard at present; while they are not, nothing remembered is believed. */
+  heard(): boolean;
+  /** @returns A function that ends the listening. */
+  listen(onRevoked: (digests: readonly string[]) => void, onDeaf: () => void): () => void;
+  /** Resolves once every node that listens has forgotten these keys. */
+  announce(digests: readonly string[]): Promise<void>;
+}
+
+export interface AuthenticatorDeps {
+  readonly findByDigest: (digest: string) => Promise<KeyPrincipal | undefined>;
+  readonly markUsed: (uses: ReadonlyMap<string, Date>) => Promise<void>;
+  readonly revocations: Revocations;
+  readonly adminToken: string;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Authenticator {
+  /** Who holds this credential, if anybody; what is remembered needs no look-up. */
+  authenticate(credential: string): Promise<Principal | undefined>;
+  /** As `authenticate`, but only from memory: costs nothing, finds only what was found lately. */
+  remembered(credential: string): Principal | undefined;
+  /** Keeps the last uses, and stops. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Tells who a credential belongs to, with a memory that a revocation on any node clears at once. */
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
+  const { clock, revocations } = deps;
+  const adminDigest = Buffer.from(digestCredential(deps.adminToken), 'hex');
+  const cache = new Map<string, { principal: KeyPrincipal; until: number }>();
+  let generation = 0;
+  let uses = new Map<string, Date>();
+  let closed = false;
+
+  const stopListening = revocations.listen(
+    (digests) => {
+      generation += 1;
+      for (const digest of digests) cache.delete(digest);
+    },
+    () => {
+      generation += 1;
+      cache.clear();
+    },
+  );
+
+  const flush = async () => {
+    const batch = uses;
+    if (batch.size === 0) return;
+    uses = new Map();
+    await deps.markUsed(batch).catch(deps.onError);
+  };
+  let timer = clock.setTimer(tick, USE_FLUSH_MILLISECONDS);
+  function tick() {
+    void flush().then(() => {
+      if (!closed) timer = clock.setTimer(tick, USE_FLUSH_MILLISECONDS);
+    });
+  }
+
+  const recall = (digest: string): KeyPrincipal | undefined => {
+    const entry = cache.get(digest);
+    return entry && entry.until > clock.monotonicMs() && revocations.heard() ? entry.principal : undefined;
+  };
+  const remember = (digest: string, principal: KeyPrincipal) => {
+    if (cache.size >= CACHE_ENTRIES) cache.delete(cache.keys().next().value ?? '');
+    cache.set(digest, { principal, until: clock.monotonicMs() + CACHE_MILLISECONDS });
+  };
+  const isAdmin = (digest: string) => timingSafeEqual(Buffer.from(digest, 'hex'), adminDigest);
+
+  return {
+    remembered(credential) {
+      const digest = digestCredential(credential);
+      return isAdmin(digest) ? { kind: 'admin' } : recall(digest);
+    },
+    async authenticate(credential) {
+      const digest = digestCredential(credential);
+      if (isAdmin(digest)) return { kind: 'admin' };
+      if (!looksLikeApiKey(credential)) return undefined;
+      let principal = recall(digest);
+      if (!principal) {
+        // A revocation that is announced while the look-up runs must not be undone by what the look-up saw.
+        const before = generation;
+        principal = await deps.findByDigest(digest);
+        if (principal && before === generation) remember(digest, principal);
+      }
+      if (principal) uses.set(principal.keyId, new Date(clock.now()));
+      return principal;
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      timer.cancel();
+      stopListening();
+      await flush();
+    },
+  };
+}
