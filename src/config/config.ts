@@ -115,15 +115,5 @@ function contradictions(values: Settings): ConfigurationProblem[] {
   if (values.S3_ACCESS_KEY_ID !== undefined && values.S3_SECRET_ACCESS_KEY === undefined) {
     report('S3_SECRET_ACCESS_KEY', 'is needed with S3_ACCESS_KEY_ID');
   }
-  if (
-    values.DATABASE_URL !== undefined &&
-    values.REDIS_URL !== undefined &&
-    values.SECRETS_KEY === undefined
-  ) {
-    report(
-      'SECRETS_KEY',
-      'is needed with DATABASE_URL and REDIS_URL, since every node must open the same secrets',
-    );
-  }
   return problems;
 }
