@@ -21,7 +21,8 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
  * Tells in plain words what a zod schema had against a value: which field, and what would be right.
  *
  * Of a union, only the branch that the value comes nearest to is reported. Each unknown field is a detail of its own
- * and its path is the field itself. A message that the schema's author wrote is kept as it is.
+ * and its path is the field itself. A message that the schema's author wrote is kept, with the field's name in place
+ * of `{field}`.
  *
  * @param error - A ZodError, or anything else that carries zod's issues.
  * @returns At most {@link MAX_ERROR_DETAILS} details, in zod's order; at least one when there was an issue.
@@ -70,7 +71,7 @@ function branchesOf(issue: UnionIssue): (readonly Issue[])[] {
 
 /**
  * The branch whose author the value most likely had in mind: one of the right type, then with the fewest wrong
- * literals (a wrong `event: "dtmf"` says that another branch was meant), then with the fewest issues.
+ * literals (a wrong `event: "dtmf"` says that another branch was meant, and so does a field that must not be there), then with the fewest issues.
  */
 function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const candidates = branches.filter((issues) => issues.length > 0 && !issues.some(isAboutTheValueItself));
@@ -86,6 +87,7 @@ function isAboutTheValueItself(issue: Issue): boolean {
 
 function isWrongLiteral(issue: Issue): boolean {
   if (issue.code === 'invalid_union') return issue.discriminator !== undefined;
+  if (issue.code === 'invalid_type') return issue.expected === 'never';
   return issue.code === 'invalid_value' && issue.values.length === 1;
 }
 

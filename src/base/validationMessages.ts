@@ -37,10 +37,13 @@ const FORMAT_NAMES: Readonly<Record<string, string>> = {
 
 const DEFAULT_MESSAGE = /^(?:Invalid|Too (?:small|big)|Unrecognized)\b/;
 
-/** Says what is wrong with the field at `path`; keeps the message of a schema that brought its own. */
+/**
+ * Says what is wrong with the field at `path`. A schema that brought its own message is quoted, with the field's
+ * name wherever that message says `{field}`.
+ */
 export function describeIssue(issue: Issue, path: readonly PropertyKey[]): string {
   const name = fieldName(path);
-  if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message;
+  if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message.replaceAll('{field}', name);
   switch (issue.code) {
     case 'invalid_type':
       return describeType(issue, name);

@@ -59,6 +59,12 @@ describe('zodDetails names the field and what would be right', () => {
     ['a prefix', z.string().startsWith('https://'), 'x', 'field must start with "https://"'],
     ['a step', z.number().multipleOf(20), 30, 'field must be a multiple of 20'],
     ['an own message', z.string().min(3, 'say at least three letters'), 'x', 'say at least three letters'],
+    [
+      'a refinement that asks for the name',
+      z.string().refine(() => false, '{field} must rhyme'),
+      'x',
+      'field must rhyme',
+    ],
     ['a refinement', z.string().refine(() => false, 'field must rhyme'), 'x', 'field must rhyme'],
   ])('%s', (_name, schema, value, message) => {
     expect(detailsFor(field(schema), { field: value })).toEqual([{ path: '/field', message }]);
