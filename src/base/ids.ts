@@ -9,3 +9,10 @@ export type MakeId = () => string;
  * @see RFC 9562 section 5.7
  */
 export const uuidV7: MakeId = () => v7();
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Whether a text that a user sent can be one of our ids at all. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

@@ -1,0 +1,49 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const VERSION = 'v1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Seals secrets before they are stored, so that a copy of the database gives nothing away. */
+export interface Sealer {
+  /** @returns ASCII text; another one each time. */
+  seal(secret: string): string;
+  /** @throws {Error} When the text was not sealed with this key, or was changed. */
+  open(sealed: string): string;
+  /** Tells one key from another without telling the key. */
+  readonly fingerprint: string;
+}
+
+/**
+ * AES-256-GCM with a random nonce for each secret.
+ *
+ * @param key - 32 bytes.
+ * @see NIST SP 800-38D
+ */
+export function createSealer(key: Uint8Array): Sealer {
+  return {
+    fingerprint: createHash('sha256').update('callway-secrets-key').update(key).digest('hex').slice(0, 16),
+    seal(secret) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce);
+      const sealed = Buffer.concat([
+        nonce,
+        cipher.update(secret, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
+      return `${VERSION}.${sealed.toString('base64url')}`;
+    },
+    open(text) {
+      const [version, body] = text.split('.');
+      const sealed = Buffer.from(body ?? '', 'base64url');
+      if (version !== VERSION || sealed.length < NONCE_BYTES + TAG_BYTES)
+        throw new Error('not a sealed secret');
+      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      const opened = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+      return Buffer.concat([opened, decipher.final()]).toString('utf8');
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+
+import { CallwayError, unavailable } from '../base/errors.ts';
+import { type Credentials, parseRedisAddress } from './redisAddress.ts';
+
+/** A command that takes longer says that Redis is away. */
+const COMMAND_TIMEOUT_MILLISECONDS = 2_000;
+const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
+const LONGEST_RETRY_MILLISECONDS = 1_000;
+
+export type RedisClient = Redis | Cluster;
+
+export interface RedisConnection {
+  readonly client: RedisClient;
+  /** Whether commands can be sent at this moment. */
+  isReady(): boolean;
+  /** @throws {CallwayError} `redis_unavailable` when it does not answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RedisDeps {
+  readonly url: string;
+  readonly onError: (error: Error) => void;
+}
+
+/** Connects; a lost connection is tried again for ever, and meanwhile commands fail at once. */
+export function connectRedis(deps: RedisDeps): RedisConnection {
+  const client = createClient(deps.url);
+  client.on('error', deps.onError);
+  let closed = false;
+  return {
+    client,
+    isReady: () => client.status === 'ready',
+    async ping() {
+      await orUnavailable(client.ping());
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      client.disconnect();
+    },
+  };
+}
+
+/** Waits for a command, and says in our own terms when Redis is away. */
+export async function orUnavailable<Result>(command: Promise<Result>): Promise<Result> {
+  try {
+    return await command;
+  } catch (error) {
+    if (error instanceof CallwayError) throw error;
+    throw unavailable('redis', error);
+  }
+}
+
+function createClient(url: string): RedisClient {
+  const address = parseRedisAddress(url);
+  const options: RedisOptions = {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    commandTimeout: COMMAND_TIMEOUT_MILLISECONDS,
+    connectTimeout: CONNECT_TIMEOUT_MILLISECONDS,
+    retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RETRY_MILLISECONDS),
+  };
+  switch (address.kind) {
+    case 'single':
+      return new Redis(address.url, options);
+    case 'sentinel':
+      return new Redis({
+        ...options,
+        sentinels: [...address.sentinels],
+        name: address.masterName,
+        ...named(address.credentials),
+      });
+    case 'cluster':
+      return new Cluster([...address.nodes], {
+        enableOfflineQueue: false,
+        clusterRetryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RETRY_MILLISECONDS),
+        redisOptions: {
+          connectTimeout: CONNECT_TIMEOUT_MILLISECONDS,
+          commandTimeout: COMMAND_TIMEOUT_MILLISECONDS,
+          ...(address.tls ? { tls: {} } : {}),
+          ...named(address.credentials),
+        },
+      });
+  }
+}
+
+function named({ username, password }: Credentials) {
+  return { ...(username ? { username } : {}), ...(password ? { password } : {}) };
+}

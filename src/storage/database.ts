@@ -1,0 +1,24 @@
+/** A value that a query may carry; objects go as JSON text, made by the caller. */
+export type Parameter = string | number | boolean | Date | null | readonly string[];
+
+/** Runs one query at a time: a database, or a transaction in it. */
+export interface Queryable {
+  /**
+   * @param sql - One statement with `$1`-style parameters.
+   * @throws {CallwayError} `unavailable` when the database is away.
+   */
+  query<Row>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
+}
+
+/** The little that Callway asks of a database, so that the embedded one and a server are the same to it. */
+export interface Database extends Queryable {
+  /**
+   * Runs `work` in a transaction: all of it, or nothing. Short ones only, and never across network traffic of
+   * other kinds, since the embedded database takes one at a time.
+   */
+  transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result>;
+  /** Runs several statements in one transaction, without parameters: a migration. */
+  script(transaction: Queryable, sql: string): Promise<void>;
+  /** Idempotent; waits for what runs. */
+  close(): Promise<void>;
+}

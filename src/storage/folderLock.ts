@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+/** The holder shows so often that it lives. */
+const HEARTBEAT_MILLISECONDS = 2_000;
+/** A holder on another host (a container that is gone, say) that has not shown itself for so long is dead. */
+const STALE_MILLISECONDS = 15_000;
+
+interface Holder {
+  readonly token: string;
+  readonly pid: number;
+  readonly host: string;
+  /** Clock ticks since boot at the process's start, where the system tells; a reused pid has others. */
+  readonly startedAtTicks: string | undefined;
+}
+
+/** Somebody else has the folder. */
+export class FolderLockedError extends Error {
+  constructor(folder: string, holder: { pid: number; host: string }) {
+    super(
+      `${folder} is in use by another Callway (process ${holder.pid} on ${holder.host}); stop it, or give this one a DATA_DIR of its own`,
+    );
+    this.name = 'FolderLockedError';
+  }
+}
+
+/**
+ * Takes a folder for this process alone. A lock whose process is dead is taken over, so that nothing has to be
+ * cleaned up after a crash.
+ *
+ * @returns A function that gives the folder back; idempotent.
+ * @throws {FolderLockedError} When a living process has it.
+ */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const path = join(folder, 'callway.lock');
+  const own: Holder = {
+    token: randomUUID(),
+    pid: process.pid,
+    host: hostname(),
+    startedAtTicks: await startTicks(process.pid),
+  };
+  const candidate = `${path}.${own.token}`;
+  await writeFile(candidate, JSON.stringify(own), { mode: 0o600 });
+  try {
+    while (!(await tryLink(candidate, path))) await removeIfStale(folder, path);
+  } finally {
+    await rm(candidate, { force: true });
+  }
+
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => {
+      // The next beat tries again; only a holder on another host is judged by it.
+    });
+  }, HEARTBEAT_MILLISECONDS);
+  heartbeat.unref();
+  let released = false;
+  return async () => {
+    if (released) return;
+    released = true;
+    clearInterval(heartbeat);
+    if ((await readHolder(path))?.token === own.token) await rm(path, { force: true });
+  };
+}
+
+/** A hard link appears whole or not at all, and never over another file. */
+async function tryLink(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+async function removeIfStale(folder: string, path: string): Promise<void> {
+  const holder = await readHolder(path);
+  if (!holder) return;
+  if (await isAlive(holder, path)) throw new FolderLockedError(folder, holder);
+  // Two that find the same dead lock both rename; the one that moved something newer puts it back.
+  const moved = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, moved);
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return;
+    throw error;
+  }
+  if ((await readHolder(moved))?.token !== holder.token) await tryLink(moved, path);
+  await rm(moved, { force: true });
+}
+
+async function isAlive(holder: Holder, path: string): Promise<boolean> {
+  if (holder.host !== hostname()) {
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
+    return Date.now() - mtimeMs < STALE_MILLISECONDS;
+  }
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    return isCode(error, 'EPERM');
+  }
+  return holder.startedAtTicks === undefined || (await startTicks(holder.pid)) === holder.startedAtTicks;
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Holder;
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    return { token: '', pid: 0, host: '', startedAtTicks: undefined };
+  }
+}
+
+/** @see proc(5), field 22 of /proc/pid/stat, counted behind the command's closing bracket. */
+async function startTicks(pid: number): Promise<string | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

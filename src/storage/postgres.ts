@@ -1,0 +1,81 @@
+import pg from 'pg';
+
+import type { Database, Parameter } from './database.ts';
+import { translateDatabaseError } from './errors.ts';
+
+const POOL_SIZE = 20;
+/** A request waits so long for a connection before it answers that the database is away. */
+const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
+const IDLE_TIMEOUT_MILLISECONDS = 30_000;
+/** No query of a request may hold a connection longer. */
+const STATEMENT_TIMEOUT_MILLISECONDS = 30_000;
+
+export interface PostgresOptions {
+  /** `postgres://…`, credentials included. */
+  readonly url: string;
+  /** Told when a connection that nobody used breaks. */
+  readonly onIdleError: (error: Error) => void;
+}
+
+/** A Postgres server, by a pool of connections that mends itself when the server comes back. */
+export function openPostgres(options: PostgresOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MILLISECONDS,
+    statement_timeout: STATEMENT_TIMEOUT_MILLISECONDS,
+    application_name: 'callway',
+    keepAlive: true,
+  });
+  pool.on('error', options.onIdleError);
+  let closing: Promise<void> | undefined;
+
+  return {
+    query: (sql, parameters) => run(pool, sql, parameters),
+    async transaction(work) {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw translateDatabaseError(error);
+      });
+      // Between two queries of a transaction nobody else listens for the connection's end.
+      const ignore = () => {};
+      client.on('error', ignore);
+      let broken: Error | undefined;
+      try {
+        await run(client, 'BEGIN');
+        const result = await work({ query: (sql, parameters) => run(client, sql, parameters) });
+        await run(client, 'COMMIT');
+        return result;
+      } catch (error) {
+        await run(client, 'ROLLBACK').catch((failure: Error) => {
+          broken = failure;
+        });
+        throw error;
+      } finally {
+        client.off('error', ignore);
+        client.release(broken);
+      }
+    },
+    script: async (transaction, sql) => {
+      await transaction.query(sql);
+    },
+    close() {
+      closing ??= pool.end();
+      return closing;
+    },
+  };
+}
+
+async function run<Row>(
+  target: pg.Pool | pg.PoolClient,
+  sql: string,
+  parameters?: readonly Parameter[],
+): Promise<Row[]> {
+  try {
+    // Without parameters the simple protocol is used, which takes several statements.
+    const result = await (parameters ? target.query(sql, [...parameters]) : target.query(sql));
+    return result.rows as Row[];
+  } catch (error) {
+    throw translateDatabaseError(error);
+  }
+}

@@ -1,0 +1,76 @@
+import { isUuid } from '../base/ids.ts';
+import type { TestCaseStore } from '../suites/stores.ts';
+import type { TestCase } from '../suites/testCase.ts';
+import type { Queryable } from './database.ts';
+import { isoTime, mapPage, queryPage } from './rows.ts';
+
+type Definition = Omit<TestCase, 'id' | 'projectId' | 'createdAt' | 'updatedAt'>;
+
+interface Row {
+  id: string;
+  project_id: string;
+  definition: Definition;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS = 'id, project_id, definition, created_at, updated_at';
+
+export function testCaseStore(database: Queryable): TestCaseStore {
+  return {
+    async insert(testCase) {
+      await database.query(
+        `INSERT INTO test_cases (${COLUMNS}) VALUES ($1, $2, $3, $4, $5)`,
+        toRow(testCase),
+      );
+    },
+    async find(projectId, testCaseId, lock) {
+      if (!isUuid(testCaseId)) return undefined;
+      const [row] = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM test_cases WHERE project_id = $1 AND id = $2 ${lock ? 'FOR UPDATE' : ''}`,
+        [projectId, testCaseId],
+      );
+      return row && fromRow(row);
+    },
+    async list(projectId, page) {
+      const select = `SELECT ${COLUMNS} FROM test_cases WHERE project_id = $1 ORDER BY created_at, id`;
+      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
+    },
+    async update(testCase) {
+      await database.query(
+        `UPDATE test_cases SET definition = $3, created_at = $4, updated_at = $5
+         WHERE id = $1 AND project_id = $2`,
+        toRow(testCase),
+      );
+    },
+    async remove(projectId, testCaseId) {
+      if (!isUuid(testCaseId)) return false;
+      const rows = await database.query(
+        'DELETE FROM test_cases WHERE project_id = $1 AND id = $2 RETURNING id',
+        [projectId, testCaseId],
+      );
+      return rows.length > 0;
+    },
+    async known(projectId, testCaseIds) {
+      const rows = await database.query<{ id: string }>(
+        'SELECT id FROM test_cases WHERE project_id = $1 AND id = ANY($2::uuid[])',
+        [projectId, testCaseIds.filter(isUuid)],
+      );
+      return new Set(rows.map(({ id }) => id));
+    },
+  };
+}
+
+function toRow({ id, projectId, createdAt, updatedAt, ...definition }: TestCase): string[] {
+  return [id, projectId, JSON.stringify(definition), createdAt, updatedAt];
+}
+
+function fromRow(row: Row): TestCase {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    ...row.definition,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
