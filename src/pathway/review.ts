@@ -9,7 +9,7 @@ import type { Problem } from './problem.ts';
 import { type Pathway, pathwaySchema } from './schema.ts';
 import { findStops } from './stops.ts';
 import { checkStructure, type KnownNames } from './structure.ts';
-import { checkTemplate, templateVariables } from './templates.ts';
+import { templateVariables } from './templates.ts';
 
 export interface Review {
   /** True when no problem is an error. */
@@ -114,9 +114,9 @@ function reviewVariables(pathway: Pathway, known: ReadonlySet<string>): Problem[
         }),
       );
   const inNodes = pathway.nodes.flatMap((node, index) =>
-    nodeTemplates(node)
-      .filter(({ template }) => checkTemplate(template) === undefined)
-      .flatMap(({ path, template }) => unknown(templateVariables(template), ['nodes', index, ...path])),
+    nodeTemplates(node).flatMap(({ path, template }) =>
+      unknown(variablesOf(template), ['nodes', index, ...path]),
+    ),
   );
   const inEdges = pathway.edges.flatMap((edge, index) => {
     const { condition } = edge.data;
@@ -124,4 +124,13 @@ function reviewVariables(pathway: Pathway, known: ReadonlySet<string>): Problem[
     return unknown(expressionVariables(condition), ['edges', index, 'data', 'condition']);
   });
   return [...inNodes, ...inEdges];
+}
+
+/** A malformed template is a structure error already. */
+function variablesOf(template: string): readonly string[] {
+  try {
+    return templateVariables(template);
+  } catch {
+    return [];
+  }
 }

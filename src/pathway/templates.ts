@@ -79,8 +79,7 @@ export function renderTemplate(
   variables: Variables,
   options: RenderTemplateOptions = {},
 ): string {
-  // Most sentences have nothing to fill in.
-  if (!/\{\{|\{%/.test(template) && template.length <= MAX_TEMPLATE_CHARACTERS) return template;
+  if (isPlainText(template)) return template;
   return reportingErrors(() => {
     const parsed = parse(template, options.cache);
     try {
@@ -126,17 +125,23 @@ export function renderDeep(
  * @throws {CallwayError} `template_error` when the template is malformed.
  */
 export function templateVariables(template: string): string[] {
-  return reportingErrors(() => sandbox.globalVariablesSync(parse(template)));
+  return isPlainText(template) ? [] : reportingErrors(() => sandbox.globalVariablesSync(parse(template)));
 }
 
 /** @returns What is wrong with the template, and where; undefined when it can be used. */
 export function checkTemplate(template: string): string | undefined {
+  if (isPlainText(template)) return undefined;
   try {
-    templateVariables(template);
+    reportingErrors(() => parse(template));
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/** Most sentences have nothing to fill in. */
+function isPlainText(template: string): boolean {
+  return template.length <= MAX_TEMPLATE_CHARACTERS && !/\{\{|\{%/.test(template);
 }
 
 function createSandbox(): Liquid {

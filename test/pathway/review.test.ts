@@ -95,10 +95,16 @@ describe('reviewPathway', () => {
     expect(review(fork, [sketchEdge('s>f'), sketchEdge('f>e', isOpen), fallback])).toEqual([]);
   });
 
-  it('tells a tool node that has a way for one outcome only', () => {
+  it.each<[object, string[]]>([
+    [{ ok: true }, ['warning no_default_edge /nodes/1']],
+    [{ ok: false }, ['warning no_default_edge /nodes/1']],
+    [{ tool: 'end_call' }, ['warning no_default_edge /nodes/1']],
+    [{}, []],
+    [{ tool: 'lookup' }, []],
+  ])('wants a way for every outcome of a tool node, given one for %j', (result, expected) => {
     const nodes = [start, sketchNode('t', 'tool'), end];
-    const onSuccess = sketchEdge('t>e', { condition: { event: 'tool_result', ok: true } });
-    expect(review(nodes, [sketchEdge('s>t'), onSuccess])).toEqual(['warning no_default_edge /nodes/1']);
+    const onResult = sketchEdge('t>e', { condition: { event: 'tool_result', ...result } });
+    expect(review(nodes, [sketchEdge('s>t'), onResult])).toEqual(expected);
   });
 
   it('tells a say node without words', () => {
@@ -183,6 +189,11 @@ describe('edges that can never be taken', () => {
     ]);
   });
 
+  it('but not a tool result while a conversation waits for the caller', () => {
+    const onResult = { condition: { event: 'tool_result', ok: false } };
+    expect(fromTalk(sketchEdge('c>e', {}, 'a'), sketchEdge('c>e', onResult, 'b'))).toEqual([]);
+  });
+
   it('do not count as ways', () => {
     const edges = [sketchEdge('s>c'), sketchEdge('c>e', { condition: { '==': [1, 2] } })];
     expect(review(nodes, edges)).toEqual([
@@ -236,6 +247,13 @@ describe('cycles', () => {
       sketchEdge('y>e'),
     ];
     expect(review([start, say, end], edges)).toEqual([]);
+  });
+
+  it('are broken by a node that ends the call', () => {
+    const hangUp = sketchNode('h', 'tool', { tools: ['end_call'] });
+    expect(review([start, say, hangUp], [sketchEdge('s>y'), sketchEdge('y>h'), sketchEdge('h>y')])).toEqual(
+      [],
+    );
   });
 
   it('of conversations need a way out', () => {
