@@ -1,0 +1,42 @@
+import { bareHost, classifyAddress } from './address.ts';
+import { unlessAborted } from './deadline.ts';
+import { EgressError } from './errors.ts';
+import type { Lookup } from './lookup.ts';
+import { type EgressPolicy, mayReach } from './target.ts';
+
+/**
+ * The addresses that a checked URL may be dialled at. One refused address refuses them all: who mixes public and
+ * private ones wants the private one reached.
+ *
+ * @throws {EgressError} `dns_failed` or `target_private_address`; or the signal's reason.
+ */
+export async function resolveTarget(
+  url: URL,
+  deps: { readonly lookup: Lookup; readonly policy: EgressPolicy },
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const host = bareHost(url.hostname);
+  const addresses = isAddress(host) ? [host] : await lookUp(host, deps.lookup, signal);
+  for (const address of addresses) {
+    const addressClass = classifyAddress(address);
+    if (mayReach(url.protocol, addressClass, deps.policy)) continue;
+    const why =
+      url.protocol === 'http:' ? 'plain http may reach loopback only' : 'it must be publicly reachable';
+    throw new EgressError('target_private_address', `${host} is at a ${addressClass} address; ${why}`);
+  }
+  return addresses;
+}
+
+/** Whether a bare host is an address itself, and no name. */
+export function isAddress(host: string): boolean {
+  return classifyAddress(host) !== 'invalid';
+}
+
+async function lookUp(host: string, lookup: Lookup, signal: AbortSignal): Promise<readonly string[]> {
+  const addresses = await unlessAborted(lookup(host, signal), signal).catch((cause: unknown) => {
+    const reason = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
+    throw new EgressError('dns_failed', `${host} could not be resolved${reason}`, cause);
+  });
+  if (addresses.length === 0) throw new EgressError('dns_failed', `${host} has no address`);
+  return addresses;
+}
