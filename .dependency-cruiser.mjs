@@ -7,13 +7,15 @@ const mayImport = {
   config: ['base'],
   media: ['base'],
   egress: ['base'],
+  accounts: ['base'],
   pathway: ['base'],
+  agents: ['base', 'egress', 'pathway'],
+  suites: ['base'],
   models: ['base', 'media', 'pathway'],
-  conversation: ['base', 'pathway', 'models', 'egress'],
+  conversation: ['base', 'egress', 'pathway', 'agents', 'models'],
   knowledge: ['base', 'models'],
-  voice: ['base', 'media', 'models', 'pathway', 'conversation', 'knowledge'],
-  calls: ['base', 'media', 'models', 'pathway', 'conversation', 'knowledge', 'voice'],
-  accounts: ['base', 'pathway'],
+  voice: ['base', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge'],
+  calls: ['base', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge', 'voice'],
 };
 const inner = Object.keys(mayImport);
 const adapters = ['telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage'];

@@ -1,0 +1,86 @@
+import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
+import { checkTarget, type EgressPolicy } from '../egress/target.ts';
+import type { AgentConfig, AgentConfigPatch } from './agentConfig.ts';
+import { type AgentRecord, type AgentRelease, nextRecord } from './release.ts';
+import type { AgentStore, PathwayStore, ToolStore } from './stores.ts';
+
+export interface AgentStores {
+  readonly agents: AgentStore;
+  readonly pathways: PathwayStore;
+  readonly tools: ToolStore;
+}
+
+/**
+ * Changes the fields of an agent that the patch names; runs in a transaction.
+ *
+ * @throws {CallwayError} `invalid_target` when an address may not be reached.
+ */
+export async function updateAgent(
+  stores: AgentStores,
+  policy: EgressPolicy,
+  projectId: string,
+  patch: AgentConfigPatch,
+  updatedAt: string,
+): Promise<AgentConfig> {
+  refuseTargets(patch, policy);
+  const record = await stores.agents.find(projectId, 'for update');
+  if (!record) throw notFound('Agent');
+  const config: AgentConfig = { ...record.config, ...definedOnly(patch) };
+  const live =
+    record.config.status === 'published' ? await workingCopy(stores, projectId, record) : undefined;
+  const next = nextRecord(record, config, () => live ?? missing());
+  await stores.agents.save(projectId, next, updatedAt);
+  return config;
+}
+
+/**
+ * What callers get: the frozen release of an agent in draft, else the working copy.
+ *
+ * @param draft - Asks for the working copy in any case.
+ */
+export async function releaseFor(
+  stores: AgentStores,
+  projectId: string,
+  draft: boolean,
+): Promise<AgentRelease> {
+  const record = await stores.agents.find(projectId);
+  if (!record) throw notFound('Agent');
+  return !draft && record.frozen ? record.frozen : await workingCopy(stores, projectId, record);
+}
+
+async function workingCopy(
+  stores: AgentStores,
+  projectId: string,
+  record: AgentRecord,
+): Promise<AgentRelease> {
+  const pathway = await stores.pathways.find(projectId);
+  if (!pathway) throw notFound('Pathway');
+  return {
+    agent: record.config,
+    pathwayId: pathway.id,
+    pathwayVersion: pathway.version,
+    pathway: pathway.graph,
+    tools: await stores.tools.all(projectId),
+  };
+}
+
+function refuseTargets(patch: AgentConfigPatch, policy: EgressPolicy): void {
+  const details: ErrorDetail[] = [];
+  for (const field of ['postSessionWebhook', 'beforeStartConfig'] as const) {
+    const url = patch[field]?.url;
+    const problem = url === undefined ? undefined : checkTarget(url, policy);
+    if (problem) details.push({ path: `/${field}/url`, message: problem.message });
+  }
+  const [first] = details;
+  if (first)
+    throw invalid('invalid_target', `${first.path.slice(1).replace('/', '.')}: ${first.message}`, details);
+}
+
+/** A field that is there but undefined would otherwise wipe out what stands. */
+function definedOnly(patch: AgentConfigPatch): Partial<AgentConfig> {
+  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+}
+
+function missing(): never {
+  throw new Error('a published agent has a live release');
+}

@@ -1,0 +1,39 @@
+import type { Sealer } from '../base/sealer.ts';
+import { agentStore } from './agents.ts';
+import { apiKeyStore } from './apiKeys.ts';
+import { auditStore } from './audit.ts';
+import type { Database, Queryable } from './database.ts';
+import { idempotencyStore } from './idempotency.ts';
+import { legacyUsageStore } from './legacyUsage.ts';
+import { pathwayStore } from './pathways.ts';
+import { projectStore } from './projects.ts';
+import { createSealing, type Sealing } from './sealing.ts';
+import { testCaseStore } from './testCases.ts';
+import { testSuiteStore } from './testSuites.ts';
+import { toolStore } from './tools.ts';
+
+/** All stores over one database, and over its transactions. */
+export function createStorage(database: Database, sealer: Sealer) {
+  const sealing = createSealing(sealer);
+  return {
+    stores: storesOver(database, sealing),
+    transaction: <Result>(
+      work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
+    ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, sealing))),
+  };
+}
+
+function storesOver(database: Queryable, sealing: Sealing) {
+  return {
+    projects: projectStore(database),
+    apiKeys: apiKeyStore(database),
+    audit: auditStore(database),
+    agents: agentStore(database, sealing),
+    pathways: pathwayStore(database),
+    tools: toolStore(database, sealing),
+    testCases: testCaseStore(database),
+    testSuites: testSuiteStore(database),
+    idempotency: idempotencyStore(database),
+    legacyUsage: legacyUsageStore(database),
+  };
+}
