@@ -1,0 +1,135 @@
+import type { FastifyRequest } from 'fastify';
+import type { Scope } from '../accounts/apiKey.ts';
+import type { Authenticator } from '../accounts/authenticator.ts';
+import type { KeyPrincipal, Principal } from '../accounts/principal.ts';
+import { CallwayError } from '../base/errors.ts';
+import type { HttpSettings, RateLimiter } from './ports.ts';
+
+/** Who may call a route. */
+export type Access =
+  /** Anybody. */
+  | { readonly kind: 'public' }
+  /** The operator. */
+  | { readonly kind: 'admin' }
+  /** The operator, or a developer key of the project with the scope `keys:write`. */
+  | { readonly kind: 'manage' }
+  /** A key of the project in the path; `admin` lets the operator in as well. */
+  | { readonly kind: 'project'; readonly scope: Scope; readonly admin?: boolean }
+  /** A secret key of the project in the path, on the legacy routes. */
+  | { readonly kind: 'legacy'; readonly scope: Scope };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; on public routes nobody. */
+    principal: Principal | undefined;
+  }
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}
+
+export interface GateDeps {
+  readonly authenticator: Authenticator;
+  readonly rateLimiter: RateLimiter;
+  readonly settings: Pick<HttpSettings, 'rateLimitPerMinute' | 'failedAuthPerMinute'>;
+}
+
+/** Lets a request in, or says why not. Runs before the body is read, so that a stranger's body never is. */
+export function createGate(deps: GateDeps) {
+  const { authenticator, rateLimiter, settings } = deps;
+
+  const refuse = async (request: FastifyRequest, error: CallwayError): Promise<never> => {
+    const allowance = await rateLimiter.take(failuresOf(request), settings.failedAuthPerMinute);
+    throw allowance.allowed ? error : tooMany(allowance.retryAfterSeconds, 'refused credentials');
+  };
+
+  const identify = async (request: FastifyRequest): Promise<Principal> => {
+    const credential = bearer(request);
+    if (credential === undefined) {
+      return await refuse(
+        request,
+        unauthenticated('missing_credential', 'Send the header Authorization: Bearer <key>'),
+      );
+    }
+    const known = authenticator.remembered(credential);
+    if (known) return (await authenticator.authenticate(credential)) ?? known;
+    // A source that has failed too often may not make us look up more; a key that works is remembered from before.
+    const allowance = rateLimiter.isExhausted(failuresOf(request));
+    if (!allowance.allowed) throw tooMany(allowance.retryAfterSeconds, 'refused credentials');
+    const found = await authenticator.authenticate(credential);
+    return found ?? (await refuse(request, INVALID_CREDENTIAL()));
+  };
+
+  return async function gate(request: FastifyRequest): Promise<void> {
+    const access = request.routeOptions.config.access ?? { kind: 'public' };
+    if (access.kind === 'public') return;
+    const principal = await identify(request);
+    const problem = judge(access, principal, projectOf(request));
+    if (problem?.category === 'unauthenticated') await refuse(request, problem);
+    if (problem) throw problem;
+    request.principal = principal;
+    if (principal.kind === 'admin') return;
+    const allowance = rateLimiter.take(`key:${principal.keyId}`, settings.rateLimitPerMinute);
+    const answer = 'allowed' in allowance ? allowance : await allowance;
+    if (!answer.allowed) throw tooMany(answer.retryAfterSeconds, 'requests with this key');
+  };
+}
+
+/** The key that called; on routes that only keys may call. */
+export function keyOf(request: FastifyRequest): KeyPrincipal {
+  if (!request.principal || request.principal.kind === 'admin') throw INVALID_CREDENTIAL();
+  return request.principal;
+}
+
+/** Who called, on routes that are not public. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw INVALID_CREDENTIAL();
+  return request.principal;
+}
+
+function judge(
+  access: Access,
+  principal: Principal,
+  projectId: string | undefined,
+): CallwayError | undefined {
+  if (access.kind === 'public') return undefined;
+  if (principal.kind === 'admin') {
+    const welcome =
+      access.kind === 'admin' || access.kind === 'manage' || (access.kind === 'project' && access.admin);
+    return welcome ? undefined : INVALID_CREDENTIAL();
+  }
+  if (access.kind === 'admin' || principal.projectId !== projectId) return INVALID_CREDENTIAL();
+  if (access.kind === 'legacy' && principal.kind !== 'secret') return INVALID_CREDENTIAL();
+  const scope = access.kind === 'manage' ? 'keys:write' : access.scope;
+  return principal.scopes.includes(scope)
+    ? undefined
+    : new CallwayError('forbidden', 'missing_scope', `This key lacks the scope ${scope}`);
+}
+
+function bearer(request: FastifyRequest): string | undefined {
+  const [, credential] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  return credential;
+}
+
+function projectOf(request: FastifyRequest): string | undefined {
+  return (request.params as { projectId?: string }).projectId;
+}
+
+const failuresOf = (request: FastifyRequest) => `failed:${request.ip}`;
+
+function unauthenticated(code: string, message: string): CallwayError {
+  return new CallwayError('unauthenticated', code, message);
+}
+
+const INVALID_CREDENTIAL = () => unauthenticated('invalid_credential', 'The credential is not valid here');
+
+function tooMany(retryAfterSeconds: number, what: string): CallwayError {
+  return new CallwayError(
+    'rate_limited',
+    'rate_limited',
+    `Too many ${what}; try again in ${retryAfterSeconds} s`,
+    {
+      retryAfterSeconds,
+    },
+  );
+}

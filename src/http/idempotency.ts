@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { CallwayError, invalid } from '../base/errors.ts';
+import { principalOf } from './access.ts';
+import type { HttpDeps, Stores } from './ports.ts';
+
+const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
+
+export interface Creation<Body> {
+  readonly status: number;
+  /** Takes what is secret out of the answer that is kept. */
+  readonly withoutSecrets?: (body: Body) => unknown;
+}
+
+/**
+ * Does what a POST asks for, once: in one transaction that also keeps the answer under the request's
+ * `Idempotency-Key`. A repetition, even one that runs at the same time, gets the kept answer; a failed attempt
+ * keeps nothing and may be repeated.
+ *
+ * @throws {CallwayError} 409 `idempotency_key_reused` when the key came with another request before.
+ */
+export async function createOnce<Body>(
+  deps: Pick<HttpDeps, 'storage' | 'clock'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  creation: Creation<Body>,
+  work: (stores: Stores) => Promise<Body>,
+): Promise<Body> {
+  const key = keyOfRequest(request);
+  reply.code(creation.status);
+  if (key === undefined) return await deps.storage.transaction(work);
+
+  const scope = scopeOf(request);
+  const fingerprint = fingerprintOf(request);
+  return await deps.storage.transaction(async (stores) => {
+    const kept = await stores.idempotency.claim(scope, key, fingerprint, new Date(deps.clock.now()));
+    if (kept && kept.fingerprint !== fingerprint) {
+      throw new CallwayError(
+        'conflict',
+        'idempotency_key_reused',
+        'This Idempotency-Key came with another request before; use a new one',
+      );
+    }
+    if (kept) {
+      reply.code(kept.status).header('idempotency-replayed', 'true');
+      return kept.body as Body;
+    }
+    const body = await work(stores);
+    await stores.idempotency.keep(scope, key, creation.status, creation.withoutSecrets?.(body) ?? body);
+    return body;
+  });
+}
+
+function keyOfRequest(request: FastifyRequest): string | undefined {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  if (typeof header !== 'string' || !KEY_FORM.test(header)) {
+    throw invalid('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 printable ASCII characters');
+  }
+  return header;
+}
+
+function scopeOf(request: FastifyRequest): string {
+  const principal = principalOf(request);
+  return principal.kind === 'admin' ? 'admin' : principal.projectId;
+}
+
+/** The same for the same request, however its JSON is spaced and ordered. */
+function fingerprintOf(request: FastifyRequest): string {
+  const [path] = request.url.split('?');
+  return createHash('sha256')
+    .update(`${request.method} ${path} ${JSON.stringify(sorted(request.body)) ?? ''}`)
+    .digest('hex');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  );
+}

@@ -1,0 +1,105 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { Clock } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { App } from '../app.ts';
+import type { HttpSettings, LegacyUsageStore, Metrics } from '../ports.ts';
+
+/** When the legacy routes were declared deprecated. */
+const DEPRECATED_SINCE = new Date('2026-01-11T00:00:00.000Z');
+const FLUSH_MILLISECONDS = 5_000;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The /v1 path that replaces this legacy route, with the parameters' names in it. */
+    successor?: string;
+  }
+}
+
+export interface LegacyDeps {
+  readonly settings: Pick<HttpSettings, 'legacySunset'>;
+  readonly usage: LegacyUsageStore;
+  readonly metrics: Pick<Metrics, 'legacyRequest'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Tells callers of routes that have a `successor` that they will end, counts them, and ends them at the sunset.
+ *
+ * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
+ */
+export function legacyRoutes(app: App, deps: LegacyDeps): void {
+  const sunset = deps.settings.legacySunset;
+  const deprecated = Math.min(DEPRECATED_SINCE.getTime(), sunset.getTime());
+  const counter = createUsageCounter(deps);
+  app.addHook('onClose', () => counter.close());
+
+  app.addHook('onRequest', async (request, reply) => {
+    const { successor } = request.routeOptions.config;
+    if (successor === undefined) return;
+    const path = fill(successor, request);
+    announce(reply, deprecated, sunset, path);
+    if (deps.clock.now() >= sunset.getTime()) {
+      throw new CallwayError(
+        'gone',
+        'legacy_route_removed',
+        `This route ended on ${sunset.toISOString()}; use ${path}`,
+        {
+          extra: { successor: path },
+        },
+      );
+    }
+  });
+  app.addHook('onResponse', async (request) => {
+    const { url, config } = request.routeOptions;
+    if (config.successor === undefined || request.principal?.kind !== 'secret') return;
+    counter.count(request.principal.projectId, `${request.method} ${url}`);
+  });
+}
+
+function announce(reply: FastifyReply, deprecated: number, sunset: Date, successor: string): void {
+  reply.header('deprecation', `@${Math.floor(deprecated / 1000)}`);
+  reply.header('sunset', sunset.toUTCString());
+  reply.header('link', `<${successor}>; rel="successor-version"`);
+}
+
+function fill(path: string, request: FastifyRequest): string {
+  const params = request.params as Record<string, string>;
+  return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? `{${name}}`));
+}
+
+/** Gathers counts, so that a request does not wait for the database. */
+function createUsageCounter({ usage, metrics, clock }: LegacyDeps) {
+  let counts = new Map<string, { projectId: string; route: string; day: string; requests: number }>();
+  const flush = async () => {
+    const batch = counts;
+    if (batch.size === 0) return;
+    counts = new Map();
+    await usage.add([...batch.values()]).catch(() => {
+      // Kept for the next time; what came meanwhile is added.
+      for (const { projectId, route, day, requests } of batch.values()) add(projectId, route, day, requests);
+    });
+  };
+  const add = (projectId: string, route: string, day: string, requests: number) => {
+    const key = `${projectId} ${day} ${route}`;
+    const known = counts.get(key)?.requests ?? 0;
+    counts.set(key, { projectId, route, day, requests: known + requests });
+  };
+  let timer = clock.setTimer(tick, FLUSH_MILLISECONDS);
+  function tick() {
+    void flush().then(() => {
+      timer = clock.setTimer(tick, FLUSH_MILLISECONDS);
+    });
+  }
+  return {
+    count(projectId: string, route: string) {
+      metrics.legacyRequest({ project: projectId, route });
+      add(projectId, route, new Date(clock.now()).toISOString().slice(0, 10), 1);
+    },
+    flush,
+    async close() {
+      timer.cancel();
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { CallwayError } from '../../base/errors.ts';
+import type { App } from '../app.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/**
+ * Notes every route that is registered after this call.
+ *
+ * @returns A function that answers 405 with `Allow` for the methods that the noted paths lack.
+ */
+export function watchMethods(app: App): () => void {
+  const methodsOf = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ method, url }) => {
+    const known = methodsOf.get(url) ?? new Set();
+    methodsOf.set(url, known);
+    for (const name of [method].flat()) known.add(name);
+  });
+  return () => {
+    for (const [url, known] of [...methodsOf]) {
+      const missing = METHODS.filter((name) => !known.has(name));
+      if (missing.length === 0 || url.includes('*')) continue;
+      const allow = [...known].join(', ');
+      app.route({
+        method: missing,
+        url,
+        schema: { hide: true },
+        config: { access: { kind: 'public' } },
+        handler: (request, reply) => {
+          reply.header('allow', allow);
+          const message = `${request.method} is not allowed here; allowed are ${allow}`;
+          throw new CallwayError('method_not_allowed', 'method_not_allowed', message);
+        },
+      });
+    }
+  };
+}

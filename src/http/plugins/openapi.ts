@@ -1,0 +1,67 @@
+import { STATUS_CODES } from 'node:http';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+
+import type { App } from '../app.ts';
+
+const VERSION = '1.0.0';
+
+/** Describes every route that is registered after it, at `/openapi.json` and, to read, at `/docs`. */
+export async function openApi(app: App, publicUrl: () => string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Callway',
+        version: VERSION,
+        description:
+          'A voice gateway that talks: phone calls over your own SIP trunks, and an OpenAI-compatible chat API, on one engine that follows a pathway.',
+      },
+      tags: TAGS.map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A project key (`sk_`), a developer key (`dk_`), or the operator’s admin token.',
+          },
+        },
+      },
+    },
+    transform: jsonSchemaTransform,
+    transformObject: (document) => finish(jsonSchemaTransformObject(document), publicUrl()),
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { docExpansion: 'none' },
+  });
+}
+
+const TAGS = [
+  ['Projects', 'Projects and their keys; for the operator.'],
+  ['Agent', 'The agent’s configuration.'],
+  ['Pathway', 'The graph that a talk follows.'],
+  ['Tools', 'HTTP calls that the agent can make.'],
+  ['Tests', 'Test cases, and suites of them.'],
+  ['Operations', 'Health, readiness, numbers.'],
+] as const;
+
+type Document = ReturnType<typeof jsonSchemaTransformObject>;
+
+/** Says what the generator leaves open: where the API is, and what each status means. */
+function finish(document: Document, url: string): Document {
+  const paths: unknown = 'paths' in document ? document.paths : {};
+  for (const operations of Object.values(paths as Record<string, object>)) {
+    for (const operation of Object.values(operations)) {
+      const { responses } = operation as { responses?: Record<string, { description?: string }> };
+      for (const [status, response] of Object.entries(responses ?? {})) {
+        if (response.description === undefined || response.description === 'Default Response') {
+          response.description = STATUS_CODES[status] ?? 'Answer';
+        }
+      }
+    }
+  }
+  return { ...document, servers: [{ url }] } as Document;
+}

@@ -1,0 +1,156 @@
+import cors from '@fastify/cors';
+import Fastify, { type FastifyServerOptions, LogController } from 'fastify';
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ZodType } from 'zod';
+
+import { CallwayError, invalid, unavailable } from '../base/errors.ts';
+import { zodDetails } from '../base/validation.ts';
+import { createGate } from './access.ts';
+import type { App } from './app.ts';
+import { replyWithError } from './errors.ts';
+import { parseJsonBody } from './jsonBody.ts';
+import { legacyRoutes } from './plugins/legacy.ts';
+import { watchMethods } from './plugins/methodNotAllowed.ts';
+import { openApi } from './plugins/openapi.ts';
+import type { HttpDeps } from './ports.ts';
+import { agentRoutes } from './routes/agent.ts';
+import { apiKeyRoutes } from './routes/apiKeys.ts';
+import { operationsRoutes } from './routes/operations.ts';
+import { pathwayRoutes } from './routes/pathway.ts';
+import { pathwayEdgeRoutes } from './routes/pathwayEdges.ts';
+import { pathwayNodeRoutes } from './routes/pathwayNodes.ts';
+import { projectRoutes } from './routes/projects.ts';
+import { testCaseRoutes } from './routes/testCases.ts';
+import { testSuiteRoutes } from './routes/testSuites.ts';
+import { toolRoutes } from './routes/tools.ts';
+
+export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
+/** A client has so long to send a whole request, headers and body. */
+const REQUEST_TIMEOUT_MILLISECONDS = 30_000;
+const HEADERS_TIMEOUT_MILLISECONDS = 10_000;
+/** Longer than the idle time of common load balancers, so that they and not we close first. */
+const KEEP_ALIVE_MILLISECONDS = 75_000;
+const REQUEST_ID_FORM = /^[\w.:/-]{1,128}$/;
+
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Builds the HTTP API; the caller listens and closes. */
+export async function createServer(deps: HttpDeps): Promise<App> {
+  const app = Fastify(serverOptions(deps)).withTypeProvider<ZodTypeProvider>();
+  app.server.headersTimeout = HEADERS_TIMEOUT_MILLISECONDS;
+  app.setValidatorCompiler<ZodType>(({ schema }) => (data) => {
+    const result = schema.safeParse(data);
+    if (result.success) return { value: result.data };
+    const details = zodDetails(result.error);
+    const [first] = details;
+    return { error: invalid('invalid_request', first?.message ?? 'The request is not valid', details) };
+  });
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler(replyWithError);
+  app.setNotFoundHandler((request, reply) =>
+    replyWithError(new CallwayError('not_found', 'not_found', 'There is no such route'), request, reply),
+  );
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBody(body as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+
+  app.decorateRequest('principal', undefined);
+  await addHooks(app, deps);
+  await openApi(app, deps.settings.publicUrl);
+  const refuseOtherMethods = watchMethods(app);
+  for (const routes of ROUTES) routes(app, deps);
+  refuseOtherMethods();
+  return app;
+}
+
+const ROUTES = [
+  operationsRoutes,
+  projectRoutes,
+  apiKeyRoutes,
+  agentRoutes,
+  pathwayRoutes,
+  pathwayNodeRoutes,
+  pathwayEdgeRoutes,
+  toolRoutes,
+  testCaseRoutes,
+  testSuiteRoutes,
+];
+
+async function addHooks(app: App, deps: HttpDeps): Promise<void> {
+  if (deps.settings.corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: [...deps.settings.corsOrigins],
+      exposedHeaders: ['x-request-id', 'x-session-id', 'etag', 'retry-after'],
+    });
+  }
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.headers(SECURITY_HEADERS);
+    if (request.url.includes('%00')) throw invalid('invalid_url', 'The path holds the character U+0000');
+  });
+  legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
+  const gate = createGate(deps);
+  app.addHook('onRequest', async (request) => {
+    if ((request.routeOptions.config.access?.kind ?? 'public') === 'public') return;
+    const away = deps.dependencies.find((dependency) => dependency.isAway?.());
+    if (away) throw unavailable(away.name);
+    await gate(request);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown';
+    const { method } = request;
+    deps.metrics.requestDone({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    request.log.info(
+      {
+        requestId: request.id,
+        method,
+        route,
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime),
+      },
+      'request done',
+    );
+  });
+}
+
+function serverOptions(deps: HttpDeps): FastifyServerOptions {
+  return {
+    loggerInstance: deps.logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID_FORM.test(given) ? given : deps.makeId();
+    },
+    trustProxy: deps.settings.trustProxy,
+    bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MILLISECONDS,
+    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
+    frameworkErrors: replyWithError,
+    clientErrorHandler(error, socket) {
+      if (!socket.writable) return;
+      const [line, code] =
+        error.code === 'HPE_HEADER_OVERFLOW'
+          ? ['431 Request Header Fields Too Large', 'headers_too_large']
+          : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+            ? ['408 Request Timeout', 'request_timeout']
+            : ['400 Bad Request', 'invalid_http'];
+      const body = JSON.stringify({ error: 'The request cannot be read', code });
+      socket.end(
+        `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+      );
+    },
+  };
+}
