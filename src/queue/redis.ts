@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
+import { delay } from '../base/delay.ts';
 import { CallwayError, unavailable } from '../base/errors.ts';
 import { type Credentials, parseRedisAddress } from './redisAddress.ts';
 
@@ -14,6 +16,8 @@ export interface RedisConnection {
   readonly client: RedisClient;
   /** Whether commands can be sent at this moment. */
   isReady(): boolean;
+  /** Resolves once commands can be sent for the first time; gives up after a few seconds without a word. */
+  untilReady(): Promise<void>;
   /** @throws {CallwayError} `redis_unavailable` when it does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -32,6 +36,14 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
   return {
     client,
     isReady: () => client.status === 'ready',
+    async untilReady() {
+      if (client.status === 'ready') return;
+      const waiting = new AbortController();
+      await Promise.race([
+        once(client, 'ready', { signal: waiting.signal }),
+        delay(CONNECT_TIMEOUT_MILLISECONDS, { signal: waiting.signal }),
+      ]).finally(() => waiting.abort());
+    },
     async ping() {
       await orUnavailable(client.ping());
     },

@@ -1,0 +1,178 @@
+import { mkdir } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+
+import { createAuthenticator } from './accounts/authenticator.ts';
+import { systemClock } from './base/clock.ts';
+import { uuidV7 } from './base/ids.ts';
+import { createSealer } from './base/sealer.ts';
+import type { Config } from './config/config.ts';
+import { keptSecret } from './config/keptSecret.ts';
+import type { App } from './http/app.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createServer } from './http/server.ts';
+import { redisRateLimiter } from './queue/rateLimiter.ts';
+import { connectRedis } from './queue/redis.ts';
+import { startRedisServer } from './queue/redisServer.ts';
+import { redisRevocations } from './queue/revocations.ts';
+import type { Database } from './storage/database.ts';
+import { openEmbedded } from './storage/embedded.ts';
+import { lockFolder } from './storage/folderLock.ts';
+import { startHousekeeping } from './storage/housekeeping.ts';
+import { requireSameSealer } from './storage/installation.ts';
+import { migrate, readMigrations } from './storage/migrate.ts';
+import { openPostgres } from './storage/postgres.ts';
+import { createStorage } from './storage/storage.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
+
+export interface Gateway {
+  /** Where the API listens. */
+  readonly url: string;
+  /** Stops taking requests, lets running ones end within the drain time, and closes everything. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Builds every object once, starts them in order, and stops them in reverse. */
+export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
+  const closers: (() => Promise<void>)[] = [];
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => logger.error({ err: error }, 'closing failed'));
+    }
+  };
+  try {
+    return await build(config, logger, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function build(
+  config: Config,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+  closeAll: () => Promise<void>,
+): Promise<Gateway> {
+  const clock = systemClock;
+  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  if (!config.DATABASE_URL || !config.REDIS_URL) closers.push(await lockFolder(config.DATA_DIR));
+
+  const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
+  const sealer = createSealer(config.SECRETS_KEY ?? (await keptKey(config)));
+  const [database, redisUrl] = await Promise.all([
+    openDatabase(config, logger, closers),
+    config.REDIS_URL ?? startRedis(config, logger, closers),
+  ]);
+  await requireSameSealer(database, sealer);
+  const storage = createStorage(database, sealer);
+
+  const redisLogger = logger.child({ part: 'redis' });
+  const connect = () => {
+    const connection = connectRedis({
+      url: redisUrl,
+      onError: (error) => redisLogger.warn({ reason: error.message }, 'connection trouble'),
+    });
+    closers.push(() => connection.close());
+    return connection;
+  };
+  const redis = connect();
+  const revocations = redisRevocations(redis, connect());
+  const authenticator = createAuthenticator({
+    findByDigest: storage.stores.apiKeys.findByDigest,
+    markUsed: storage.stores.apiKeys.markUsed,
+    revocations,
+    adminToken,
+    clock,
+    onError: (error) => logger.warn({ err: error }, 'keys’ last uses were not kept'),
+  });
+  closers.push(() => authenticator.close());
+  closers.push(startHousekeeping(storage.stores, clock, logger));
+
+  let draining = false;
+  const listening: { app?: App } = {};
+  const app = await createServer({
+    storage,
+    authenticator,
+    revocations,
+    rateLimiter: redisRateLimiter(redis, clock),
+    dependencies: [
+      { name: 'database', check: async () => void (await database.query('SELECT 1')) },
+      { name: 'redis', check: () => redis.ping(), isAway: () => !redis.isReady() },
+    ],
+    egressPolicy: { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS },
+    clock,
+    makeId: uuidV7,
+    logger,
+    metrics: createMetrics(),
+    settings: {
+      publicUrl: () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST),
+      trustProxy: config.TRUST_PROXY,
+      corsOrigins: config.CORS_ORIGINS,
+      legacySunset: config.LEGACY_SUNSET,
+      rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+      failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+      isDraining: () => draining,
+    },
+  });
+  listening.app = app;
+  closers.push(() => app.close());
+  await redis.untilReady();
+  await app.listen({ port: config.PORT, host: config.HOST });
+
+  let stopping: Promise<void> | undefined;
+  return {
+    url: addressOf(app, config.HOST),
+    stop() {
+      draining = true;
+      stopping ??= closeAll();
+      return stopping;
+    },
+  };
+}
+
+async function openDatabase(
+  config: Config,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+): Promise<Database> {
+  const database = config.DATABASE_URL
+    ? openPostgres({
+        url: config.DATABASE_URL,
+        onIdleError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
+      })
+    : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });
+  closers.push(() => database.close());
+  const done = await migrate(database, await readMigrations(MIGRATIONS));
+  if (done.length > 0) logger.info({ migrations: done }, 'database brought up to date');
+  return database;
+}
+
+async function startRedis(config: Config, logger: Logger, closers: (() => Promise<void>)[]): Promise<string> {
+  const server = await startRedisServer({
+    folder: join(config.DATA_DIR, 'redis'),
+    onEvent: (event, details) => logger.info({ event, ...details }, 'redis-server'),
+  });
+  closers.push(() => server.close());
+  return server.url;
+}
+
+async function keptAdminToken(config: Config, logger: Logger): Promise<string> {
+  const { secret, isNew } = await keptSecret(config.DATA_DIR, 'admin-token');
+  if (isNew) logger.info({ file: join(config.DATA_DIR, 'admin-token') }, 'made an admin token');
+  return secret;
+}
+
+async function keptKey(config: Config): Promise<Buffer> {
+  const { secret } = await keptSecret(config.DATA_DIR, 'secrets-key');
+  return Buffer.from(secret, 'base64url');
+}
+
+function addressOf(app: App | undefined, host: string): string {
+  const address = app?.server.address() as AddressInfo | null | undefined;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${address?.port ?? 0}`;
+}

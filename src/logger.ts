@@ -1,0 +1,41 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+/** Fields that hold secrets, numbers that people dial, or words that people said. */
+const REDACTED = [
+  'authorization',
+  'password',
+  'secret',
+  'token',
+  'key',
+  'apiKey',
+  'fromNumber',
+  'toNumber',
+  'text',
+  'content',
+].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/** Structured logs on standard output, one JSON object a line; see pino. */
+export function createLogger(level: string, destination?: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: REDACTED, censor: '[redacted]' },
+      serializers: { err: describeError },
+    },
+    destination ?? pino.destination({ dest: 1, sync: false, minLength: 0 }),
+  );
+}
+
+/** An error's kind, message and stack, and its causes'; never other fields, which may hold what was sent. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  return {
+    type: error.name,
+    message: error.message,
+    ...('code' in error ? { code: error.code } : {}),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
+}

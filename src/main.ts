@@ -1,0 +1,50 @@
+import { ConfigurationError, loadConfig, readEnvironment } from './config/config.ts';
+import { startGateway } from './gateway.ts';
+import { createLogger } from './logger.ts';
+import { WrongSecretsKeyError } from './storage/installation.ts';
+
+/** The settings are wrong. @see sysexits(3) EX_CONFIG */
+const EXIT_CONFIGURATION = 78;
+/** What is left after the drain time is cut off so much later. */
+const GRACE_MILLISECONDS = 5_000;
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  let config: ReturnType<typeof loadConfig>;
+  try {
+    config = loadConfig(readEnvironment());
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(
+      `Callway cannot start with these settings:\n${error.message.replace(/^/gm, '  ')}\n`,
+    );
+    return EXIT_CONFIGURATION;
+  }
+  const logger = createLogger(config.LOG_LEVEL);
+  const stopRequested = new Promise<string>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+  });
+  try {
+    const began = performance.now();
+    const gateway = await startGateway(config, logger);
+    logger.info({ url: gateway.url, startMs: Math.round(performance.now() - began) }, 'ready');
+    const signal = await stopRequested;
+    logger.info({ signal }, 'stopping');
+    const deadline = setTimeout(
+      () => {
+        logger.error('the drain time is over; cutting off what still runs');
+        process.exit(1);
+      },
+      config.DRAIN_SECONDS * 1000 + GRACE_MILLISECONDS,
+    );
+    await gateway.stop();
+    clearTimeout(deadline);
+    logger.info('stopped');
+    return 0;
+  } catch (error) {
+    logger.fatal({ err: error }, 'cannot run');
+    process.stderr.write(`Callway cannot run: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof WrongSecretsKeyError ? EXIT_CONFIGURATION : 1;
+  }
+}
