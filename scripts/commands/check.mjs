@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCaptured } from '../lib/child.mjs';
+import { ensureDependencies } from '../lib/dependencies.mjs';
+import { dependencyProgram, root } from '../lib/paths.mjs';
+
+/** Runs every check, whichever of them fails, so that one run shows all there is to mend. */
+export async function run() {
+  await ensureDependencies();
+  const folders = ['src', 'sip'].filter((name) => existsSync(join(root, name)));
+  const checks = [
+    { title: 'types', program: 'tsc', args: ['-p', '.', '--pretty', 'false'] },
+    { title: 'lint and format', program: 'biome', args: ['check', '.'] },
+    {
+      title: 'import rules',
+      program: 'depcruise',
+      args: [...folders, '--config', '.dependency-cruiser.mjs'],
+    },
+  ];
+  const results = await Promise.all(
+    checks.map(async ({ title, program, args }) => {
+      const startedMs = performance.now();
+      const { ok, output } = await runCaptured(dependencyProgram(program), args);
+      return { title, ok, output, seconds: (performance.now() - startedMs) / 1000 };
+    }),
+  );
+  for (const { title, ok, output, seconds } of results) {
+    console.log(`${ok ? 'ok    ' : 'FAILED'} ${title} (${seconds.toFixed(1)} s)`);
+    if (output.trim()) console.log(output.trimEnd());
+  }
+  if (results.some(({ ok }) => !ok)) process.exitCode = 1;
+}

@@ -1,0 +1,79 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runAttached } from '../lib/child.mjs';
+import { ensureDependencies } from '../lib/dependencies.mjs';
+import { root } from '../lib/paths.mjs';
+import { ensureSystemParts } from '../lib/systemParts.mjs';
+
+/**
+ * How many tests ended how. What fails outside of a test counts as one failed test.
+ *
+ * @typedef {{ passed: number, failed: number }} Totals
+ */
+
+/** @type {((args: string[]) => Promise<Totals>)[]} */
+const runners = [runVitest];
+
+/**
+ * Runs the tests with every runner. The last line is the sum: `N passed, N failed`.
+ *
+ * @param {string[]} args - For vitest: files, `-t NAME` and so on.
+ */
+export async function run(args) {
+  await ensureDependencies();
+  await ensureSystemParts(neededParts(process.env), {
+    purpose: 'The tests run against real servers, and this machine',
+    instead:
+      'Or name servers of your own, for tests alone: TEST_DATABASE_URL (a role that may create databases, with pgvector at hand) and TEST_REDIS_URL.',
+  });
+  const sum = { passed: 0, failed: 0 };
+  for (const runner of runners) {
+    const { passed, failed } = await runner(args);
+    sum.passed += passed;
+    sum.failed += failed;
+  }
+  console.log(`${sum.passed} passed, ${sum.failed} failed`);
+  if (sum.failed > 0 || sum.passed === 0) process.exitCode = 1;
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {import('../lib/systemParts.mjs').Part[]}
+ */
+export function neededParts(env) {
+  return [
+    ...(env.TEST_REDIS_URL ? [] : /** @type {const} */ (['redis'])),
+    ...(env.TEST_DATABASE_URL ? [] : /** @type {const} */ (['postgres', 'pgvector'])),
+  ];
+}
+
+/**
+ * @param {string[]} args
+ * @returns {Promise<Totals>}
+ */
+async function runVitest(args) {
+  const folder = mkdtempSync(join(tmpdir(), 'callway-totals-'));
+  const file = join(folder, 'totals.json');
+  try {
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const env = { ...process.env, CALLWAY_TEST_TOTALS_FILE: file };
+    const { code } = await runAttached(process.execPath, [vitest, 'run', ...args], { env });
+    return readTotals(file, code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} file - What test/support/totalsReporter.ts wrote; absent when vitest did not get that far.
+ * @param {number | null} code - Vitest's exit code.
+ * @returns {Totals}
+ */
+export function readTotals(file, code) {
+  /** @type {Totals} */
+  const { passed, failed } = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : { passed: 0, failed: 0 };
+  return { passed, failed: code === 0 ? failed : Math.max(failed, 1) };
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runAttached } from './child.mjs';
+import { lockPath, withLock } from './lock.mjs';
+import { root } from './paths.mjs';
+import { Stop } from './stop.mjs';
+
+/** Inside node_modules, so that whoever removes that folder removes the stamp with it. */
+const STAMP_FILE = '.callway-stamp';
+
+/**
+ * Makes node_modules what package-lock.json says, and says so when there is something to do.
+ *
+ * @param {{ folder?: string, install?: () => Promise<void> }} [options]
+ */
+export async function ensureDependencies({ folder = root, install = npmCi } = {}) {
+  if (!whyInstall(folder)) return;
+  await withLock(lockPath(folder), async () => {
+    const reason = whyInstall(folder);
+    if (!reason) return;
+    console.error(`Installing dependencies with npm ci: ${reason}.`);
+    await install();
+    writeStamp(folder);
+  });
+}
+
+/**
+ * @param {string} folder
+ * @returns {string} Why node_modules has to be installed; empty when it is as it should be.
+ */
+export function whyInstall(folder) {
+  const modules = join(folder, 'node_modules');
+  if (!existsSync(modules)) return 'there is no node_modules yet';
+  const stampPath = join(modules, STAMP_FILE);
+  if (existsSync(stampPath)) {
+    const isCurrent = readFileSync(stampPath, 'utf8') === stampOf(folder);
+    return isCurrent ? '' : 'package-lock.json, Node or the platform has changed';
+  }
+  if (!holdsLockedVersions(folder)) return 'node_modules is not what package-lock.json says';
+  writeStamp(folder);
+  return '';
+}
+
+/** @param {string} folder */
+function writeStamp(folder) {
+  writeFileSync(join(folder, 'node_modules', STAMP_FILE), stampOf(folder));
+}
+
+/** @param {string} folder */
+function stampOf(folder) {
+  const lock = readFileSync(join(folder, 'package-lock.json'));
+  const digest = createHash('sha256').update(lock).digest('hex');
+  const [major] = process.versions.node.split('.');
+  return `${digest} node-${major} ${process.platform}-${process.arch}\n`;
+}
+
+/**
+ * Whether a node_modules that somebody else installed holds what the lock names, by npm's own record of it.
+ * What is optional may be absent: npm leaves out what is for other platforms.
+ *
+ * @param {string} folder
+ */
+function holdsLockedVersions(folder) {
+  const recordPath = join(folder, 'node_modules', '.package-lock.json');
+  if (!existsSync(recordPath)) return false;
+  const present = readPackages(recordPath);
+  return Object.entries(readPackages(join(folder, 'package-lock.json'))).every(
+    ([path, wanted]) =>
+      path === '' || wanted.optional || wanted.devOptional || present[path]?.version === wanted.version,
+  );
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, { version?: string, optional?: boolean, devOptional?: boolean }>}
+ */
+function readPackages(path) {
+  return JSON.parse(readFileSync(path, 'utf8')).packages ?? {};
+}
+
+/** Development packages too, whatever NODE_ENV says: the tests and the checks of this clone need them. */
+async function npmCi() {
+  const npm = process.env.npm_execpath;
+  const args = ['ci', '--include=dev', '--no-progress'];
+  const { code } = npm?.endsWith('.js')
+    ? await runAttached(process.execPath, [npm, ...args])
+    : await runAttached('npm', args);
+  if (code !== 0) throw new Stop('npm ci failed; the lines above tell why.');
+}

@@ -1,0 +1,148 @@
+import { aptCandidate, aptInstall, aptUpdate } from './apt.mjs';
+import { lockPath, withLock } from './lock.mjs';
+import { findProgram, readMachine } from './machine.mjs';
+import { buildPgvector } from './pgvectorBuild.mjs';
+import { findPostgres, MINIMUM_POSTGRES_MAJOR } from './postgresInstallation.mjs';
+import { Stop } from './stop.mjs';
+
+/** @typedef {import('./machine.mjs').Machine} Machine */
+
+/**
+ * Programs that npm cannot bring.
+ *
+ * @typedef {'redis' | 'postgres' | 'pgvector'} Part
+ */
+
+/** @type {Record<Part, string>} */
+const TITLES = {
+  redis: 'redis-server',
+  postgres: `Postgres ${MINIMUM_POSTGRES_MAJOR} or later`,
+  pgvector: 'pgvector',
+};
+
+/**
+ * Commands for the package managers that Callway does not run by itself.
+ *
+ * @type {Record<'dnf' | 'apk' | 'brew', { command: string, packages: Record<Part, string> }>}
+ */
+const BY_HAND = {
+  dnf: {
+    command: 'sudo dnf install -y',
+    packages: { redis: 'redis', postgres: 'postgresql-server', pgvector: 'pgvector' },
+  },
+  apk: {
+    command: 'apk add',
+    packages: { redis: 'redis', postgres: 'postgresql', pgvector: 'postgresql-pgvector' },
+  },
+  brew: {
+    command: 'brew install',
+    packages: { redis: 'redis', postgres: 'postgresql@17', pgvector: 'pgvector' },
+  },
+};
+
+/**
+ * Installs what is missing of `parts` where that is possible (apt, as root).
+ *
+ * @param {Part[]} parts
+ * @param {{ purpose: string, instead: string }} wording - `purpose`: who needs them; `instead`: what else would do.
+ * @throws {Stop} When they must be installed by hand; names the command.
+ */
+export async function ensureSystemParts(parts, { purpose, instead }) {
+  if (missingOf(parts).length === 0) return;
+  const machine = readMachine();
+  if (machine.manager !== 'apt' || !machine.isRoot) {
+    const missing = missingOf(parts);
+    const titles = missing.map((part) => TITLES[part]).join(', ');
+    throw new Stop(
+      `${purpose} lacks ${titles}. ${installationAdvice(missing, machine, postgresMajor())}\n${instead}`,
+    );
+  }
+  await withLock(lockPath('apt'), () => installWithApt(missingOf(parts), machine));
+}
+
+/**
+ * How a person gets the parts onto this machine.
+ *
+ * @param {Part[]} missing
+ * @param {Machine} machine
+ * @param {number} major - Of the Postgres to be used.
+ * @param {(name: string) => boolean} [hasPackage] - Whether apt knows a package.
+ */
+export function installationAdvice(
+  missing,
+  machine,
+  major,
+  hasPackage = (name) => aptCandidate(name) !== '',
+) {
+  const { manager } = machine;
+  if (!manager) return 'Install what is missing, so that PATH finds it.';
+  if (manager !== 'apt') {
+    const { command, packages } = BY_HAND[manager];
+    return `Install with:\n\n  ${command} ${missing.map((part) => packages[part]).join(' ')}\n`;
+  }
+  const names = aptPackages(missing, major);
+  const command =
+    major >= MINIMUM_POSTGRES_MAJOR && names.every(hasPackage)
+      ? `sudo apt-get install -y ${names.join(' ')}`
+      : `sudo ${process.execPath} scripts/run.mjs install`;
+  return `Install with:\n\n  ${command}\n`;
+}
+
+/**
+ * @param {Part[]} missing
+ * @param {number} major
+ */
+export function aptPackages(missing, major) {
+  const names = {
+    redis: 'redis-server',
+    postgres: `postgresql-${major}`,
+    pgvector: `postgresql-${major}-pgvector`,
+  };
+  return missing.map((part) => names[part]);
+}
+
+/** @param {Part[]} parts */
+function missingOf(parts) {
+  const postgres = parts.includes('postgres') || parts.includes('pgvector') ? findPostgres() : undefined;
+  const isPresent = {
+    redis: () => findProgram('redis-server') !== undefined,
+    postgres: () => postgres !== undefined,
+    pgvector: () => postgres?.hasVector === true,
+  };
+  return parts.filter((part) => !isPresent[part]());
+}
+
+/**
+ * @param {Part[]} missing
+ * @param {Machine} machine
+ */
+async function installWithApt(missing, machine) {
+  if (missing.length === 0) return;
+  console.error(
+    `Installing with apt: ${missing.map((part) => TITLES[part]).join(', ')}. This takes a minute, once.`,
+  );
+  await aptUpdate();
+  const major = postgresMajor();
+  if (missing.includes('postgres') && major < MINIMUM_POSTGRES_MAJOR) {
+    throw new Stop(
+      `Callway needs Postgres ${MINIMUM_POSTGRES_MAJOR} or later and apt has ${major || 'none'}. Add the PostgreSQL project's package source (https://www.postgresql.org/download/), or set TEST_DATABASE_URL.`,
+    );
+  }
+  const mustBuild = missing.includes('pgvector') && !aptCandidate(`postgresql-${major}-pgvector`);
+  const packages = aptPackages(
+    missing.filter((part) => part !== 'pgvector' || !mustBuild),
+    major,
+  );
+  if (packages.length > 0) await aptInstall(packages);
+  const postgres = mustBuild ? findPostgres() : undefined;
+  if (postgres) await buildPgvector(postgres, machine.codename);
+  const remaining = missingOf(missing);
+  if (remaining.length > 0) throw new Stop(`Still missing after the installation: ${remaining.join(', ')}.`);
+}
+
+/** The major version of the Postgres that is here, else of the one that apt would bring; 0 when there is neither. */
+function postgresMajor() {
+  const here = findPostgres()?.major;
+  if (here !== undefined) return here;
+  return Number(/^(\d+)/.exec(aptCandidate('postgresql'))?.[1] ?? 0);
+}

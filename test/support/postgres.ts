@@ -1,0 +1,219 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { findPostgres } from '../../scripts/lib/postgresInstallation.mjs';
+import { type Child, startChild, waitUntilReady } from './child.ts';
+import { freePort } from './ports.ts';
+import { makeTempDir } from './tempDir.ts';
+
+const READY_TIMEOUT_MS = 30_000;
+const START_ATTEMPTS = 3;
+const SUPERUSER = 'callway';
+const run = promisify(execFile);
+
+/**
+ * Nothing here outlives the test run, so nothing has to reach the disk. Commits still wait for the operating system,
+ * so that what was acknowledged survives the server's own death.
+ */
+const SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+  listen_addresses: '127.0.0.1',
+};
+
+/** A Postgres server that a test owns. */
+export interface PostgresServer {
+  /** Of the database `postgres`, as superuser, over TCP. */
+  readonly url: string;
+  /** Folder of its unix socket, and port: the two halves of the socket's name. */
+  readonly socket: { readonly folder: string; readonly port: number };
+  /**
+   * `fast` rolls back what runs and ends in order; `immediate` ends like a crash, and the next start recovers.
+   * Does nothing when it is not running.
+   */
+  stop(how?: 'fast' | 'immediate'): Promise<void>;
+  /** Starts it again on the same port and data. */
+  start(): Promise<void>;
+  /** Ends it and removes its data; idempotent. */
+  close(): Promise<void>;
+}
+
+/** A database of its own for one test file. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Removes it, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/**
+ * An empty database with pgvector, on the test run's server.
+ *
+ * @throws When the server cannot be reached.
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const serverUrl = inject('postgresUrl');
+  const template = inject('postgresTemplate');
+  const name = `${template}_${randomBytes(6).toString('hex')}`;
+  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return {
+    url: withDatabase(serverUrl, name),
+    drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+/**
+ * Makes the database that {@link createTestDatabase} copies.
+ *
+ * @returns Its name, which begins the name of each copy.
+ */
+export async function createTemplate(serverUrl: string): Promise<string> {
+  const name = `callway_test_${randomBytes(4).toString('hex')}`;
+  await execute(serverUrl, `CREATE DATABASE ${name}`);
+  await execute(withDatabase(serverUrl, name), 'CREATE EXTENSION vector');
+  return name;
+}
+
+/** Removes the template and every copy that a test left behind. */
+export async function dropTemplate(serverUrl: string, template: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1)',
+      [template],
+    );
+    for (const { name } of rows) await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** @throws When no Postgres with pgvector is installed, or the server does not become ready. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const installation = findPostgres();
+  if (!installation?.hasVector) {
+    throw new Error('There is no Postgres with pgvector on this machine; "npm test" tells how to install it');
+  }
+  const { bin } = installation;
+  const folder = makeTempDir();
+  const owner = await serverOwner();
+  if (owner) chownSync(folder.path, owner.uid, owner.gid);
+  const server = { bin, folder: folder.path, owner };
+  await initialize(server);
+  let { child, port } = await startOnFreePort(server);
+
+  const stop = async (how: 'fast' | 'immediate' = 'fast') => {
+    child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+    await child.ended;
+  };
+  return {
+    url: urlOf(port),
+    socket: { folder: folder.path, port },
+    stop,
+    async start() {
+      if (!child.isRunning()) child = await startOn(server, port);
+    },
+    async close() {
+      await stop('immediate');
+      folder.remove();
+    },
+  };
+}
+
+interface Server {
+  readonly bin: string;
+  readonly folder: string;
+  readonly owner: Owner | undefined;
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Postgres refuses to run as root; its packages make a user for it. */
+async function serverOwner(): Promise<Owner | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const [uid, gid] = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, 'postgres'])));
+  return { uid: Number(uid?.stdout), gid: Number(gid?.stdout) };
+}
+
+async function initialize({ bin, folder, owner }: Server): Promise<void> {
+  const args = [
+    '-D',
+    dataFolder(folder),
+    '-U',
+    SUPERUSER,
+    '-A',
+    'trust',
+    '-E',
+    'UTF8',
+    '--no-locale',
+    '--no-sync',
+  ];
+  await run(join(bin, 'initdb'), args, { cwd: folder, ...owner });
+}
+
+async function startOnFreePort(server: Server): Promise<{ child: Child; port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort();
+    try {
+      return { child: await startOn(server, port), port };
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startOn({ bin, folder, owner }: Server, port: number): Promise<Child> {
+  const settings = Object.entries({ ...SETTINGS, port: String(port), unix_socket_directories: folder });
+  const args = ['-D', dataFolder(folder), ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const child = await startChild(join(bin, 'postgres'), args, {
+    ...owner,
+    cwd: folder,
+    folder,
+    lastSignal: 'QUIT',
+  });
+  await waitUntilReady('Postgres', child, () => answers(urlOf(port)), READY_TIMEOUT_MS);
+  return child;
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    await execute(url, 'SELECT 1');
+    return true;
+  } catch {
+    return false; // not listening, or starting up: the caller asks again until its time is over
+  }
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  // The server may end the connection at any time; the query that runs then rejects, which is all that matters.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function urlOf(port: number): string {
+  return `postgres://${SUPERUSER}@127.0.0.1:${port}/postgres`;
+}
+
+function withDatabase(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function dataFolder(folder: string): string {
+  return join(folder, 'data');
+}

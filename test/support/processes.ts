@@ -1,0 +1,100 @@
+import { fileURLToPath } from 'node:url';
+import { type Ending, startChild, waitUntilReady } from './child.ts';
+import { freePort } from './ports.ts';
+import { makeTempDir } from './tempDir.ts';
+
+const READY_TIMEOUT_MS = 30_000;
+const PROBE_TIMEOUT_MS = 1000;
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The service, running from its source in a process of its own. */
+export interface ServiceProcess {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly pid: number;
+  readonly dataDir: string;
+  /** What it wrote to both streams so far; grows. */
+  readonly lines: readonly string[];
+  readonly ended: Promise<Ending>;
+  /** SIGTERM, then waits for its end. */
+  stop(): Promise<Ending>;
+  /** Takes the process away as a crash does, and waits for its end. Its `dataDir` stays. */
+  kill9(): Promise<Ending>;
+  /** Ends it if it still runs, and removes the folder if it was made here; idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** Settings beside, or instead of, those that a test run must choose by itself. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What to run; relative to the repository. */
+  readonly entry?: string;
+  /** Of an earlier process, to start again on its data; else an empty folder. */
+  readonly dataDir?: string;
+  readonly readyTimeoutMs?: number;
+}
+
+/**
+ * Starts the service on free ports and an empty folder and waits until `GET /readyz` answers 200.
+ * It sees no setting of the environment that the tests run in, only `env`.
+ *
+ * @throws When it ends before, or is not ready in time; the message has its last lines.
+ */
+export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
+  const { env = {}, entry = 'src/main.ts', dataDir, readyTimeoutMs = READY_TIMEOUT_MS } = options;
+  const ownFolder = dataDir === undefined ? makeTempDir() : undefined;
+  const [port, sipPort] = await Promise.all([freePort(), freePort()]);
+  const settings = {
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    SIP_PORT: String(sipPort),
+    DATA_DIR: dataDir ?? ownFolder?.path ?? '',
+    ...env,
+  };
+  const child = await startChild(process.execPath, ['--import', 'tsx', entry], {
+    cwd: repository,
+    env: { ...inheritedEnvironment(), ...settings },
+  });
+  const url = `http://127.0.0.1:${settings.PORT}`;
+  const close = async () => {
+    child.kill('SIGKILL');
+    await child.ended;
+    ownFolder?.remove();
+  };
+  try {
+    await waitUntilReady('The service', child, () => isReady(url), readyTimeoutMs);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const endBy = (signal: 'SIGTERM' | 'SIGKILL') => () => {
+    child.kill(signal);
+    return child.ended;
+  };
+  return {
+    url,
+    pid: child.pid,
+    dataDir: settings.DATA_DIR,
+    lines: child.lines,
+    ended: child.ended,
+    stop: endBy('SIGTERM'),
+    kill9: endBy('SIGKILL'),
+    close,
+  };
+}
+
+/** What any program needs of its surroundings. */
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'NODE_EXTRA_CA_CERTS'];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false; // not listening yet: the caller asks again until its time is over
+  }
+}

@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { createTestDatabase, startPostgres } from './postgres.ts';
+import { redisDatabase, startRedis } from './redis.ts';
+
+async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function connectRedis(url: string): Redis {
+  const client = new Redis(url, { retryStrategy: () => 20 });
+  client.on('error', () => undefined);
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+test('each test database is empty, has pgvector, and is gone once dropped', async () => {
+  const databases = await Promise.all(Array.from({ length: 8 }, createTestDatabase));
+  const [first, second] = databases;
+  if (!first || !second) throw new Error('no databases');
+  expect(new Set(databases.map(({ url }) => url)).size).toBe(8);
+
+  await query(first.url, 'CREATE TABLE mine (id int)');
+  expect(await query(second.url, "SELECT to_regclass('mine') AS found")).toEqual([{ found: null }]);
+  expect(await query(second.url, "SELECT '[3,4]'::vector <-> '[0,0]' AS distance")).toEqual([
+    { distance: 5 },
+  ]);
+
+  await Promise.all(databases.map(({ drop }) => drop()));
+  await expect(query(first.url, 'SELECT 1')).rejects.toThrow('does not exist');
+});
+
+test('a database is dropped though somebody is still connected', async () => {
+  const database = await createTestDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  const lost = new Promise((resolve) => client.on('error', resolve));
+  await client.connect();
+
+  await database.drop();
+
+  await lost;
+  await expect(query(database.url, 'SELECT 1')).rejects.toThrow('does not exist');
+});
+
+test.each(['fast', 'immediate'] as const)('an own Postgres keeps its rows over a %s stop', async (how) => {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  await query(server.url, 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
+
+  await server.stop(how);
+  await expect(query(server.url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
+  await server.start();
+
+  expect(await query(server.url, 'SELECT id FROM kept')).toEqual([{ id: 7 }]);
+  const { folder } = server.socket;
+  await server.close();
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('Redis databases do not see each other, and are empty when given again', async () => {
+  const [first, second] = await Promise.all([redisDatabase(), redisDatabase()]);
+  expect(first.url).not.toBe(second.url);
+  await connectRedis(first.url).set('key', 'value');
+
+  expect(await connectRedis(second.url).dbsize()).toBe(0);
+
+  await first.drop();
+  const again = await redisDatabase();
+  expect(again.url).toBe(first.url);
+  expect(await connectRedis(again.url).dbsize()).toBe(0);
+  await Promise.all([second.drop(), again.drop()]);
+});
+
+test('an own Redis keeps its keys over a stop and gives no answer while paused', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.close());
+  const client = connectRedis(server.url);
+  await client.set('key', 'kept');
+
+  await server.stop();
+  expect(await client.get('absent').catch(() => 'no answer')).toBe('no answer');
+  await server.start();
+  expect(await client.get('key')).toBe('kept');
+
+  server.pause();
+  const answer = client.get('key');
+  const soon = new Promise((resolve) => setTimeout(() => resolve('still waiting'), 100));
+  expect(await Promise.race([answer, soon])).toBe('still waiting');
+  server.resume();
+  expect(await answer).toBe('kept');
+});
+
+test('an own Redis can be killed and started again', async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.close());
+  const firstPid = server.pid();
+
+  await server.stop('kill9');
+  await server.start();
+
+  expect(server.pid()).not.toBe(firstPid);
+  expect(await connectRedis(server.url).ping()).toBe('PONG');
+});
