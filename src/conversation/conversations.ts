@@ -1,0 +1,32 @@
+import type { Channel, EndReason, Session } from './session.ts';
+import type { TurnOutput, TurnRequest } from './turn.ts';
+
+export interface NewSession {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly channel: Channel;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly provider?: string | null;
+  readonly callId?: string;
+  /** Run on the working copy even while another release is live. */
+  readonly draft?: boolean;
+}
+
+/** Reads the turn's request off the session as it is once the turn's time has come. */
+export type TurnReader = (session: Session) => TurnRequest;
+
+/** Talks, from their begin to their end; what the HTTP API and the voice side both stand on. */
+export interface Conversations {
+  /** @throws {CallwayError} 400 `session_id_in_use` */
+  create(session: NewSession): Promise<Session>;
+  find(projectId: string, sessionId: string): Promise<Session | undefined>;
+  /**
+   * Takes one turn of a session, which is made where there is none. Turns of one session run one at a time, on any
+   * node. Leaving the loop, or the signal, stops the model at once; what was said until then is kept.
+   *
+   * @throws {CallwayError} 409 `session_busy`, 500 `model_unavailable`, 400 when the reader refuses.
+   */
+  converse(session: NewSession, read: TurnReader, signal: AbortSignal): AsyncIterable<TurnOutput>;
+  /** @returns Whether there was a live session to end. */
+  end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean>;
+}

@@ -1,0 +1,137 @@
+/** By what way a customer talks. */
+export type Channel = 'chat' | 'phone' | 'web';
+
+/** `active` while turns can be taken; then how it ended. */
+export type SessionStatus = 'active' | 'ended';
+
+/** Why a session ended. */
+export type EndReason =
+  | 'api_end'
+  | 'api_terminate'
+  | 'idle'
+  | 'end_node'
+  | 'end_call_tool'
+  | 'call_ended'
+  | 'project_deleted';
+
+export interface ToolCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** One message of a session, as it is kept. */
+export interface SessionMessage {
+  readonly role: 'user' | 'assistant' | 'tool';
+  /** What was really said; null on an assistant's message that only calls tools. */
+  readonly content: string | null;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly nodeId?: string;
+  readonly tool_calls?: readonly ToolCall[];
+  readonly tool_call_id?: string;
+  readonly name?: string;
+  /** From the turn's begin to the first words. */
+  readonly latencyMs?: number;
+  readonly interrupted?: boolean;
+  /** All that the model wrote, where the customer got less. */
+  readonly generatedText?: string;
+  /** Tools of the pathway’s own and their results: for the model’s context, not for the transcript. */
+  readonly internal?: true;
+}
+
+export type SessionEventType =
+  | 'session_started'
+  | 'node_entered'
+  | 'variable_set'
+  | 'tool_called'
+  | 'tool_result'
+  | 'knowledge_used'
+  | 'barge_in'
+  | 'dtmf'
+  | 'silence'
+  | 'call_status'
+  | 'answering_machine'
+  | 'transfer'
+  | 'webhook_sent'
+  | 'error'
+  | 'session_ended';
+
+/** One thing that happened, for the history. */
+export interface SessionEvent {
+  readonly type: SessionEventType;
+  readonly at: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What a talk has come to: all that the next turn needs. */
+export interface SessionState {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly messages: readonly SessionMessage[];
+  /** Null before the first turn. */
+  readonly currentNodeId: string | null;
+  /** Whether the current node has had its word, so that what the customer says next answers it. */
+  readonly hasSpoken: boolean;
+  /** The caller's own tools that the last answer called; the next request brings their results. */
+  readonly pendingToolCalls: readonly ToolCall[];
+  /** What the messages before `upTo` came to, once they were too many for a model's context. */
+  readonly summary: { readonly text: string; readonly upTo: number } | null;
+  /** What is known of the customer from earlier sessions. */
+  readonly memory: string | null;
+}
+
+/** A live session. */
+export interface Session {
+  readonly projectId: string;
+  /** As its caller chose it, or as the service made it; may be used again after the end. */
+  readonly sessionId: string;
+  /** This one life of the session id. */
+  readonly instanceId: string;
+  readonly channel: Channel;
+  readonly provider: string | null;
+  readonly callId: string | null;
+  readonly pathwayId: string;
+  /** Names the release that it runs on to its end. */
+  readonly releaseId: string;
+  /** Counts the turns that were kept; a turn on an older count is refused. */
+  readonly turn: number;
+  readonly startedAt: string;
+  readonly lastActivityAt: string;
+  readonly state: SessionState;
+}
+
+export const newSessionState = (variables: Readonly<Record<string, unknown>>): SessionState => ({
+  variables,
+  messages: [],
+  currentNodeId: null,
+  hasSpoken: false,
+  pendingToolCalls: [],
+  summary: null,
+  memory: null,
+});
+
+/** What the API shows of a session as `state` or `data`. */
+export function sessionData(session: Session) {
+  return {
+    variables: session.state.variables,
+    messages: session.state.messages.filter(({ internal }) => !internal).map(shownMessage),
+    pathwayId: session.pathwayId,
+    currentNodeId: session.state.currentNodeId,
+    channel: session.channel,
+    provider: session.provider,
+    status: 'active' as const,
+    ...(session.callId === null ? {} : { callId: session.callId }),
+    startedAt: session.startedAt,
+    lastActivityAt: session.lastActivityAt,
+  };
+}
+
+function shownMessage({ role, content, tool_calls, tool_call_id, name }: SessionMessage) {
+  return {
+    role,
+    content,
+    ...(tool_calls ? { tool_calls } : {}),
+    ...(tool_call_id === undefined ? {} : { tool_call_id }),
+    ...(name === undefined ? {} : { name }),
+  };
+}

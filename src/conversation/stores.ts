@@ -1,0 +1,141 @@
+import type { WebhookEventName } from '../agents/agentConfig.ts';
+import type { AgentRelease } from '../agents/release.ts';
+import type { Page, PageOf } from '../base/page.ts';
+import type { Channel, EndReason, Session, SessionEvent, SessionMessage } from './session.ts';
+
+/** Keeps releases that sessions run on; equal ones once. */
+export interface ReleaseStore {
+  /** @returns Its id, which is the same for the same content. */
+  keep(projectId: string, release: AgentRelease): Promise<string>;
+  find(projectId: string, releaseId: string): Promise<AgentRelease | undefined>;
+  /** Removes those that no live session and no unfinished webhook needs. */
+  removeUnused(): Promise<void>;
+}
+
+export interface FoundSession {
+  readonly sessionId: string;
+  readonly data: unknown;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** What a kept turn adds to the history. */
+export interface TurnRecord {
+  readonly messages: readonly SessionMessage[];
+  readonly events: readonly SessionEvent[];
+}
+
+/** What is due when a session ends; written in the same transaction. */
+export interface SessionEnding {
+  readonly at: string;
+  readonly reason: EndReason;
+  /** When session.finalized is due at the latest. */
+  readonly finalizeBy: string;
+  /** In order of sending; session.finalized last. */
+  readonly expected: readonly WebhookEventName[];
+  readonly subscribed: readonly WebhookEventName[];
+  readonly evaluating: boolean;
+}
+
+/** Keeps live sessions, and with each of them what its history needs. */
+export interface SessionStore {
+  /** @throws {CallwayError} 400 `session_id_in_use` when a live session has this id. */
+  insert(session: Session, started: SessionEvent): Promise<void>;
+  find(projectId: string, sessionId: string): Promise<Session | undefined>;
+  /**
+   * Keeps a turn: the new state, and what it adds to the history.
+   *
+   * @param session - As it is after the turn, with `turn` counted up by one.
+   * @throws {CallwayError} 409 `session_changed` when another turn was kept meanwhile, or the session has ended.
+   */
+  saveTurn(session: Session, record: TurnRecord): Promise<void>;
+  /**
+   * Ends a session: its state goes for good, its history is closed, its webhooks are due.
+   *
+   * @returns The session as it was; undefined where none is live.
+   */
+  end(
+    projectId: string,
+    sessionId: string,
+    ending: (session: Session) => Promise<SessionEnding>,
+  ): Promise<Session | undefined>;
+  /** Case-sensitive, anywhere in the JSON of the session's data; last changed first. */
+  search(projectId: string, text: string, page: Page): Promise<PageOf<FoundSession>>;
+  /** Live sessions without traffic for longer than their project allows; chat and web only. */
+  idle(now: Date, limit: number): Promise<{ projectId: string; sessionId: string }[]>;
+}
+
+export interface HistoryFilter {
+  readonly channel?: Channel;
+  readonly status?: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** Found in the messages. */
+  readonly q?: string;
+}
+
+export interface HistorySummary {
+  readonly sessionId: string;
+  readonly channel: Channel;
+  readonly status: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly durationMs: number | null;
+  readonly messageCount: number;
+  readonly callId?: string;
+}
+
+export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'durationMs'> {
+  readonly variables: unknown;
+  readonly messages: readonly SessionMessage[];
+  readonly events: readonly SessionEvent[];
+  readonly evaluation?: unknown;
+}
+
+export interface HistoryStats {
+  readonly total: number;
+  readonly byChannel: Readonly<Record<string, number>>;
+  readonly byStatus: Readonly<Record<string, number>>;
+  readonly byDay: readonly { readonly day: string; readonly sessions: number }[];
+  readonly durationMs: { readonly mean: number | null; readonly p95: number | null };
+  readonly turns: number;
+  readonly turnLatencyMs: { readonly p50: number | null; readonly p95: number | null };
+}
+
+/** Reads what sessions leave behind; nothing is shown of a project that keeps none. */
+export interface HistoryStore {
+  list(projectId: string, filter: HistoryFilter, page: Page): Promise<PageOf<HistorySummary>>;
+  /** The latest life of this session id. */
+  find(projectId: string, sessionId: string): Promise<HistoryDetail | undefined>;
+  stats(projectId: string, range: { from?: string; to?: string }): Promise<HistoryStats>;
+  /** Adds to the history of a session that may have ended. */
+  addEvents(instanceId: string, events: readonly SessionEvent[]): Promise<void>;
+  /** Removes what is older than its project keeps, rows and all. @returns How many sessions went. */
+  purge(now: Date): Promise<number>;
+}
+
+/** What is known of customers, over sessions. */
+export interface MemoryStore {
+  find(projectId: string, customer: string): Promise<string | undefined>;
+  keep(projectId: string, customer: string, text: string): Promise<void>;
+}
+
+/** Lets one turn of a session run at a time, on any node. */
+export interface TurnLock {
+  /**
+   * Waits for its turn and runs `work`; the signal is aborted if the lock is lost.
+   *
+   * @throws {CallwayError} 409 `session_busy` after the longest wait; 503 when Redis is away.
+   */
+  run<Result>(
+    projectId: string,
+    sessionId: string,
+    work: (lost: AbortSignal) => Promise<Result>,
+  ): Promise<Result>;
+  /** As `run`, for a turn that is passed on piece by piece. */
+  stream<Piece>(
+    projectId: string,
+    sessionId: string,
+    work: (lost: AbortSignal) => AsyncIterable<Piece>,
+  ): AsyncIterable<Piece>;
+}

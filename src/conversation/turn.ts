@@ -1,0 +1,65 @@
+import type { ToolDefinition } from '../models/toolDefinition.ts';
+import type { ToolCall } from './session.ts';
+
+/** What a turn answers. */
+export type TurnInput =
+  /** The talk begins with the agent's word, as when a call is answered. */
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'words'; readonly text: string }
+  | { readonly kind: 'dtmf'; readonly digits: string }
+  | { readonly kind: 'silence'; readonly durationMs: number }
+  | { readonly kind: 'voicemail' }
+  /** Results of the caller's own tools. */
+  | { readonly kind: 'tool_results'; readonly results: readonly ToolResult[] };
+
+export interface ToolResult {
+  readonly toolCallId: string;
+  readonly name?: string;
+  readonly content: string;
+}
+
+export interface TurnRequest {
+  readonly input: TurnInput;
+  /** The caller's instructions for this turn; not kept. */
+  readonly instructions?: readonly string[];
+  /** Tools that the caller runs. */
+  readonly callerTools?: readonly ToolDefinition[];
+  readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
+  /** Fields of the request that go to the model as they are. @see PASSED_THROUGH */
+  readonly passthrough?: Readonly<Record<string, unknown>>;
+  readonly temperature?: number;
+  readonly maxOutputTokens?: number;
+}
+
+/** A turn's answer, piece by piece; `done` is the last. */
+export type TurnOutput =
+  | { readonly type: 'text'; readonly text: string }
+  /** Said because a tool is slow; stands in the transcript like other words. */
+  | { readonly type: 'placeholder'; readonly text: string }
+  /** A whole call of one of the caller's tools. */
+  | { readonly type: 'tool_call'; readonly index: number; readonly call: ToolCall }
+  | { readonly type: 'action'; readonly action: TurnAction }
+  | TurnDone;
+
+/** What the channel has to do beside speaking. */
+export type TurnAction =
+  | { readonly kind: 'transfer'; readonly to: string }
+  | { readonly kind: 'send_dtmf'; readonly digits: string };
+
+export interface TurnDone {
+  readonly type: 'done';
+  readonly finishReason: 'stop' | 'tool_calls';
+  /** The talk is over; the session is ended once this has been passed on. */
+  readonly ended: 'end_node' | 'end_call_tool' | null;
+  /** The model that answered. */
+  readonly model: string;
+  readonly usage: TurnUsage;
+}
+
+/** Tokens over all model calls of the turn; zero where the model does not tell. */
+export interface TurnUsage {
+  readonly modelCalls: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+}
