@@ -20,6 +20,8 @@ export interface ToolResult {
 
 export interface TurnRequest {
   readonly input: TurnInput;
+  /** Messages that were exchanged elsewhere before this turn, to be taken over into the session. */
+  readonly history?: readonly TakenMessage[];
   /** The caller's instructions for this turn; not kept. */
   readonly instructions?: readonly string[];
   /** Tools that the caller runs. */
@@ -31,8 +33,19 @@ export interface TurnRequest {
   readonly maxOutputTokens?: number;
 }
 
-/** A turn's answer, piece by piece; `done` is the last. */
+/** A message of a talk that the caller kept; a call among its tool calls has its result after it. */
+export interface TakenMessage {
+  readonly role: 'user' | 'assistant' | 'tool';
+  readonly content: string | null;
+  readonly tool_calls?: readonly ToolCall[];
+  readonly tool_call_id?: string;
+  readonly name?: string;
+}
+
+/** A turn's answer, piece by piece; `start` is the first, `done` the last. */
 export type TurnOutput =
+  /** The model that is asked. */
+  | { readonly type: 'start'; readonly model: string }
   | { readonly type: 'text'; readonly text: string }
   /** Said because a tool is slow; stands in the transcript like other words. */
   | { readonly type: 'placeholder'; readonly text: string }

@@ -1,0 +1,216 @@
+import type { AgentRelease } from '../agents/release.ts';
+import type { Clock } from '../base/clock.ts';
+import { CallwayError } from '../base/errors.ts';
+import type { MakeId } from '../base/ids.ts';
+import { ModelError } from '../models/modelError.ts';
+import { dueForSummary } from './context.ts';
+import type { Conversations, NewSession, TurnReader } from './conversations.ts';
+import { createJournal, type Journal } from './journal.ts';
+
+import { askForSummary } from './questions.ts';
+import { type EndReason, newSessionState, type Session, type SessionEvent } from './session.ts';
+import type { ReleaseStore, SessionEnding, SessionStore, TurnLock } from './stores.ts';
+import { takeTurn } from './takeTurn.ts';
+import type { TurnDone, TurnOutput } from './turn.ts';
+import { askingOf, createTurnRun, type TurnDeps, type TurnRun } from './turnRun.ts';
+
+export interface ConversationsDeps {
+  readonly sessions: SessionStore;
+  readonly releases: ReleaseStore;
+  /** What callers of a project get at this moment. */
+  readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
+  readonly lock: TurnLock;
+  readonly turn: TurnDeps;
+  /** What is known before the first turn: beforeStartConfig's variables, and the customer's memory. */
+  readonly prepare: (session: Session, release: AgentRelease, signal: AbortSignal) => Promise<Prepared>;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  /** How long session.finalized waits for the events before it. */
+  readonly finalizeTimeoutSeconds: number;
+  /** Told when a session has ended and its webhooks are due. */
+  readonly onEnded: () => void;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export interface Prepared {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly memory: string | null;
+  readonly events: readonly SessionEvent[];
+}
+
+export function createConversations(deps: ConversationsDeps): Conversations {
+  const now = () => new Date(deps.clock.now()).toISOString();
+
+  const create = async (wanted: NewSession): Promise<Session> => {
+    const release = await deps.releaseFor(wanted.projectId, wanted.draft ?? false);
+    const session: Session = {
+      projectId: wanted.projectId,
+      sessionId: wanted.sessionId,
+      instanceId: deps.makeId(),
+      channel: wanted.channel,
+      provider: wanted.provider ?? null,
+      callId: wanted.callId ?? null,
+      pathwayId: release.pathwayId,
+      releaseId: await deps.releases.keep(wanted.projectId, release),
+      turn: 0,
+      startedAt: now(),
+      lastActivityAt: now(),
+      state: newSessionState(wanted.variables ?? {}),
+    };
+    const { channel, provider, pathwayId } = session;
+    const version = release.pathwayVersion;
+    const data = { channel, provider, pathwayId, pathwayVersion: version, draft: wanted.draft ?? false };
+    await deps.sessions.insert(session, { type: 'session_started', at: session.startedAt, data });
+    return session;
+  };
+
+  const end = async (projectId: string, sessionId: string, reason: EndReason): Promise<boolean> => {
+    const ended = await deps.sessions.end(projectId, sessionId, async (session) =>
+      endingOf(deps, reason, await requireRelease(deps, session)),
+    );
+    if (ended) deps.onEnded();
+    return ended !== undefined;
+  };
+
+  const turn = async function* (
+    wanted: NewSession,
+    read: TurnReader,
+    signal: AbortSignal,
+  ): AsyncGenerator<TurnOutput> {
+    const found = await deps.sessions.find(wanted.projectId, wanted.sessionId);
+    // A request that cannot be read makes no session.
+    const request = read(found ?? draftSession(wanted, now()));
+    const session = found ?? (await create(wanted));
+    const release = await requireRelease(deps, session);
+    const prepared = session.turn === 0 ? await deps.prepare(session, release, signal) : undefined;
+    const begun = prepared ? withPrepared(session, prepared) : session;
+    const journal = createJournal(begun, deps.clock);
+    for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
+    const run = createTurnRun(deps.turn, begun, release, request, journal, signal);
+    yield { type: 'start', model: run.modelName };
+    const done = yield* keepTurn(deps, run);
+    if (done.ended) await end(session.projectId, session.sessionId, done.ended);
+    yield done;
+  };
+
+  return {
+    create,
+    end,
+    find: (projectId, sessionId) => deps.sessions.find(projectId, sessionId),
+    converse: (wanted, read, signal) =>
+      deps.lock.stream(wanted.projectId, wanted.sessionId, (lost) =>
+        turn(wanted, read, AbortSignal.any([signal, lost])),
+      ),
+  };
+}
+
+/**
+ * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
+ * on. A turn that failed before its first word is as if it had not been, but for the error in the history.
+ */
+async function* keepTurn(deps: ConversationsDeps, run: TurnRun): AsyncGenerator<TurnOutput, TurnDone> {
+  const { journal, session } = run;
+  let isKept = false;
+  const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
+    isKept = true;
+    const closed = journal.close({ hasSpoken, interrupted });
+    await deps.sessions.saveTurn(closed.session, closed.record);
+    return closed.session;
+  };
+  try {
+    const end = yield* takeTurn(run);
+    const kept = await keep(end.hasSpoken, false);
+    await summarise(deps, run, kept);
+    return {
+      type: 'done',
+      finishReason: kept.state.pendingToolCalls.length > 0 ? 'tool_calls' : 'stop',
+      ended: end.ended,
+      model: run.modelName,
+      usage: run.meter.total(),
+    };
+  } catch (error) {
+    if (isKept || run.signal.aborted) throw error;
+    const failure = error instanceof ModelError ? error : undefined;
+    journal.event('error', {
+      code: failure?.code ?? (error instanceof CallwayError ? error.code : 'internal_error'),
+      message: error instanceof CallwayError ? error.message : 'Internal error',
+    });
+    if (journal.said() === '') {
+      isKept = true;
+      await keepErrorOnly(deps, session, journal);
+    }
+    throw error;
+  } finally {
+    if (!isKept && journal.said() !== '') await keep(true, true);
+  }
+}
+
+/** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
+async function keepErrorOnly(deps: ConversationsDeps, session: Session, journal: Journal): Promise<void> {
+  const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
+  const events = record.events.filter(({ type }) => type === 'error');
+  const next = { ...session, turn: session.turn + 1 };
+  await deps.sessions.saveTurn(next, { messages: [], events }).catch((error: unknown) => {
+    deps.onError(error, 'a turn’s failure was not kept');
+  });
+}
+
+/** Keeps the context bounded: what is long past becomes a summary, after the answer is out. */
+async function summarise(deps: ConversationsDeps, run: TurnRun, session: Session): Promise<void> {
+  const upTo = dueForSummary(session.state);
+  if (upTo === 0) return;
+  try {
+    const text = await askForSummary(askingOf(run, undefined));
+    const state = { ...session.state, summary: { text, upTo } };
+    await deps.sessions.saveTurn({ ...session, turn: session.turn + 1, state }, { messages: [], events: [] });
+  } catch (error) {
+    // The context is cut to its newest messages until a summary can be had.
+    deps.onError(error, 'a talk was not summarised');
+  }
+}
+
+async function requireRelease(deps: ConversationsDeps, session: Session): Promise<AgentRelease> {
+  const release = await deps.releases.find(session.projectId, session.releaseId);
+  if (!release) throw new Error(`session ${session.instanceId} runs on a release that is gone`);
+  return release;
+}
+
+/** Which webhooks a session's end makes due. */
+function endingOf(deps: ConversationsDeps, reason: EndReason, { agent }: AgentRelease): SessionEnding {
+  const atMs = deps.clock.now();
+  return {
+    at: new Date(atMs).toISOString(),
+    reason,
+    finalizeBy: new Date(atMs + deps.finalizeTimeoutSeconds * 1000).toISOString(),
+    expected: ['session.ended', 'session.finalized'],
+    subscribed: agent.postSessionWebhook ? (agent.postSessionWebhook.events ?? ['session.ended']) : [],
+    evaluating: agent.postEvaluationConfig !== null,
+  };
+}
+
+function withPrepared(session: Session, prepared: Prepared): Session {
+  const state = {
+    ...session.state,
+    variables: { ...prepared.variables, ...session.state.variables },
+    memory: prepared.memory,
+  };
+  return { ...session, state };
+}
+
+/** Stands for a session that would be made, so that a request can be read before it is. */
+function draftSession(wanted: NewSession, at: string): Session {
+  return {
+    projectId: wanted.projectId,
+    sessionId: wanted.sessionId,
+    instanceId: '',
+    channel: wanted.channel,
+    provider: wanted.provider ?? null,
+    callId: wanted.callId ?? null,
+    pathwayId: '',
+    releaseId: '',
+    turn: 0,
+    startedAt: at,
+    lastActivityAt: at,
+    state: newSessionState(wanted.variables ?? {}),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../base/clock.ts';
+import type {
+  Session,
+  SessionEvent,
+  SessionEventType,
+  SessionMessage,
+  SessionState,
+  ToolCall,
+} from './session.ts';
+import type { TurnRecord } from './stores.ts';
+
+/** Takes down a turn as it happens: what is said, called and set, so that it can be kept whole or in part. */
+export interface Journal {
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** All messages of the session so far, with what was said in this turn as the last. */
+  messages(): readonly SessionMessage[];
+  summary(): SessionState['summary'];
+  event(type: SessionEventType, data: Readonly<Record<string, unknown>>): void;
+  setVariable(name: string, value: unknown, source: string): void;
+  add(message: Omit<SessionMessage, 'at'>): void;
+  /** Words that go to the customer, in pieces. */
+  say(text: string): void;
+  said(): string;
+  callerCalls(calls: readonly ToolCall[]): void;
+  moveTo(nodeId: string): void;
+  /** What is kept of the turn. */
+  close(outcome: { hasSpoken: boolean; interrupted: boolean }): { session: Session; record: TurnRecord };
+}
+
+export function createJournal(session: Session, clock: Clock): Journal {
+  const beganMs = clock.monotonicMs();
+  const { state } = session;
+  const variables: Record<string, unknown> = { ...state.variables };
+  const added: SessionMessage[] = [];
+  const events: SessionEvent[] = [];
+  let nodeId = state.currentNodeId;
+  let said = '';
+  let latencyMs: number | undefined;
+  let calls: readonly ToolCall[] = [];
+  const at = () => new Date(clock.now()).toISOString();
+
+  const answer = (interrupted: boolean): SessionMessage[] => {
+    if (said === '' && calls.length === 0) return [];
+    return [
+      {
+        role: 'assistant',
+        content: said === '' ? null : said,
+        at: at(),
+        ...(nodeId === null ? {} : { nodeId }),
+        ...(latencyMs === undefined ? {} : { latencyMs }),
+        ...(calls.length > 0 ? { tool_calls: calls } : {}),
+        ...(interrupted ? { interrupted } : {}),
+      },
+    ];
+  };
+
+  return {
+    variables,
+    messages: () => [...state.messages, ...added, ...answer(false)],
+    summary: () => state.summary,
+    event(type, data) {
+      events.push({ type, at: at(), data });
+    },
+    setVariable(name, value, source) {
+      if (JSON.stringify(variables[name]) === JSON.stringify(value)) return;
+      variables[name] = value;
+      events.push({ type: 'variable_set', at: at(), data: { name, value, source } });
+    },
+    add(message) {
+      added.push({ ...message, at: at() });
+    },
+    say(text) {
+      latencyMs ??= Math.round(clock.monotonicMs() - beganMs);
+      said += text;
+    },
+    said: () => said,
+    callerCalls(list) {
+      calls = list;
+    },
+    moveTo(id) {
+      nodeId = id;
+    },
+    close({ hasSpoken, interrupted }) {
+      const messages = [...added, ...answer(interrupted)];
+      const next: SessionState = {
+        ...state,
+        variables,
+        messages: [...state.messages, ...messages],
+        currentNodeId: nodeId,
+        hasSpoken,
+        pendingToolCalls: calls,
+      };
+      return {
+        session: { ...session, turn: session.turn + 1, lastActivityAt: at(), state: next },
+        record: { messages, events },
+      };
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { ToolCallEvent } from '../models/chatModel.ts';
+import { MOVE_TOOL, moveArguments, moveTool } from '../models/protocol.ts';
+import type { ToolDefinition } from '../models/toolDefinition.ts';
+import type { PathwayEdge } from '../pathway/edgeSchema.ts';
+import type { PathwayNode } from '../pathway/nodeSchema.ts';
+import { BUILT_IN_DEFINITIONS } from './builtInTools.ts';
+import { runCalls } from './modelTools.ts';
+import { stepPrompt } from './prompts.ts';
+import { toChoice } from './questions.ts';
+import type { ToolCall } from './session.ts';
+import { parseArguments, toDefinition, toolsOfNode } from './toolRunner.ts';
+import type { TurnOutput } from './turn.ts';
+import { situationOf, type TurnRun, talkOf } from './turnRun.ts';
+
+/** A model that calls tools again and again is made to answer after so many rounds. */
+const MAX_TOOL_ROUNDS = 8;
+
+/** What came of a node's speech. */
+export interface Spoken {
+  readonly edgeId: string | null;
+  readonly saidAnything: boolean;
+  /** The turn stops here: for the caller's tools, or because a tool ended or handed over the talk. */
+  readonly halt: 'caller_tools' | 'ended' | 'transferred' | null;
+}
+
+/** Asks the model for a node's words, and runs the tools that it calls on the way. */
+export async function* speak(
+  run: TurnRun,
+  node: PathwayNode,
+  moves: readonly PathwayEdge[],
+  knowledge: readonly string[],
+): AsyncGenerator<TurnOutput, Spoken> {
+  const offered = offeredTools(run, node, moves);
+  const before = run.journal.said().length;
+  let edgeId: string | null = null;
+  for (let round = 1; ; round += 1) {
+    const calls = yield* askOnce(run, node, moves, knowledge, offered, round);
+    const saidAnything = () => run.journal.said().length > before;
+    const move = calls.find(({ name }) => name === MOVE_TOOL);
+    if (move) edgeId = edgeOf(move, moves) ?? edgeId;
+    const others = calls.filter(({ name }) => name !== MOVE_TOOL);
+    const isCallers = ({ name }: ToolCallEvent) =>
+      run.request.callerTools?.some((tool) => tool.name === name) ?? false;
+    const own = others.filter((call) => !isCallers(call));
+    const callers = others.filter(isCallers);
+    const halt = own.length > 0 ? yield* runCalls(run, node, own) : null;
+    if (callers.length > 0) {
+      yield* handOver(run, callers);
+      return { edgeId, saidAnything: true, halt: 'caller_tools' };
+    }
+    if (halt) return { edgeId, saidAnything: saidAnything(), halt };
+    // Words beside a tool that only took a note need no second answer; a look-up's result has to be told.
+    const isDone =
+      own.length === 0 ||
+      (own.every(({ name }) => name === 'set_variable' || name === 'send_dtmf') && saidAnything());
+    if (isDone || round > MAX_TOOL_ROUNDS) return { edgeId, saidAnything: saidAnything(), halt: null };
+  }
+}
+
+async function* askOnce(
+  run: TurnRun,
+  node: PathwayNode,
+  moves: readonly PathwayEdge[],
+  knowledge: readonly string[],
+  offered: readonly ToolDefinition[],
+  round: number,
+): AsyncGenerator<TurnOutput, ToolCallEvent[]> {
+  const { request, journal } = run;
+  const step = stepPrompt({
+    ...run,
+    node,
+    moves,
+    knowledge,
+    variables: journal.variables,
+    instructions: request.instructions ?? [],
+  });
+  const mayCall = round <= MAX_TOOL_ROUNDS;
+  const calls: ToolCallEvent[] = [];
+  const stream = run.deps.models.chat.stream(
+    {
+      model: run.modelName,
+      messages: [...talkOf(run), { role: 'system', content: step }],
+      ...(offered.length > 0 && mayCall ? { tools: offered } : {}),
+      ...(round === 1 && request.toolChoice && request.callerTools?.length
+        ? { toolChoice: request.toolChoice }
+        : {}),
+      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+      ...(request.passthrough ? { passthrough: request.passthrough } : {}),
+      situation: {
+        ...situationOf(run, node),
+        kind: moves.length > 0 ? 'answer_and_route' : 'answer',
+        choices: moves.map(toChoice),
+        ...(knowledge.length > 0 ? { knowledge } : {}),
+      },
+    },
+    run.signal,
+  );
+  let isFirst = true;
+  for await (const event of stream) {
+    if (event.type === 'text') {
+      // What a second node, or a second round, says begins a line of its own.
+      const gap = isFirst && journal.said() !== '' && !/\s$/.test(journal.said()) ? '\n' : '';
+      isFirst = false;
+      journal.say(gap + event.text);
+      yield { type: 'text', text: gap + event.text };
+    } else if (event.type === 'tool_call') calls.push(event);
+    else if (event.type === 'end') run.meter.add(event.usage);
+  }
+  return calls;
+}
+
+function offeredTools(run: TurnRun, node: PathwayNode, moves: readonly PathwayEdge[]): ToolDefinition[] {
+  const { project, builtIn } = toolsOfNode(run.release, node);
+  const own = [
+    ...(moves.length > 0 ? [moveTool(moves.map(toChoice))] : []),
+    // A tool node has run its tool by itself.
+    ...(node.type === 'tool' ? [] : project.map(toDefinition)),
+    ...builtIn.flatMap((name) => BUILT_IN_DEFINITIONS[name] ?? []),
+  ];
+  const callers = (run.request.callerTools ?? []).filter(
+    ({ name }) => !own.some((tool) => tool.name === name),
+  );
+  return [...own, ...callers];
+}
+
+async function* handOver(run: TurnRun, events: readonly ToolCallEvent[]): AsyncGenerator<TurnOutput, void> {
+  const calls = events.map(
+    ({ id, name, arguments: text }): ToolCall => ({
+      id,
+      type: 'function',
+      function: { name, arguments: text },
+    }),
+  );
+  run.journal.callerCalls(calls);
+  for (const [index, call] of calls.entries()) {
+    run.journal.event('tool_called', {
+      name: call.function.name,
+      arguments: call.function.arguments,
+      by: 'caller',
+    });
+    yield { type: 'tool_call', index, call };
+  }
+}
+
+function edgeOf(move: ToolCallEvent, moves: readonly PathwayEdge[]): string | undefined {
+  const parsed = moveArguments.safeParse(parseArguments(move.arguments));
+  return parsed.success ? moves.find(({ id }) => id === parsed.data.edge)?.id : undefined;
+}
