@@ -1,0 +1,35 @@
+import type { Clock } from '../../src/base/clock.ts';
+
+/** A clock that stands still until it is told to advance. */
+export interface SimulatedClock extends Clock {
+  /** Moves on by `byMs`, calling back what falls due on the way, in order. */
+  advance(byMs: number): void;
+  /** Timers that are set and have neither rung nor been cancelled. */
+  pendingTimers(): number;
+}
+
+export function createSimulatedClock(startMs = Date.UTC(2026, 0, 1)): SimulatedClock {
+  const timers = new Set<{ readonly dueMs: number; readonly callback: () => void }>();
+  let nowMs = startMs;
+  const nextDue = (untilMs: number) =>
+    [...timers].filter(({ dueMs }) => dueMs <= untilMs).sort((one, other) => one.dueMs - other.dueMs)[0];
+  return {
+    now: () => nowMs,
+    monotonicMs: () => nowMs - startMs,
+    setTimer(callback, delayMs) {
+      const timer = { dueMs: nowMs + delayMs, callback };
+      timers.add(timer);
+      return { cancel: () => timers.delete(timer) };
+    },
+    advance(byMs) {
+      const untilMs = nowMs + byMs;
+      for (let timer = nextDue(untilMs); timer; timer = nextDue(untilMs)) {
+        timers.delete(timer);
+        nowMs = timer.dueMs;
+        timer.callback();
+      }
+      nowMs = untilMs;
+    },
+    pendingTimers: () => timers.size,
+  };
+}
