@@ -1,0 +1,144 @@
+import { Webhook } from 'standardwebhooks';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { createGuardedClient, type GuardedClient } from '../../src/egress/client.ts';
+import { EgressError } from '../../src/egress/errors.ts';
+import { DELIVERY_TIMEOUT_MS, deliver } from '../../src/webhooks/delivery.ts';
+import { makeSigningSecret } from '../../src/webhooks/signature.ts';
+import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+
+const secrets = [makeSigningSecret()];
+const body = '{"event":"session.ended"}';
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+describe('deliver', () => {
+  it('posts the signed body with the headers of the user', async () => {
+    let received: { method?: string; headers: Record<string, string>; body: string } | undefined;
+    const server = await serve((request, response) => {
+      request.setEncoding('utf8').on('data', (chunk) => {
+        const { method = '' } = request;
+        received = { method, headers: request.headers as Record<string, string>, body: chunk };
+        response.writeHead(204).end();
+      });
+    });
+    const result = await send(server, {
+      headers: [
+        { key: 'Authorization', value: 'Bearer abc' },
+        { key: 'Content-Type', value: 'text/plain' },
+        { key: 'Webhook-Signature', value: 'v1,forged' },
+        { key: 'webhook-extra', value: '1' },
+      ],
+    });
+    expect(result).toEqual({ ok: true, status: 204, durationMs: expect.any(Number) });
+    expect(received).toMatchObject({
+      method: 'POST',
+      body,
+      headers: {
+        authorization: 'Bearer abc',
+        'content-type': 'application/json',
+        'webhook-id': 'delivery-1',
+      },
+    });
+    expect(received?.headers).not.toHaveProperty('webhook-extra');
+    expect(new Webhook(secrets[0] ?? '').verify(body, received?.headers ?? {})).toEqual({
+      event: 'session.ended',
+    });
+  });
+
+  it.each([
+    [200, true],
+    [299, true],
+    [301, false],
+    [404, false],
+    [410, false],
+    [500, false],
+  ])('takes an answer of %i for ok: %s, and does not send again', async (status, ok) => {
+    const server = await serve((_request, response) =>
+      response.writeHead(status, { location: '/again' }).end(),
+    );
+    const result = await send(server);
+    expect(result).toMatchObject({ ok, status });
+    expect(result.error?.code).toBe(ok ? undefined : 'unexpected_status');
+    expect(server.connections()).toBe(1);
+  });
+
+  it('does not wait for a body that never ends', async () => {
+    const server = await serve((_request, response) => response.writeHead(200).write('x'));
+    await expect(send(server)).resolves.toMatchObject({ ok: true, status: 200 });
+  });
+
+  it('gives up after ten seconds', async () => {
+    const clock = createSimulatedClock();
+    const server = await serve(() => clock.advance(DELIVERY_TIMEOUT_MS));
+    await expect(send(server, {}, clock)).resolves.toMatchObject({
+      ok: false,
+      error: { code: 'timeout' },
+      durationMs: 10_000,
+    });
+  });
+
+  it.each([
+    ['a target that the guard refuses', 'https://10.0.0.1/', secrets, 'target_private_address'],
+    ['a target that is away', 'http://127.0.0.1:1/', secrets, 'connect_failed'],
+    ['a secret that cannot sign', 'http://127.0.0.1:1/', ['nonsense'], 'signing_secret_invalid'],
+  ])('reports %s without throwing', async (_what, url, keys, code) => {
+    const target = { url, headers: [] };
+    const result = await deliver(
+      { target, body, secrets: keys, deliveryId: 'delivery-1' },
+      { client: guarded(), clock: systemClock },
+    );
+    expect(result).toMatchObject({ ok: false, error: { code } });
+    expect(result).not.toHaveProperty('status');
+  });
+
+  it.each([
+    ['of its own', new EgressError('dns_failed', 'no.test has no address'), 'dns_failed'],
+    ['of the program', new TypeError('secret detail'), 'internal_error'],
+    ['that is no error', 'odd', 'internal_error'],
+  ])('turns a failure %s into a result', async (_what, failure, code) => {
+    const client = { request: () => Promise.reject(failure) };
+    const target = { url: 'https://no.test/', headers: [] };
+    const request = { target, body, secrets, deliveryId: 'delivery-1' };
+    const result = await deliver(request, { client, clock: systemClock });
+    expect(result).toMatchObject({ ok: false, error: { code, cause: failure } });
+    expect(result.error?.message).not.toContain('secret detail');
+  });
+});
+
+function send(
+  server: LoopbackServer,
+  target: { headers?: { key: string; value: string }[] } = {},
+  clock = systemClock,
+) {
+  const { headers = [] } = target;
+  return deliver(
+    {
+      target: { url: `http://127.0.0.1:${server.port}/hook`, headers },
+      body,
+      secrets,
+      deliveryId: 'delivery-1',
+    },
+    { client: guarded(clock), clock },
+  );
+}
+
+function guarded(clock = systemClock): GuardedClient {
+  const client = createGuardedClient({
+    policy: { allowInsecureLoopback: true },
+    clock,
+    userAgent: 'Callway/test',
+  });
+  cleanups.push(() => client.close());
+  return client;
+}
+
+async function serve(...args: Parameters<typeof serveOnLoopback>): Promise<LoopbackServer> {
+  const server = await serveOnLoopback(...args);
+  cleanups.push(() => server.close());
+  return server;
+}

@@ -1,0 +1,380 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { WEBHOOK_EVENT_NAMES, type WebhookEventName } from '../../src/webhooks/events.ts';
+import {
+  expectedEvents,
+  type GateEffect,
+  type GateEvent,
+  type GateState,
+  isGateClosed,
+  liveGate,
+  pendingEffects,
+  transition,
+} from '../../src/webhooks/gate.ts';
+
+const recordedCall = expectedEvents({ call: { answered: true, record: true } });
+const chat = expectedEvents({});
+const finalizeByMs = 120_000;
+const ended = (change: Partial<Extract<GateEvent, { type: 'session_ended' }>> = {}): GateEvent => ({
+  type: 'session_ended',
+  expected: recordedCall,
+  subscribed: WEBHOOK_EVENT_NAMES,
+  evaluating: false,
+  finalizeByMs,
+  ...change,
+});
+const fact = (name: WebhookEventName): GateEvent => ({ type: 'fact_ready', name });
+const begun = (name: WebhookEventName): GateEvent => ({ type: 'delivery_begun', name });
+const settled = (name: WebhookEventName, attempt = 1): GateEvent => ({
+  type: 'delivery_settled',
+  name,
+  attempt,
+  outcome: 'delivered',
+});
+const lost = (name: WebhookEventName, attempt = 1): GateEvent => ({ type: 'sender_lost', name, attempt });
+const sent = (name: WebhookEventName): GateEvent[] => [begun(name), settled(name)];
+const backstop: GateEvent = { type: 'backstop_due' };
+
+describe('expectedEvents', () => {
+  it.each([
+    ['chat', {}, ['session.ended', 'session.finalized']],
+    [
+      'a recorded call',
+      { call: { answered: true, record: true } },
+      ['session.ended', 'call.ended', 'recording.ready', 'session.finalized'],
+    ],
+    [
+      'a call without recording',
+      { call: { answered: true, record: false } },
+      ['session.ended', 'call.ended', 'session.finalized'],
+    ],
+    [
+      'a call that nobody answered',
+      { call: { answered: false, record: true } },
+      ['session.ended', 'call.ended', 'session.finalized'],
+    ],
+  ])('of %s', (_what, session, expected) => {
+    expect(expectedEvents(session)).toEqual(expected);
+  });
+});
+
+describe('the gate', () => {
+  it('sends the four events of a recorded call in order, each after the one before has settled', () => {
+    expect(story([ended(), begun('session.ended'), settled('session.ended')])).toEqual([
+      'arm_backstop',
+      'deliver session.ended',
+      'send session.ended 1',
+    ]);
+    expect(
+      story([
+        ended(),
+        fact('recording.ready'),
+        fact('call.ended'),
+        ...sent('session.ended'),
+        ...sent('call.ended'),
+        ...sent('recording.ready'),
+        ...sent('session.finalized'),
+      ]),
+    ).toEqual([
+      'arm_backstop',
+      'deliver session.ended',
+      'send session.ended 1',
+      'deliver call.ended',
+      'send call.ended 1',
+      'deliver recording.ready',
+      'send recording.ready 1',
+      'claim_finalized',
+      'send session.finalized 1',
+    ]);
+  });
+
+  it('needs no backstop for chat, where nothing is outstanding', () => {
+    expect(story([ended({ expected: chat }), ...sent('session.ended')])).toEqual([
+      'deliver session.ended',
+      'send session.ended 1',
+      'claim_finalized',
+    ]);
+  });
+
+  it('remembers facts that came before the end', () => {
+    const state = run([fact('call.ended'), fact('call.ended'), fact('recording.ready'), ended()]);
+    expect(statuses(state)).toEqual(['ready', 'ready', 'ready', 'ready']);
+    expect(pendingEffects(state)).toEqual([{ type: 'deliver', name: 'session.ended' }]);
+  });
+
+  it('waits for facts that nobody subscribed to, and sends none of them', () => {
+    const only = { subscribed: ['session.finalized'] as const };
+    expect(story([ended(only), fact('call.ended')])).toEqual(['arm_backstop']);
+    expect(story([ended(only), fact('call.ended'), fact('recording.ready')])).toEqual([
+      'arm_backstop',
+      'claim_finalized',
+    ]);
+  });
+
+  it('waits for an evaluation, but not beyond the backstop', () => {
+    const start = [ended({ expected: chat, evaluating: true }), ...sent('session.ended')];
+    const beginning = ['arm_backstop', 'deliver session.ended', 'send session.ended 1'];
+    expect(story(start)).toEqual(beginning);
+    expect(story([...start, fact('session.finalized')])).toEqual([...beginning, 'claim_finalized']);
+    expect(story([...start, backstop])).toEqual([...beginning, 'claim_finalized']);
+  });
+
+  it('expires at the backstop what is still to come, and never sends it afterwards', () => {
+    const late = [ended(), ...sent('session.ended'), fact('call.ended'), ...sent('call.ended'), backstop];
+    expect(statuses(run(late))).toEqual(['settled', 'settled', 'expired', 'ready']);
+    const after = [fact('recording.ready'), begun('recording.ready'), settled('recording.ready', 0)];
+    expect(story([...late, ...after]).slice(-1)).toEqual(['claim_finalized']);
+    expect(statuses(run([...late, ...after]))).toEqual(['settled', 'settled', 'expired', 'ready']);
+  });
+
+  it('lets what is ready or on its way at the backstop go out first', () => {
+    const state = run([ended(), begun('session.ended'), fact('call.ended'), backstop]);
+    expect(statuses(state)).toEqual(['sending', 'ready', 'expired', 'ready']);
+    expect(story([settled('session.ended'), ...sent('call.ended')], state)).toEqual([
+      'deliver call.ended',
+      'send call.ended 1',
+      'claim_finalized',
+    ]);
+  });
+
+  it('expires nothing when nobody subscribed to session.finalized', () => {
+    const start = [ended({ subscribed: ['recording.ready'] }), backstop, fact('call.ended'), backstop];
+    expect(story([...start, fact('recording.ready'), ...sent('recording.ready')])).toEqual([
+      'deliver recording.ready',
+      'send recording.ready 1',
+    ]);
+    expect(outcomes(run([...start, fact('recording.ready'), ...sent('recording.ready')]))).toEqual([
+      'skipped',
+      'skipped',
+      'delivered',
+      'skipped',
+    ]);
+  });
+
+  it('gives leave to send to one of two nodes', () => {
+    const claimable = run([ended({ expected: chat }), ...sent('session.ended')]);
+    const winner = transition(claimable, begun('session.finalized'));
+    expect(winner.effects).toEqual([{ type: 'send', name: 'session.finalized', attempt: 1 }]);
+    const loser = transition(winner.state, begun('session.finalized'));
+    expect(loser).toEqual({ state: winner.state, effects: [] });
+  });
+
+  it('sends an earlier event again when its sender is lost, and does not listen to the lost one', () => {
+    const state = run([ended(), begun('session.ended'), lost('session.ended')]);
+    expect(pendingEffects(state)).toContainEqual({ type: 'deliver', name: 'session.ended' });
+    const again = run([begun('session.ended')], state);
+    expect(statuses(run([settled('session.ended', 1)], again))[0]).toBe('sending');
+    expect(statuses(run([lost('session.ended', 1)], again))[0]).toBe('sending');
+    expect(statuses(run([settled('session.ended', 2)], again))[0]).toBe('settled');
+  });
+
+  it('gives session.finalized up when its sender is lost after it began, and not before', () => {
+    const claimable = run([ended({ expected: chat }), ...sent('session.ended')]);
+    expect(transition(claimable, lost('session.finalized', 0)).state).toBe(claimable);
+    expect(pendingEffects(claimable)).toEqual([{ type: 'claim_finalized' }]);
+    const dead = run([begun('session.finalized'), lost('session.finalized')], claimable);
+    expect(outcomes(dead)).toEqual(['delivered', 'unknown']);
+    expect(isGateClosed(dead)).toBe(true);
+    expect(story([begun('session.finalized'), settled('session.finalized')], dead)).toEqual([]);
+  });
+
+  it('goes on when a sender gives up before it began', () => {
+    const given: GateEvent = {
+      type: 'delivery_settled',
+      name: 'session.ended',
+      attempt: 0,
+      outcome: 'failed',
+    };
+    expect(story([ended({ expected: chat }), given])).toEqual(['deliver session.ended', 'claim_finalized']);
+    expect(story([fact('call.ended'), fact('recording.ready'), ended(), given])).toEqual([
+      'deliver session.ended',
+      'deliver call.ended',
+    ]);
+  });
+
+  it('ignores what is not expected, not its turn, or told twice', () => {
+    const state = run([ended({ expected: chat })]);
+    for (const event of [
+      ended(),
+      fact('recording.ready'),
+      begun('call.ended'),
+      begun('session.finalized'),
+      settled('session.finalized', 0),
+      fact('session.ended'),
+      backstop,
+    ]) {
+      expect(transition(state, event).state).toBe(state);
+    }
+    expect(transition(liveGate, backstop).state).toBe(liveGate);
+    expect(transition(liveGate, begun('session.ended')).state).toBe(liveGate);
+  });
+
+  it('refuses a plan without a beginning or an end', () => {
+    const plan = ended({ expected: ['call.ended'] });
+    expect(() => transition(liveGate, plan)).toThrow(expect.objectContaining({ code: 'gate_plan_invalid' }));
+  });
+});
+
+describe('whatever happens in whatever order', () => {
+  const names = fc.constantFrom(...WEBHOOK_EVENT_NAMES);
+  const attempts = fc.integer({ min: 0, max: 3 });
+  const anyEvent: fc.Arbitrary<GateEvent> = fc.oneof(
+    fc.record({ type: fc.constant('fact_ready' as const), name: names }),
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('delivery_begun' as const), name: names }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        type: fc.constant('delivery_settled' as const),
+        name: names,
+        attempt: attempts,
+        outcome: fc.constantFrom('delivered' as const, 'failed' as const),
+      }),
+    },
+    fc.record({ type: fc.constant('sender_lost' as const), name: names, attempt: attempts }),
+    fc.constant(backstop),
+  );
+  const call = fc.record({ answered: fc.boolean(), record: fc.boolean() });
+  const anyEnd = fc
+    .record({
+      session: fc.oneof(
+        fc.constant({}),
+        call.map((given) => ({ call: given })),
+      ),
+      subscribed: fc.subarray([...WEBHOOK_EVENT_NAMES]),
+      evaluating: fc.boolean(),
+    })
+    .map(({ session, ...rest }) => ended({ expected: expectedEvents(session), ...rest }));
+  const anyHistory = fc.tuple(
+    fc.array(anyEvent, { maxLength: 4 }),
+    anyEnd,
+    fc.array(anyEvent, { maxLength: 40 }),
+  );
+
+  it('session.finalized is sent at most once, last, and after every other event is done', () => {
+    fc.assert(
+      fc.property(anyHistory, ([before, end, after]) => {
+        let state: GateState = liveGate;
+        const sends: WebhookEventName[] = [];
+        for (const event of [...before, end, ...after]) {
+          const step = transition(state, event);
+          checkStep(state, event, step.state, step.effects);
+          state = step.state;
+          sends.push(...step.effects.flatMap((effect) => (effect.type === 'send' ? [effect.name] : [])));
+        }
+        const places = sends.map((name) => WEBHOOK_EVENT_NAMES.indexOf(name));
+        expect(places).toEqual([...places].sort());
+        expect(sends.filter((name) => name === 'session.finalized').length).toBeLessThanOrEqual(1);
+        if (end.type === 'session_ended') expect(end.subscribed).toEqual(expect.arrayContaining(sends));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('session.finalized is never lost: the backstop and living senders always bring it out', () => {
+    fc.assert(
+      fc.property(anyHistory, fc.array(fc.boolean()), ([before, end, after], losses) => {
+        const { state, sends } = finish(run([...before, end, ...after]), [...losses]);
+        expect(isGateClosed(state)).toBe(true);
+        const row = rowsOf(state).at(-1);
+        if (row?.subscribed && row.attempt === 0) expect(row.outcome).toMatch(/delivered|failed/);
+        if (row?.subscribed && sends.includes('session.finalized')) expect(row.attempt).toBe(1);
+        expect(row?.outcome === 'skipped').toBe(row?.subscribed === false);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('a node that takes over finds every effect that was announced and not yet done', () => {
+    fc.assert(
+      fc.property(anyHistory, ([before, end, after]) => {
+        let state: GateState = liveGate;
+        for (const event of [...before, end, ...after]) {
+          const step = transition(state, event);
+          const lasting = step.effects.filter(({ type }) => type !== 'send');
+          expect(pendingEffects(step.state)).toEqual(expect.arrayContaining(lasting));
+          state = step.state;
+        }
+      }),
+    );
+  });
+});
+
+/** What must hold of a single step. */
+function checkStep(
+  before: GateState,
+  event: GateEvent,
+  after: GateState,
+  effects: readonly GateEffect[],
+): void {
+  if (after === before) expect(effects).toEqual([]);
+  const old = rowsOf(before);
+  for (const [index, row] of rowsOf(after).entries()) {
+    const was = old[index];
+    const isDone = was?.status === 'settled' || was?.status === 'expired';
+    if (isDone) expect(row).toEqual(was);
+    if (row.status === 'expired' && !isDone) {
+      expect([was?.status, event.type, row.event === 'session.finalized']).toEqual([
+        'waiting',
+        'backstop_due',
+        false,
+      ]);
+    }
+    if (row.status === 'sending') {
+      const earlier = rowsOf(after).slice(0, index);
+      expect(earlier.every(({ status }) => status === 'settled' || status === 'expired')).toBe(true);
+    }
+    expect(row.outcome !== null).toBe(row.status === 'settled');
+  }
+}
+
+/** Ends any history: the backstop comes, living nodes do what is pending, and a sweeper frees what lost senders held. */
+function finish(start: GateState, losses: boolean[]): { state: GateState; sends: WebhookEventName[] } {
+  const sends: WebhookEventName[] = [];
+  let state = start;
+  const tell = (event: GateEvent) => {
+    const step = transition(state, event);
+    state = step.state;
+    sends.push(...step.effects.flatMap((effect) => (effect.type === 'send' ? [effect.name] : [])));
+  };
+  // Without a subscriber of session.finalized there is no backstop, but then facts come in the end.
+  tell(backstop);
+  for (const { event } of rowsOf(state)) tell(fact(event));
+  for (let rounds = 0; rounds < 100 && !isGateClosed(state); rounds += 1) {
+    for (const effect of pendingEffects(state)) {
+      if (effect.type === 'deliver') tell(begun(effect.name));
+      if (effect.type === 'claim_finalized') tell(begun('session.finalized'));
+    }
+    const row = rowsOf(state).find(({ status }) => status === 'sending');
+    if (row) tell(losses.shift() ? lost(row.event, row.attempt) : settled(row.event, row.attempt));
+  }
+  return { state, sends };
+}
+
+function run(events: readonly GateEvent[], start: GateState = liveGate): GateState {
+  return events.reduce((state, event) => transition(state, event).state, start);
+}
+
+/** The effects of a run of events, in words. */
+function story(events: readonly GateEvent[], start: GateState = liveGate): string[] {
+  let state = start;
+  return events.flatMap((event) => {
+    const step = transition(state, event);
+    state = step.state;
+    return step.effects.map((effect) => {
+      if (effect.type === 'send') return `send ${effect.name} ${effect.attempt}`;
+      return effect.type === 'deliver' ? `deliver ${effect.name}` : effect.type;
+    });
+  });
+}
+
+function rowsOf(state: GateState) {
+  return state.phase === 'ended' ? state.rows : [];
+}
+
+function statuses(state: GateState) {
+  return rowsOf(state).map(({ status }) => status);
+}
+
+function outcomes(state: GateState) {
+  return rowsOf(state).map(({ outcome }) => outcome);
+}
