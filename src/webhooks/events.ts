@@ -1,18 +1,8 @@
 import { z } from 'zod';
+import { type WebhookEventName, webhookEventName } from '../agents/agentConfig.ts';
 
 /** In the order in which a session's events are sent. */
-export const WEBHOOK_EVENT_NAMES = [
-  'session.ended',
-  'call.ended',
-  'recording.ready',
-  'session.finalized',
-] as const;
-
-/** What a webhook without `events` is sent. */
-export const DEFAULT_WEBHOOK_EVENTS = ['session.ended'] as const satisfies readonly WebhookEventName[];
-
-export const webhookEventNameSchema = z.enum(WEBHOOK_EVENT_NAMES);
-export type WebhookEventName = z.infer<typeof webhookEventNameSchema>;
+export const WEBHOOK_EVENT_NAMES = webhookEventName.options;
 
 const durationMs = z.int().nonnegative();
 const timestamp = z.iso
@@ -72,7 +62,7 @@ const toolCallSchema = z.strictObject({
 
 /** One message of the transcript, as the session's history has it. */
 export const webhookMessageSchema = z.strictObject({
-  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  role: z.enum(['user', 'assistant', 'tool']),
   content: z.string().nullable().meta({ description: 'What was really said; null beside bare tool calls' }),
   at: timestamp,
   nodeId: z.string().optional(),

@@ -1,5 +1,6 @@
+import type { WebhookEventName } from '../agents/agentConfig.ts';
 import { CallwayError } from '../base/errors.ts';
-import { WEBHOOK_EVENT_NAMES, type WebhookEventName } from './events.ts';
+import { WEBHOOK_EVENT_NAMES } from './events.ts';
 
 const FINAL = 'session.finalized';
 

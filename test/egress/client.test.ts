@@ -5,7 +5,7 @@ import net, { type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import {
   createGuardedClient,
@@ -16,6 +16,7 @@ import {
 } from '../../src/egress/client.ts';
 import { createDial, type Endpoint } from '../../src/egress/dial.ts';
 import { EgressError } from '../../src/egress/errors.ts';
+import { watchLeaks } from '../support/leaks.ts';
 import {
   type LoopbackServer,
   listenOnLoopback,
@@ -25,6 +26,13 @@ import {
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
+
+let assertNoLeaks: () => Promise<void>;
+
+beforeAll(() => {
+  assertNoLeaks = watchLeaks();
+});
+afterAll(() => assertNoLeaks());
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -202,7 +210,10 @@ describe('names that change their address', () => {
   });
 
   it('refuses plain http to a name that is not at loopback, whatever the policy', async () => {
-    const guarded = client({ lookup: async () => ['8.8.8.8'] });
+    const dial = () => {
+      throw new Error('dialled');
+    };
+    const guarded = client({ lookup: async () => ['8.8.8.8'], dial });
     await expect(guarded.request(get('http://localhost/'))).rejects.toMatchObject({
       code: 'target_private_address',
     });

@@ -1,12 +1,20 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createDnsLookup } from '../../src/egress/lookup.ts';
+import { watchLeaks } from '../support/leaks.ts';
 
 const TYPE_A = 1;
 const never = new AbortController().signal;
 const servers: Socket[] = [];
+
+let assertNoLeaks: () => Promise<void>;
+
+beforeAll(() => {
+  assertNoLeaks = watchLeaks();
+});
+afterAll(() => assertNoLeaks());
 
 afterEach(() => {
   for (const server of servers.splice(0)) server.close();

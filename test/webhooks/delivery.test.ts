@@ -1,16 +1,24 @@
 import { Webhook } from 'standardwebhooks';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createGuardedClient, type GuardedClient } from '../../src/egress/client.ts';
 import { EgressError } from '../../src/egress/errors.ts';
 import { DELIVERY_TIMEOUT_MS, deliver } from '../../src/webhooks/delivery.ts';
 import { makeSigningSecret } from '../../src/webhooks/signature.ts';
+import { watchLeaks } from '../support/leaks.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const secrets = [makeSigningSecret()];
 const body = '{"event":"session.ended"}';
 const cleanups: (() => Promise<void>)[] = [];
+
+let assertNoLeaks: () => Promise<void>;
+
+beforeAll(() => {
+  assertNoLeaks = watchLeaks();
+});
+afterAll(() => assertNoLeaks());
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

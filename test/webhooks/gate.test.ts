@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WEBHOOK_EVENT_NAMES, type WebhookEventName } from '../../src/webhooks/events.ts';
+import type { WebhookEventName } from '../../src/agents/agentConfig.ts';
+import { WEBHOOK_EVENT_NAMES } from '../../src/webhooks/events.ts';
 import {
   expectedEvents,
   type GateEffect,
@@ -176,6 +177,15 @@ describe('the gate', () => {
     expect(outcomes(dead)).toEqual(['delivered', 'unknown']);
     expect(isGateClosed(dead)).toBe(true);
     expect(story([begun('session.finalized'), settled('session.finalized')], dead)).toEqual([]);
+  });
+
+  it('has the order of the catalogue', () => {
+    expect(WEBHOOK_EVENT_NAMES).toEqual([
+      'session.ended',
+      'call.ended',
+      'recording.ready',
+      'session.finalized',
+    ]);
   });
 
   it('goes on when a sender gives up before it began', () => {
