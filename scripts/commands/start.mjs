@@ -8,26 +8,32 @@ import { ensureSystemParts } from '../lib/systemParts.mjs';
 
 /**
  * Runs the service: what `npm run build` made when NODE_ENV is `production`, else the source.
- * Settings in a file `.env` beside package.json count where the environment does not have them.
  *
  * @param {string[]} args - For the service.
  */
 export async function run(args) {
+  const settings = readSettings();
   const built = join(root, 'dist', 'main.js');
-  const envFile = join(root, '.env');
-  const hasEnvFile = existsSync(envFile);
-  const settings = { ...(hasEnvFile ? parseEnv(readFileSync(envFile, 'utf8')) : {}), ...process.env };
   const isBuilt = settings.NODE_ENV === 'production' && existsSync(built);
 
   // A production installation is as its operator made it.
   if (!isBuilt) await ensureDependencies();
-  if (!settings.REDIS_URL) {
+  if (!settings.REDIS_URL?.trim()) {
     await ensureSystemParts(['redis'], {
       purpose: 'Callway keeps its queue in Redis, and this machine',
       instead: 'Or name a Redis server of your own in REDIS_URL.',
     });
   }
   const program = isBuilt ? [built] : ['--import', 'tsx', join(root, 'src', 'main.ts')];
-  const nodeArgs = hasEnvFile ? [`--env-file=${envFile}`, ...program] : program;
-  endAs(await runAttached(process.execPath, [...nodeArgs, ...args]));
+  endAs(await runAttached(process.execPath, [...program, ...args]));
+}
+
+/**
+ * The settings as the service will read them: the environment, and for what is not set there the file `.env`.
+ *
+ * @returns {Record<string, string | undefined>}
+ */
+function readSettings() {
+  const file = join(root, '.env');
+  return { ...(existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {}), ...process.env };
 }

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 
 const POLL_MS = 20;
 
@@ -16,8 +18,8 @@ const TRANSIENT = new Set([
 ]);
 
 /**
- * Remembers what keeps this process alive now: sockets, servers, timers, workers and child processes. Timers and
- * sockets that were `unref`ed do not count.
+ * Remembers what keeps this process alive now: sockets, servers and child processes. What is there beyond that at the
+ * end is a leak, and so is any timer, and any worker begun since. Timers and sockets that were `unref`ed do not count.
  *
  * A test file takes it in `beforeAll`, before it starts anything, and hands it to `afterAll`:
  * ```ts
@@ -30,22 +32,32 @@ const TRANSIENT = new Set([
  *
  * @returns Rejects with the kinds that are there beyond what was there before, once a short grace is over.
  */
-export function watchLeaks(): () => Promise<void> {
+export function watchLeaks({ graceMs = GRACE_MS } = {}): () => Promise<void> {
   const before = countResources();
+  const workers = new Set<Worker>();
+  const onWorker = (message: unknown) => {
+    const { worker } = message as { worker: Worker };
+    workers.add(worker);
+    worker.once('exit', () => workers.delete(worker));
+  };
+  subscribe('worker_threads', onWorker);
   return async () => {
-    const giveUpAtMs = performance.now() + GRACE_MS;
-    let extra = beyond(before);
-    while (extra.length > 0 && performance.now() < giveUpAtMs) {
+    unsubscribe('worker_threads', onWorker);
+    const giveUpAtMs = performance.now() + graceMs;
+    let left = leftBehind(before, workers.size);
+    while (left.length > 0 && performance.now() < giveUpAtMs) {
       await sleep(POLL_MS);
-      extra = beyond(before);
+      left = leftBehind(before, workers.size);
     }
-    if (extra.length > 0) throw new Error(`Left behind: ${extra.join(', ')}`);
+    if (left.length > 0) throw new Error(`Left behind: ${left.join(', ')}`);
   };
 }
 
-function beyond(before: ReadonlyMap<string, number>): string[] {
-  return [...countResources()].flatMap(([kind, count]) => {
-    const more = count - (before.get(kind) ?? 0);
+function leftBehind(before: ReadonlyMap<string, number>, workerCount: number): string[] {
+  const counts = countResources().set('Worker', workerCount);
+  return [...counts].flatMap(([kind, count]) => {
+    // A timer that was there before belongs to the test runner and is soon gone; it must not excuse one of ours.
+    const more = count - (kind === 'Timeout' ? 0 : (before.get(kind) ?? 0));
     return more > 0 ? [`${more} ${kind}`] : [];
   });
 }

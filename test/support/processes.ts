@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Ending, startChild, waitUntilReady } from './child.ts';
 import { freePort } from './ports.ts';
@@ -5,6 +6,7 @@ import { makeTempDir } from './tempDir.ts';
 
 const READY_TIMEOUT_MS = 30_000;
 const PROBE_TIMEOUT_MS = 1000;
+const TSX = import.meta.resolve('tsx');
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The service, running from its source in a process of its own. */
@@ -51,8 +53,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     DATA_DIR: dataDir ?? ownFolder?.path ?? '',
     ...env,
   };
-  const child = await startChild(process.execPath, ['--import', 'tsx', entry], {
-    cwd: repository,
+  const child = await startChild(process.execPath, ['--import', TSX, resolve(repository, entry)], {
+    cwd: settings.DATA_DIR, // where no .env of a developer lies
     env: { ...inheritedEnvironment(), ...settings },
   });
   const url = `http://127.0.0.1:${settings.PORT}`;

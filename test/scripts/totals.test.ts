@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { readTotals } from '../../scripts/commands/test.mjs';
+import { makeTempDir, tempDir } from '../support/tempDir.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const head = "import { afterAll, describe, expect, test } from 'vitest';\n";
+
+const suites = {
+  passing: "test('a', () => {}); test('b', () => {}); test.skip('c', () => {});",
+  failing: "test('a', () => {}); test('b', () => expect(1).toBe(2));",
+  unloadable: "throw new Error('at import');",
+  'a failing hook':
+    "describe('d', () => { afterAll(() => { throw new Error('hook'); }); test('a', () => {}); });",
+  'an unhandled error': "test('a', () => { Promise.reject(new Error('unhandled')); });",
+  empty: '',
+};
+
+/** Runs vitest with the totals reporter over sample files, inside the repository so that vitest is found. */
+async function totalsOf(names: (keyof typeof suites)[], config = '') {
+  const folder = tempDir();
+  mkdirSync(join(folder, 'suites'));
+  for (const [index, name] of names.entries()) {
+    writeFileSync(join(folder, 'suites', `${index}.test.ts`), suites[name] && head + suites[name]);
+  }
+  const configFile = join(folder, 'vitest.config.mjs');
+  const reporter = join(root, 'test/support/totalsReporter.ts');
+  writeFileSync(
+    configFile,
+    `export default { root: ${JSON.stringify(folder)}, test: { include: ['suites/*.test.ts'], reporters: [${JSON.stringify(reporter)}], ${config} } };`,
+  );
+  const file = join(folder, 'totals.json');
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const env = { ...process.env, CALLWAY_TEST_TOTALS_FILE: file };
+  const code = await run(process.execPath, [vitest, 'run', '--config', configFile], { cwd: root, env }).then(
+    () => 0,
+    (error: { code: number }) => error.code,
+  );
+  return { code, ...readTotals(file, code) };
+}
+
+test.each([
+  [['passing'], { code: 0, passed: 2, failed: 0 }],
+  [['passing', 'failing'], { code: 1, passed: 3, failed: 1 }],
+  [['passing', 'unloadable'], { code: 1, passed: 2, failed: 1 }],
+  [['a failing hook'], { code: 1, passed: 1, failed: 1 }],
+  [['an unhandled error'], { code: 1, passed: 1, failed: 1 }],
+  [['empty'], { code: 1, passed: 0, failed: 1 }],
+  [[], { code: 1, passed: 0, failed: 1 }],
+] as [(keyof typeof suites)[], object][])('the totals of %j', async (names, expected) => {
+  expect(await totalsOf(names)).toEqual(expected);
+});
+
+test('a global setup that fails is a failure', async () => {
+  const { path, remove } = makeTempDir();
+  const setup = join(path, 'setup.mjs');
+  writeFileSync(setup, "export default () => { throw new Error('no database'); };");
+  const totals = await totalsOf(['passing'], `globalSetup: [${JSON.stringify(setup)}],`);
+  remove();
+  expect(totals).toEqual({ code: 1, passed: 0, failed: 1 });
+});
+
+test.each([
+  ['vitest that died without totals', undefined, null, { passed: 0, failed: 1 }],
+  ['totals that deny a failure', { passed: 3, failed: 0 }, 1, { passed: 3, failed: 1 }],
+  ['totals of a good run', { passed: 3, failed: 0 }, 0, { passed: 3, failed: 0 }],
+])('%s', (_, content, code, expected) => {
+  const file = join(tempDir(), 'totals.json');
+  if (content) writeFileSync(file, JSON.stringify(content));
+  expect(readTotals(file, code)).toEqual(expected);
+});

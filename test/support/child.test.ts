@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { startChild, waitUntilReady } from './child.ts';
+import { tempDir } from './tempDir.ts';
+import { endWithUs } from './watchdog.ts';
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('a child tells its lines and how it ended', async () => {
+  const child = await startChild('sh', ['-c', 'echo out; echo err >&2; exit 3'], {});
+  expect(await child.ended).toEqual({ code: 3, signal: null });
+  expect([...child.lines].sort()).toEqual(['err', 'out']);
+  expect(child.isRunning()).toBe(false);
+});
+
+test('a program that does not exist is an error', async () => {
+  await expect(startChild('/nonexistent/program', [], {})).rejects.toThrow('ENOENT');
+});
+
+test('waiting for a child that ends tells its last words', async () => {
+  const child = await startChild('sh', ['-c', 'echo the disk is full; exit 1'], {});
+  await expect(waitUntilReady('The server', child, () => false, 5000)).rejects.toThrow(
+    /ended before it was ready:\nthe disk is full/,
+  );
+});
+
+test('waiting ends with the time given', async () => {
+  const child = await startChild('sleep', ['60'], {});
+  await expect(waitUntilReady('The server', child, () => false, 50)).rejects.toThrow('within 50 ms');
+  child.kill('SIGKILL');
+  expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' });
+});
+
+test('a process and its folder go when the one that started it is killed', async () => {
+  const folder = join(tempDir(), 'data');
+  mkdirSync(folder);
+  const script = `
+    import { startChild } from ${JSON.stringify(new URL('./child.ts', import.meta.url).href)};
+    const child = await startChild('sleep', ['60'], { folder: ${JSON.stringify(folder)} });
+    console.log(child.pid);
+    setInterval(() => {}, 1000);`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', script];
+  const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [output] = await once(parent.stdout, 'data');
+  const pid = Number(output);
+  expect(isAlive(pid)).toBe(true);
+
+  parent.kill('SIGKILL');
+
+  await vi.waitUntil(() => !isAlive(pid) && !existsSync(folder), { timeout: 5000 });
+});
+
+test('a dismissed watchdog ends nothing', async () => {
+  const child = await startChild('sleep', ['60'], {});
+  const folder = tempDir();
+  const dismiss = endWithUs(child.pid, 'KILL', folder);
+
+  dismiss();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+
+  expect(child.isRunning()).toBe(true);
+  expect(existsSync(folder)).toBe(true);
+  child.kill('SIGKILL');
+  await child.ended;
+});
