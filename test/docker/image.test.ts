@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { settings } from '../../src/config/settings.ts';
+
+interface Service {
+  image: string;
+  environment?: Record<string, string>;
+  healthcheck?: unknown;
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}
+
+const composeText = read('docker/compose.yaml');
+const compose: { services: Record<string, Service>; volumes: Record<string, unknown> } = parse(composeText);
+const dockerfile = read('docker/Dockerfile');
+const knownSettings = Object.keys(settings.shape);
+
+function exampleNames(): string[] {
+  return [...read('docker/.env.example').matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
+}
+
+test('every setting that compose gives to Callway exists', () => {
+  const names = Object.keys(compose.services.callway?.environment ?? {});
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !knownSettings.includes(name))).toEqual([]);
+});
+
+test('every value that compose asks for is in the example file, and tells what it is when it is not set', () => {
+  const asked = [...composeText.matchAll(/\$\{([^}]*)\}/g)].map(([, inner = '']) => inner);
+  expect(asked.length).toBeGreaterThan(0);
+  for (const inner of asked) {
+    expect(inner).toMatch(/^[A-Z_]+:\?.*set it in docker\/\.env/);
+    expect(exampleNames()).toContain(inner.split(':?')[0]);
+  }
+});
+
+test('the example file holds settings of Callway and the passwords of its stores, without values', () => {
+  const passwords = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD'];
+  expect(exampleNames().filter((name) => ![...knownSettings, ...passwords].includes(name))).toEqual([]);
+  expect(read('docker/.env.example')).not.toMatch(/^[A-Z_]+=./m);
+});
+
+test('Callway waits for healthy stores', () => {
+  expect(compose.services.callway?.depends_on).toEqual({
+    postgres: { condition: 'service_healthy' },
+    redis: { condition: 'service_healthy' },
+  });
+  expect(compose.services.postgres?.healthcheck).toBeDefined();
+  expect(compose.services.redis?.healthcheck).toBeDefined();
+});
+
+test('the stores are not reachable from outside, and the API only from this machine', () => {
+  expect(compose.services.postgres?.ports).toBeUndefined();
+  expect(compose.services.redis?.ports).toBeUndefined();
+  expect(compose.services.callway?.ports?.filter((port) => port.endsWith(':3000'))).toEqual([
+    '127.0.0.1:3000:3000',
+  ]);
+});
+
+test('the published UDP ports are those that audio uses', () => {
+  const { RTP_PORT_MIN: first, RTP_PORT_MAX: last } = compose.services.callway?.environment ?? {};
+  expect(compose.services.callway?.ports).toContain(`${first}-${last}:${first}-${last}/udp`);
+});
+
+test('the image runs Node itself as process 1, not as root, and can tell whether it is healthy', () => {
+  const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+  expect(lastStage).toMatch(/^USER node$/m);
+  expect(lastStage).toMatch(/^CMD \["node", "dist\/main\.js"\]$/m);
+  expect(lastStage).toMatch(/^HEALTHCHECK [\s\S]*\/healthz/m);
+  expect(lastStage).toMatch(/NODE_ENV=production/);
+});
+
+test('the build context holds everything that the image copies', () => {
+  const allowed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path);
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, paths = '']) =>
+    paths.split(' ').slice(0, -1),
+  );
+  expect(copied.length).toBeGreaterThan(0);
+  expect(copied.filter((path) => !allowed.some((one) => path === one || path.startsWith(`${one}/`)))).toEqual(
+    [],
+  );
+});
+
+test('the healthcheck is a program that exits 0 only when the service says it is healthy', async () => {
+  const command = /HEALTHCHECK [^[]*CMD (\[.*\])$/m.exec(dockerfile)?.[1];
+  const [program, flag, code] = JSON.parse(command ?? '[]');
+  expect([program, flag]).toEqual(['node', '-e']);
+
+  let status = 200;
+  const server = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = String(Object(server.address()).port);
+  const exitCode = async () => {
+    const [result] = await once(spawn(process.execPath, ['-e', code], { env: { PORT: port } }), 'exit');
+    return result;
+  };
+
+  expect(await exitCode()).toBe(0);
+  status = 503;
+  expect(await exitCode()).toBe(1);
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+  expect(await exitCode()).toBe(1);
+});
