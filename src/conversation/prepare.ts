@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+import type { AgentConfig } from '../agents/agentConfig.ts';
+import type { AgentRelease } from '../agents/release.ts';
+import type { Clock } from '../base/clock.ts';
+import { CallwayError, invalid } from '../base/errors.ts';
+import { type GuardedClient, responseText } from '../egress/client.ts';
+import type { Prepared } from './createConversations.ts';
+import { customerOf } from './customer.ts';
+import type { Session, SessionEvent } from './session.ts';
+import type { MemoryStore } from './stores.ts';
+
+/** A person waits; what has not come by then is done without. */
+const DEFAULT_BEFORE_START_TIMEOUT_MILLISECONDS = 3_000;
+const MAX_ANSWER_BYTES = 262_144;
+
+const variables = z.record(z.string().min(1).max(64), z.json());
+/** The variables themselves, or in a field of that name. */
+const answerSchema = z.union([z.object({ variables }).transform((answer) => answer.variables), variables]);
+
+export interface PrepareDeps {
+  readonly client: Pick<GuardedClient, 'request'>;
+  readonly memory: MemoryStore;
+  readonly clock: Clock;
+}
+
+/**
+ * Gathers what is to be known before a session's first turn: the variables that `beforeStartConfig` gives, and what
+ * was learnt of the customer before. What cannot be had is noted, and the talk begins without it.
+ */
+export function createPrepare(deps: PrepareDeps) {
+  return async (session: Session, release: AgentRelease, signal: AbortSignal): Promise<Prepared> => {
+    const events: SessionEvent[] = [];
+    const note = (code: string, error: unknown) => {
+      if (signal.aborted) throw signal.reason;
+      const message = error instanceof CallwayError ? error.message : 'It failed';
+      events.push({ type: 'error', at: new Date(deps.clock.now()).toISOString(), data: { code, message } });
+    };
+    const { beforeStartConfig, memoryEnabled } = release.agent;
+    const given = beforeStartConfig
+      ? await ask(deps, beforeStartConfig, session, signal).catch((error: unknown) => {
+          note('before_start_failed', error);
+          return {};
+        })
+      : {};
+    const customer = memoryEnabled ? customerOf({ ...given, ...session.state.variables }) : undefined;
+    const memory = customer === undefined ? undefined : await deps.memory.find(session.projectId, customer);
+    return { variables: given, memory: memory ?? null, events };
+  };
+}
+
+async function ask(
+  { client }: PrepareDeps,
+  config: NonNullable<AgentConfig['beforeStartConfig']>,
+  session: Session,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const { projectId, sessionId, channel } = session;
+  const answer = await client.request({
+    method: 'POST',
+    url: config.url,
+    headers: [...(config.headers ?? []), { key: 'content-type', value: 'application/json' }],
+    body: JSON.stringify({ projectId, sessionId, channel, variables: session.state.variables }),
+    timeoutMs: config.timeoutMs ?? DEFAULT_BEFORE_START_TIMEOUT_MILLISECONDS,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+    signal,
+  });
+  if (answer.status < 200 || answer.status > 299)
+    throw invalid('bad_status', `It answered with HTTP ${answer.status}`);
+  const parsed = answerSchema.safeParse(parse(responseText(answer)));
+  if (!parsed.success)
+    throw invalid('bad_answer', 'It answered with something other than a JSON object of variables');
+  return parsed.data;
+}
+
+function parse(text: string): unknown {
+  try {
+    return text.trim() === '' ? {} : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
+}
