@@ -1,0 +1,345 @@
+import { describe, expect, test } from 'vitest';
+
+import type { Tool } from '../../src/agents/tool.ts';
+import { ModelError } from '../../src/models/modelError.ts';
+import type { PathwayInput } from '../../src/pathway/schema.ts';
+import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
+import { scriptedModel } from '../support/scriptedModel.ts';
+
+const pathway: PathwayInput = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Greeting', prompt: 'Greet {{ name }}.' } },
+    { id: 'book', type: 'conversation', data: { title: 'Booking', prompt: 'Ask for a day.' } },
+    { id: 'thanks', type: 'say', data: { title: 'Thanks', prompt: 'Thank you, {{ name }}.' } },
+    { id: 'bye', type: 'end', data: { title: 'Bye' } },
+  ],
+  edges: [
+    { id: 'wants', source: 'start', target: 'book', data: { condition: 'The person wants to book.' } },
+    { id: 'done', source: 'book', target: 'thanks', data: { condition: 'The person named a day.' } },
+    { id: 'over', source: 'thanks', target: 'bye' },
+  ],
+};
+
+const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
+
+describe('in balance', () => {
+  test('one call answers, and moves by a tool call', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { text: 'Hello!' }
+        : { text: 'Which day?', calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] },
+    );
+    const talk = memoryConversations({ model, pathway });
+    expect(await talk.say('Hi', { variables: { name: 'Ann' } })).toBe('Hello!');
+    expect(talk.session().state).toMatchObject({ currentNodeId: 'start', hasSpoken: true });
+    expect(await talk.say('I want to book')).toBe('Which day?');
+    expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: true });
+    expect(model.requests.length).toBe(2);
+    expect(model.requests[1]?.model).toBe('m-balance');
+  });
+
+  test('a move without words lets the node moved to speak', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0 ? { calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] } : { text: 'Which day?' },
+    );
+    const talk = memoryConversations({ model, pathway });
+    expect(await talk.say('I want to book')).toBe('Which day?');
+    expect(model.requests[1]?.situation?.node?.id).toBe('book');
+  });
+
+  test('a say node speaks as it is written, without the model, and the end ends the session', async () => {
+    const model = scriptedModel(
+      (_request, index) =>
+        [
+          { text: 'Hello.' },
+          { calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] },
+          { text: 'Which day?' },
+          { calls: [{ name: 'move_to', arguments: { edge: 'done' } }] },
+        ][index] ?? {},
+    );
+    const talk = memoryConversations({ model, pathway });
+    await talk.say('Hi', { variables: { name: 'Ann' } });
+    await talk.say('Book please');
+    const outputs = await talk.turn({ kind: 'words', text: 'Monday' });
+    expect(outputs).toContainEqual({ type: 'text', text: 'Thank you, Ann.' });
+    expect(outputs.at(-1)).toMatchObject({ type: 'done', ended: 'end_node', finishReason: 'stop' });
+    expect(talk.sessions.size).toBe(0);
+    expect(talk.endings[0]).toMatchObject({
+      reason: 'end_node',
+      expected: ['session.ended', 'session.finalized'],
+    });
+    expect(model.requests.length).toBe(4);
+  });
+
+  test('a move that is not offered is no move', async () => {
+    const model = scriptedModel(() => ({
+      text: 'Hm.',
+      calls: [{ name: 'move_to', arguments: { edge: 'nowhere' } }],
+    }));
+    const talk = memoryConversations({ model, pathway });
+    expect(await talk.say('Hi')).toBe('Hm.');
+    expect(talk.session().state.currentNodeId).toBe('start');
+  });
+});
+
+test('in smart, a call of its own judges the way before the answer', async () => {
+  const model = scriptedModel((request) =>
+    request.jsonSchema ? { json: { edge: 'wants' } } : { text: request.situation?.node?.id ?? '' },
+  );
+  const talk = memoryConversations({ model, pathway, agent: { executionMode: 'smart' } });
+  expect(await talk.say('I want to book')).toBe('book');
+  expect(model.requests.map(({ model: name, situation }) => [name, situation?.kind])).toEqual([
+    ['m-smart', 'route'],
+    ['m-smart', 'answer'],
+  ]);
+});
+
+test('in turbo, the answer does not wait for the judgement of the way', async () => {
+  let judge = () => {};
+  const after = new Promise<void>((resolve) => {
+    judge = resolve;
+  });
+  const model = scriptedModel((request) =>
+    request.jsonSchema ? { json: { edge: 'wants' }, after } : { text: 'Sure.' },
+  );
+  const talk = memoryConversations({ model, pathway, agent: { executionMode: 'turbo' } });
+  const turn = talk.conversations.converse(
+    { projectId: PROJECT, sessionId: 's', channel: 'chat' },
+    () => ({ input: { kind: 'words', text: 'I want to book' } }),
+    new AbortController().signal,
+  );
+  const heard: string[] = [];
+  for await (const output of turn) {
+    if (output.type !== 'text') continue;
+    heard.push(output.text);
+    judge();
+  }
+  expect(heard).toEqual(['Sure.']);
+  expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: false });
+});
+
+describe('tools', () => {
+  const lookUp: Tool = {
+    id: '018f0000-0000-7000-8000-000000000001',
+    name: 'look_up',
+    description: 'Looks an order up.',
+    parameters: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+    http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1000 },
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
+  const withTool: PathwayInput = {
+    nodes: [
+      {
+        id: 'start',
+        type: 'start',
+        data: { title: 'Orders', prompt: 'Help.', tools: [lookUp.id, 'end_call', 'set_variable'] },
+      },
+    ],
+    edges: [],
+  };
+
+  test('a tool’s result goes back to the model, which answers with it', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { text: 'It is on its way.' },
+    );
+    const ran: string[] = [];
+    const toolRunner = {
+      run: async (tool: Tool, args: string) => {
+        ran.push(`${tool.name} ${args}`);
+        return { ok: true, text: '{"status":"sent"}' };
+      },
+    };
+    const talk = memoryConversations({ model, pathway: withTool, tools: [lookUp], toolRunner });
+    expect(await talk.say('Where is order 7?')).toBe('It is on its way.');
+    expect(ran).toEqual(['look_up {"order":"7"}']);
+    expect(
+      model.requests[1]?.messages.some(
+        (message) => message.role === 'tool' && message.content.includes('sent'),
+      ),
+    ).toBe(true);
+    expect(types(talk.events())).toEqual(['session_started', 'node_entered', 'tool_called', 'tool_result']);
+  });
+
+  test('a model that calls tools for ever is made to answer', async () => {
+    const model = scriptedModel((request) =>
+      request.tools
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { text: 'I could not find it.' },
+    );
+    const talk = memoryConversations({ model, pathway: withTool, tools: [lookUp] });
+    expect(await talk.say('Where?')).toBe('I could not find it.');
+    expect(model.requests.length).toBe(9);
+  });
+
+  test.each([
+    ['an unknown tool', 'no_such_tool', '{}'],
+    ['arguments that are no JSON', 'set_variable', '{"name":'],
+    ['arguments that do not fit', 'set_variable', '{"value":1}'],
+  ])('%s is told to the model, and the talk goes on', async (_name, name, args) => {
+    const model = scriptedModel((_request, index) =>
+      index === 0 ? { calls: [{ name, arguments: args }] } : { text: 'Never mind.' },
+    );
+    const talk = memoryConversations({ model, pathway: withTool, tools: [lookUp] });
+    expect(await talk.say('Hi')).toBe('Never mind.');
+    expect(talk.events().find(({ type }) => type === 'tool_result')?.data.ok).toBe(false);
+  });
+
+  test('end_call ends the session after the words that came with it', async () => {
+    const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
+    const talk = memoryConversations({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await talk.turn({ kind: 'words', text: 'Bye' });
+    expect(outputs.at(-1)).toMatchObject({ ended: 'end_call_tool' });
+    expect(talk.endings.length).toBe(1);
+  });
+
+  test('the caller’s own tools come back as calls, and their results are answered', async () => {
+    const callerTools = [{ name: 'weather', parameters: { type: 'object' } }];
+    const model = scriptedModel((request) =>
+      request.messages.some(({ role }) => role === 'tool')
+        ? { text: 'It is sunny.' }
+        : { calls: [{ name: 'weather', arguments: { city: 'Taipei' } }] },
+    );
+    const talk = memoryConversations({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await talk.turn({ kind: 'words', text: 'Weather?' }, { callerTools });
+    const call = outputs.find((output) => output.type === 'tool_call');
+    expect(call).toMatchObject({
+      index: 0,
+      call: { type: 'function', function: { name: 'weather', arguments: '{"city":"Taipei"}' } },
+    });
+    expect(outputs.at(-1)).toMatchObject({ finishReason: 'tool_calls' });
+    const [pending] = talk.session().state.pendingToolCalls;
+    const results = [{ toolCallId: pending?.id ?? '', name: 'weather', content: 'sun' }];
+    const answer = await talk.turn({ kind: 'tool_results', results }, { callerTools });
+    expect(answer).toContainEqual({ type: 'text', text: 'It is sunny.' });
+    expect(talk.session().state.pendingToolCalls).toEqual([]);
+  });
+});
+
+describe('variables', () => {
+  const variableConfigs = [{ name: 'age', type: 'number' as const, description: 'The person’s age.' }];
+  const gate: PathwayInput = {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Age', prompt: 'Ask for the age.' } },
+      { id: 'adult', type: 'say', data: { title: 'Adult', prompt: 'Welcome, {{ age }}.' } },
+    ],
+    edges: [
+      { id: 'e', source: 'start', target: 'adult', data: { condition: { '>=': [{ var: 'age' }, 18] } } },
+    ],
+  };
+
+  test('what is drawn from the words decides the very next move', async () => {
+    const model = scriptedModel((request) =>
+      request.situation?.kind === 'extract' ? { json: { age: '20' } } : { text: 'How old?' },
+    );
+    const talk = memoryConversations({ model, pathway: gate, agent: { variableConfigs } });
+    expect(await talk.say('I am 20')).toBe('Welcome, 20.');
+    expect(talk.session().state.variables).toEqual({ age: 20 });
+  });
+
+  test.each([
+    ['text that is no JSON', { text: 'sorry' }],
+    ['a failing model', { fail: new ModelError('model_unavailable', 'away', { beforeFirstToken: true }) }],
+  ])('%s leaves them open, and the talk goes on', async (_name, answer) => {
+    const model = scriptedModel((request) =>
+      request.situation?.kind === 'extract' ? answer : { text: 'How old?' },
+    );
+    const talk = memoryConversations({ model, pathway: gate, agent: { variableConfigs } });
+    expect(await talk.say('Hm')).toBe('How old?');
+    expect(talk.events().find(({ type }) => type === 'error')?.data.code).toBe('extraction_failed');
+  });
+});
+
+describe('failures', () => {
+  const away = new ModelError('model_unavailable', 'The model is away', { beforeFirstToken: true });
+
+  test('a model that fails before its first word leaves the talk as it was', async () => {
+    const model = scriptedModel((_request, index) => (index === 0 ? { fail: away } : { text: 'Hello!' }));
+    const talk = memoryConversations({ model, pathway });
+    await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(talk.session().state.messages).toEqual([]);
+    expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'model_unavailable' } });
+    expect(await talk.say('Hi')).toBe('Hello!');
+    expect(talk.session().state.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+
+  test('a model that fails midway leaves what it said, marked as interrupted', async () => {
+    const model = scriptedModel(() => ({ text: ['Hel', 'lo'], fail: away }));
+    const talk = memoryConversations({ model, pathway });
+    await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(talk.session().state.messages.at(-1)).toMatchObject({
+      role: 'assistant',
+      content: 'Hello',
+      interrupted: true,
+    });
+  });
+
+  test('a customer who leaves stops the model, and what was said is kept', async () => {
+    const model = scriptedModel(() => ({ text: ['One', ' two'], hang: true }));
+    const talk = memoryConversations({ model, pathway });
+    const leaving = new AbortController();
+    const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+    for await (const output of talk.conversations.converse(
+      wanted,
+      () => ({ input: { kind: 'words', text: 'Count' } }),
+      leaving.signal,
+    )) {
+      if (output.type === 'text') break;
+    }
+    expect(model.left()).toBe(1);
+    expect(talk.session().state.messages.at(-1)).toMatchObject({ content: 'One', interrupted: true });
+  });
+
+  test('a pathway that goes round without a word stops', async () => {
+    const model = scriptedModel(() => ({ text: 'Hi.' }));
+    const talk = memoryConversations({
+      model,
+      pathway: {
+        nodes: [
+          { id: 'start', type: 'start', data: { title: 'S' } },
+          { id: 'a', type: 'condition', data: { title: 'A' } },
+          { id: 'b', type: 'condition', data: { title: 'B' } },
+        ],
+        edges: [
+          { id: '1', source: 'start', target: 'a' },
+          { id: '2', source: 'a', target: 'b' },
+          { id: '3', source: 'b', target: 'a' },
+        ],
+      },
+    });
+    await talk.say('Hi');
+    expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'too_many_hops' } });
+  });
+});
+
+test('a node without a prompt is passed to where its unconditional edge leads', async () => {
+  const model = scriptedModel((request) => ({ text: request.situation?.node?.id ?? '' }));
+  const talk = memoryConversations({
+    model,
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'S' } },
+        { id: 'help', type: 'conversation', data: { title: 'Help', prompt: 'Help.' } },
+      ],
+      edges: [{ id: '1', source: 'start', target: 'help' }],
+    },
+  });
+  expect(await talk.say('Hi')).toBe('help');
+});
+
+test('the prompt’s beginning stays the same from turn to turn', async () => {
+  const model = scriptedModel(() => ({ text: 'Yes.' }));
+  const talk = memoryConversations({
+    model,
+    pathway,
+    agent: { globalPrompt: 'You work for {{ company }}.' },
+  });
+  await talk.say('One', { variables: { company: 'Acme' } });
+  await talk.say('Two');
+  const [first, second] = model.requests;
+  const shared = first?.messages.slice(0, -1) ?? [];
+  expect(shared.length).toBe(2);
+  expect(second?.messages.slice(0, shared.length)).toEqual(shared);
+});

@@ -1,0 +1,153 @@
+import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
+import type { AgentRelease } from '../../src/agents/release.ts';
+import type { Tool } from '../../src/agents/tool.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { CallwayError, invalid } from '../../src/base/errors.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
+import type { Conversations } from '../../src/conversation/conversations.ts';
+import { createConversations } from '../../src/conversation/createConversations.ts';
+import type { Session, SessionEvent } from '../../src/conversation/session.ts';
+import type { SessionEnding, SessionStore, TurnLock, TurnRecord } from '../../src/conversation/stores.ts';
+import type { KnowledgeSearch, ToolRunner } from '../../src/conversation/toolRunner.ts';
+import type { TurnInput, TurnOutput, TurnRequest } from '../../src/conversation/turn.ts';
+import type { ChatModel } from '../../src/models/chatModel.ts';
+import { type PathwayInput, pathwaySchema } from '../../src/pathway/schema.ts';
+import { createTemplateCache } from '../../src/pathway/templates.ts';
+
+export const PROJECT = 'project-1';
+
+export interface MemoryOptions {
+  readonly model: ChatModel;
+  readonly pathway: PathwayInput;
+  readonly agent?: Partial<AgentConfig>;
+  readonly tools?: readonly Tool[];
+  readonly toolRunner?: ToolRunner;
+  readonly knowledge?: KnowledgeSearch;
+}
+
+export interface MemoryConversations {
+  readonly conversations: Conversations;
+  readonly sessions: Map<string, Session>;
+  readonly records: TurnRecord[];
+  readonly endings: SessionEnding[];
+  /** The events of all turns, as `type:detail`. */
+  events(): SessionEvent[];
+  turn(
+    input: TurnInput,
+    more?: Partial<TurnRequest> & { variables?: Record<string, unknown> },
+  ): Promise<TurnOutput[]>;
+  say(text: string, more?: Partial<TurnRequest> & { variables?: Record<string, unknown> }): Promise<string>;
+  session(): Session;
+}
+
+/** The conversation engine over stores in memory. */
+export function memoryConversations(options: MemoryOptions): MemoryConversations {
+  const sessions = new Map<string, Session>();
+  const records: TurnRecord[] = [];
+  const endings: SessionEnding[] = [];
+  const release: AgentRelease = {
+    agent: { ...newAgentConfig('Test'), ...options.agent },
+    pathwayId: 'pathway-1',
+    pathwayVersion: 1,
+    pathway: pathwaySchema.parse(options.pathway),
+    tools: options.tools ?? [],
+  };
+  const conversations = createConversations({
+    sessions: memorySessions(sessions, records, endings),
+    releases: {
+      keep: async () => 'release-1',
+      find: async () => release,
+      removeUnused: async () => undefined,
+    },
+    releaseFor: async () => release,
+    lock: openLock,
+    turn: {
+      models: { chat: options.model, smart: 'm-smart', balance: 'm-balance', turbo: 'm-turbo' },
+      tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
+      templates: createTemplateCache(),
+      ...(options.knowledge ? { knowledge: options.knowledge } : {}),
+      clock: systemClock,
+      onMissingVariable: () => undefined,
+    },
+    prepare: async () => ({ variables: {}, memory: null, events: [] }),
+    clock: systemClock,
+    makeId: uuidV7,
+    finalizeTimeoutSeconds: 120,
+    onEnded: () => undefined,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const turn: MemoryConversations['turn'] = async (input, { variables, ...more } = {}) => {
+    const wanted = {
+      projectId: PROJECT,
+      sessionId: 's',
+      channel: 'chat',
+      ...(variables ? { variables } : {}),
+    } as const;
+    const outputs: TurnOutput[] = [];
+    for await (const output of conversations.converse(
+      wanted,
+      () => ({ input, ...more }),
+      new AbortController().signal,
+    )) {
+      outputs.push(output);
+    }
+    return outputs;
+  };
+  return {
+    conversations,
+    sessions,
+    records,
+    endings,
+    turn,
+    events: () => records.flatMap(({ events }) => events),
+    async say(text, more) {
+      const outputs = await turn({ kind: 'words', text }, more);
+      return outputs
+        .map((output) => (output.type === 'text' || output.type === 'placeholder' ? output.text : ''))
+        .join('');
+    },
+    session() {
+      const session = sessions.get('s');
+      if (!session) throw new Error('no session');
+      return session;
+    },
+  };
+}
+
+const openLock: TurnLock = {
+  run: (_project, _session, work) => work(new AbortController().signal),
+  stream: (_project, _session, work) => work(new AbortController().signal),
+};
+
+function memorySessions(
+  sessions: Map<string, Session>,
+  records: TurnRecord[],
+  endings: SessionEnding[],
+): SessionStore {
+  return {
+    async insert(session, started) {
+      if (sessions.has(session.sessionId)) throw invalid('session_id_in_use', 'in use');
+      sessions.set(session.sessionId, session);
+      records.push({ messages: [], events: [started] });
+    },
+    find: async (_project, sessionId) => sessions.get(sessionId),
+    async saveTurn(session, record) {
+      if (sessions.get(session.sessionId)?.turn !== session.turn - 1) {
+        throw new CallwayError('conflict', 'session_changed', 'changed');
+      }
+      sessions.set(session.sessionId, session);
+      records.push(record);
+    },
+    async end(_project, sessionId, ending) {
+      const session = sessions.get(sessionId);
+      if (!session) return undefined;
+      endings.push(await ending(session));
+      sessions.delete(sessionId);
+      return session;
+    },
+    search: async () => ({ items: [], total: 0 }),
+    idle: async () => [],
+  };
+}

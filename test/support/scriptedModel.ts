@@ -1,0 +1,69 @@
+import type { ChatEvent, ChatModel, ChatRequest } from '../../src/models/chatModel.ts';
+
+/** What the model says to one request: words, tool calls, or a failure after them. */
+export interface ScriptedAnswer {
+  readonly text?: string | readonly string[];
+  readonly calls?: readonly { readonly name: string; readonly arguments?: unknown }[];
+  readonly json?: unknown;
+  readonly fail?: Error;
+  /** Waits for this before the first word. */
+  readonly after?: Promise<unknown>;
+  /** Never ends by itself once its words are out. */
+  readonly hang?: boolean;
+}
+
+export interface ScriptedModel extends ChatModel {
+  readonly requests: ChatRequest[];
+  /** How many requests were aborted or left. */
+  readonly left: () => number;
+}
+
+/** A chat model that answers by a function of the request. */
+export function scriptedModel(
+  answer: (request: ChatRequest, index: number) => ScriptedAnswer,
+): ScriptedModel {
+  const requests: ChatRequest[] = [];
+  let left = 0;
+  return {
+    name: 'scripted',
+    requests,
+    left: () => left,
+    async *stream(request, signal): AsyncGenerator<ChatEvent> {
+      const script = answer(request, requests.length);
+      requests.push(request);
+      let isDone = false;
+      try {
+        await script.after;
+        signal.throwIfAborted();
+        const text = script.json === undefined ? script.text : JSON.stringify(script.json);
+        for (const piece of [text ?? []].flat()) yield { type: 'text', text: piece };
+        for (const [index, call] of (script.calls ?? []).entries()) {
+          yield {
+            type: 'tool_call',
+            index,
+            id: `call_${requests.length}_${index}`,
+            name: call.name,
+            arguments:
+              typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {}),
+          };
+        }
+        if (script.fail) throw script.fail;
+        if (script.hang) {
+          await new Promise((_, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+          );
+        }
+        isDone = true;
+        const finishReason = script.calls?.length ? 'tool_calls' : 'stop';
+        yield {
+          type: 'end',
+          finishReason,
+          model: request.model,
+          usage: { promptTokens: 10, completionTokens: 2, totalTokens: 12 },
+        };
+      } finally {
+        if (!isDone) left += 1;
+      }
+    },
+  };
+}
