@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+
+import { loadConfig } from '../../src/config/config.ts';
+import { startGateway } from '../../src/gateway.ts';
+import { createLogger } from '../../src/logger.ts';
+import { type ApiContract, createApiContract } from './apiContract.ts';
+import { watchLeaks } from './leaks.ts';
+import { createTestDatabase } from './postgres.ts';
+import { redisDatabase } from './redis.ts';
+import { makeTempDir } from './tempDir.ts';
+
+/** What a request may carry. */
+export interface ApiRequest {
+  /** Goes as `Authorization: Bearer`; null sends none. Default: the admin token. */
+  readonly key?: string | null;
+  /** Goes as JSON, unless it is a string or bytes, which go as they are. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed where it is JSON, else its text; undefined when empty. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, which the document vouches for
+  readonly body: any;
+}
+
+export interface TestProject {
+  readonly id: string;
+  /** `/v1/projects/{id}`. */
+  readonly path: string;
+  readonly secretKey: string;
+  readonly developerKey: string;
+}
+
+export interface TestGateway {
+  readonly url: string;
+  readonly adminToken: string;
+  readonly contract: ApiContract;
+  /** Sends a request, and fails the test when the API's document does not allow the answer. */
+  api(method: string, path: string, request?: ApiRequest): Promise<ApiAnswer>;
+  createProject(name?: string): Promise<TestProject>;
+  /** Another key of a project. */
+  createKey(project: Pick<TestProject, 'path'>, input?: object): Promise<{ id: string; key: string }>;
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  /** Settings beside, or instead of, those that a test run must choose by itself. An empty one counts as not set. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** `server`: a database of the test run's Postgres. `embedded`: one in the data folder. */
+  readonly database?: 'server' | 'embedded';
+  /** Takes this folder, and leaves it. */
+  readonly dataDir?: string;
+}
+
+/** Builds the whole gateway in this process, on databases of its own. */
+export async function startTestGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const { env = {}, database = 'server', dataDir } = options;
+  const closers: (() => unknown)[] = [];
+  const settings: Record<string, string> = { PORT: '0', LOG_LEVEL: 'silent', ...env };
+  if (dataDir === undefined) {
+    const folder = makeTempDir();
+    closers.push(folder.remove);
+    settings.DATA_DIR = folder.path;
+  } else settings.DATA_DIR = dataDir;
+  if (database === 'server' && settings.DATABASE_URL === undefined) {
+    const { url, drop } = await createTestDatabase();
+    closers.push(drop);
+    settings.DATABASE_URL = url;
+  }
+  if (settings.REDIS_URL === undefined) {
+    const { url, drop } = await redisDatabase();
+    closers.push(drop);
+    settings.REDIS_URL = url;
+  }
+  const config = loadConfig(settings);
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  };
+  const gateway = await startGateway(config, createLogger(config.LOG_LEVEL)).catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
+  });
+  closers.push(() => gateway.stop());
+  const adminToken =
+    config.CALLWAY_ADMIN_TOKEN ?? readFileSync(join(config.DATA_DIR, 'admin-token'), 'utf8').trim();
+  return { ...(await createClient(gateway.url, adminToken)), stop: closeAll };
+}
+
+/**
+ * One gateway for all tests of a file, which must leave nothing behind.
+ *
+ * @returns Gives it, from the first test on.
+ */
+export function sharedGateway(options: GatewayOptions = {}): () => TestGateway {
+  let gateway: TestGateway | undefined;
+  let assertNoLeaks: (() => Promise<void>) | undefined;
+  beforeAll(async () => {
+    assertNoLeaks = watchLeaks();
+    gateway = await startTestGateway(options);
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await assertNoLeaks?.();
+  });
+  return () => {
+    if (!gateway) throw new Error('the gateway runs only while tests do');
+    return gateway;
+  };
+}
+
+/** Talks to a gateway, wherever it runs, and holds its answers against its own document. */
+export async function createClient(url: string, adminToken: string): Promise<Omit<TestGateway, 'stop'>> {
+  const document = await send(url, 'GET', '/openapi.json', { key: null });
+  const contract = createApiContract(document.body);
+  const api = async (method: string, path: string, request: ApiRequest = {}) => {
+    const answer = await send(url, method, path, { key: adminToken, ...request });
+    contract.check({ method, url: path }, answer);
+    return answer;
+  };
+  const createKey = async (project: Pick<TestProject, 'path'>, input: object = {}) => {
+    const { status, body } = await api('POST', `${project.path}/api-keys`, {
+      body: { name: 'test', kind: 'developer', ...input },
+    });
+    if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
+    return { id: body.id as string, key: body.key as string };
+  };
+  return {
+    url,
+    adminToken,
+    contract,
+    api,
+    createKey,
+    async createProject(name = 'Test') {
+      const { status, body } = await api('POST', '/v1/projects', { body: { name } });
+      if (status !== 201) throw new Error(`no project: ${status} ${JSON.stringify(body)}`);
+      const path = `/v1/projects/${body.id}`;
+      const [secret, developer] = await Promise.all([
+        createKey({ path }, { kind: 'secret' }),
+        createKey({ path }),
+      ]);
+      return { id: body.id, path, secretKey: secret.key, developerKey: developer.key };
+    },
+  };
+}
+
+async function send(url: string, method: string, path: string, request: ApiRequest): Promise<ApiAnswer> {
+  const { key, body, headers = {} } = request;
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key ? { authorization: `Bearer ${key}` } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  const parsed: unknown = text === '' ? undefined : isJson ? JSON.parse(text) : text;
+  return { status: response.status, headers: response.headers, body: parsed };
+}
