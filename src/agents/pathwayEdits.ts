@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { CallwayError, notFound } from '../base/errors.ts';
 import type { Pathway } from '../pathway/schema.ts';
 import type { KnownNames } from '../pathway/structure.ts';
@@ -30,8 +32,9 @@ export async function knownNames(
 export async function findPathway(
   stores: Pick<PathwayStores, 'pathways'>,
   projectId: string,
+  lock?: 'for update',
 ): Promise<StoredPathway> {
-  const pathway = await stores.pathways.find(projectId);
+  const pathway = await stores.pathways.find(projectId, lock);
   if (!pathway) throw notFound('Pathway');
   return pathway;
 }
@@ -48,8 +51,7 @@ export async function editPathway(
   edit: PathwayEdit,
   change: (graph: Pathway, known: KnownNames) => Pathway,
 ): Promise<StoredPathway> {
-  const current = await stores.pathways.find(projectId, 'for update');
-  if (!current) throw notFound('Pathway');
+  const current = await findPathway(stores, projectId, 'for update');
   if (edit.ifVersion !== undefined && edit.ifVersion !== current.version) {
     throw new CallwayError(
       'precondition_failed',
@@ -58,7 +60,7 @@ export async function editPathway(
     );
   }
   const graph = change(current.graph, await knownNames(stores, projectId));
-  if (JSON.stringify(graph) === JSON.stringify(current.graph)) return current;
+  if (isDeepStrictEqual(graph, current.graph)) return current;
   const version = current.version + 1;
   const restored = edit.restoredFrom === undefined ? {} : { restoredFrom: edit.restoredFrom };
   await stores.pathways.append(projectId, {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { findPathway } from '../../agents/pathwayEdits.ts';
-import { type Tool, tool, toolInput, toolPatch } from '../../agents/tool.ts';
+import { createdTool, type Tool, tool, toolInput, toolPatch } from '../../agents/tool.ts';
 import { requireUnused, requireUsableTool } from '../../agents/toolRules.ts';
 import { notFound } from '../../base/errors.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
@@ -40,7 +40,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         ...about('Tools', 'Create a tool', 'Header values are sealed where they are stored.'),
         params: projectParams,
         body: toolInput,
-        response: { 201: tool, ...errors('body', 409) },
+        response: { 201: createdTool, ...errors('body', 409) },
       },
     },
     (request, reply) =>
@@ -107,9 +107,11 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
     },
     async ({ params }, reply) => {
       await storage.transaction(async (stores) => {
-        const { graph } = await findPathway(stores, params.projectId);
-        requireUnused(params.toolId, graph);
-        if (!(await stores.tools.remove(params.projectId, params.toolId))) throw notFound('Tool');
+        // Keeps editors out, who might take the tool into the pathway meanwhile.
+        const { graph } = await findPathway(stores, params.projectId, 'for update');
+        const { id } = found(await stores.tools.find(params.projectId, params.toolId));
+        requireUnused(id, graph);
+        await stores.tools.remove(params.projectId, id);
       });
       return await reply.code(204).send(null);
     },
