@@ -181,7 +181,7 @@ async function findVersion(deps: HttpDeps, params: { projectId: string; version:
 }
 
 function hasContent(body: unknown): boolean {
-  return body !== undefined && body !== null && !(typeof body === 'object' && Object.keys(body).length === 0);
+  return body !== undefined && body !== null && JSON.stringify(body) !== '{}';
 }
 
 /** What an answer holds beside the graph is no part of it. */
