@@ -4,6 +4,7 @@ import { auditEntry } from '../../accounts/audit.ts';
 import { type Project, project, projectInput, projectPatch } from '../../accounts/project.ts';
 import { createAgent } from '../../agents/createAgent.ts';
 import { notFound } from '../../base/errors.ts';
+import { isUuid } from '../../base/ids.ts';
 import type { Access } from '../access.ts';
 import { principalOf } from '../access.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
@@ -13,6 +14,7 @@ import { createOnce } from '../idempotency.ts';
 import type { HttpDeps } from '../ports.ts';
 
 const LEGACY_USAGE_DAYS = 30;
+const NO_ENTRIES = { items: [], total: 0 };
 const admin: Access = { kind: 'admin' };
 
 const legacyUsage = z.object({
@@ -150,7 +152,12 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
         response: { 200: listOf(auditEntry), ...errors() },
       },
     },
-    async ({ params, query }) => listAnswer(await storage.stores.audit.list(params.projectId, query), query),
+    async ({ params: { projectId }, query }) => {
+      // The log outlives its project; a project that never was has neither.
+      const page = isUuid(projectId) ? await storage.stores.audit.list(projectId, query) : NO_ENTRIES;
+      if (page.total === 0 && !(await storage.stores.projects.find(projectId))) throw notFound('Project');
+      return listAnswer(page, query);
+    },
   );
 
   app.get(
@@ -164,6 +171,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       },
     },
     async ({ params }) => {
+      if (!(await storage.stores.projects.find(params.projectId))) throw notFound('Project');
       const first = new Date(deps.clock.now() - (LEGACY_USAGE_DAYS - 1) * 86_400_000)
         .toISOString()
         .slice(0, 10);
