@@ -53,7 +53,7 @@ export function testCaseStore(database: Queryable): TestCaseStore {
     },
     async known(projectId, testCaseIds) {
       const rows = await database.query<{ id: string }>(
-        'SELECT id FROM test_cases WHERE project_id = $1 AND id = ANY($2::uuid[])',
+        'SELECT id FROM test_cases WHERE project_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE',
         [projectId, testCaseIds.filter(isUuid)],
       );
       return new Set(rows.map(({ id }) => id));

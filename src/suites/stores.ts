@@ -9,7 +9,7 @@ export interface TestCaseStore {
   update(testCase: TestCase): Promise<void>;
   /** Suites lose their connection to it. */
   remove(projectId: string, testCaseId: string): Promise<boolean>;
-  /** Of these ids, the ones that the project has. */
+  /** Of these ids, the ones that the project has; in a transaction they stay until its end. */
   known(projectId: string, testCaseIds: readonly string[]): Promise<Set<string>>;
 }
 

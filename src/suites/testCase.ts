@@ -9,6 +9,16 @@ const turn = z.union([
   z.strictObject({ waitMs: z.int().min(0).max(LONGEST_WAIT_MILLISECONDS) }),
 ]);
 
+/** Any JSON; written out flat, since a schema that refers to itself has no place of its own in the document. */
+const anyJson = z.union([
+  z.null(),
+  z.boolean(),
+  z.number(),
+  z.string(),
+  z.array(z.unknown()),
+  z.record(z.string(), z.unknown()),
+]);
+
 /** What must hold after the run for the case to pass. */
 export const assertion = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('contains'), value: z.string().min(1).max(LONGEST_TEXT) }),
@@ -18,7 +28,7 @@ export const assertion = z.discriminatedUnion('type', [
     value: z.string().min(1).max(2000).refine(isRegularExpression, 'must be a regular expression'),
   }),
   z.strictObject({ type: z.literal('node_visited'), nodeId: z.string().min(1).max(128) }),
-  z.strictObject({ type: z.literal('variable_equals'), name: z.string().min(1).max(64), value: z.json() }),
+  z.strictObject({ type: z.literal('variable_equals'), name: z.string().min(1).max(64), value: anyJson }),
   z.strictObject({ type: z.literal('tool_called'), name: z.string().min(1).max(64) }),
   z.strictObject({ type: z.literal('max_latency_ms'), value: z.int().min(1).max(LONGEST_WAIT_MILLISECONDS) }),
   z.strictObject({ type: z.literal('judge'), prompt: z.string().min(1).max(LONGEST_TEXT) }),
