@@ -14,6 +14,8 @@ export type RedisClient = Redis | Cluster;
 
 export interface RedisConnection {
   readonly client: RedisClient;
+  /** The server's database that the address names; a cluster has 0 alone. */
+  readonly databaseNumber: number;
   /** Whether commands can be sent at this moment. */
   isReady(): boolean;
   /** Resolves once commands can be sent for the first time; gives up after a few seconds without a word. */
@@ -35,6 +37,7 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
   let closed = false;
   return {
     client,
+    databaseNumber: client instanceof Redis ? (client.options.db ?? 0) : 0,
     isReady: () => client.status === 'ready',
     async untilReady() {
       if (client.status === 'ready') return;

@@ -3,7 +3,7 @@ import { delay } from '../base/delay.ts';
 import { uuidV7 } from '../base/ids.ts';
 import { orUnavailable, type RedisConnection } from './redis.ts';
 
-const CHANNEL = 'callway:keys:revoked';
+const CHANNEL = 'callway:keys:revoked:';
 const ACKNOWLEDGED = 'callway:keys:revoked:heard:';
 /** A node that has not said within this time that it heard is taken to be gone; it asks anew when it comes back. */
 const LONGEST_WAIT_MILLISECONDS = 1_000;
@@ -22,13 +22,15 @@ interface Announcement {
  * @param subscriber - A connection of its own, since one that listens can do nothing else.
  */
 export function redisRevocations(publisher: RedisConnection, subscriber: RedisConnection): Revocations {
+  // Announcements reach all databases of a server, but installations may share one and keep a database each.
+  const channel = CHANNEL + publisher.databaseNumber;
   let subscribed = false;
   return {
     heard: () => subscribed && subscriber.isReady(),
     listen(onRevoked, onDeaf) {
       const client = subscriber.client;
       const subscribe = () => {
-        client.subscribe(CHANNEL).then(
+        client.subscribe(channel).then(
           () => {
             subscribed = true;
           },
@@ -64,7 +66,7 @@ export function redisRevocations(publisher: RedisConnection, subscriber: RedisCo
       const key = ACKNOWLEDGED + announcement.id;
       const { client } = publisher;
       await orUnavailable(client.set(key, 0, 'PX', KEEP_MILLISECONDS));
-      const listeners = await orUnavailable(client.publish(CHANNEL, JSON.stringify(announcement)));
+      const listeners = await orUnavailable(client.publish(channel, JSON.stringify(announcement)));
       const deadline = Date.now() + LONGEST_WAIT_MILLISECONDS;
       while (Date.now() < deadline) {
         if (Number(await orUnavailable(client.get(key))) >= listeners) return;
