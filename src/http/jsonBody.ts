@@ -6,9 +6,12 @@ import { type CallwayError, invalid } from '../base/errors.ts';
 /** Deeper than any honest document, and shallow enough for every later walk over it. */
 export const MAX_JSON_DEPTH = 64;
 
+/** An escape, or as many digits as a number beyond the largest double needs. */
+const MAY_BE_UNSTORABLE = /\\u|\d{200}|[eE]\+?\d{3}/;
+
 /**
- * Reads a request's JSON: strict UTF-8, bounded depth, no `__proto__`, and no text that a database cannot keep
- * (U+0000, halves of surrogate pairs). An empty body is `undefined`.
+ * Reads a request's JSON: strict UTF-8, bounded depth, no `__proto__`, and nothing that a database cannot keep
+ * (U+0000, halves of surrogate pairs, numbers beyond the doubles). An empty body is `undefined`.
  *
  * @throws {CallwayError} `invalid_json` and its kin.
  * @see RFC 8259
@@ -22,7 +25,7 @@ export function parseJsonBody(bytes: Buffer): unknown {
     throw invalid('json_too_deep', `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
   const value = parse(text);
-  if (text.includes('\\u')) refuseUnstorable(value);
+  if (MAY_BE_UNSTORABLE.test(text)) refuseUnstorable(value);
   return value;
 }
 
@@ -61,6 +64,8 @@ function refuseUnstorable(value: unknown): void {
   if (typeof value === 'string') {
     const error = unstorable(value);
     if (error) throw error;
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw invalid('invalid_json', 'A number is too large to be kept');
   } else if (Array.isArray(value)) {
     for (const item of value) refuseUnstorable(item);
   } else if (typeof value === 'object' && value !== null) {
