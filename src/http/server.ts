@@ -1,5 +1,12 @@
 import cors from '@fastify/cors';
-import Fastify, { type FastifyServerOptions, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RawServerDefault,
+} from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
 
@@ -7,6 +14,7 @@ import { CallwayError, invalid, unavailable } from '../base/errors.ts';
 import { zodDetails } from '../base/validation.ts';
 import { createGate } from './access.ts';
 import type { App } from './app.ts';
+import { answerClientErrors } from './clientError.ts';
 import { replyWithError } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
 import { legacyRoutes } from './plugins/legacy.ts';
@@ -28,6 +36,8 @@ export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
 /** A client has so long to send a whole request, headers and body. */
 const REQUEST_TIMEOUT_MILLISECONDS = 30_000;
 const HEADERS_TIMEOUT_MILLISECONDS = 10_000;
+/** How much later than that a slow client may be noticed. */
+const TIMEOUT_CHECK_MILLISECONDS = 1_000;
 /** Longer than the idle time of common load balancers, so that they and not we close first. */
 const KEEP_ALIVE_MILLISECONDS = 75_000;
 const REQUEST_ID_FORM = /^[\w.:/-]{1,128}$/;
@@ -91,12 +101,12 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
   if (deps.settings.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: [...deps.settings.corsOrigins],
-      exposedHeaders: ['x-request-id', 'x-session-id', 'etag', 'retry-after'],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      exposedHeaders: ['x-request-id', 'x-session-id', 'etag', 'retry-after', 'idempotency-replayed'],
     });
   }
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.headers(SECURITY_HEADERS);
+    addCommonHeaders(request, reply);
     if (request.url.includes('%00')) throw invalid('invalid_url', 'The path holds the character U+0000');
   });
   legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
@@ -124,7 +134,12 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
   });
 }
 
-function serverOptions(deps: HttpDeps): FastifyServerOptions {
+function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.headers(SECURITY_HEADERS);
+}
+
+function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {
   return {
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -136,21 +151,15 @@ function serverOptions(deps: HttpDeps): FastifyServerOptions {
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MILLISECONDS,
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    http: { connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS },
     forceCloseConnections: 'idle',
+    // What still comes over an open connection while the service stops is answered; then the connection closes.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
-    frameworkErrors: replyWithError,
-    clientErrorHandler(error, socket) {
-      if (!socket.writable) return;
-      const [line, code] =
-        error.code === 'HPE_HEADER_OVERFLOW'
-          ? ['431 Request Header Fields Too Large', 'headers_too_large']
-          : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-            ? ['408 Request Timeout', 'request_timeout']
-            : ['400 Bad Request', 'invalid_http'];
-      const body = JSON.stringify({ error: 'The request cannot be read', code });
-      socket.end(
-        `HTTP/1.1 ${line}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-      );
+    frameworkErrors(error, request, reply) {
+      addCommonHeaders(request, reply);
+      replyWithError(error, request, reply);
     },
+    clientErrorHandler: answerClientErrors(deps.makeId),
   };
 }
