@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
@@ -90,6 +91,28 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
   const adminToken =
     config.CALLWAY_ADMIN_TOKEN ?? readFileSync(join(config.DATA_DIR, 'admin-token'), 'utf8').trim();
   return { ...(await createClient(gateway.url, adminToken)), stop: closeAll };
+}
+
+/** Two gateways on one database and one Redis, as two nodes of one installation. */
+export async function startTwoGateways(env: Readonly<Record<string, string>> = {}) {
+  const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const shared = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    CALLWAY_ADMIN_TOKEN: randomBytes(24).toString('hex'),
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    ...env,
+  };
+  const first = await startTestGateway({ env: shared });
+  const second = await startTestGateway({ env: shared });
+  return {
+    first,
+    second,
+    async stop() {
+      await Promise.all([first.stop(), second.stop()]);
+      await Promise.all([database.drop(), redis.drop()]);
+    },
+  };
 }
 
 /**

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startTwoGateways, type TestGateway, type TestProject } from '../support/gateway.ts';
+
+let nodes: Awaited<ReturnType<typeof startTwoGateways>>;
+let project: TestProject;
+beforeAll(async () => {
+  nodes = await startTwoGateways();
+  project = await nodes.first.createProject();
+});
+afterAll(() => nodes.stop());
+
+const post = (path: string, once: string, body: unknown, gateway: TestGateway = nodes.first) =>
+  gateway.api('POST', project.path + path, {
+    key: project.developerKey,
+    headers: { 'idempotency-key': once },
+    body,
+  });
+const caseCount = async () =>
+  (await nodes.first.api('GET', `${project.path}/test-cases`, { key: project.developerKey })).body.pagination
+    .total as number;
+
+describe('a repeated POST', () => {
+  test('with the same body, however it is written, gets the first answer', async () => {
+    const first = await post('/test-cases', 'a', { name: 'x', description: 'y' });
+    const again = await post('/test-cases', 'a', '{ "description":"y",\n "name" : "x" }', nodes.second);
+
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect([again.status, again.body]).toEqual([201, first.body]);
+  });
+
+  test.each([
+    ['another body', '/test-cases', { name: 'other' }],
+    ['another route', '/test-suites', { name: 'x' }],
+  ])('with %s is 409, and creates nothing', async (name, path, body) => {
+    const once = name.replaceAll(' ', '-');
+    await post('/test-cases', once, { name: 'x' });
+    const before = await caseCount();
+
+    const answer = await post(path, once, body);
+
+    expect(answer).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
+    expect(await caseCount()).toBe(before);
+  });
+
+  test('of a key has null in place of the key', async () => {
+    const create = () =>
+      nodes.first.api('POST', `${project.path}/api-keys`, {
+        headers: { 'idempotency-key': 'k' },
+        body: { name: 'once', kind: 'secret' },
+      });
+    const [first, again] = [await create(), await create()];
+
+    expect(first.body.key).toMatch(/^sk_/);
+    expect(again.body).toEqual({ ...first.body, key: null });
+  });
+
+  test('of every other kind creates one thing', async () => {
+    for (const [path, body] of [
+      ['/test-suites', { name: 's' }],
+      ['/pathway/nodes', { type: 'say', data: { title: 'x' } }],
+      ['/pathway/edges', { source: 'start', target: 'end' }],
+      ['/pathway/versions/1/restore', undefined],
+    ] as const) {
+      const first = await post(path, path, body);
+      const again = await post(path, path, body);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect([path, again.status, again.body]).toEqual([path, first.status, first.body]);
+    }
+    const create = () =>
+      nodes.first.api('POST', '/v1/projects', { headers: { 'idempotency-key': 'p' }, body: { name: 'p' } });
+    expect((await create()).body.id).toBe((await create()).body.id);
+  });
+
+  test('at the same time, on both nodes, creates one thing', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const before = await caseCount();
+      const body = { name: `round ${round}` };
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          post('/test-cases', `round-${round}`, body, index % 2 === 0 ? nodes.first : nodes.second),
+        ),
+      );
+
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(201));
+      expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+      const replayed = answers.filter(({ headers }) => headers.has('idempotency-replayed'));
+      expect(replayed).toHaveLength(7);
+      expect(await caseCount()).toBe(before + 1);
+    }
+  });
+
+  test('after a refusal is taken as new', async () => {
+    const unknown = { name: 's', testCaseIds: ['rubbish'] };
+    expect((await post('/test-suites', 'refused', unknown)).status).toBe(400);
+
+    const answer = await post('/test-suites', 'refused', { name: 's' });
+
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('idempotency-replayed')).toBeNull();
+  });
+
+  test('of another project is another', async () => {
+    const other = await nodes.first.createProject();
+    const first = await post('/test-cases', 'shared', { name: 'x' });
+    const theirs = await nodes.first.api('POST', `${other.path}/test-cases`, {
+      key: other.developerKey,
+      headers: { 'idempotency-key': 'shared' },
+      body: { name: 'x' },
+    });
+
+    expect(theirs.status).toBe(201);
+    expect(theirs.body.id).not.toBe(first.body.id);
+  });
+});
+
+test.each(['', 'two words', 'ümlaut', 'x'.repeat(256)])('the key %j is refused', async (once) => {
+  const answer = await post('/test-cases', once, { name: 'x' });
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_idempotency_key' } });
+});
