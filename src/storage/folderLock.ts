@@ -3,6 +3,7 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
+const LOCK_FILE = 'callway.lock';
 /** The holder shows so often that it lives. */
 const HEARTBEAT_MILLISECONDS = 2_000;
 /** A holder on another host (a container that is gone, say) that has not shown itself for so long is dead. */
@@ -34,7 +35,7 @@ export class FolderLockedError extends Error {
  * @throws {FolderLockedError} When a living process has it.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  const path = join(folder, 'callway.lock');
+  const path = join(folder, LOCK_FILE);
   const own: Holder = {
     token: randomUUID(),
     pid: process.pid,
@@ -63,6 +64,13 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
     clearInterval(heartbeat);
     if ((await readHolder(path))?.token === own.token) await rm(path, { force: true });
   };
+}
+
+/** @returns The living process that has the folder, if any; takes nothing. */
+export async function holderOf(folder: string): Promise<{ pid: number; host: string } | undefined> {
+  const path = join(folder, LOCK_FILE);
+  const holder = await readHolder(path);
+  return holder && (await isAlive(holder, path)) ? { pid: holder.pid, host: holder.host } : undefined;
 }
 
 /** A hard link appears whole or not at all, and never over another file. */
