@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { z } from 'zod';
+
+import { probeEndpoint } from '../../models/openai/probe.ts';
+import { installedRedisServer, probeRedis } from '../../queue/probe.ts';
+import { readMigrations } from '../../storage/migrate.ts';
+import { probePostgres } from '../../storage/probe.ts';
+import { probeDrachtio } from '../../telephony/probe.ts';
+import { EXIT, type ExitCode } from '../commandError.ts';
+import type { CliContext } from '../context.ts';
+import { examine } from '../doctor/examine.ts';
+import { tryPort } from '../doctor/ports.ts';
+import { report } from '../doctor/report.ts';
+
+const PACKAGE = new URL('../../../package.json', import.meta.url);
+const MIGRATIONS = fileURLToPath(new URL('../../../migrations/', import.meta.url));
+
+const manifest = z.object({ engines: z.object({ node: z.string() }) });
+
+export function doctorCommand(program: Command, context: CliContext, end: (code: ExitCode) => void): void {
+  program
+    .command('doctor')
+    .description('check every setting and everything that the service stands on; changes nothing')
+    .option('--json', 'print JSON, for programs')
+    .action(async (options: { json?: boolean }) => {
+      const { engines } = manifest.parse(JSON.parse(readFileSync(PACKAGE, 'utf8')));
+      const findings = await examine({
+        environment: context.environment,
+        node: { version: process.versions.node, range: engines.node },
+        database: { probe: probePostgres, migrations: await readMigrations(MIGRATIONS) },
+        redis: { probe: probeRedis, installed: installedRedisServer },
+        probeDrachtio,
+        probeEndpoint: (endpoint) => probeEndpoint(endpoint, context.fetch),
+        tryPort,
+        fetch: context.fetch,
+      });
+      context.write(options.json ? `${JSON.stringify(findings, null, 2)}\n` : report(findings));
+      end(findings.some(({ status }) => status === 'fail') ? EXIT.refused : EXIT.ok);
+    });
+}

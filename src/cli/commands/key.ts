@@ -1,0 +1,104 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+import { apiKey, keyKind, scope } from '../../accounts/apiKey.ts';
+import { type AdminOptions, openSession, withAdminOptions } from '../adminCommand.ts';
+import { read } from '../apiClient.ts';
+import type { CliContext } from '../context.ts';
+import { table } from '../table.ts';
+
+const DEFAULT_NAME = 'command line';
+
+const createdKey = apiKey.omit({ lastUsedAt: true }).extend({ key: apiKey.shape.hint });
+
+interface ProjectOptions extends AdminOptions {
+  readonly project: string;
+}
+
+interface CreateOptions extends ProjectOptions {
+  readonly kind: string;
+  readonly name: string;
+  readonly scopes?: string[];
+}
+
+export function keyCommands(program: Command, context: CliContext): void {
+  const group = program.command('key').description("make, list and revoke a project's keys");
+
+  ofProject(group.command('create'))
+    .description('make a key; it is printed this once')
+    .addOption(
+      new Option('--kind <kind>', 'secret for servers, developer for people')
+        .choices(keyKind.options)
+        .makeOptionMandatory(),
+    )
+    .option('--name <name>', 'what the key is for', DEFAULT_NAME)
+    .option(
+      '--scopes <list>',
+      `of a developer key, separated by commas: ${scope.options.join(', ')} (default: all but keys:write)`,
+      parseScopes,
+    )
+    .action(async (options: CreateOptions) => {
+      const { api, connection, show } = await openSession(context, options);
+      const { name, kind, scopes } = options;
+      const answer = await api.request('POST', pathOf(options), { name, kind, ...(scopes && { scopes }) });
+      const made = read(createdKey, answer, connection);
+      show(made, () =>
+        [
+          `Made the ${made.kind} key ${made.id} (${made.name}), with the scopes ${made.scopes.join(', ')}:`,
+          '',
+          `  ${made.key}`,
+          '',
+          'Keep it now: it is shown this once and stored nowhere. Who has it can act for the project.\n',
+        ].join('\n'),
+      );
+    });
+
+  ofProject(group.command('list'))
+    .description("list a project's keys; never the keys themselves")
+    .action(async (options: ProjectOptions) => {
+      const { api, show } = await openSession(context, options);
+      const keys = await api.list(pathOf(options), apiKey);
+      show(keys, () =>
+        keys.length === 0
+          ? `The project has no keys yet. Make one: callway key create --project ${options.project} --kind secret\n`
+          : table([
+              ['ID', 'KIND', 'KEY', 'SCOPES', 'LAST USED', 'NAME'],
+              ...keys.map((key) => [
+                key.id,
+                key.kind,
+                key.hint,
+                key.scopes.join(','),
+                key.lastUsedAt ?? 'never',
+                key.name,
+              ]),
+            ]),
+      );
+    });
+
+  ofProject(group.command('revoke'))
+    .description('revoke a key; it is refused at once, on every node')
+    .argument('<id>', 'the key’s id, as "key list" shows it')
+    .action(async (id: string, options: ProjectOptions) => {
+      const { api, show } = await openSession(context, options);
+      await api.request('DELETE', `${pathOf(options)}/${encodeURIComponent(id)}`);
+      show({ id, revoked: true }, () => `Revoked key ${id}: it is refused from now on.\n`);
+    });
+}
+
+function ofProject(command: Command): Command {
+  return withAdminOptions(
+    command.requiredOption('--project <id>', 'the project, as "project list" shows it'),
+  );
+}
+
+function pathOf({ project }: ProjectOptions): string {
+  return `/v1/projects/${encodeURIComponent(project)}/api-keys`;
+}
+
+function parseScopes(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !scope.safeParse(name).success);
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(`"${unknown}" is no scope; there are ${scope.options.join(', ')}.`);
+  }
+  return names;
+}

@@ -1,0 +1,103 @@
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+
+import type { Config } from '../../config/config.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+/** So many ports, spread over the range, stand for all of it. */
+const RTP_SAMPLE = 50;
+
+export type Transport = 'tcp' | 'udp';
+
+/** Why a port cannot be listened on, as an error code; `undefined` where it can. */
+export type TryPort = (transport: Transport, host: string, port: number) => Promise<string | undefined>;
+
+type Settings = Pick<
+  Config,
+  | 'HOST'
+  | 'PORT'
+  | 'SIP_HOST'
+  | 'SIP_PORT'
+  | 'SIP_TLS_PORT'
+  | 'RTP_PORT_MIN'
+  | 'RTP_PORT_MAX'
+  | 'DRACHTIO_URL'
+>;
+
+/** Whether the ports that the service will listen on are free; asked while it does not run. */
+export async function checkPorts(config: Settings, tryPort: TryPort): Promise<Finding[]> {
+  const { SIP_HOST, SIP_PORT, SIP_TLS_PORT } = config;
+  const embeddedSip: [string, Transport, number][] =
+    config.DRACHTIO_URL === undefined
+      ? [
+          ['SIP_PORT', 'udp', SIP_PORT],
+          ['SIP_PORT', 'tcp', SIP_PORT],
+          ...(SIP_TLS_PORT === undefined
+            ? []
+            : [['SIP_TLS_PORT', 'tcp', SIP_TLS_PORT] as [string, Transport, number]]),
+        ]
+      : [];
+  return await Promise.all([
+    checkPort(tryPort, 'PORT', 'tcp', config.HOST, config.PORT),
+    ...embeddedSip.map(([setting, transport, port]) =>
+      checkPort(tryPort, setting, transport, SIP_HOST, port),
+    ),
+    checkRtpPorts(config, tryPort),
+  ]);
+}
+
+async function checkPort(
+  tryPort: TryPort,
+  setting: string,
+  transport: Transport,
+  host: string,
+  port: number,
+): Promise<Finding> {
+  const name = `${setting} ${transport}`;
+  if (port === 0) return ok(name, 'any free port');
+  const code = await tryPort(transport, host, port);
+  if (code === undefined) return ok(name, `${host}:${port} is free`);
+  return fail(name, `${host}:${port} cannot be listened on (${code})`, remedyFor(code, setting));
+}
+
+async function checkRtpPorts(config: Settings, tryPort: TryPort): Promise<Finding> {
+  const { RTP_PORT_MIN: first, RTP_PORT_MAX: last } = config;
+  const name = 'RTP ports';
+  const count = Math.min(RTP_SAMPLE, last - first + 1);
+  const ports = Array.from({ length: count }, (_, index) =>
+    Math.round(first + (index * (last - first)) / Math.max(1, count - 1)),
+  );
+  const codes = await Promise.all(ports.map((port) => tryPort('udp', '0.0.0.0', port)));
+  const taken = codes.filter((code) => code !== undefined).length;
+  const range = `${first} to ${last}`;
+  if (taken === 0) return ok(name, `${range}: ${count} tried, all free`);
+  const message = `${range}: ${taken} of ${count} tried cannot be used`;
+  const remedy = 'Choose another range with RTP_PORT_MIN and RTP_PORT_MAX, outside of ip_local_port_range.';
+  return taken === count ? fail(name, message, remedy) : warn(name, message, remedy);
+}
+
+function remedyFor(code: string, setting: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Stop what listens there, or set ${setting} to another port.`;
+    case 'EACCES':
+      return `Ports below 1024 need the right to use them; set ${setting} to a higher one.`;
+    case 'EADDRNOTAVAIL':
+      return `This machine has no such address: mend ${setting === 'PORT' ? 'HOST' : 'SIP_HOST'}.`;
+    default:
+      return `Set ${setting} to another port.`;
+  }
+}
+
+/** Listens for a moment. */
+export const tryPort: TryPort = (transport, host, port) =>
+  new Promise((resolve) => {
+    const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message);
+    if (transport === 'tcp') {
+      const server = createServer().once('error', failed);
+      server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
+    } else {
+      const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4').once('error', failed);
+      socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(undefined)));
+    }
+  });

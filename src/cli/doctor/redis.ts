@@ -1,0 +1,56 @@
+import type { RedisFacts } from '../../queue/probe.ts';
+import { reasonOf } from '../reason.ts';
+import { type Finding, fail, ok, shownAddress } from './finding.ts';
+import { compare } from './node.ts';
+
+const NAME = 'Redis';
+const MINIMUM_VERSION = '6.2';
+const WANTED_POLICY = 'noeviction';
+
+export interface RedisCheckDeps {
+  readonly probe: (url: string) => Promise<RedisFacts>;
+  /** Version of the `redis-server` on this machine. */
+  readonly installed: () => Promise<string | undefined>;
+}
+
+/** Whether the server that REDIS_URL names will do, or one can be started here. */
+export async function checkRedis(url: string | undefined, deps: RedisCheckDeps): Promise<Finding> {
+  if (url === undefined) return await checkInstalled(deps);
+  const shown = shownAddress(url);
+  let facts: RedisFacts;
+  try {
+    facts = await deps.probe(url);
+  } catch (error) {
+    return fail(
+      NAME,
+      `${shown} cannot be used (${reasonOf(error)})`,
+      'Check REDIS_URL, and that the server runs and lets this machine in.',
+    );
+  }
+  if (compare(facts.version, MINIMUM_VERSION) < 0) return tooOld(`${shown} runs ${facts.version}`);
+  if (facts.evictionPolicy !== WANTED_POLICY) {
+    return fail(
+      NAME,
+      `${shown} throws keys away when its memory is full (maxmemory-policy ${facts.evictionPolicy || 'unknown'})`,
+      `Set maxmemory-policy ${WANTED_POLICY}: queues and locks must not vanish.`,
+    );
+  }
+  return ok(NAME, `${shown}, version ${facts.version}`);
+}
+
+async function checkInstalled({ installed }: RedisCheckDeps): Promise<Finding> {
+  const version = await installed();
+  if (version === undefined) {
+    return fail(
+      NAME,
+      'there is no redis-server on this machine, and REDIS_URL is not set',
+      'Install it (apt-get install redis-server, brew install redis), or set REDIS_URL.',
+    );
+  }
+  if (compare(version, MINIMUM_VERSION) < 0) return tooOld(`redis-server here is ${version}`);
+  return ok(NAME, `redis-server ${version}, started by the service`);
+}
+
+function tooOld(message: string): Finding {
+  return fail(NAME, message, `Upgrade it to ${MINIMUM_VERSION} or later.`);
+}

@@ -1,0 +1,9 @@
+import { readEnvironment } from '../config/config.ts';
+import { runCli } from './program.ts';
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  environment: readEnvironment(),
+  fetch,
+  write: (text) => process.stdout.write(text),
+  writeError: (text) => process.stderr.write(text),
+});

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { z } from 'zod';
+
+import { ConfigurationError } from '../config/config.ts';
+import { CommandError, EXIT, type ExitCode } from './commandError.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { keyCommands } from './commands/key.ts';
+import { projectCommands } from './commands/project.ts';
+import type { CliContext } from './context.ts';
+
+const PACKAGE = new URL('../../package.json', import.meta.url);
+
+/**
+ * Runs `callway` with these arguments.
+ *
+ * @param args - Without the program's own name.
+ * @returns The process's exit code; see {@link EXIT}.
+ */
+export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok;
+  const program = new Command('callway')
+    .description('Administers a Callway service, and finds out what it lacks.')
+    .version(versionOf(readFileSync(PACKAGE, 'utf8')))
+    .showHelpAfterError('(add --help for the options)')
+    .configureOutput({ writeOut: context.write, writeErr: context.writeError })
+    .exitOverride();
+  // Subcommands take over what is set before them.
+  projectCommands(program, context);
+  keyCommands(program, context);
+  doctorCommand(program, context, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return endOf(error, context);
+  }
+}
+
+function endOf(error: unknown, context: CliContext): ExitCode {
+  // Commander has said already what it has to say.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommandError) {
+    context.writeError(`${error.message}\n`);
+    return error.exitCode;
+  }
+  if (error instanceof ConfigurationError) {
+    const problems = error.message.replace(/^/gm, '  ');
+    context.writeError(`The settings are wrong; "callway doctor" checks the rest as well:\n${problems}\n`);
+    return EXIT.configuration;
+  }
+  throw error;
+}
+
+function versionOf(packageJson: string): string {
+  return z.object({ version: z.string() }).parse(JSON.parse(packageJson)).version;
+}

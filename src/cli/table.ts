@@ -1,0 +1,17 @@
+const GAP = '  ';
+
+/** Lays rows out in columns as wide as their widest cell. @returns Lines, each with its end. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length);
+    });
+  }
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join(GAP)
+      .trimEnd();
+  return rows.map((row) => `${line(row)}\n`).join('');
+}

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+
+import { freePort } from '../../support/ports.ts';
+import { createTestDatabase } from '../../support/postgres.ts';
+import { redisDatabase } from '../../support/redis.ts';
+import { tempDir } from '../../support/tempDir.ts';
+import { cli } from '../support.ts';
+
+async function ports(): Promise<Record<string, string>> {
+  return { PORT: String(await freePort()), SIP_PORT: String(await freePort()) };
+}
+
+it('finds nothing to mend on a sound machine, with servers of its own', async () => {
+  const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const { code, out } = await cli(['doctor'], {
+    ...(await ports()),
+    DATA_DIR: tempDir(),
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    SECRETS_KEY: '0'.repeat(64),
+  });
+  await Promise.all([database.drop(), redis.drop()]);
+
+  expect(out).toMatch(/^\d+ ok, 0 to look at, 0 failed$/m);
+  expect(out).toMatch(/^ok +database +postgres:\/\/.*, Postgres \d+/m);
+  expect(out).toMatch(/^ok +migrations +\d+ of \d+ will be run at the next start$/m);
+  expect(out).toMatch(/^ok +Redis +redis:\/\/\S+, version \d/m);
+  expect(code).toBe(0);
+});
+
+it('exits 1 when something fails, and says it in JSON too', async () => {
+  const url = `redis://:hidden@127.0.0.1:${await freePort()}`;
+  const { code, out } = await cli(['doctor', '--json'], {
+    ...(await ports()),
+    DATA_DIR: tempDir(),
+    REDIS_URL: url,
+  });
+
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toContainEqual(
+    expect.objectContaining({
+      name: 'Redis',
+      status: 'fail',
+      message: expect.stringContaining('connection refused'),
+    }),
+  );
+  expect(out).not.toContain('hidden');
+});
+
+it('names every wrong setting, and looks no further', async () => {
+  const { code, out } = await cli(['doctor'], { PORT: 'http', RTP_PORT_MIN: '70000' });
+
+  expect(code).toBe(1);
+  expect(out).toMatch(/^FAIL +settings +PORT must be a whole number/m);
+  expect(out).toMatch(/^FAIL +settings +RTP_PORT_MIN must be a whole number/m);
+  expect(out).not.toContain('Redis');
+});

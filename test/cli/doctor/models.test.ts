@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+
+import { checkModels } from '../../../src/cli/doctor/models.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import type { EndpointAnswer } from '../../../src/models/openai/probe.ts';
+
+const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
+
+describe('the models', () => {
+  const check = (environment: Record<string, string>, answer: EndpointAnswer) =>
+    checkModels(loadConfig(environment), async () => answer);
+  const all = ['gpt-4.1', 'gpt-4.1-mini', 'gpt-4.1-nano', 'gpt-4o-mini-transcribe', 'gpt-4o-mini-tts'];
+  const key = { OPENAI_API_KEY: 'hidden' };
+
+  it.each<{ title: string; answer: EndpointAnswer; status: string; says: string }>([
+    { title: 'all there', answer: { kind: 'reached', models: all }, status: 'ok', says: 'has gpt-4.1,' },
+    {
+      title: 'no list',
+      answer: { kind: 'reached', models: undefined },
+      status: 'ok',
+      says: 'does not list its models',
+    },
+    {
+      title: 'one missing',
+      answer: { kind: 'reached', models: all.slice(1) },
+      status: 'warn',
+      says: 'does not list gpt-4.1',
+    },
+    {
+      title: 'a refused key',
+      answer: { kind: 'refused', status: 401 },
+      status: 'fail',
+      says: 'refuses the key',
+    },
+    {
+      title: 'a wrong address',
+      answer: { kind: 'refused', status: 500 },
+      status: 'fail',
+      says: 'answers 500',
+    },
+  ])('with $title: $status', async ({ answer, status, says }) => {
+    const [finding] = await check(key, answer);
+    expect(finding).toMatchObject({ status, message: expect.stringContaining(says) });
+    expect(JSON.stringify(finding)).not.toContain('hidden');
+  });
+
+  it('asks nobody when all is local', async () => {
+    const findings = await checkModels(loadConfig({}), () => Promise.reject(new Error('asked')));
+    expect(findings).toMatchObject([{ name: 'local models', status: 'ok' }]);
+  });
+
+  it('asks the endpoint for embeddings where it is another', async () => {
+    const asked: unknown[] = [];
+    const config = loadConfig({ ...key, EMBEDDING_BASE_URL: 'http://vectors.test/v1' });
+    const findings = await checkModels(config, async ({ baseUrl, apiKey }) => {
+      asked.push({ baseUrl, apiKey });
+      return { kind: 'reached', models: undefined };
+    });
+    expect(findings.map(({ name }) => name)).toEqual(['models', 'embeddings']);
+    expect(asked).toEqual([
+      { baseUrl: 'https://api.openai.com/v1', apiKey: 'hidden' },
+      { baseUrl: 'http://vectors.test/v1', apiKey: 'hidden' },
+    ]);
+  });
+
+  it('names the setting of an endpoint that is away', async () => {
+    const [finding] = await checkModels(loadConfig(key), refusing);
+    expect(finding).toMatchObject({ status: 'fail', remedy: expect.stringContaining('OPENAI_BASE_URL') });
+  });
+});

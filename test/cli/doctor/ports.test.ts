@@ -1,0 +1,92 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { checkPorts, type TryPort, tryPort } from '../../../src/cli/doctor/ports.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { freePort } from '../../support/ports.ts';
+
+describe('checkPorts', () => {
+  const taken =
+    (isTaken: (transport: string, port: number) => boolean): TryPort =>
+    async (transport, _host, port) =>
+      isTaken(transport, port) ? 'EADDRINUSE' : undefined;
+
+  it('is content when all are free, and leaves SIP to drachtio-server', async () => {
+    const own = await checkPorts(
+      loadConfig({ SIP_PORT: '5070' }),
+      taken(() => false),
+    );
+    const drachtio = await checkPorts(
+      loadConfig({ DRACHTIO_URL: 'drachtio://:s@h:9022' }),
+      taken(() => false),
+    );
+
+    expect(own.map(({ name, status }) => `${name} ${status}`)).toEqual([
+      'PORT tcp ok',
+      'SIP_PORT udp ok',
+      'SIP_PORT tcp ok',
+      'RTP ports ok',
+    ]);
+    expect(drachtio.map(({ name }) => name)).toEqual(['PORT tcp', 'RTP ports']);
+  });
+
+  it('names the setting of a port that is taken', async () => {
+    const findings = await checkPorts(
+      loadConfig({}),
+      taken((transport, port) => transport === 'tcp' && port === 5060),
+    );
+
+    expect(findings.filter(({ status }) => status === 'fail')).toEqual([
+      {
+        name: 'SIP_PORT tcp',
+        status: 'fail',
+        message: '127.0.0.1:5060 cannot be listened on (EADDRINUSE)',
+        remedy: expect.stringContaining('set SIP_PORT'),
+      },
+    ]);
+  });
+
+  it.each([
+    { title: 'the last', isTaken: (port: number) => port === 39_999, status: 'warn' },
+    { title: 'the first', isTaken: (port: number) => port === 30_000, status: 'warn' },
+    { title: 'every', isTaken: (port: number) => port >= 30_000, status: 'fail' },
+  ])('$title RTP port taken: $status', async ({ isTaken, status }) => {
+    const findings = await checkPorts(
+      loadConfig({}),
+      taken((_transport, port) => isTaken(port)),
+    );
+    expect(findings.at(-1)).toMatchObject({ name: 'RTP ports', status });
+  });
+
+  it('does not try a port that the system chooses', async () => {
+    const [first] = await checkPorts(
+      loadConfig({ PORT: '0' }),
+      taken(() => true),
+    );
+    expect(first).toMatchObject({ status: 'ok', message: 'any free port' });
+  });
+});
+
+describe('tryPort', () => {
+  it('tells a taken port from a free one, for each transport, and gives it back', async () => {
+    const [tcp, udp] = [await freePort(), await freePort()];
+    expect(await tryPort('tcp', '127.0.0.1', tcp)).toBeUndefined();
+    expect(await tryPort('udp', '127.0.0.1', udp)).toBeUndefined();
+
+    const server = createServer().listen(tcp, '127.0.0.1');
+    const socket = createSocket('udp4').bind(udp, '127.0.0.1');
+    onTestFinished(() => {
+      server.close();
+      socket.close();
+    });
+    await Promise.all([once(server, 'listening'), once(socket, 'listening')]);
+    expect(await tryPort('tcp', '127.0.0.1', tcp)).toBe('EADDRINUSE');
+    expect(await tryPort('udp', '127.0.0.1', udp)).toBe('EADDRINUSE');
+  });
+
+  it('tells of an address that is not of this machine', async () => {
+    expect(await tryPort('tcp', '192.0.2.1', await freePort())).toBe('EADDRNOTAVAIL');
+  });
+});

@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+import { createSealer } from '../../../src/base/sealer.ts';
+import { checkSecretsKey } from '../../../src/cli/doctor/secretsKey.ts';
+import { tempDir } from '../../support/tempDir.ts';
+
+describe('the secrets key', () => {
+  const key = Buffer.alloc(32, 1);
+  const { fingerprint } = createSealer(key);
+
+  it.each([
+    { title: 'none yet', settings: {}, sealedWith: undefined, status: 'ok' },
+    {
+      title: 'set, and the right one',
+      settings: { SECRETS_KEY: key },
+      sealedWith: fingerprint,
+      status: 'ok',
+    },
+    {
+      title: 'set, and another',
+      settings: { SECRETS_KEY: Buffer.alloc(32, 2) },
+      sealedWith: fingerprint,
+      status: 'fail',
+    },
+    { title: 'none here, but one in the database', settings: {}, sealedWith: fingerprint, status: 'fail' },
+    {
+      title: 'kept beside a shared database',
+      settings: { DATABASE_URL: 'postgres://h/d' },
+      sealedWith: undefined,
+      status: 'warn',
+    },
+  ])('$title is $status', async ({ settings, sealedWith, status }) => {
+    const config = { SECRETS_KEY: undefined, DATABASE_URL: undefined, DATA_DIR: tempDir(), ...settings };
+    expect(await checkSecretsKey(config, sealedWith)).toMatchObject({ status });
+  });
+
+  it('kept in DATA_DIR is read, and fails when it was cut', async () => {
+    const folder = tempDir();
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'secrets-key'), `${key.toString('base64url')}\n`);
+    const config = { SECRETS_KEY: undefined, DATABASE_URL: undefined, DATA_DIR: folder };
+    expect(await checkSecretsKey(config, fingerprint)).toMatchObject({ status: 'ok' });
+
+    writeFileSync(join(folder, 'secrets-key'), 'AAAA\n');
+    expect(await checkSecretsKey(config, undefined)).toMatchObject({ status: 'fail' });
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+
+import { freePort } from '../support/ports.ts';
+import { tempDir } from '../support/tempDir.ts';
+import { answering, cli } from './support.ts';
+
+const KNOWN = { CALLWAY_URL: 'http://127.0.0.1:1', CALLWAY_ADMIN_TOKEN: 'a-token-for-tests-of-the-cli' };
+
+describe('usage', () => {
+  it.each([
+    { args: ['project', 'create'], says: '--name' },
+    { args: ['project', 'delete'], says: 'id' },
+    { args: ['key', 'create', '--project', 'p', '--kind', 'root'], says: 'secret, developer' },
+    { args: ['key', 'create', '--kind', 'secret'], says: '--project' },
+    {
+      args: ['key', 'create', '--project', 'p', '--kind', 'developer', '--scopes', 'read,rule'],
+      says: '"rule" is no scope',
+    },
+    { args: ['nonsense'], says: 'nonsense' },
+    { args: ['project', 'list', '--url', 'localhost:3000'], says: '--url must be an address' },
+  ])('$args exits 64 and says $says', async ({ args, says }) => {
+    const { code, err, out } = await cli(args, KNOWN);
+
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toContain(says);
+  });
+
+  it('prints its version and its help on standard output', async () => {
+    expect(await cli(['--version'])).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      err: '',
+    });
+    expect((await cli(['key', '--help'])).out).toContain('revoke');
+  });
+});
+
+describe('a service that cannot be used', () => {
+  it('is reported as not running, with how to start it', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const { code, err } = await cli(['project', 'list', '--url', url], KNOWN);
+
+    expect(code).toBe(69);
+    expect(err).toContain(`does not answer at ${url} (connection refused)`);
+    expect(err).toContain('npm start');
+  });
+
+  it.each([
+    { status: 200, body: '<html>', code: 69, says: 'is no Callway' },
+    { status: 200, body: { data: 'x' }, code: 69, says: 'is no Callway' },
+    { status: 502, body: 'Bad gateway', code: 69, says: 'is no Callway' },
+    {
+      status: 503,
+      body: { error: 'database is away', code: 'database_unavailable' },
+      code: 69,
+      says: 'database is away.',
+    },
+    { status: 429, body: { error: 'Too many', code: 'rate_limited' }, code: 1, says: 'Too many.' },
+    {
+      status: 400,
+      body: {
+        error: 'first',
+        code: 'invalid_request',
+        details: [
+          { path: '/a', message: 'first' },
+          { path: '/b', message: 'second' },
+        ],
+      },
+      code: 1,
+      says: 'first.\n  second\n',
+    },
+  ])('answer $status $body ends with $code', async ({ status, body, code, says }) => {
+    const run = await cli(['project', 'list'], KNOWN, answering(status, body).fetch);
+
+    expect(run.code).toBe(code);
+    expect(run.err).toContain(says);
+    expect(run.out).toBe('');
+  });
+
+  it('gets no request to another path by an id with slashes in it', async () => {
+    const { fetch, seen } = answering(404, { error: 'Project not found', code: 'project_not_found' });
+    await cli(['project', 'delete', '../v1/projects'], KNOWN, fetch);
+
+    expect(seen.url).toBe('http://127.0.0.1:1/v1/projects/..%2Fv1%2Fprojects');
+  });
+});
+
+it('says which settings are wrong when it needs them', async () => {
+  const { code, err } = await cli(['project', 'list'], {
+    PORT: 'http',
+    LOG_LEVEL: 'loud',
+    DATA_DIR: tempDir(),
+  });
+
+  expect(code).toBe(78);
+  expect(err).toContain('PORT: must be a whole number from 0 to 65535');
+  expect(err).toContain('LOG_LEVEL: ');
+});
