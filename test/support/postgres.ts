@@ -156,7 +156,9 @@ async function initialize({ bin, folder, owner }: Server): Promise<void> {
     '--no-locale',
     '--no-sync',
   ];
-  await run(join(bin, 'initdb'), args, { cwd: folder, ...owner });
+  const initdb = await startChild(join(bin, 'initdb'), args, { ...owner, cwd: folder, folder });
+  const { code } = await initdb.ended;
+  if (code !== 0) throw new Error(`initdb failed:\n${initdb.lines.join('\n')}`);
 }
 
 async function startOnFreePort(server: Server): Promise<{ child: Child; port: number }> {

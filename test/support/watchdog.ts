@@ -1,7 +1,17 @@
 import { spawn } from 'node:child_process';
 
-/** Waits for its input to end, which it does when we do, however we do; then ends the process and removes the folder. */
-const SCRIPT = 'read -r _; kill -"$1" "$2" 2>/dev/null; [ -z "$3" ] || rm -rf -- "$3"';
+/**
+ * Waits for its input to end, which it does when we do, however we do; then ends the process, and removes the folder
+ * once the process no longer writes to it.
+ */
+const SCRIPT = `
+read -r _
+kill -"$1" "$2" 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+  kill -0 "$2" 2>/dev/null || break
+  sleep 0.1
+done
+[ -z "$3" ] || rm -rf -- "$3"`;
 
 /**
  * Sees to it that a process which a test started does not outlive the test run, even one that was killed.
