@@ -1,0 +1,172 @@
+import { readUint8, readUint16, readUint32, writeUint16, writeUint32 } from '../bytes.ts';
+
+/** Why a datagram is no RTP packet; counted and dropped, never thrown. */
+export type RtpDefect = 'too_short' | 'wrong_version' | 'bad_header_length' | 'bad_padding' | 'is_rtcp';
+
+/** What stands in an RTP header that we write. */
+export interface RtpHeader {
+  /** 0..127. */
+  readonly payloadType: number;
+  readonly marker: boolean;
+  /** Taken modulo 2^16. */
+  readonly sequenceNumber: number;
+  /** In ticks of the RTP clock, taken modulo 2^32. */
+  readonly timestamp: number;
+  readonly ssrc: number;
+  /** Contributing sources, at most 15. */
+  readonly csrcs?: readonly number[];
+  readonly extension?: RtpExtension;
+}
+
+export interface RtpExtension {
+  /** 16 bits, defined by the profile. */
+  readonly profile: number;
+  /** A whole number of 32-bit words. */
+  readonly data: Uint8Array;
+}
+
+/** Length of a header without contributing sources and extension. */
+export const RTP_FIXED_HEADER_BYTES = 12;
+
+const VERSION = 2;
+/** Packet types 64..95 with the marker bit are RTCP when both share a port (RFC 5761 section 4). */
+const FIRST_RTCP_TYPE = 192;
+const LAST_RTCP_TYPE = 223;
+
+/**
+ * An RTP packet read in place: `read` checks the header and notes where things are, the fields are then valid until
+ * the next `read`. One view serves a socket for its life, so that receiving allocates nothing.
+ *
+ * ```
+ *  0                   1                   2                   3
+ *  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ * |V=2|P|X|  CC   |M|     PT      |       sequence number         |
+ * |                           timestamp                           |
+ * |           synchronization source (SSRC) identifier            |
+ * |            contributing source (CSRC) identifiers ...         |
+ * ```
+ * The view never owns the bytes: whoever gave them must leave them alone while the packet is in use.
+ *
+ * @see RFC 3550 section 5.1
+ */
+export class RtpPacketView {
+  bytes: Uint8Array = new Uint8Array(0);
+  payloadType = 0;
+  marker = false;
+  sequenceNumber = 0;
+  timestamp = 0;
+  ssrc = 0;
+  csrcCount = 0;
+  /** Where the payload begins in `bytes`; also the length of the whole header. */
+  payloadOffset = 0;
+  payloadLengthBytes = 0;
+  /** -1 when the packet has no header extension. */
+  extensionProfile = -1;
+  #extensionOffset = 0;
+
+  /** @returns What is wrong with the datagram, or undefined when the view now shows it. */
+  read(bytes: Uint8Array): RtpDefect | undefined {
+    if (bytes.length < RTP_FIXED_HEADER_BYTES) return 'too_short';
+    const first = readUint8(bytes, 0);
+    const second = readUint8(bytes, 1);
+    if (first >> 6 !== VERSION) return 'wrong_version';
+    if (second >= FIRST_RTCP_TYPE && second <= LAST_RTCP_TYPE) return 'is_rtcp';
+    this.csrcCount = first & 0x0f;
+    const afterCsrcs = RTP_FIXED_HEADER_BYTES + 4 * this.csrcCount;
+    const headerLength = this.#readExtension(bytes, afterCsrcs, (first & 0x10) !== 0);
+    if (headerLength < 0 || headerLength > bytes.length) return 'bad_header_length';
+    const paddingBytes = (first & 0x20) === 0 ? 0 : readUint8(bytes, bytes.length - 1);
+    if ((first & 0x20) !== 0 && (paddingBytes === 0 || headerLength + paddingBytes > bytes.length)) {
+      return 'bad_padding';
+    }
+    this.bytes = bytes;
+    this.marker = (second & 0x80) !== 0;
+    this.payloadType = second & 0x7f;
+    this.sequenceNumber = readUint16(bytes, 2);
+    this.timestamp = readUint32(bytes, 4);
+    this.ssrc = readUint32(bytes, 8);
+    this.payloadOffset = headerLength;
+    this.payloadLengthBytes = bytes.length - headerLength - paddingBytes;
+    return undefined;
+  }
+
+  /** The payload, without padding, as a view on the datagram. */
+  payload(): Uint8Array {
+    return this.bytes.subarray(this.payloadOffset, this.payloadOffset + this.payloadLengthBytes);
+  }
+
+  /** @throws {RangeError} When `index` is not below `csrcCount`. */
+  csrc(index: number): number {
+    if (!(index >= 0 && index < this.csrcCount)) throw new RangeError(`no contributing source ${index}`);
+    return readUint32(this.bytes, RTP_FIXED_HEADER_BYTES + 4 * index);
+  }
+
+  /** The extension's words, without its own four-byte header; empty when there is none. */
+  extensionData(): Uint8Array {
+    return this.extensionProfile < 0
+      ? this.bytes.subarray(0, 0)
+      : this.bytes.subarray(this.#extensionOffset, this.payloadOffset);
+  }
+
+  /** @returns Where the payload begins, or -1 when the extension does not fit. */
+  #readExtension(bytes: Uint8Array, offset: number, present: boolean): number {
+    this.extensionProfile = -1;
+    if (!present) return offset;
+    if (offset + 4 > bytes.length) return -1;
+    this.extensionProfile = readUint16(bytes, offset);
+    this.#extensionOffset = offset + 4;
+    return this.#extensionOffset + 4 * readUint16(bytes, offset + 2);
+  }
+}
+
+/**
+ * Writes a header at the beginning of `out`; the payload belongs right behind it, so that a codec can encode in place.
+ *
+ * @returns Length of the header in bytes.
+ * @throws {RangeError} When a field is out of range or `out` is too small.
+ * @see RFC 3550 section 5.1
+ */
+export function writeRtpHeader(out: Uint8Array, header: RtpHeader): number {
+  const csrcs = header.csrcs ?? [];
+  checkHeader(header, csrcs, out.length);
+  out[0] = (VERSION << 6) | (header.extension === undefined ? 0 : 0x10) | csrcs.length;
+  out[1] = (header.marker ? 0x80 : 0) | header.payloadType;
+  writeUint16(out, 2, header.sequenceNumber);
+  writeUint32(out, 4, header.timestamp);
+  writeUint32(out, 8, header.ssrc);
+  let offset = RTP_FIXED_HEADER_BYTES;
+  for (const csrc of csrcs) {
+    writeUint32(out, offset, csrc);
+    offset += 4;
+  }
+  if (header.extension === undefined) return offset;
+  writeUint16(out, offset, header.extension.profile);
+  writeUint16(out, offset + 2, header.extension.data.length / 4);
+  out.set(header.extension.data, offset + 4);
+  return offset + 4 + header.extension.data.length;
+}
+
+/**
+ * Tells RTCP from RTP where both use one port.
+ *
+ * @see RFC 5761 section 4
+ */
+export function isRtcp(bytes: Uint8Array): boolean {
+  if (bytes.length < 2) return false;
+  const type = readUint8(bytes, 1);
+  return type >= FIRST_RTCP_TYPE && type <= LAST_RTCP_TYPE;
+}
+
+function checkHeader(header: RtpHeader, csrcs: readonly number[], available: number): void {
+  if (!(header.payloadType >= 0 && header.payloadType <= 127)) {
+    throw new RangeError(`RTP payload type ${header.payloadType} is not in 0..127`);
+  }
+  if (csrcs.length > 15) throw new RangeError(`${csrcs.length} contributing sources; RTP takes 15 at most`);
+  const extensionBytes = header.extension?.data.length ?? 0;
+  if (extensionBytes % 4 !== 0 || extensionBytes > 4 * 0xffff) {
+    throw new RangeError(`an RTP header extension of ${extensionBytes} bytes is not 0..65535 whole words`);
+  }
+  const needed =
+    RTP_FIXED_HEADER_BYTES + 4 * csrcs.length + (header.extension === undefined ? 0 : 4 + extensionBytes);
+  if (needed > available) throw new RangeError(`an RTP header of ${needed} bytes does not fit ${available}`);
+}

@@ -1,0 +1,86 @@
+import { type PacketVerdict, SourceStatistics } from './sourceStatistics.ts';
+
+/** As for one source, and `source_changed` for the packet that makes another source the current one. */
+export type ReceptionVerdict = PacketVerdict | 'source_changed';
+
+/**
+ * Follows one stream of a call over changes of its SSRC, as carriers make them on transfer, hold and re-INVITE.
+ * A second source becomes the current one once it has shown two packets in sequence, so that one stray packet never
+ * takes a call's audio; the totals go on over the change.
+ *
+ * @see RFC 3550 sections 8.2 and appendix A.1
+ */
+export class ReceptionTracker {
+  readonly rtpClockRateHz: number;
+  sourceChanges = 0;
+  #current: SourceStatistics | undefined;
+  #candidate: SourceStatistics | undefined;
+  #earlier = { received: 0, expected: 0, bursts: 0, restarts: 0 };
+
+  constructor(rtpClockRateHz: number) {
+    this.rtpClockRateHz = rtpClockRateHz;
+  }
+
+  /** @see SourceStatistics.receive for the units. */
+  receive(
+    ssrc: number,
+    sequenceNumber: number,
+    timestamp: number,
+    arrivalMs: number,
+    payloadLengthBytes: number,
+  ): ReceptionVerdict {
+    this.#current ??= new SourceStatistics(ssrc, this.rtpClockRateHz, sequenceNumber);
+    if (this.#current.ssrc === ssrc) {
+      return this.#current.receive(sequenceNumber, timestamp, arrivalMs, payloadLengthBytes);
+    }
+    if (this.#candidate?.ssrc !== ssrc) {
+      this.#candidate = new SourceStatistics(ssrc, this.rtpClockRateHz, sequenceNumber);
+    }
+    const verdict = this.#candidate.receive(sequenceNumber, timestamp, arrivalMs, payloadLengthBytes);
+    if (verdict !== 'valid') return verdict;
+    this.#changeTo(this.#candidate);
+    return 'source_changed';
+  }
+
+  /** The source that is listened to; undefined before the first packet. */
+  get source(): SourceStatistics | undefined {
+    return this.#current;
+  }
+
+  get packetsReceived(): number {
+    return this.#earlier.received + (this.#current?.packetsReceived ?? 0);
+  }
+
+  get packetsExpected(): number {
+    return this.#earlier.expected + (this.#current?.packetsExpected ?? 0);
+  }
+
+  get packetsLost(): number {
+    return Math.max(0, this.packetsExpected - this.packetsReceived);
+  }
+
+  get lossBursts(): number {
+    return this.#earlier.bursts + (this.#current?.lossBursts ?? 0);
+  }
+
+  get restarts(): number {
+    return this.#earlier.restarts + (this.#current?.restarts ?? 0);
+  }
+
+  get jitterMs(): number {
+    return this.#current?.jitterMs ?? 0;
+  }
+
+  #changeTo(next: SourceStatistics): void {
+    const { packetsReceived, packetsExpected, lossBursts, restarts } = this;
+    this.#earlier = {
+      received: packetsReceived,
+      expected: packetsExpected,
+      bursts: lossBursts,
+      restarts,
+    };
+    this.#current = next;
+    this.#candidate = undefined;
+    this.sourceChanges++;
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Turns numbers that wrap into a count that never wraps, so that later code can compare with `<`.
+ *
+ * @see RFC 3550 appendix A.1
+ */
+export interface Unwrapper {
+  /**
+   * @param value - 0..2^bits-1, as on the wire.
+   * @returns Extended number; the first call returns its input. The nearer way round counts: a step of half the range
+   *   or more is backwards. May go below 0 when early packets are reordered.
+   * @throws {RangeError} When the input is not an integer in range.
+   */
+  unwrap(value: number): number;
+  /** Forgets the past: the next call returns its input. */
+  reset(): void;
+}
+
+/** For RTP sequence numbers, 16 bits. */
+export function createSequenceUnwrapper(): Unwrapper {
+  return createUnwrapper(2 ** 16);
+}
+
+/** For RTP timestamps, 32 bits. */
+export function createTimestampUnwrapper(): Unwrapper {
+  return createUnwrapper(2 ** 32);
+}
+
+function createUnwrapper(range: number): Unwrapper {
+  let last: number | undefined;
+  return {
+    unwrap(value) {
+      if (!Number.isInteger(value) || value < 0 || value >= range) {
+        throw new RangeError(`${value} is not an integer in 0..${range - 1}`);
+      }
+      last = last === undefined ? value : last + signedStep(value, last, range);
+      return last;
+    },
+    reset() {
+      last = undefined;
+    },
+  };
+}
+
+/** How far it is from `last` to `value` the nearer way round. */
+function signedStep(value: number, last: number, range: number): number {
+  const forward = (((value - last) % range) + range) % range;
+  return forward < range / 2 ? forward : forward - range;
+}

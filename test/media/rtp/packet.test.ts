@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { isRtcp, RtpPacketView, writeRtpHeader } from '../../../src/media/rtp/packet.ts';
+
+// biome-ignore format: one field a line
+const everything = Uint8Array.of(
+  0xb2, // version 2, padding, extension, two contributing sources
+  0xe5, // marker, payload type 101
+  0xff,
+  0xfe, // sequence number 65534
+  0x80,
+  0x00,
+  0x00,
+  0x01, // timestamp 2^31 + 1
+  0xde,
+  0xca,
+  0xfb,
+  0xad, // SSRC
+  0x00,
+  0x00,
+  0x00,
+  0x07, // CSRC 7
+  0xff,
+  0xff,
+  0xff,
+  0xff, // CSRC 2^32 - 1
+  0xbe,
+  0xde, // extension profile
+  0x00,
+  0x01, // one word of extension
+  0x10,
+  0xaa,
+  0x00,
+  0x00, // that word
+  0x01,
+  0x02,
+  0x03, // payload
+  0x00,
+  0x02, // two bytes of padding, the last one counts them
+);
+
+/** Version 2, payload type 0, sequence 1, timestamp 160, SSRC 9, then what is given. */
+const plain = (...payload: number[]) =>
+  Uint8Array.of(0x80, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xa0, 0x00, 0x00, 0x00, 0x09, ...payload);
+
+describe('RtpPacketView', () => {
+  it('reads every field of a packet with all there can be', () => {
+    const view = new RtpPacketView();
+    expect(view.read(everything)).toBeUndefined();
+    expect(view).toMatchObject({
+      marker: true,
+      payloadType: 101,
+      sequenceNumber: 65534,
+      timestamp: 0x80000001,
+      ssrc: 0xdecafbad,
+      csrcCount: 2,
+      extensionProfile: 0xbede,
+      payloadLengthBytes: 3,
+    });
+    expect([view.csrc(0), view.csrc(1)]).toEqual([7, 0xffffffff]);
+    expect([...view.extensionData()]).toEqual([0x10, 0xaa, 0, 0]);
+    expect([...view.payload()]).toEqual([1, 2, 3]);
+    expect(() => view.csrc(2)).toThrow(RangeError);
+  });
+
+  it('shows the payload in place, without a copy', () => {
+    const datagram = plain(0xff, 0x7f);
+    const view = new RtpPacketView();
+    view.read(datagram);
+    expect(view.payload().buffer).toBe(datagram.buffer);
+    expect(view.extensionProfile).toBe(-1);
+    expect(view.extensionData().length).toBe(0);
+  });
+
+  it('takes a packet without payload', () => {
+    const view = new RtpPacketView();
+    expect(view.read(plain())).toBeUndefined();
+    expect(view.payloadLengthBytes).toBe(0);
+  });
+
+  const patched = (bytes: Uint8Array, offset: number, value: number) => {
+    const copy = bytes.slice();
+    copy[offset] = value;
+    return copy;
+  };
+  it.each([
+    ['too_short', new Uint8Array(0)],
+    ['too_short', plain().subarray(0, 11)],
+    ['wrong_version', patched(plain(), 0, 0x40)],
+    ['is_rtcp', patched(plain(), 1, 200)],
+    ['bad_header_length', patched(plain(1, 2, 3), 0, 0x81)], // one CSRC, three bytes there
+    ['bad_header_length', patched(plain(1, 2, 3), 0, 0x90)], // an extension without room for its header
+    ['bad_header_length', patched(everything, 23, 0x09)], // nine words of extension
+    ['bad_padding', patched(plain(1, 0), 0, 0xa0)], // padding of 0 bytes
+    ['bad_padding', patched(plain(1, 3), 0, 0xa0)], // more padding than payload
+    ['bad_padding', patched(plain(), 0, 0xa0)], // its count would be the SSRC's last byte
+  ])('refuses a datagram as %s', (defect, bytes) => {
+    const view = new RtpPacketView();
+    expect(view.read(bytes)).toBe(defect);
+  });
+});
+
+describe('writeRtpHeader', () => {
+  it('writes what the view reads, byte for byte', () => {
+    const out = new Uint8Array(64);
+    const length = writeRtpHeader(out, {
+      payloadType: 101,
+      marker: true,
+      sequenceNumber: 65534,
+      timestamp: 0x80000001,
+      ssrc: 0xdecafbad,
+      csrcs: [7, 0xffffffff],
+      extension: { profile: 0xbede, data: Uint8Array.of(0x10, 0xaa, 0, 0) },
+    });
+    const expected = everything.slice(0, length);
+    expected[0] = 0x92; // padding is never written
+    expect(length).toBe(28);
+    expect(out.slice(0, length)).toEqual(expected);
+  });
+
+  it('wraps sequence numbers and timestamps', () => {
+    const out = new Uint8Array(12);
+    const header = {
+      payloadType: 0,
+      marker: false,
+      ssrc: 9,
+      sequenceNumber: 65537,
+      timestamp: 2 ** 32 + 160,
+    };
+    writeRtpHeader(out, header);
+    expect(out).toEqual(plain());
+  });
+
+  it.each([
+    ['payload type', { payloadType: 128 }],
+    ['contributing sources', { csrcs: new Array(16).fill(1) }],
+    ['extension', { extension: { profile: 0, data: new Uint8Array(3) } }],
+    ['does not fit', { csrcs: [1] }],
+  ])('refuses a bad %s', (message, change) => {
+    const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: 0, ...change };
+    expect(() => writeRtpHeader(new Uint8Array(12), header)).toThrow(message);
+  });
+});
+
+it('tells RTCP from RTP on one port', () => {
+  expect(isRtcp(Uint8Array.of(0x80, 200))).toBe(true);
+  expect(isRtcp(Uint8Array.of(0x80, 0x80))).toBe(false); // PCMU with marker
+  expect(isRtcp(Uint8Array.of(0x80))).toBe(false);
+});
