@@ -1,0 +1,53 @@
+/** Payload type of comfort noise at 8 kHz. @see RFC 3551 table 4 */
+export const COMFORT_NOISE_PAYLOAD_TYPE = 13;
+/** Its name in SDP. */
+export const COMFORT_NOISE_NAME = 'CN';
+
+/** Full scale of 16 bits, which is what 0 dBov means. */
+const OVERLOAD = 32_767;
+/** Peak of evenly distributed noise over its root mean square. */
+const PEAK_TO_RMS = Math.sqrt(3);
+
+/**
+ * Level of a comfort noise payload; the spectrum that may follow is not used, since at these levels nobody hears it.
+ *
+ * @returns dB below overload, 0..127; undefined when the payload is empty or its reserved bit is set.
+ * @see RFC 3389 section 3.1
+ */
+export function parseComfortNoiseLevel(payload: Uint8Array): number | undefined {
+  const level = payload[0];
+  return level === undefined || level > 127 ? undefined : level;
+}
+
+/**
+ * Makes white noise, so that a caller who pauses does not sound gone. The same seed gives the same noise.
+ *
+ * @see RFC 3389 section 4
+ */
+export class ComfortNoise {
+  #peak = 0;
+  #state: number;
+
+  /** @param seed - Any integer but 0. */
+  constructor(seed: number) {
+    this.#state = seed | 0 || 1;
+  }
+
+  /** @param levelDbBelowOverload - 0..127, as in the payload. */
+  setLevel(levelDbBelowOverload: number): void {
+    const rms = OVERLOAD * 10 ** (-levelDbBelowOverload / 20);
+    this.#peak = Math.min(OVERLOAD, rms * PEAK_TO_RMS);
+  }
+
+  fill(out: Int16Array): void {
+    for (let i = 0; i < out.length; i++) out[i] = this.#next() * this.#peak;
+  }
+
+  /** Xorshift with 32 bits: -1..1, evenly distributed. */
+  #next(): number {
+    this.#state ^= this.#state << 13;
+    this.#state ^= this.#state >>> 17;
+    this.#state ^= this.#state << 5;
+    return this.#state / 2 ** 31;
+  }
+}

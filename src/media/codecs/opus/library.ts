@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+/** Codes of libopus' control functions. @see opus_defines.h */
+const CONTROL = {
+  bitrate: 4002,
+  complexity: 4010,
+  inbandFec: 4012,
+  packetLossPercent: 4014,
+  signal: 4024,
+} as const;
+const APPLICATION_VOIP = 2048;
+const SIGNAL_VOICE = 3001;
+
+/** No packet of ours or of a well-behaved peer is longer: three frames of 1275 bytes. @see RFC 6716 section 3.4 */
+const MAX_PACKET_BYTES = 3 * 1275;
+/** 120 ms at 48 kHz, mono. */
+const MAX_SAMPLES = 5760;
+
+export interface OpusSettings {
+  readonly sampleRateHz: 8000 | 12_000 | 16_000 | 24_000 | 48_000;
+  readonly bitrateBitsPerSecond: number;
+  /** 0 to 10: what quality may cost in time. */
+  readonly complexity: number;
+  /** What the encoder prepares for with redundancy in the packets; 0 is none. */
+  readonly expectedLossPercent: number;
+}
+
+/** One direction's state in the library's memory. */
+export interface OpusHandle {
+  readonly pointer: number;
+}
+
+/**
+ * libopus as WebAssembly, compiled and instantiated once for each thread that codes. All streams share its two
+ * transfer areas, so that a packet costs two copies and no allocation.
+ */
+export interface OpusLibrary {
+  createEncoder(settings: OpusSettings): OpusHandle;
+  createDecoder(settings: OpusSettings): OpusHandle;
+  free(handle: OpusHandle): void;
+  /** @returns Bytes written; negative for a length that Opus does not have. */
+  encode(encoder: OpusHandle, samples: Int16Array, out: Uint8Array): number;
+  /** @returns Samples written; negative for a payload that is no Opus packet, or longer than `out`. */
+  decode(decoder: OpusHandle, payload: Uint8Array, out: Int16Array): number;
+  /** Fills `out` with libopus' own concealment. @returns Samples written, or negative. */
+  conceal(decoder: OpusHandle, out: Int16Array): number;
+}
+
+/** Functions of the module that are used here; pointers and lengths are numbers. */
+interface OpusExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  _initialize(): void;
+  malloc(lengthBytes: number): number;
+  free(pointer: number): void;
+  opus_encoder_get_size(channels: number): number;
+  opus_encoder_init(pointer: number, sampleRateHz: number, channels: number, application: number): number;
+  opus_encoder_ctl_set(pointer: number, control: number, value: number): number;
+  opus_encode(
+    pointer: number,
+    samples: number,
+    sampleCount: number,
+    out: number,
+    outLengthBytes: number,
+  ): number;
+  opus_decoder_get_size(channels: number): number;
+  opus_decoder_init(pointer: number, sampleRateHz: number, channels: number): number;
+  opus_decode(
+    pointer: number,
+    payload: number,
+    payloadLengthBytes: number,
+    out: number,
+    maxSamples: number,
+    useFec: number,
+  ): number;
+}
+
+/** What is used of the global `WebAssembly`, which the types of Node 20 leave out. */
+interface WebAssemblyApi {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: object };
+}
+
+/** The module's only wish to its surroundings: nothing it prints or seeks matters. */
+const doNothing = () => 0;
+const IMPORTS = {
+  wasi_snapshot_preview1: {
+    fd_seek: doNothing,
+    fd_write: doNothing,
+    fd_close: doNothing,
+    proc_exit: doNothing,
+  },
+  env: { emscripten_notify_memory_growth: doNothing },
+};
+
+/**
+ * Compiles the library that the package `@evan/opus` ships. Its native build is left alone: it keeps one output
+ * buffer for the whole process, which threads would share. This takes some 20 ms.
+ *
+ * @throws {Error} When the package's file is missing or does not compile.
+ */
+export function loadOpusLibrary(): OpusLibrary {
+  const path = createRequire(import.meta.url).resolve('@evan/opus/wasm/simd.wasm');
+  const { Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
+  const opus = new Instance(new Module(readFileSync(path)), IMPORTS).exports as OpusExports;
+  opus._initialize();
+  const packetAt = opus.malloc(MAX_PACKET_BYTES);
+  const samplesAt = opus.malloc(2 * MAX_SAMPLES);
+  // Growing the memory detaches what was made of it before.
+  let views = makeViews(opus.memory.buffer, packetAt, samplesAt);
+  const currentViews = () => {
+    if (views.buffer !== opus.memory.buffer) views = makeViews(opus.memory.buffer, packetAt, samplesAt);
+    return views;
+  };
+  const copyOut = (count: number, out: Int16Array) => {
+    const { samples } = currentViews();
+    for (let i = 0; i < count; i++) out[i] = samples[i] ?? 0;
+    return count;
+  };
+
+  return {
+    createEncoder: (settings) => createEncoder(opus, settings),
+    createDecoder: (settings) => createDecoder(opus, settings),
+    free: ({ pointer }) => opus.free(pointer),
+    encode({ pointer }, samples, out) {
+      if (samples.length > MAX_SAMPLES) return -1;
+      currentViews().samples.set(samples);
+      const limit = Math.min(out.length, MAX_PACKET_BYTES);
+      const length = opus.opus_encode(pointer, samplesAt, samples.length, packetAt, limit);
+      const { packet } = currentViews();
+      for (let i = 0; i < length; i++) out[i] = packet[i] ?? 0;
+      return length;
+    },
+    decode({ pointer }, payload, out) {
+      if (payload.length > MAX_PACKET_BYTES) return -1;
+      currentViews().packet.set(payload);
+      const limit = Math.min(out.length, MAX_SAMPLES);
+      return copyOut(opus.opus_decode(pointer, packetAt, payload.length, samplesAt, limit, 0), out);
+    },
+    conceal({ pointer }, out) {
+      return copyOut(opus.opus_decode(pointer, 0, 0, samplesAt, Math.min(out.length, MAX_SAMPLES), 0), out);
+    },
+  };
+}
+
+function makeViews(buffer: ArrayBuffer, packetAt: number, samplesAt: number) {
+  return {
+    buffer,
+    packet: new Uint8Array(buffer, packetAt, MAX_PACKET_BYTES),
+    samples: new Int16Array(buffer, samplesAt, MAX_SAMPLES),
+  };
+}
+
+function createEncoder(opus: OpusExports, settings: OpusSettings): OpusHandle {
+  const pointer = opus.malloc(opus.opus_encoder_get_size(1));
+  requireSuccess(opus.opus_encoder_init(pointer, settings.sampleRateHz, 1, APPLICATION_VOIP));
+  const controls: readonly (readonly [number, number])[] = [
+    [CONTROL.bitrate, settings.bitrateBitsPerSecond],
+    [CONTROL.complexity, settings.complexity],
+    [CONTROL.signal, SIGNAL_VOICE],
+    [CONTROL.inbandFec, settings.expectedLossPercent > 0 ? 1 : 0],
+    [CONTROL.packetLossPercent, settings.expectedLossPercent],
+  ];
+  for (const [control, value] of controls) requireSuccess(opus.opus_encoder_ctl_set(pointer, control, value));
+  return { pointer };
+}
+
+function createDecoder(opus: OpusExports, settings: OpusSettings): OpusHandle {
+  const pointer = opus.malloc(opus.opus_decoder_get_size(1));
+  requireSuccess(opus.opus_decoder_init(pointer, settings.sampleRateHz, 1));
+  return { pointer };
+}
+
+function requireSuccess(code: number): void {
+  if (code < 0) throw new RangeError(`libopus refuses these settings (its error ${code})`);
+}

@@ -1,0 +1,51 @@
+import type { CodecFormat } from './codec.ts';
+import { pcma, pcmu } from './g711.ts';
+import { g722 } from './g722/g722.ts';
+import { l16 } from './l16.ts';
+import { createOpus } from './opus/opus.ts';
+
+/** One line of SDP's `a=rtpmap`, or what a static payload type stands for. */
+export interface EncodingDescription {
+  /** Compared without regard to case. @see RFC 4855 section 3 */
+  readonly encodingName: string;
+  readonly rtpClockRateHz: number;
+  /** 1 when SDP does not say. */
+  readonly channels?: number;
+}
+
+/** The codecs that a thread has. */
+export interface CodecRegistry {
+  /** @returns The codec, or undefined for one that is not spoken here: CN and telephone-event are no codecs. */
+  find(description: EncodingDescription): CodecFormat | undefined;
+  /** For an `m=` line whose number has no `a=rtpmap`. @see RFC 3551 table 4 */
+  findStatic(payloadType: number): CodecFormat | undefined;
+}
+
+/** Rates that the resampler serves. */
+const L16_RATES_HZ = [8000, 16_000, 24_000, 48_000] as const;
+
+/**
+ * Builds the registry, once for each thread. Opus is loaded when it is first asked for.
+ *
+ * @param loadOpus - Replaces the default settings.
+ */
+export function createCodecRegistry(loadOpus: () => CodecFormat = createOpus): CodecRegistry {
+  const fixed = [pcmu, pcma, g722, ...L16_RATES_HZ.map(l16)];
+  let opus: CodecFormat | undefined;
+  return {
+    find({ encodingName, rtpClockRateHz, channels = 1 }) {
+      const name = encodingName.toLowerCase();
+      if (name === 'opus' && rtpClockRateHz === 48_000 && channels === 2) {
+        opus ??= loadOpus();
+        return opus;
+      }
+      return fixed.find(
+        (format) =>
+          format.name.toLowerCase() === name &&
+          format.rtpClockRateHz === rtpClockRateHz &&
+          format.sdpChannels === channels,
+      );
+    },
+    findStatic: (payloadType) => fixed.find((format) => format.staticPayloadType === payloadType),
+  };
+}

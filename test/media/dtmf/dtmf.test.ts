@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf, digitOf, parseTelephoneEvent, writeTelephoneEvent } from '../../../src/media/dtmf/event.ts';
+import { DTMF_END_LOST_AFTER_MS, DtmfReceiver } from '../../../src/media/dtmf/receiver.ts';
+import { DtmfSender } from '../../../src/media/dtmf/sender.ts';
+
+describe('telephone event', () => {
+  const bytes = Uint8Array.of(
+    0x0b, // key #
+    0x8a, // end, 10 dB below 0 dBm0
+    0x03, // 800 ticks,
+    0x20, // upper and lower byte
+  );
+  const event = { code: 11, isEnd: true, volumeDb: 10, durationTicks: 800 };
+
+  it('is read and written', () => {
+    expect(parseTelephoneEvent(bytes)).toEqual(event);
+    const out = new Uint8Array(4);
+    expect(writeTelephoneEvent(event, out)).toBe(4);
+    expect(out).toEqual(bytes);
+  });
+
+  it('needs its four bytes, and passes over more', () => {
+    expect(parseTelephoneEvent(bytes.subarray(0, 3))).toBeUndefined();
+    expect(parseTelephoneEvent(Uint8Array.of(...bytes, 1, 2))).toEqual(event);
+    expect(() => writeTelephoneEvent(event, new Uint8Array(3))).toThrow(RangeError);
+  });
+
+  it('names sixteen keys', () => {
+    expect(Array.from({ length: 17 }, (_, code) => digitOf(code)).join('')).toBe('0123456789*#ABCD');
+    expect(['5', '#', 'd', 'E', '', '12'].map(codeOf)).toEqual([5, 11, 15, undefined, undefined, undefined]);
+  });
+});
+
+/** One packet as it comes in: event code, RTP timestamp, duration in ticks, end bit. */
+type Packet = readonly [code: number, timestamp: number, ticks: number, isEnd?: boolean];
+
+function receive(packets: readonly Packet[], receiver = new DtmfReceiver(8000)) {
+  const payload = new Uint8Array(4);
+  return packets.flatMap(([code, timestamp, durationTicks, isEnd = false], index) => {
+    writeTelephoneEvent({ code, isEnd, volumeDb: 10, durationTicks }, payload);
+    const signals = receiver.receive(payload, timestamp, index * 20);
+    return signals.map(({ kind, digit }) => `${kind} ${digit.digit} ${digit.timestamp} ${digit.durationMs}`);
+  });
+}
+
+describe('DtmfReceiver', () => {
+  const five: readonly Packet[] = [
+    [5, 1000, 160],
+    [5, 1000, 320],
+    [5, 1000, 480, true],
+    [5, 1000, 480, true],
+    [5, 1000, 480, true],
+  ];
+  it.each<{ name: string; packets: readonly Packet[]; expected: readonly string[] }>([
+    {
+      name: 'one key whose end is sent three times',
+      packets: five,
+      expected: ['pressed 5 1000 20', 'released 5 1000 60'],
+    },
+    {
+      name: 'a key of which only one end packet arrives',
+      packets: five.slice(4),
+      expected: ['pressed 5 1000 60', 'released 5 1000 60'],
+    },
+    {
+      name: 'the same key twice',
+      packets: [...five, [5, 2600, 160], [5, 2600, 320, true]],
+      expected: ['pressed 5 1000 20', 'released 5 1000 60', 'pressed 5 2600 20', 'released 5 2600 40'],
+    },
+    {
+      name: 'a key whose end is lost, ended by the next key',
+      packets: [...five.slice(0, 2), [6, 2600, 160, true]],
+      expected: ['pressed 5 1000 20', 'released 5 1000 40', 'pressed 6 2600 20', 'released 6 2600 20'],
+    },
+    {
+      name: 'late packets of a key that is over',
+      packets: [[6, 2600, 160, true], ...five],
+      expected: ['pressed 6 2600 20', 'released 6 2600 20'],
+    },
+    {
+      name: 'an update that overtook the one before',
+      packets: [
+        [5, 1000, 320],
+        [5, 1000, 160],
+        [5, 1000, 480, true],
+      ],
+      expected: ['pressed 5 1000 40', 'released 5 1000 60'],
+    },
+    {
+      name: 'keys on both sides of the wrap of the timestamp',
+      packets: [
+        [1, 0xffffff00, 160, true],
+        [2, 0x00000640, 160, true],
+      ],
+      expected: [
+        'pressed 1 4294967040 20',
+        'released 1 4294967040 20',
+        'pressed 2 1600 20',
+        'released 2 1600 20',
+      ],
+    },
+    {
+      name: 'a key held longer than one event can tell',
+      packets: [
+        [5, 1000, 0xffff],
+        [5, 1000 + 0xffff, 160],
+        [5, 1000 + 0xffff, 320, true],
+        [5, 1000 + 0xffff, 320, true],
+      ],
+      expected: ['pressed 5 1000 8191.875', `released 5 1000 ${(0xffff + 320) / 8}`],
+    },
+    {
+      name: 'no key: flash, and a dial tone',
+      packets: [
+        [16, 0, 160, true],
+        [66, 1600, 160, true],
+      ],
+      expected: [],
+    },
+  ])('hears $name', ({ packets, expected }) => {
+    expect(receive(packets)).toEqual(expected);
+  });
+
+  it('ends a key by time when its end was lost, once', () => {
+    const receiver = new DtmfReceiver(8000);
+    receive([[5, 1000, 160]], receiver);
+    expect(receiver.expire(DTMF_END_LOST_AFTER_MS - 1)).toBeUndefined();
+    expect(receiver.expire(DTMF_END_LOST_AFTER_MS)).toMatchObject({
+      kind: 'released',
+      digit: { digit: '5', durationMs: 20 },
+    });
+    expect(receiver.expire(10_000)).toBeUndefined();
+    expect(receive([[5, 1000, 480, true]], receiver)).toEqual([]);
+  });
+
+  it('counts malformed packets', () => {
+    const receiver = new DtmfReceiver(8000);
+    expect(receiver.receive(new Uint8Array(3), 0, 0)).toEqual([]);
+    expect(receiver.malformedPackets).toBe(1);
+  });
+
+  it('counts durations in the clock of the stream', () => {
+    expect(receive([[5, 0, 4800, true]], new DtmfReceiver(48_000))).toContain('released 5 0 100');
+  });
+});
+
+describe('DtmfSender', () => {
+  const create = (toneMs: number, pauseMs: number) =>
+    new DtmfSender({ rtpClockRateHz: 8000, frameTicks: 160, toneMs, pauseMs });
+
+  function frames(sender: DtmfSender, count: number, first = 1000) {
+    const out = new Uint8Array(4);
+    return Array.from({ length: count }, (_, frame) => {
+      const sent = sender.next(first + frame * 160, out);
+      if (sent === undefined) return 'audio';
+      const event = parseTelephoneEvent(out);
+      return `${event?.code} ${sent.timestamp} ${event?.durationTicks}${event?.isEnd ? ' end' : ''}${sent.marker ? ' marker' : ''}`;
+    });
+  }
+
+  it('sends two keys: marker, growing duration, three ends, a pause', () => {
+    const sender = create(60, 80);
+    sender.send('1#');
+    expect(sender.isActive).toBe(true);
+    expect(frames(sender, 13)).toEqual([
+      '1 1000 160 marker',
+      '1 1000 320',
+      '1 1000 480 end',
+      '1 1000 480 end',
+      '1 1000 480 end',
+      'audio',
+      'audio',
+      '11 2120 160 marker',
+      '11 2120 320',
+      '11 2120 480 end',
+      '11 2120 480 end',
+      '11 2120 480 end',
+      'audio',
+    ]);
+    expect(sender.isActive).toBe(false);
+  });
+
+  it('marks only the first packet of a key of one frame', () => {
+    const sender = create(20, 0);
+    sender.send('A');
+    expect(frames(sender, 4)).toEqual([
+      '12 1000 160 end marker',
+      '12 1000 160 end',
+      '12 1000 160 end',
+      'audio',
+    ]);
+  });
+
+  it('is understood by our receiver, also with a third of the packets lost', () => {
+    const digits = '0123456789*#ABCD';
+    for (const lost of [0, 1, 2]) {
+      const sender = create(100, 100);
+      sender.send(digits);
+      const receiver = new DtmfReceiver(8000);
+      const out = new Uint8Array(4);
+      let heard = '';
+      for (let frame = 0; frame < 200; frame++) {
+        const sent = sender.next(frame * 160, out);
+        if (sent === undefined || frame % 3 === lost) continue;
+        for (const signal of receiver.receive(out, sent.timestamp, frame * 20)) {
+          if (signal.kind === 'released') heard += signal.digit.digit;
+        }
+      }
+      expect(heard).toBe(digits);
+    }
+  });
+
+  it('refuses what is no key, and takes none of it', () => {
+    const sender = create(100, 100);
+    expect(() => sender.send('12x')).toThrow("'x' is no key");
+    expect(sender.isActive).toBe(false);
+    expect(() => sender.send('1'.repeat(257))).toThrow('256');
+  });
+
+  it.each([0, -1, 8200, Number.NaN])('refuses a tone of %d ms', (toneMs) => {
+    expect(() => create(toneMs, 0)).toThrow('DTMF tone');
+  });
+});
