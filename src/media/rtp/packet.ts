@@ -71,15 +71,16 @@ export class RtpPacketView {
     const second = readUint8(bytes, 1);
     if (first >> 6 !== VERSION) return 'wrong_version';
     if (second >= FIRST_RTCP_TYPE && second <= LAST_RTCP_TYPE) return 'is_rtcp';
-    this.csrcCount = first & 0x0f;
-    const afterCsrcs = RTP_FIXED_HEADER_BYTES + 4 * this.csrcCount;
-    const headerLength = this.#readExtension(bytes, afterCsrcs, (first & 0x10) !== 0);
-    if (headerLength < 0 || headerLength > bytes.length) return 'bad_header_length';
+    const headerLength = rtpHeaderLengthBytes(bytes);
+    if (headerLength < 0) return 'bad_header_length';
     const paddingBytes = (first & 0x20) === 0 ? 0 : readUint8(bytes, bytes.length - 1);
     if ((first & 0x20) !== 0 && (paddingBytes === 0 || headerLength + paddingBytes > bytes.length)) {
       return 'bad_padding';
     }
     this.bytes = bytes;
+    this.csrcCount = first & 0x0f;
+    this.#extensionOffset = RTP_FIXED_HEADER_BYTES + 4 * this.csrcCount;
+    this.extensionProfile = (first & 0x10) === 0 ? -1 : readUint16(bytes, this.#extensionOffset);
     this.marker = (second & 0x80) !== 0;
     this.payloadType = second & 0x7f;
     this.sequenceNumber = readUint16(bytes, 2);
@@ -105,18 +106,23 @@ export class RtpPacketView {
   extensionData(): Uint8Array {
     return this.extensionProfile < 0
       ? this.bytes.subarray(0, 0)
-      : this.bytes.subarray(this.#extensionOffset, this.payloadOffset);
+      : this.bytes.subarray(this.#extensionOffset + 4, this.payloadOffset);
   }
+}
 
-  /** @returns Where the payload begins, or -1 when the extension does not fit. */
-  #readExtension(bytes: Uint8Array, offset: number, present: boolean): number {
-    this.extensionProfile = -1;
-    if (!present) return offset;
-    if (offset + 4 > bytes.length) return -1;
-    this.extensionProfile = readUint16(bytes, offset);
-    this.#extensionOffset = offset + 4;
-    return this.#extensionOffset + 4 * readUint16(bytes, offset + 2);
-  }
+/**
+ * Length of the header with all that belongs to it: where the payload begins.
+ *
+ * @returns -1 when the datagram is too short for what its header announces.
+ * @see RFC 3550 sections 5.1 and 5.3.1
+ */
+export function rtpHeaderLengthBytes(bytes: Uint8Array): number {
+  const first = readUint8(bytes, 0);
+  const afterCsrcs = RTP_FIXED_HEADER_BYTES + 4 * (first & 0x0f);
+  if ((first & 0x10) === 0) return afterCsrcs <= bytes.length ? afterCsrcs : -1;
+  if (afterCsrcs + 4 > bytes.length) return -1;
+  const length = afterCsrcs + 4 + 4 * readUint16(bytes, afterCsrcs + 2);
+  return length <= bytes.length ? length : -1;
 }
 
 /**

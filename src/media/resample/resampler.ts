@@ -1,0 +1,93 @@
+import { createDownsampler, createUpsampler, type Stage } from './stage.ts';
+
+/** Rates that speech comes in: telephone, wideband, speech synthesis, Opus. */
+export const SAMPLE_RATES_HZ = [8000, 16_000, 24_000, 48_000] as const;
+export type SampleRateHz = (typeof SAMPLE_RATES_HZ)[number];
+
+/** Changes the rate of a stream; give it the stream's chunks in order. */
+export interface Resampler {
+  readonly inputRateHz: SampleRateHz;
+  readonly outputRateHz: SampleRateHz;
+  /**
+   * @param input - At most the samples announced at creation.
+   * @returns Samples written to `output`.
+   * @throws {RangeError} When the input is longer than announced, or `output` smaller than `maxOutput`.
+   */
+  process(input: Int16Array, output: Int16Array): number;
+  /** Room that `output` needs for so many samples of input. */
+  maxOutput(inputLength: number): number;
+}
+
+type Step = 'up2' | 'up3' | 'down2' | 'down3';
+
+/** The shortest way from rate to rate; up before down, so that nothing above the lower rate's band gets lost early. */
+const STEPS: Readonly<Record<`${SampleRateHz}>${SampleRateHz}`, readonly Step[]>> = {
+  '8000>8000': [],
+  '8000>16000': ['up2'],
+  '8000>24000': ['up3'],
+  '8000>48000': ['up2', 'up3'],
+  '16000>8000': ['down2'],
+  '16000>16000': [],
+  '16000>24000': ['up3', 'down2'],
+  '16000>48000': ['up3'],
+  '24000>8000': ['down3'],
+  '24000>16000': ['up2', 'down3'],
+  '24000>24000': [],
+  '24000>48000': ['up2'],
+  '48000>8000': ['down3', 'down2'],
+  '48000>16000': ['down3'],
+  '48000>24000': ['down2'],
+  '48000>48000': [],
+};
+
+export function isSampleRate(rateHz: number): rateHz is SampleRateHz {
+  return SAMPLE_RATES_HZ.some((rate) => rate === rateHz);
+}
+
+/**
+ * Builds a chain of short half-band and third-band filters. Speech passes to 0.425 of the lower rate within 0.5 dB,
+ * images and aliases from 0.575 on are 60 dB down; between, what folds back stays above the telephone band.
+ *
+ * @param maxInput - Most samples that one call of `process` will bring; all memory is taken here.
+ */
+export function createResampler(
+  inputRateHz: SampleRateHz,
+  outputRateHz: SampleRateHz,
+  maxInput: number,
+): Resampler {
+  const stages: Stage[] = [];
+  const between: Int16Array[] = [];
+  let length = maxInput;
+  for (const step of STEPS[`${inputRateHz}>${outputRateHz}`]) {
+    const stage = createStage(step, length);
+    length = stage.maxOutput(length);
+    stages.push(stage);
+    between.push(new Int16Array(length));
+  }
+  const maxOutput = (inputLength: number) =>
+    stages.reduce((count, stage) => stage.maxOutput(count), inputLength);
+  return {
+    inputRateHz,
+    outputRateHz,
+    maxOutput,
+    process(input, output) {
+      if (input.length > maxInput)
+        throw new RangeError(`${input.length} samples; announced were ${maxInput}`);
+      if (output.length < maxOutput(input.length)) throw new RangeError('the resampled chunk does not fit');
+      let samples = input;
+      let count = input.length;
+      for (let n = 0; n < stages.length; n++) {
+        const target = n === stages.length - 1 ? output : (between[n] ?? output);
+        count = stages[n]?.process(samples, count, target) ?? 0;
+        samples = target;
+      }
+      if (stages.length === 0) output.set(input);
+      return count;
+    },
+  };
+}
+
+function createStage(step: Step, maxInput: number): Stage {
+  const factor = step.endsWith('2') ? 2 : 3;
+  return step.startsWith('up') ? createUpsampler(factor, maxInput) : createDownsampler(factor, maxInput);
+}

@@ -1,0 +1,41 @@
+const BUCKET_MS = 0.25;
+/** What is later counts in the last bucket. */
+const LIMIT_MS = 100;
+const BUCKETS = LIMIT_MS / BUCKET_MS + 1;
+
+/** Counts how late things happened, in steps of a quarter of a millisecond, without keeping them. */
+export class LatenessHistogram {
+  readonly #counts = new Float64Array(BUCKETS);
+  #total = 0;
+  #maxMs = 0;
+
+  /** @param count - How many things were this late together. */
+  add(latenessMs: number, count = 1): void {
+    const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor(latenessMs / BUCKET_MS)));
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count;
+    this.#total += count;
+    this.#maxMs = Math.max(this.#maxMs, latenessMs);
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  get maxMs(): number {
+    return this.#maxMs;
+  }
+
+  /**
+   * @param share - 0..1, such as 0.99.
+   * @returns Lateness that this share stayed within, rounded up to a bucket's end but never above the largest seen; 0 when
+   *   nothing was counted.
+   */
+  percentileMs(share: number): number {
+    let left = share * this.#total;
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      left -= this.#counts[bucket] ?? 0;
+      if (left <= 0) return Math.min(this.#maxMs, (bucket + 1) * BUCKET_MS);
+    }
+    return this.#maxMs;
+  }
+}
