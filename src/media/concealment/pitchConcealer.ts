@@ -1,0 +1,161 @@
+import type { Concealer } from './concealer.ts';
+import { findPitch } from './pitch.ts';
+
+/** Lowest and highest voice: 66 to 200 Hz. */
+const MIN_PITCH_MS = 5;
+const MAX_PITCH_MS = 15;
+/** Joints are a quarter of a pitch period long, and so are the samples that wait for the next frame. */
+const MAX_OVERLAP_MS = MAX_PITCH_MS / 4;
+/** Three periods and a joint: all that is ever repeated. */
+const HISTORY_MS = 3 * MAX_PITCH_MS + MAX_OVERLAP_MS;
+const MAX_PERIODS = 3;
+/** Every 10 ms of loss one period more is repeated, so that the ear does not hear a buzz. */
+const STEP_MS = 10;
+/** One step sounds whole, then it fades to nothing at 60 ms. */
+const FADE_FROM_MS = 10;
+const FADE_TO_MS = 60;
+/** After a loss the joint is longer by this much for each step lost, to one step at most. */
+const JOINT_GROWTH_MS = 4;
+
+/**
+ * Concealment by pitch waveform replication: the last pitch periods are repeated with overlapping joints, and fade.
+ * All speech is delayed by 3.75 ms, so that the first joint can lie before the loss.
+ *
+ * @see ITU-T G.711 appendix I; there for 8 kHz in frames of 10 ms, here for any rate and any length
+ */
+export class PitchConcealer implements Concealer {
+  readonly #sampleRateHz: number;
+  readonly #delay: number;
+  readonly #step: number;
+  /** Newest last; the last `#delay` samples have not gone out yet. */
+  readonly #history: Float64Array;
+  /** The history at the beginning of a loss, its end prepared for repetition. */
+  readonly #wave: Float64Array;
+  /** The last samples before the loss, as they were: what the wave's end fades out of. */
+  readonly #lastQuarter: Float64Array;
+  readonly #piece: Float64Array;
+  /** What the wave would have been, where it has been prolonged. */
+  readonly #joint: Float64Array;
+  #jointLength = 0;
+  #jointAt = 0;
+  #pitch = 0;
+  #overlap = 0;
+  #periods = 0;
+  #position = 0;
+  #lostSamples = 0;
+
+  constructor(sampleRateHz: number) {
+    this.#sampleRateHz = sampleRateHz;
+    this.#delay = this.#toSamples(MAX_OVERLAP_MS);
+    this.#step = this.#toSamples(STEP_MS);
+    this.#history = new Float64Array(this.#toSamples(HISTORY_MS));
+    this.#wave = new Float64Array(this.#history.length);
+    this.#lastQuarter = new Float64Array(this.#delay);
+    this.#piece = new Float64Array(this.#step);
+    this.#joint = new Float64Array(this.#delay);
+  }
+
+  received(frame: Int16Array): void {
+    for (let at = 0; at < frame.length; at += this.#step) {
+      const length = Math.min(this.#step, frame.length - at);
+      for (let n = 0; n < length; n++) this.#piece[n] = frame[at + n] ?? 0;
+      if (this.#lostSamples > 0) this.#joinReceived(length);
+      this.#emit(length, frame, at);
+    }
+  }
+
+  conceal(out: Int16Array): void {
+    for (let at = 0; at < out.length; ) {
+      if (this.#lostSamples === 0) this.#beginLoss();
+      const intoStep = this.#lostSamples % this.#step;
+      if (intoStep === 0 && this.#lostSamples > 0) this.#prolong();
+      const length = Math.min(this.#step - intoStep, out.length - at);
+      for (let n = 0; n < length; n++) this.#piece[n] = this.#next();
+      this.#emit(length, out, at);
+      at += length;
+    }
+  }
+
+  /** Moves the piece into the history, and what has waited long enough out of it. */
+  #emit(length: number, out: Int16Array, at: number): void {
+    const history = this.#history;
+    history.copyWithin(0, length);
+    history.set(this.#piece.subarray(0, length), history.length - length);
+    const from = history.length - this.#delay - length;
+    for (let n = 0; n < length; n++) out[at + n] = Math.round(history[from + n] ?? 0);
+  }
+
+  #beginLoss(): void {
+    const { length } = this.#history;
+    this.#wave.set(this.#history);
+    this.#pitch = findPitch(this.#wave, this.#toSamples(MIN_PITCH_MS), this.#toSamples(MAX_PITCH_MS));
+    this.#overlap = this.#pitch >> 2;
+    this.#lastQuarter.set(this.#history.subarray(length - this.#overlap));
+    this.#periods = 1;
+    this.#position = 0;
+    this.#jointLength = 0;
+    this.#jointAt = 0;
+    this.#prepareWave();
+    // The samples that still wait end the way that the repetition begins.
+    this.#history.set(this.#wave.subarray(length - this.#overlap), length - this.#overlap);
+  }
+
+  /** Lets the end of the wave run into the beginning of what is repeated. */
+  #prepareWave(): void {
+    const wave = this.#wave;
+    const end = wave.length - this.#overlap;
+    const before = end - this.#periods * this.#pitch;
+    for (let n = 0; n < this.#overlap; n++) {
+      const gain = (n + 1) / (this.#overlap + 1);
+      wave[end + n] = (this.#lastQuarter[n] ?? 0) * (1 - gain) + (wave[before + n] ?? 0) * gain;
+    }
+  }
+
+  /** Repeats one period more from now on, and joins the longer wave to the shorter one. */
+  #prolong(): void {
+    if (this.#periods === MAX_PERIODS) return;
+    for (let n = 0; n < this.#overlap; n++) this.#joint[n] = this.#nextOfWave();
+    this.#position = (this.#position - this.#overlap + this.#periods * this.#pitch) % this.#pitch;
+    this.#periods++;
+    this.#prepareWave();
+    this.#jointLength = this.#overlap;
+    this.#jointAt = 0;
+  }
+
+  /** After a loss the guess fades out while what arrived fades in. */
+  #joinReceived(length: number): void {
+    const stepsLost = Math.ceil(this.#lostSamples / this.#step);
+    const grown = this.#overlap + (stepsLost - 1) * this.#toSamples(JOINT_GROWTH_MS);
+    const jointLength = Math.min(length, grown);
+    for (let n = 0; n < jointLength; n++) {
+      const gain = (n + 1) / (jointLength + 1);
+      this.#piece[n] = this.#next() * (1 - gain) + (this.#piece[n] ?? 0) * gain;
+    }
+    this.#lostSamples = 0;
+  }
+
+  /** The next sample of the guess. */
+  #next(): number {
+    const lostMs = (this.#lostSamples * 1000) / this.#sampleRateHz;
+    this.#lostSamples++;
+    if (lostMs >= FADE_TO_MS) return 0;
+    const gain = lostMs <= FADE_FROM_MS ? 1 : (FADE_TO_MS - lostMs) / (FADE_TO_MS - FADE_FROM_MS);
+    const sample = this.#nextOfWave();
+    if (this.#jointAt === this.#jointLength) return sample * gain;
+    const share = (this.#jointAt + 1) / (this.#jointLength + 1);
+    const joined = (this.#joint[this.#jointAt] ?? 0) * (1 - share) + sample * share;
+    this.#jointAt++;
+    return joined * gain;
+  }
+
+  #nextOfWave(): number {
+    const length = this.#periods * this.#pitch;
+    const sample = this.#wave[this.#wave.length - length + this.#position] ?? 0;
+    this.#position = (this.#position + 1) % length;
+    return sample;
+  }
+
+  #toSamples(ms: number): number {
+    return Math.round((ms * this.#sampleRateHz) / 1000);
+  }
+}
