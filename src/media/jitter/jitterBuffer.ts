@@ -1,0 +1,312 @@
+import { type Codec, FRAME_DURATION_MS, MAX_PACKET_DURATION_MS } from '../codecs/codec.ts';
+import { ComfortNoise, parseComfortNoiseLevel } from '../codecs/comfortNoise.ts';
+import type { Concealer } from '../concealment/concealer.ts';
+import { createSequenceUnwrapper, createTimestampUnwrapper } from '../rtp/unwrapper.ts';
+import { type PacketKind, PacketStore, type PutResult, type StoredPacket } from './packetStore.ts';
+import { lengthen, shorten } from './timeScale.ts';
+import { TransitEstimator } from './transitEstimator.ts';
+
+/** What a frame consists of; where it is mixed, the first of these that is in it. */
+export type PulledFrame = 'concealed' | 'speech' | 'silence';
+
+export interface JitterBufferOptions {
+  readonly codec: Codec;
+  readonly concealer: Concealer;
+  /** Delay beyond the fastest packets, for each: never less, at first, and never more. */
+  readonly minDelayMs?: number;
+  readonly initialDelayMs?: number;
+  readonly maxDelayMs?: number;
+}
+
+/** What happened so far; all only grow but the delay. */
+export interface JitterBufferFigures {
+  readonly duplicates: number;
+  /** Came after their place was played. */
+  readonly late: number;
+  /** Thrown away to keep the delay down. */
+  readonly shed: number;
+  /** Neither speech nor well-formed. */
+  readonly undecodable: number;
+  readonly concealedMs: number;
+  /** Times that the buffer ran dry in the midst of speech. */
+  readonly underruns: number;
+  /** Cut out and put in, to follow the sender's clock and the network. */
+  readonly shortenedMs: number;
+  readonly lengthenedMs: number;
+  /** Of what is played now, beyond the fastest packets. */
+  readonly delayMs: number;
+}
+
+/** Half a packet's spacing: what a quiet network and an operating system scatter anyhow. */
+export const DEFAULT_MIN_DELAY_MS = 10;
+/** Two packets, until it is known better. */
+export const DEFAULT_INITIAL_DELAY_MS = 40;
+/** Beyond it a conversation suffers more from waiting than from loss. */
+export const DEFAULT_MAX_DELAY_MS = 200;
+
+/** After so long without a packet the speaker is taken to have stopped; concealment has faded by then. */
+const GIVE_UP_AFTER_MS = 60;
+/** Slack beyond which speech is shortened: over a frame more than needed, since frames are pulled whole. */
+const SHORTEN_FROM_MS = FRAME_DURATION_MS + 5;
+/** Slack below which speech is lengthened. */
+const LENGTHEN_FROM_MS = 0;
+/** Slack at which a joint that may be heard is better than the delay. */
+const URGENT_MS = 60;
+/** Slack at which whole packets are thrown away. */
+const SHED_FROM_MS = 100;
+/** Least time between two changes, unless urgent. */
+const SCALE_INTERVAL_MS = 100;
+/** What is made up where a packet was thrown away, for the next to join on to. */
+const SHED_JOINT_MS = 2.5;
+
+/**
+ * Evens out the network: packets go in as they come, frames come out on the clock.
+ *
+ * ```
+ *            a packet's time has come
+ *  waiting ──────────────────────────▶ playing
+ *     ▲                                   │ nothing came for 60 ms, or the speaker paused
+ *     └───────────────────────────────────┘
+ * ```
+ * A packet that is missing while others behind it are there was lost, and is concealed; where none is there, the guess
+ * stretches what is said, so that a late packet is still heard whole. Each packet's slack (how long it lay ready
+ * beyond what the network needs) is kept within bounds by taking out or repeating single pitch periods, which follows
+ * both the network and a sender's clock that is off. Every pause is a chance to start anew at the right delay.
+ *
+ * Time is an argument; give `insert` and `pull` the same clock, one that never goes back.
+ */
+export class JitterBuffer {
+  readonly #codec: Codec;
+  readonly #concealer: Concealer;
+  readonly #sampleRateHz: number;
+  readonly #ticksPerMs: number;
+  readonly #minDelayMs: number;
+  readonly #maxDelayMs: number;
+  readonly #store = new PacketStore();
+  readonly #transit: TransitEstimator;
+  readonly #noise: ComfortNoise;
+  readonly #sequences = createSequenceUnwrapper();
+  readonly #timestamps = createTimestampUnwrapper();
+  /** Decoded and not yet pulled; with room to lengthen the longest packet. */
+  readonly #pcm: Int16Array;
+  #pcmLength = 0;
+  #isPlaying = false;
+  #lastSequence = 0;
+  /** Media time of what comes next, in extended ticks. */
+  #cursorTicks = 0;
+  /** Made up since the cursor last moved. */
+  #concealedSamples = 0;
+  #lastScaledMs = Number.NEGATIVE_INFINITY;
+  #figures = {
+    duplicates: 0,
+    late: 0,
+    shed: 0,
+    undecodable: 0,
+    concealedMs: 0,
+    underruns: 0,
+    shortenedMs: 0,
+    lengthenedMs: 0,
+    delayMs: 0,
+  };
+
+  constructor(options: JitterBufferOptions) {
+    const { format } = options.codec;
+    this.#codec = options.codec;
+    this.#concealer = options.concealer;
+    this.#sampleRateHz = format.sampleRateHz;
+    this.#ticksPerMs = format.rtpClockRateHz / 1000;
+    this.#minDelayMs = options.minDelayMs ?? DEFAULT_MIN_DELAY_MS;
+    this.#maxDelayMs = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS;
+    this.#transit = new TransitEstimator(options.initialDelayMs ?? DEFAULT_INITIAL_DELAY_MS);
+    this.#noise = new ComfortNoise(format.sampleRateHz);
+    this.#pcm = new Int16Array(this.#toSamples(2 * MAX_PACKET_DURATION_MS + 2 * FRAME_DURATION_MS));
+  }
+
+  get figures(): JitterBufferFigures {
+    return { ...this.#figures, shed: this.#figures.shed + this.#store.overflows };
+  }
+
+  /**
+   * @param sequenceNumber - 0..65535. @param timestamp - 0..2^32-1.
+   * @param payload - Kept as it is until it is played; the caller must not write over it.
+   */
+  insert(
+    sequenceNumber: number,
+    timestamp: number,
+    payload: Uint8Array,
+    nowMs: number,
+    kind: PacketKind = 'speech',
+  ): PutResult {
+    const sequence = this.#sequences.unwrap(sequenceNumber);
+    const ticks = this.#timestamps.unwrap(timestamp);
+    const result = this.#store.put({ sequence, timestamp: ticks, kind, payload });
+    if (result === 'duplicate') this.#figures.duplicates++;
+    if (result === 'late') this.#figures.late++;
+    // An event keeps the time of its beginning, so that it says nothing about the network.
+    if (result !== 'duplicate' && kind !== 'other')
+      this.#transit.observe(nowMs - ticks / this.#ticksPerMs, nowMs);
+    return result;
+  }
+
+  /** Another source, or the same one anew: nothing of what was has to do with what comes. */
+  reset(): void {
+    this.#store.clear();
+    this.#sequences.reset();
+    this.#timestamps.reset();
+    this.#transit.reset();
+    this.#isPlaying = false;
+    this.#concealedSamples = 0;
+  }
+
+  /**
+   * Fills one frame, once per tick.
+   *
+   * @param nowMs - When the frame is due, rather than when it is asked for: a late timer is no change of the network.
+   * @throws {RangeError} When the frame is longer than 120 ms.
+   */
+  pull(nowMs: number, out: Int16Array): PulledFrame {
+    if (out.length > this.#toSamples(MAX_PACKET_DURATION_MS))
+      throw new RangeError('a frame is 120 ms at most');
+    let frame: PulledFrame = this.#pcmLength > 0 ? 'speech' : 'silence';
+    while (this.#pcmLength < out.length) {
+      const added = this.#isPlaying
+        ? this.#play(nowMs, out.length - this.#pcmLength)
+        : this.#wait(nowMs, out.length - this.#pcmLength);
+      if (added === 'concealed' || frame === 'silence') frame = added;
+    }
+    out.set(this.#pcm.subarray(0, out.length));
+    this.#pcm.copyWithin(0, out.length, this.#pcmLength);
+    this.#pcmLength -= out.length;
+    return frame;
+  }
+
+  /** Between talkspurts: silence, until the next packet's time has come. */
+  #wait(nowMs: number, wanted: number): PulledFrame {
+    const next = this.#store.peek();
+    if (next !== undefined && (next.kind !== 'speech' || this.#slackMs(next, nowMs) >= 0)) {
+      this.#isPlaying = true;
+      this.#cursorTicks = next.timestamp;
+      this.#lastSequence = next.sequence - 1;
+      this.#concealedSamples = 0;
+      return this.#play(nowMs, wanted);
+    }
+    this.#noise.fill(this.#pcm.subarray(this.#pcmLength, this.#pcmLength + wanted));
+    this.#pcmLength += wanted;
+    return 'silence';
+  }
+
+  #play(nowMs: number, wanted: number): PulledFrame {
+    const next = this.#store.peek();
+    if (next === undefined) return this.#conceal(wanted);
+    if (next.kind !== 'speech') return this.#pause(next, nowMs, wanted);
+    const missing = this.#samplesBefore(next) - this.#concealedSamples;
+    if (missing > 0) {
+      if (next.sequence !== this.#lastSequence + 1) return this.#conceal(Math.min(missing, wanted));
+      // The speaker's side left a hole on purpose: it sends nothing while nobody talks.
+      this.#isPlaying = false;
+      return this.#wait(nowMs, wanted);
+    }
+    if (this.#slackMs(next, nowMs) > SHED_FROM_MS && this.#store.count > 1) return this.#shed(nowMs);
+    return this.#decode(nowMs);
+  }
+
+  #decode(nowMs: number): PulledFrame {
+    const packet = this.#store.take();
+    if (packet === undefined) return 'silence';
+    const slackMs = this.#slackMs(packet, nowMs);
+    const room = this.#pcm.subarray(this.#pcmLength);
+    const length = this.#codec.decode(
+      packet.payload,
+      room.subarray(0, this.#toSamples(MAX_PACKET_DURATION_MS)),
+    );
+    this.#lastSequence = packet.sequence;
+    if (length === 0) {
+      this.#figures.undecodable++;
+      return 'silence';
+    }
+    this.#cursorTicks = packet.timestamp + (length * 1000 * this.#ticksPerMs) / this.#sampleRateHz;
+    this.#concealedSamples = 0;
+    this.#noise.setLevel(Number.POSITIVE_INFINITY);
+    this.#figures.delayMs = slackMs + this.#targetDelayMs();
+    this.#concealer.received(room.subarray(0, length));
+    this.#pcmLength += this.#scale(room, length, slackMs, nowMs);
+    return 'speech';
+  }
+
+  /** Takes out or puts in a pitch period when the slack has left its bounds. @returns The new length. */
+  #scale(room: Int16Array, length: number, slackMs: number, nowMs: number): number {
+    const isUrgent = slackMs > URGENT_MS || slackMs < -URGENT_MS;
+    if (!isUrgent && nowMs - this.#lastScaledMs < SCALE_INTERVAL_MS) return length;
+    const options = { sampleRateHz: this.#sampleRateHz, isUrgent };
+    let scaled = length;
+    if (slackMs > SHORTEN_FROM_MS) scaled = shorten(room.subarray(0, length), options);
+    else if (slackMs < LENGTHEN_FROM_MS) scaled = lengthen(room, length, options);
+    if (scaled === length) return length;
+    this.#lastScaledMs = nowMs;
+    this.#figures.shortenedMs += Math.max(0, this.#toMs(length - scaled));
+    this.#figures.lengthenedMs += Math.max(0, this.#toMs(scaled - length));
+    return scaled;
+  }
+
+  #conceal(length: number): PulledFrame {
+    this.#concealer.conceal(this.#pcm.subarray(this.#pcmLength, this.#pcmLength + length));
+    this.#pcmLength += length;
+    this.#concealedSamples += length;
+    this.#figures.concealedMs += this.#toMs(length);
+    if (this.#store.count === 0 && this.#concealedSamples === length) this.#figures.underruns++;
+    if (this.#toMs(this.#concealedSamples) >= GIVE_UP_AFTER_MS) this.#isPlaying = false;
+    return 'concealed';
+  }
+
+  /** Throws away what lies too long, but for the newest; a short guess lets what comes next join without a click. */
+  #shed(nowMs: number): PulledFrame {
+    let next = this.#store.peek();
+    while (next !== undefined && this.#store.count > 1 && this.#slackMs(next, nowMs) > SHED_FROM_MS) {
+      this.#store.take();
+      this.#figures.shed++;
+      this.#lastSequence = next.sequence;
+      next = this.#store.peek();
+    }
+    this.#cursorTicks = next?.timestamp ?? this.#cursorTicks;
+    this.#concealedSamples = 0;
+    const joint = this.#toSamples(SHED_JOINT_MS);
+    this.#concealer.conceal(this.#pcm.subarray(this.#pcmLength, this.#pcmLength + joint));
+    this.#pcmLength += joint;
+    return 'speech';
+  }
+
+  /** A packet that is no speech: a pause, with noise when its level came. */
+  #pause(packet: StoredPacket, nowMs: number, wanted: number): PulledFrame {
+    this.#store.take();
+    this.#lastSequence = packet.sequence;
+    this.#isPlaying = false;
+    if (packet.kind === 'comfort_noise') {
+      const level = parseComfortNoiseLevel(packet.payload);
+      if (level === undefined) this.#figures.undecodable++;
+      else this.#noise.setLevel(level);
+    }
+    return this.#wait(nowMs, wanted);
+  }
+
+  /** How long a packet has lain ready beyond what the network needs; negative when it should wait. */
+  #slackMs(packet: StoredPacket, nowMs: number): number {
+    const transitMs = nowMs - packet.timestamp / this.#ticksPerMs;
+    return transitMs - this.#transit.fastestMs - this.#targetDelayMs();
+  }
+
+  #targetDelayMs(): number {
+    return Math.max(this.#minDelayMs, Math.min(this.#maxDelayMs, this.#transit.delayMs));
+  }
+
+  #samplesBefore(packet: StoredPacket): number {
+    return this.#toSamples((packet.timestamp - this.#cursorTicks) / this.#ticksPerMs);
+  }
+
+  #toSamples(ms: number): number {
+    return Math.round((ms * this.#sampleRateHz) / 1000);
+  }
+
+  #toMs(samples: number): number {
+    return (samples * 1000) / this.#sampleRateHz;
+  }
+}

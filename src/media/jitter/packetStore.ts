@@ -1,0 +1,93 @@
+/** What a packet carries. */
+export type PacketKind =
+  | 'speech'
+  /** The level of background noise in a pause (RFC 3389). */
+  | 'comfort_noise'
+  /** Something in the same sequence that is no audio, such as a DTMF event: not lost, and not to be concealed. */
+  | 'other';
+
+export interface StoredPacket {
+  /** Extended: never wraps. */
+  readonly sequence: number;
+  /** Extended, in ticks of the RTP clock. */
+  readonly timestamp: number;
+  readonly kind: PacketKind;
+  /** A view on the datagram, which stays the store's until it is played. */
+  readonly payload: Uint8Array;
+}
+
+export type PutResult = 'stored' | 'duplicate' | 'late';
+
+/** Two and a half seconds at 20 ms: far beyond every delay that anybody could talk over. A power of two. */
+const CAPACITY = 128;
+
+/** Packets in the order of their sequence numbers, bounded: a newer one pushes the oldest out. */
+export class PacketStore {
+  /** Packets that had to make room. */
+  overflows = 0;
+  readonly #slots: (StoredPacket | undefined)[] = new Array<StoredPacket | undefined>(CAPACITY).fill(
+    undefined,
+  );
+  /** The lowest sequence number that may still be taken. */
+  #next: number | undefined;
+  #highest = 0;
+  #count = 0;
+  #hasTaken = false;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  put(packet: StoredPacket): PutResult {
+    const { sequence } = packet;
+    if (this.#next === undefined || (!this.#hasTaken && sequence < this.#next)) {
+      this.#next = sequence;
+      if (this.#count === 0) this.#highest = sequence;
+    }
+    if (sequence < this.#next) return 'late';
+    if (this.#slots[sequence & (CAPACITY - 1)]?.sequence === sequence) return 'duplicate';
+    this.#makeRoom(sequence);
+    this.#slots[sequence & (CAPACITY - 1)] = packet;
+    this.#highest = Math.max(this.#highest, sequence);
+    this.#count++;
+    return 'stored';
+  }
+
+  /** The packet with the lowest sequence number; leaves it where it is. */
+  peek(): StoredPacket | undefined {
+    if (this.#count === 0 || this.#next === undefined) return undefined;
+    for (let sequence = this.#next; sequence <= this.#highest; sequence++) {
+      const packet = this.#slots[sequence & (CAPACITY - 1)];
+      if (packet !== undefined) return packet;
+    }
+    return undefined;
+  }
+
+  /** Removes what `peek` shows; everything before it is late from now on. */
+  take(): StoredPacket | undefined {
+    const packet = this.peek();
+    if (packet === undefined) return undefined;
+    this.#slots[packet.sequence & (CAPACITY - 1)] = undefined;
+    this.#next = packet.sequence + 1;
+    this.#hasTaken = true;
+    this.#count--;
+    return packet;
+  }
+
+  /** Forgets all packets and the sequence. */
+  clear(): void {
+    this.#slots.fill(undefined);
+    this.#next = undefined;
+    this.#count = 0;
+    this.#hasTaken = false;
+  }
+
+  /** Drops what lies a whole capacity or more before the newest. */
+  #makeRoom(sequence: number): void {
+    for (let oldest = this.peek(); oldest !== undefined; oldest = this.peek()) {
+      if (sequence - oldest.sequence < CAPACITY && this.#highest - oldest.sequence < CAPACITY) return;
+      this.take();
+      this.overflows++;
+    }
+  }
+}

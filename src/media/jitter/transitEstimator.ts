@@ -1,0 +1,96 @@
+/** The fastest transit is sought among the last four of these. */
+const EPOCH_MS = 500;
+const EPOCHS = 4;
+const BUCKET_MS = 5;
+const BUCKETS = 200;
+/** Weight of the newest packet: half of what is known is from the last seven seconds. */
+const NEWEST_WEIGHT = 0.002;
+/** So many packets are weighed alike at first, so that the beginning of a call does not count for ever. */
+const PRIOR_PACKETS = 2;
+/** Packets of this share shall be in time; of the others most are still played, by stretching what is there. */
+const IN_TIME_SHARE = 0.98;
+/** A transit this far from the last is no jitter: the sender's clock was set, or its stream replaced. */
+const MAX_STEP_MS = 2000;
+
+/**
+ * Learns how much later than the fastest packets the others come. A transit is arrival less media time, so it drifts
+ * with the sender's clock; the fastest one is taken from the last two seconds only and drifts along.
+ */
+export class TransitEstimator {
+  readonly #priorMs: number;
+  readonly #epochMinima: number[] = [];
+  readonly #histogram = new Float64Array(BUCKETS);
+  #epochStartMs = 0;
+  #fastestMs = 0;
+  #packets = 0;
+  #lastTransitMs: number | undefined;
+  #delayMs: number;
+
+  /** @param priorMs - What to expect before anything was seen. */
+  constructor(priorMs: number) {
+    this.#priorMs = priorMs;
+    this.#delayMs = priorMs;
+    this.reset();
+  }
+
+  /** @returns True when the transit jumped, and all that was known is forgotten. */
+  observe(transitMs: number, nowMs: number): boolean {
+    const last = this.#lastTransitMs;
+    const jumped = last !== undefined && Math.abs(transitMs - last) > MAX_STEP_MS;
+    if (jumped) this.reset();
+    this.#lastTransitMs = transitMs;
+    this.#updateFastest(transitMs, nowMs);
+    this.#weigh(transitMs - this.#fastestMs);
+    return jumped;
+  }
+
+  /** Transit of the fastest packets of late. */
+  get fastestMs(): number {
+    return this.#fastestMs;
+  }
+
+  /** How much later than the fastest nearly all packets have come, at most. */
+  get delayMs(): number {
+    return this.#delayMs;
+  }
+
+  reset(): void {
+    this.#epochMinima.length = 0;
+    this.#histogram.fill(0);
+    this.#histogram[bucketOf(this.#priorMs)] = 1;
+    this.#packets = PRIOR_PACKETS;
+    this.#lastTransitMs = undefined;
+    this.#delayMs = this.#priorMs;
+  }
+
+  #updateFastest(transitMs: number, nowMs: number): void {
+    const minima = this.#epochMinima;
+    if (minima.length === 0 || nowMs - this.#epochStartMs >= EPOCH_MS) {
+      if (minima.length === EPOCHS) minima.shift();
+      minima.push(transitMs);
+      this.#epochStartMs = nowMs;
+    }
+    minima[minima.length - 1] = Math.min(transitMs, minima.at(-1) ?? transitMs);
+    this.#fastestMs = Math.min(...minima);
+  }
+
+  #weigh(laterMs: number): void {
+    const weight = Math.max(NEWEST_WEIGHT, 1 / (this.#packets + 1));
+    this.#packets++;
+    const histogram = this.#histogram;
+    const bucket = bucketOf(laterMs);
+    let left = 1 - IN_TIME_SHARE;
+    let quantile = 0;
+    for (let n = BUCKETS - 1; n >= 0; n--) {
+      const share = (histogram[n] ?? 0) * (1 - weight) + (n === bucket ? weight : 0);
+      histogram[n] = share;
+      left -= share;
+      if (left < 0 && quantile === 0) quantile = n + 1;
+    }
+    this.#delayMs = quantile * BUCKET_MS;
+  }
+}
+
+function bucketOf(laterMs: number): number {
+  return Math.min(BUCKETS - 1, Math.max(0, Math.floor(laterMs / BUCKET_MS)));
+}
