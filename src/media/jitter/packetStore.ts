@@ -40,6 +40,7 @@ export class PacketStore {
 
   put(packet: StoredPacket): PutResult {
     const { sequence } = packet;
+    if (this.#next !== undefined && sequence <= this.#highest - CAPACITY) return 'late';
     if (this.#next === undefined || (!this.#hasTaken && sequence < this.#next)) {
       this.#next = sequence;
       if (this.#count === 0) this.#highest = sequence;

@@ -20,10 +20,10 @@ export function createUpsampler(factor: 2 | 3, maxInput: number): Stage {
   return {
     process(input, inputLength, output) {
       append(history, reach - 1, input, inputLength);
-      for (let n = 0; n < inputLength; n++) {
-        for (let branch = 0; branch < factor; branch++) {
-          output[n * factor + branch] = toInt16(convolve(branches[branch], history, n));
-        }
+      for (let branch = 0; branch < factor; branch++) {
+        const taps = branches[branch];
+        if (taps === undefined) delayInto(output, branch, factor, history, reach >> 1, inputLength);
+        else convolveInto(output, branch, factor, history, taps, inputLength);
       }
       history.copyWithin(0, inputLength, inputLength + reach - 1);
       return inputLength * factor;
@@ -70,20 +70,53 @@ export function createDownsampler(factor: 2 | 3, maxInput: number): Stage {
   };
 }
 
-/** The filter's taps by the output sample they make, newest input last, with the gain that the zeros between take. */
-function splitIntoBranches(factor: number): Float64Array[] {
+/**
+ * The filter's taps by the output sample they make, newest input last, with the gain that the zeros between take.
+ * The branch that holds the centre has no other tap: it is undefined, a plain delay by half the others' length.
+ */
+function splitIntoBranches(factor: number): (Float64Array | undefined)[] {
   const taps = designLowPass(factor);
   const reach = Math.ceil(taps.length / factor);
+  const centreBranch = ((taps.length - 1) / 2) % factor;
   return Array.from({ length: factor }, (_, branch) =>
-    Float64Array.from({ length: reach }, (__, n) => (taps[(reach - 1 - n) * factor + branch] ?? 0) * factor),
+    branch === centreBranch
+      ? undefined
+      : Float64Array.from(
+          { length: reach },
+          (__, n) => (taps[(reach - 1 - n) * factor + branch] ?? 0) * factor,
+        ),
   );
 }
 
-function convolve(taps: Float64Array | undefined, history: Float64Array, start: number): number {
-  if (taps === undefined) return 0;
-  let sum = 0;
-  for (let k = 0; k < taps.length; k++) sum += (taps[k] ?? 0) * (history[start + k] ?? 0);
-  return sum;
+function delayInto(
+  output: Int16Array,
+  offset: number,
+  stride: number,
+  history: Float64Array,
+  delay: number,
+  count: number,
+): void {
+  for (let n = 0; n < count; n++) output[n * stride + offset] = history[n + delay] ?? 0;
+}
+
+/** Two sums at a time, since each addition waits for the one before it. */
+function convolveInto(
+  output: Int16Array,
+  offset: number,
+  stride: number,
+  history: Float64Array,
+  taps: Float64Array,
+  count: number,
+): void {
+  for (let n = 0; n < count; n++) {
+    let even = 0;
+    let odd = 0;
+    for (let k = 0; k < taps.length; k += 2) {
+      even += (taps[k] ?? 0) * (history[n + k] ?? 0);
+      odd += (taps[k + 1] ?? 0) * (history[n + k + 1] ?? 0);
+    }
+    output[n * stride + offset] = toInt16(even + odd);
+  }
 }
 
 function append(history: Float64Array, offset: number, input: Int16Array, inputLength: number): void {

@@ -47,15 +47,15 @@ export class Band {
     this.#signal2 = this.#signal1;
     this.#signal1 = signal;
     const fromPoles = saturate(
-      ((this.#pole1 * saturate(2 * this.#signal1)) >> 15) +
-        ((this.#pole2 * saturate(2 * this.#signal2)) >> 15),
+      (Math.imul(this.#pole1, saturate(2 * this.#signal1)) >> 15) +
+        (Math.imul(this.#pole2, saturate(2 * this.#signal2)) >> 15),
     );
     this.prediction = saturate(fromPoles + this.#fromZeros);
   }
 
   #adaptStep(code: number): void {
     const { logarithmStep, logarithmLimit, shift } = this.#scale;
-    const logarithm = ((this.#logarithm * 127) >> 7) + (logarithmStep[code] ?? 0);
+    const logarithm = (Math.imul(this.#logarithm, 127) >> 7) + (logarithmStep[code] ?? 0);
     this.#logarithm = logarithm < 0 ? 0 : Math.min(logarithm, logarithmLimit);
     const power = POWERS_OF_TWO[(this.#logarithm >> 6) & 31] ?? 0;
     const exponent = shift - (this.#logarithm >> 11);
@@ -65,9 +65,10 @@ export class Band {
   #adaptPoles(sign: number): void {
     const lean = saturate(4 * this.#pole1);
     const towards = sign === this.#sign1 ? saturate(-lean) : lean;
-    const pole2 = (towards >> 7) + (sign === this.#sign2 ? 128 : -128) + ((this.#pole2 * 32512) >> 15);
+    const pole2 =
+      (towards >> 7) + (sign === this.#sign2 ? 128 : -128) + (Math.imul(this.#pole2, 32512) >> 15);
     this.#pole2 = clamp(pole2, 12288);
-    const pole1 = (sign === this.#sign1 ? 192 : -192) + ((this.#pole1 * 32640) >> 15);
+    const pole1 = (sign === this.#sign1 ? 192 : -192) + (Math.imul(this.#pole1, 32640) >> 15);
     this.#pole1 = clamp(pole1, 15360 - this.#pole2);
   }
 
@@ -81,10 +82,10 @@ export class Band {
     let sum = 0;
     for (let i = 0; i < ZEROS; i++) {
       const older = differences[i] ?? 0;
-      const zero = (older >> 15 === sign ? gain : -gain) + (((zeros[i] ?? 0) * 32640) >> 15);
+      const zero = (older >> 15 === sign ? gain : -gain) + (Math.imul(zeros[i] ?? 0, 32640) >> 15);
       zeros[i] = zero;
       differences[i] = newer;
-      sum += (zero * saturate(2 * newer)) >> 15;
+      sum += Math.imul(zero, saturate(2 * newer)) >> 15;
       newer = older;
     }
     this.#fromZeros = saturate(sum);
@@ -93,9 +94,13 @@ export class Band {
 
 /** Into 16 bits. */
 export function saturate(value: number): number {
-  return Math.max(-32768, Math.min(value, 32767));
+  if (value > 32767) return 32767;
+  if (value < -32768) return -32768;
+  return value;
 }
 
 function clamp(value: number, limit: number): number {
-  return Math.max(-limit, Math.min(value, limit));
+  if (value > limit) return limit;
+  if (value < -limit) return -limit;
+  return value;
 }

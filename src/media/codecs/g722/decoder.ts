@@ -8,7 +8,8 @@ import {
   QMF_COEFFICIENTS,
 } from './tables.ts';
 
-const TAPS = 2 * QMF_COEFFICIENTS.length;
+const HALF_TAPS = QMF_COEFFICIENTS.length;
+const TAPS = 2 * HALF_TAPS;
 /** Each band's signal has 15 bits. */
 const BAND_LIMIT = 16_384;
 
@@ -40,9 +41,9 @@ export class G722Decoder {
     this.#position = (start + 2) % TAPS;
     let even = 0;
     let odd = 0;
-    for (let i = 0, at = this.#position; i < QMF_COEFFICIENTS.length; i++, at += 2) {
-      even += (history[at] ?? 0) * (QMF_COEFFICIENTS[i] ?? 0);
-      odd += (history[at + 1] ?? 0) * (QMF_COEFFICIENTS[QMF_COEFFICIENTS.length - 1 - i] ?? 0);
+    for (let i = 0, at = this.#position; i < HALF_TAPS; i++, at += 2) {
+      even = (even + Math.imul(history[at] ?? 0, QMF_COEFFICIENTS[i] ?? 0)) | 0;
+      odd = (odd + Math.imul(history[at + 1] ?? 0, QMF_COEFFICIENTS[HALF_TAPS - 1 - i] ?? 0)) | 0;
     }
     out[offset] = saturate(odd >> 11);
     out[offset + 1] = saturate(even >> 11);

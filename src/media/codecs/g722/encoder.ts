@@ -11,7 +11,8 @@ import {
   QMF_COEFFICIENTS,
 } from './tables.ts';
 
-const TAPS = 2 * QMF_COEFFICIENTS.length;
+const HALF_TAPS = QMF_COEFFICIENTS.length;
+const TAPS = 2 * HALF_TAPS;
 
 /**
  * 16 kHz speech into 64 kbit/s: a quadrature mirror filter splits it into two bands, each is coded as the difference
@@ -41,9 +42,9 @@ export class G722Encoder {
     this.#position = (start + 2) % TAPS;
     let even = 0;
     let odd = 0;
-    for (let i = 0, at = this.#position; i < QMF_COEFFICIENTS.length; i++, at += 2) {
-      even += (history[at] ?? 0) * (QMF_COEFFICIENTS[i] ?? 0);
-      odd += (history[at + 1] ?? 0) * (QMF_COEFFICIENTS[QMF_COEFFICIENTS.length - 1 - i] ?? 0);
+    for (let i = 0, at = this.#position; i < HALF_TAPS; i++, at += 2) {
+      even = (even + Math.imul(history[at] ?? 0, QMF_COEFFICIENTS[i] ?? 0)) | 0;
+      odd = (odd + Math.imul(history[at + 1] ?? 0, QMF_COEFFICIENTS[HALF_TAPS - 1 - i] ?? 0)) | 0;
     }
     const lowerCode = encodeLower(this.#lower, (even + odd) >> 14);
     const higherCode = encodeHigher(this.#higher, (odd - even) >> 14);
