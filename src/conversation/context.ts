@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../models/chatMessage.ts';
-import type { SessionMessage, SessionState } from './session.ts';
+import type { SessionMessage, SessionState, ToolCall } from './session.ts';
 
 /** What of the talk itself goes to the model at most; the rest of a context is for prompts, tools and the answer. */
 export const CONTEXT_BUDGET_TOKENS = 8_000;
@@ -71,13 +71,15 @@ function completed(messages: readonly SessionMessage[]): SessionMessage[] {
   const called = new Set<string>();
   return messages.flatMap((message) => {
     if (message.role === 'tool') return called.has(message.tool_call_id ?? '') ? [message] : [];
-    if (!message.tool_calls) return [message];
-    const calls = message.tool_calls.filter(({ id }) => answered.has(id));
+    const calls = (message.tool_calls ?? []).filter(({ id }) => answered.has(id));
     for (const { id } of calls) called.add(id);
-    if (calls.length > 0) return [{ ...message, tool_calls: calls }];
-    const { tool_calls: _unanswered, ...words } = message;
-    return message.content ? [words] : [];
+    return withCalls(message, calls);
   });
+}
+
+function withCalls({ tool_calls, ...words }: SessionMessage, calls: readonly ToolCall[]): SessionMessage[] {
+  if (calls.length > 0) return [{ ...words, tool_calls: calls }];
+  return tool_calls && !words.content ? [] : [words];
 }
 
 function toChatMessage(message: SessionMessage): ChatMessage {

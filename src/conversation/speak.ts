@@ -74,19 +74,13 @@ async function* askOnce(
     variables: journal.variables,
     instructions: request.instructions ?? [],
   });
-  const mayCall = round <= MAX_TOOL_ROUNDS;
   const calls: ToolCallEvent[] = [];
   const stream = run.deps.models.chat.stream(
     {
+      ...wishesOf(run, round),
       model: run.modelName,
       messages: [...talkOf(run), { role: 'system', content: step }],
-      ...(offered.length > 0 && mayCall ? { tools: offered } : {}),
-      ...(round === 1 && request.toolChoice && request.callerTools?.length
-        ? { toolChoice: request.toolChoice }
-        : {}),
-      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
-      ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
-      ...(request.passthrough ? { passthrough: request.passthrough } : {}),
+      ...(offered.length > 0 && round <= MAX_TOOL_ROUNDS ? { tools: offered } : {}),
       situation: {
         ...situationOf(run, node),
         kind: moves.length > 0 ? 'answer_and_route' : 'answer',
@@ -108,6 +102,17 @@ async function* askOnce(
     else if (event.type === 'end') run.meter.add(event.usage);
   }
   return calls;
+}
+
+/** What the caller's request says of how the model is to answer; a choice of tools is for the first round. */
+function wishesOf({ request }: TurnRun, round: number) {
+  const { toolChoice, temperature, maxOutputTokens, passthrough, callerTools } = request;
+  return {
+    ...(round === 1 && toolChoice && callerTools?.length ? { toolChoice } : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(passthrough ? { passthrough } : {}),
+  };
 }
 
 function offeredTools(run: TurnRun, node: PathwayNode, moves: readonly PathwayEdge[]): ToolDefinition[] {
