@@ -1,23 +1,13 @@
 import { z } from 'zod';
 
-const LONGEST_URL = 2048;
-const MOST_HEADERS = 32;
+import { targetHeadersSchema } from '../egress/headers.ts';
+import { MAX_TARGET_URL_LENGTH } from '../egress/target.ts';
 
 /** An address that users name; whether it may be reached is the egress policy's to say. */
-export const targetUrl = z.string().min(1).max(LONGEST_URL);
+export const targetUrl = z.string().min(1).max(MAX_TARGET_URL_LENGTH);
 
-/** Header names are tokens, and values hold no line break. @see RFC 9110 sections 5.1 and 5.5 */
-export const headerList = z
-  .array(
-    z.strictObject({
-      key: z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'must be a header name'),
-      value: z
-        .string()
-        .max(8192)
-        .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be printable text on one line'),
-    }),
-  )
-  .max(MOST_HEADERS);
+/** Headers that users want sent along; never those that the connection needs for itself. */
+export const headerList = targetHeadersSchema();
 
 /** A name by which prompts and tools can call a variable. */
 export const variableName = z

@@ -1,18 +1,12 @@
+import type { IdempotencyStore, KeptAnswer } from '../accounts/requestStores.ts';
 import type { Queryable } from './database.ts';
-
-interface Row {
-  fingerprint: string;
-  status: number;
-  body: unknown;
-}
 
 /** A kept answer is replayed for so long. */
 const KEPT_HOURS = 24;
 
-/** Implements the HTTP room's `IdempotencyStore`. */
-export function idempotencyStore(database: Queryable) {
+export function idempotencyStore(database: Queryable): IdempotencyStore {
   return {
-    async claim(scope: string, key: string, fingerprint: string, now: Date): Promise<Row | undefined> {
+    async claim(scope, key, fingerprint, now) {
       const oldest = new Date(now.getTime() - KEPT_HOURS * 3_600_000);
       // The insert waits for a transaction that holds the same key, and then sees what it kept, or nothing.
       const claimed = await database.query(
@@ -24,19 +18,19 @@ export function idempotencyStore(database: Queryable) {
         [scope, key, fingerprint, now, oldest],
       );
       if (claimed.length > 0) return undefined;
-      const [kept] = await database.query<Row>(
+      const [kept] = await database.query<KeptAnswer>(
         'SELECT fingerprint, status, body FROM idempotency_keys WHERE scope = $1 AND key = $2',
         [scope, key],
       );
       return kept;
     },
-    async keep(scope: string, key: string, status: number, body: unknown): Promise<void> {
+    async keep(scope, key, status, body) {
       await database.query(
         'UPDATE idempotency_keys SET status = $3, body = $4 WHERE scope = $1 AND key = $2',
         [scope, key, status, JSON.stringify(body ?? null)],
       );
     },
-    async removeOlderThan(time: Date): Promise<void> {
+    async removeOlderThan(time) {
       await database.query('DELETE FROM idempotency_keys WHERE created_at < $1', [time]);
     },
   };

@@ -1,16 +1,9 @@
+import type { LegacyUsageStore, LegacyUse } from '../accounts/requestStores.ts';
 import type { Queryable } from './database.ts';
 
-interface Use {
-  readonly projectId: string;
-  readonly route: string;
-  readonly day: string;
-  readonly requests: number;
-}
-
-/** Implements the HTTP room's `LegacyUsageStore`. */
-export function legacyUsageStore(database: Queryable) {
+export function legacyUsageStore(database: Queryable): LegacyUsageStore {
   return {
-    async add(uses: readonly Use[]): Promise<void> {
+    async add(uses) {
       // A project that has gone meanwhile has nothing to count.
       await database.query(
         `INSERT INTO legacy_usage (project_id, route, day, requests)
@@ -26,8 +19,8 @@ export function legacyUsageStore(database: Queryable) {
         ],
       );
     },
-    async since(projectId: string, day: string): Promise<Omit<Use, 'projectId'>[]> {
-      return await database.query<Omit<Use, 'projectId'>>(
+    async since(projectId, day) {
+      return await database.query<Omit<LegacyUse, 'projectId'>>(
         `SELECT route, to_char(day, 'YYYY-MM-DD') AS day, requests::integer AS requests FROM legacy_usage
          WHERE project_id = $1 AND day >= $2::date ORDER BY day DESC, route`,
         [projectId, day],

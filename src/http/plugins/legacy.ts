@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-
+import type { LegacyUsageStore } from '../../accounts/requestStores.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { App } from '../app.ts';
-import type { HttpSettings, LegacyUsageStore, Metrics } from '../ports.ts';
+import type { HttpSettings, Metrics } from '../ports.ts';
 
 /** When the legacy routes were declared deprecated. */
 const DEPRECATED_SINCE = new Date('2026-01-11T00:00:00.000Z');
