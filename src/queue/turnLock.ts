@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Clock } from '../base/clock.ts';
+import { delay } from '../base/delay.ts';
+import { CallwayError } from '../base/errors.ts';
+import type { TurnLock } from '../conversation/stores.ts';
+import { orUnavailable, type RedisConnection } from './redis.ts';
+
+/** A lock whose holder has died is free after this time. */
+const LEASE_MILLISECONDS = 15_000;
+const RENEW_MILLISECONDS = 5_000;
+const LONGEST_WAIT_MILLISECONDS = 30_000;
+/** A waiter asks so often; the first times sooner, since most turns that are waited for are about to end. */
+const FIRST_POLL_MILLISECONDS = 4;
+const LONGEST_POLL_MILLISECONDS = 15;
+/** Places of waiters that went away without a word are passed over after this time. */
+const PLACE_MILLISECONDS = 2_000;
+
+/**
+ * Takes the lock if it is free and nobody who waits has an earlier place. Waiters stand in a sorted set by arrival,
+ * and show by their places' keys that they are still there.
+ *
+ * KEYS: lock, queue, place prefix. ARGV: token, lease ms, place ms, arrival. Returns 1 when taken.
+ */
+const ACQUIRE = `
+redis.call('SET', KEYS[3] .. ARGV[1], '1', 'PX', ARGV[3])
+redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ${2 * LONGEST_WAIT_MILLISECONDS})
+while true do
+  local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  if first == ARGV[1] then break end
+  if redis.call('EXISTS', KEYS[3] .. first) == 1 then return 0 end
+  redis.call('ZREM', KEYS[2], first)
+end
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  redis.call('ZREM', KEYS[2], ARGV[1])
+  redis.call('DEL', KEYS[3] .. ARGV[1])
+  return 1
+end
+return 0`;
+
+const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`;
+const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+
+interface Held {
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
+/**
+ * A lease per session in Redis: its holder renews it, a dead holder's runs out, waiters get it in the order of their
+ * arrival. What a holder that lost it still writes is refused by the session's turn count.
+ */
+export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
+  const acquire = async (projectId: string, sessionId: string): Promise<Held> => {
+    // One hash slot for all keys of a session, for Redis Cluster.
+    const name = `callway:turn:{${projectId}:${sessionId}}`;
+    const token = randomUUID();
+    const keys = [name, `${name}:queue`, `${name}:place:`];
+    const arrival = clock.now();
+    const deadline = clock.monotonicMs() + LONGEST_WAIT_MILLISECONDS;
+    let pauseMs = FIRST_POLL_MILLISECONDS;
+    for (;;) {
+      const args = [token, LEASE_MILLISECONDS, PLACE_MILLISECONDS, arrival];
+      const taken = await orUnavailable(redis.client.eval(ACQUIRE, keys.length, ...keys, ...args));
+      if (taken === 1) return hold(name, token);
+      if (clock.monotonicMs() + pauseMs > deadline) {
+        await orUnavailable(redis.client.zrem(`${name}:queue`, token));
+        throw new CallwayError(
+          'conflict',
+          'session_busy',
+          'Another turn of this session is still running; try again when it has ended',
+        );
+      }
+      await delay(pauseMs, { keepAlive: true });
+      pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MILLISECONDS);
+    }
+  };
+
+  const hold = (name: string, token: string): Held => {
+    const losing = new AbortController();
+    let renewedAtMs = clock.monotonicMs();
+    const renew = async () => {
+      try {
+        const kept = await redis.client.eval(RENEW, 1, name, token, LEASE_MILLISECONDS);
+        if (kept === 1) renewedAtMs = clock.monotonicMs();
+        else losing.abort(lost());
+      } catch {
+        // Redis is away: the lease still holds for a while, and may be renewed when it is back.
+        if (clock.monotonicMs() - renewedAtMs > LEASE_MILLISECONDS) losing.abort(lost());
+      }
+      if (!isReleased && !losing.signal.aborted) timer = clock.setTimer(renew, RENEW_MILLISECONDS);
+    };
+    let isReleased = false;
+    let timer = clock.setTimer(renew, RENEW_MILLISECONDS);
+    return {
+      lost: losing.signal,
+      async release() {
+        if (isReleased) return;
+        isReleased = true;
+        timer.cancel();
+        await redis.client.eval(RELEASE, 1, name, token).catch(() => {
+          // It runs out by itself.
+        });
+      },
+    };
+  };
+
+  return {
+    async run(projectId, sessionId, work) {
+      const held = await acquire(projectId, sessionId);
+      try {
+        return await work(held.lost);
+      } finally {
+        await held.release();
+      }
+    },
+    async *stream(projectId, sessionId, work) {
+      const held = await acquire(projectId, sessionId);
+      try {
+        yield* work(held.lost);
+      } finally {
+        await held.release();
+      }
+    },
+  };
+}
+
+function lost(): CallwayError {
+  return new CallwayError(
+    'conflict',
+    'turn_lost',
+    'The turn took so long without a sign of life that another took its place',
+  );
+}

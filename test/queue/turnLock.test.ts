@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { systemClock } from '../../src/base/clock.ts';
+import { delay } from '../../src/base/delay.ts';
+import { connectRedis, type RedisConnection } from '../../src/queue/redis.ts';
+import { redisTurnLock } from '../../src/queue/turnLock.ts';
+import { redisDatabase } from '../support/redis.ts';
+
+let database: Awaited<ReturnType<typeof redisDatabase>>;
+let nodes: RedisConnection[] = [];
+
+beforeAll(async () => {
+  database = await redisDatabase();
+  nodes = [1, 2].map(() => connectRedis({ url: database.url, onError: () => undefined }));
+  await Promise.all(nodes.map((node) => node.untilReady()));
+});
+
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.close()));
+  await database.drop();
+});
+
+const lockOf = (index: number) => {
+  const node = nodes[index];
+  if (!node) throw new Error('no such node');
+  return redisTurnLock(node, systemClock);
+};
+
+describe('turns of one session', () => {
+  test('run one at a time over two nodes, each of them once', async () => {
+    let running = 0;
+    let most = 0;
+    let done = 0;
+    const turns = Array.from({ length: 40 }, (_, index) =>
+      lockOf(index % 2).run('p', 'one-at-a-time', async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await delay(1, { keepAlive: true });
+        running -= 1;
+        done += 1;
+      }),
+    );
+    await Promise.all(turns);
+    expect({ most, done }).toEqual({ most: 1, done: 40 });
+  });
+
+  test('come in the order of their arrival', async () => {
+    const order: number[] = [];
+    let open = () => {};
+    const first = lockOf(0).run(
+      'p',
+      'order',
+      () =>
+        new Promise<void>((resolve) => {
+          open = resolve;
+        }),
+    );
+    const waiting: Promise<void>[] = [];
+    for (const index of [1, 2, 3]) {
+      await delay(30, { keepAlive: true });
+      waiting.push(lockOf(index % 2).run('p', 'order', async () => void order.push(index)));
+    }
+    await delay(30, { keepAlive: true });
+    open();
+    await Promise.all([first, ...waiting]);
+    expect(order).toEqual([1, 2, 3]);
+  });
+
+  test('of other sessions do not wait', async () => {
+    let open = () => {};
+    const held = lockOf(0).run(
+      'p',
+      'a',
+      () =>
+        new Promise<void>((resolve) => {
+          open = resolve;
+        }),
+    );
+    await lockOf(1).run('p', 'b', async () => undefined);
+    await lockOf(1).run('q', 'a', async () => undefined);
+    open();
+    await held;
+  });
+
+  test('free the lock when they fail, and when their reader leaves', async () => {
+    await expect(
+      lockOf(0).run('p', 'failing', async () => {
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    const pieces = lockOf(0).stream('p', 'failing', async function* () {
+      yield 1;
+      yield 2;
+    });
+    for await (const piece of pieces) if (piece === 1) break;
+    expect(await lockOf(1).run('p', 'failing', async () => 'free')).toBe('free');
+  });
+
+  test('a waiter that died is passed over', async () => {
+    const [node] = nodes;
+    await node?.client.zadd('callway:turn:{p:dead}:queue', 1, 'a-token-of-nobody');
+    expect(await lockOf(0).run('p', 'dead', async () => 'taken')).toBe('taken');
+  });
+});
