@@ -16,6 +16,10 @@ const commands = {
     does: 'the measurement bench/NAME.ts',
     load: () => import('../commands/bench.mjs'),
   },
+  settings: {
+    does: "writes .env.example and README.md's table of settings anew",
+    load: () => import('../commands/settings.mjs'),
+  },
   install: {
     does: "the system packages that the tests need, with apt's help and as root",
     load: () => import('../commands/install.mjs'),

@@ -19,6 +19,8 @@ export type Config = Readonly<
   }
 >;
 
+type Given = Readonly<Record<string, string | undefined>>;
+
 export interface ConfigurationProblem {
   readonly variable: string;
   readonly message: string;
@@ -56,18 +58,26 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
       .filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = settings.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigurationError(
-      parsed.error.issues.map((issue) => ({ variable: String(issue.path[0]), message: issue.message })),
-    );
-  }
-  const problems = contradictions(parsed.data);
-  if (problems.length > 0) throw new ConfigurationError(problems);
+  const malformed = (parsed.error?.issues ?? []).map((issue) => ({
+    variable: String(issue.path[0]),
+    message: issue.message,
+  }));
+  const problems = [...malformed, ...contradictions(parsed.data ?? soundValues(given), given)];
+  if (parsed.data === undefined || problems.length > 0) throw new ConfigurationError(problems);
   return Object.freeze({
     ...parsed.data,
     DATA_DIR: resolve(parsed.data.DATA_DIR),
     ...providers(parsed.data),
   });
+}
+
+/** What can be read of settings that are wrong in part, so that the rest is checked all the same. */
+function soundValues(given: Given): Partial<Settings> {
+  const values = Object.entries(settings.shape).flatMap(([name, schema]) => {
+    const parsed = schema.safeParse(given[name]);
+    return parsed.success ? [[name, parsed.data]] : [];
+  });
+  return Object.fromEntries(values);
 }
 
 function providers(values: Settings) {
@@ -86,33 +96,40 @@ function fallback(reachable: boolean): Provider {
   return reachable ? 'openai' : 'local';
 }
 
-function contradictions(values: Settings): ConfigurationProblem[] {
+/**
+ * @param values - Those that are well formed, with defaults.
+ * @param given - All that are set, well formed or not.
+ */
+function contradictions(values: Partial<Settings>, given: Given): ConfigurationProblem[] {
   const problems: ConfigurationProblem[] = [];
   const report = (variable: SettingName, message: string) => problems.push({ variable, message });
+  const isGiven = (...names: SettingName[]) => names.some((name) => given[name] !== undefined);
 
-  if (values.RTP_PORT_MIN >= values.RTP_PORT_MAX) report('RTP_PORT_MAX', 'must be above RTP_PORT_MIN');
-  if (values.SIP_TLS_PORT !== undefined) {
-    if (!values.SIP_TLS_CERT_FILE) report('SIP_TLS_CERT_FILE', 'is needed with SIP_TLS_PORT');
-    if (!values.SIP_TLS_KEY_FILE) report('SIP_TLS_KEY_FILE', 'is needed with SIP_TLS_PORT');
+  const { RTP_PORT_MIN, RTP_PORT_MAX } = values;
+  if (RTP_PORT_MIN !== undefined && RTP_PORT_MAX !== undefined && RTP_PORT_MIN >= RTP_PORT_MAX) {
+    report('RTP_PORT_MAX', 'must be above RTP_PORT_MIN');
+  }
+  if (isGiven('SIP_TLS_PORT')) {
+    if (!isGiven('SIP_TLS_CERT_FILE')) report('SIP_TLS_CERT_FILE', 'is needed with SIP_TLS_PORT');
+    if (!isGiven('SIP_TLS_KEY_FILE')) report('SIP_TLS_KEY_FILE', 'is needed with SIP_TLS_PORT');
   }
   for (const name of ['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE', 'SIP_TLS_CA_FILE'] as const) {
     const file = values[name];
     if (file !== undefined && !existsSync(file)) report(name, `names a file that does not exist: ${file}`);
   }
-  const keys = { key: values.OPENAI_API_KEY, url: values.OPENAI_BASE_URL };
-  for (const name of ['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const) {
-    if (values[name] === 'openai' && !keys.key && !keys.url) {
+  if (!isGiven('OPENAI_API_KEY', 'OPENAI_BASE_URL')) {
+    for (const name of ['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const) {
+      if (values[name] !== 'openai') continue;
       report(name, 'is openai, which needs OPENAI_API_KEY or OPENAI_BASE_URL');
     }
+    if (values.EMBEDDING_PROVIDER === 'openai' && !isGiven('EMBEDDING_API_KEY', 'EMBEDDING_BASE_URL')) {
+      report(
+        'EMBEDDING_PROVIDER',
+        'is openai, which needs OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms',
+      );
+    }
   }
-  const embeddingKeys = [keys.key, keys.url, values.EMBEDDING_API_KEY, values.EMBEDDING_BASE_URL];
-  if (values.EMBEDDING_PROVIDER === 'openai' && !embeddingKeys.some(Boolean)) {
-    report(
-      'EMBEDDING_PROVIDER',
-      'is openai, which needs OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms',
-    );
-  }
-  if (values.S3_ACCESS_KEY_ID !== undefined && values.S3_SECRET_ACCESS_KEY === undefined) {
+  if (isGiven('S3_ACCESS_KEY_ID') && !isGiven('S3_SECRET_ACCESS_KEY')) {
     report('S3_SECRET_ACCESS_KEY', 'is needed with S3_ACCESS_KEY_ID');
   }
   return problems;

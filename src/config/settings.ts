@@ -19,12 +19,11 @@ export const settings = z.object({
     .default([])
     .describe('Origins whose pages may call the API, separated by commas; none by default.'),
   DATA_DIR: z.string().default('./data').describe('Folder of everything that is kept on this machine.'),
-  ROLES: list(z.enum(['api', 'worker', 'voice', 'media']))
+  ROLES: list(oneOf(['api', 'worker', 'voice', 'media']))
     .refine((roles) => roles.length > 0, 'must name at least one role')
     .default(['api', 'worker', 'voice', 'media'])
     .describe('What this process does: `api`, `worker`, `voice`, `media`, separated by commas.'),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('Least severity that is logged.'),
   CALLWAY_ADMIN_TOKEN: z
@@ -65,7 +64,7 @@ export const settings = z.object({
     ),
   SIP_TLS_VERIFY: flag().default(true).describe('Verify the certificates of SIP peers.'),
   PUBLIC_IP: z
-    .union([z.ipv4(), z.ipv6()])
+    .union([z.ipv4(), z.ipv6()], 'must be an IPv4 or IPv6 address')
     .optional()
     .describe('Address to give to carriers in SIP and SDP, behind NAT.'),
   MEDIA_TIMEOUT_SECONDS: integer(0, 86_400)
@@ -158,6 +157,10 @@ function integer(minimum: number, maximum: number) {
     .refine((value) => value >= minimum && value <= maximum, message);
 }
 
+function oneOf<const Names extends readonly string[]>(names: Names) {
+  return z.enum(names, `must be one of ${names.join(', ')}`);
+}
+
 function flag() {
   return z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 }
@@ -175,7 +178,7 @@ function list<Item extends z.ZodType<unknown, string>>(item: Item) {
 }
 
 function provider() {
-  return z.enum(['openai', 'local']).optional();
+  return oneOf(['openai', 'local']).optional();
 }
 
 function httpUrl() {
