@@ -1,0 +1,23 @@
+/** The little of autocannon that the measurements use. */
+declare module 'autocannon' {
+  export interface Options {
+    readonly url: string;
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+    readonly connections?: number;
+    /** Requests in all; without it, `duration` seconds. */
+    readonly amount?: number;
+  }
+  export interface Result {
+    readonly '2xx': number;
+    readonly non2xx: number;
+    readonly errors: number;
+    readonly timeouts: number;
+    readonly latency: { readonly p50: number; readonly p99: number };
+    readonly requests: { readonly average: number };
+  }
+  const autocannon: (options: Options) => Promise<Result>;
+  // biome-ignore lint/style/noDefaultExport: that is what the package has
+  export default autocannon;
+}
