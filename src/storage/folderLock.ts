@@ -42,13 +42,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
     host: hostname(),
     startedAtTicks: await startTicks(process.pid),
   };
-  const candidate = `${path}.${own.token}`;
-  await writeFile(candidate, JSON.stringify(own), { mode: 0o600 });
-  try {
-    while (!(await tryLink(candidate, path))) await removeIfStale(folder, path);
-  } finally {
-    await rm(candidate, { force: true });
-  }
+  await take(folder, path, own);
 
   const heartbeat = setInterval(() => {
     const now = new Date();
@@ -73,6 +67,18 @@ export async function holderOf(folder: string): Promise<{ pid: number; host: str
   return holder && (await isAlive(holder, path)) ? { pid: holder.pid, host: holder.host } : undefined;
 }
 
+async function take(folder: string, path: string, own: Holder): Promise<void> {
+  const candidate = `${path}.${own.token}.new`;
+  await writeFile(candidate, JSON.stringify(own), { mode: 0o600 });
+  try {
+    while (!(await tryLink(candidate, path))) {
+      if (await takeOver(folder, path, candidate, own)) return;
+    }
+  } finally {
+    await rm(candidate, { force: true });
+  }
+}
+
 /** A hard link appears whole or not at all, and never over another file. */
 async function tryLink(from: string, to: string): Promise<boolean> {
   try {
@@ -84,20 +90,26 @@ async function tryLink(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function removeIfStale(folder: string, path: string): Promise<void> {
-  const holder = await readHolder(path);
-  if (!holder) return;
-  if (await isAlive(holder, path)) throw new FolderLockedError(folder, holder);
-  // Two that find the same dead lock both rename; the one that moved something newer puts it back.
-  const moved = `${path}.${randomUUID()}`;
+/**
+ * Puts the candidate in the place of a dead holder's lock. Of several that find the same one, only the one that has
+ * taken the claim to it may; a claim is a lock like any other, so that a crash in the middle of this hurts nobody.
+ *
+ * @returns Whether it did; otherwise the lock has changed hands meanwhile, or is free.
+ */
+async function takeOver(folder: string, path: string, candidate: string, own: Holder): Promise<boolean> {
+  const dead = await readHolder(path);
+  if (!dead) return false;
+  if (await isAlive(dead, path)) throw new FolderLockedError(folder, dead);
+  const claim = `${path}.${dead.token}`;
+  await take(folder, claim, own);
   try {
-    await rename(path, moved);
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return;
-    throw error;
+    if ((await readHolder(path))?.token !== dead.token) return false;
+    // Replaces the old one: there is no moment in which the folder is free for a third.
+    await rename(candidate, path);
+    return true;
+  } finally {
+    await rm(claim, { force: true });
   }
-  if ((await readHolder(moved))?.token !== holder.token) await tryLink(moved, path);
-  await rm(moved, { force: true });
 }
 
 async function isAlive(holder: Holder, path: string): Promise<boolean> {
@@ -118,7 +130,7 @@ async function readHolder(path: string): Promise<Holder | undefined> {
     return JSON.parse(await readFile(path, 'utf8')) as Holder;
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined;
-    return { token: '', pid: 0, host: '', startedAtTicks: undefined };
+    return { token: 'unreadable', pid: 0, host: '', startedAtTicks: undefined };
   }
 }
 
