@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { createSealer } from '../../src/base/sealer.ts';
+import { requireSameSealer, WrongSecretsKeyError } from '../../src/storage/installation.ts';
+import { openPostgres } from '../../src/storage/postgres.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { databases, migrated, type OpenDatabase } from './support/databases.ts';
+
+describe.each(databases)('the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  });
+  afterAll(() => opened.close());
+
+  test('takes the first secrets key, then no other', async () => {
+    const [first, second] = [createSealer(Buffer.alloc(32, 1)), createSealer(Buffer.alloc(32, 2))];
+    await requireSameSealer(opened.database, first);
+    await requireSameSealer(opened.database, first);
+
+    await expect(requireSameSealer(opened.database, second)).rejects.toBeInstanceOf(WrongSecretsKeyError);
+    await requireSameSealer(opened.database, first);
+  });
+
+  test.each([
+    ['a NUL in a text', `SELECT $1::text`, 'a\0b'],
+    ['a NUL in JSON', `SELECT $1::jsonb`, '"\\u0000"'],
+    ['half of a surrogate pair in JSON', `SELECT $1::jsonb`, '"\\ud800"'],
+    ['no UUID', `SELECT $1::uuid`, 'rubbish'],
+    ['too large a number', `SELECT $1::integer`, '99999999999'],
+  ])('says that %s cannot be stored', async (_, sql, value) => {
+    await expect(opened.database.query(sql, [value])).rejects.toMatchObject({
+      category: 'invalid',
+      code: 'value_not_storable',
+    });
+    expect(await opened.database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test('tells what is wrong with SQL as it is, and goes on', async () => {
+    await expect(opened.database.query('SELECT nonsense')).rejects.toThrow('nonsense');
+    const transaction = opened.database.transaction(async (inner) => {
+      await inner.query('SELECT nonsense').catch(() => undefined);
+      await inner.query('SELECT 1');
+    });
+    await expect(transaction).rejects.toThrow('aborted');
+    expect(await opened.database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test('closes twice', async () => {
+    const other = await open();
+    await Promise.all([other.database.close(), other.database.close()]);
+    await other.close();
+  });
+});
+
+test.each(['fast', 'immediate'] as const)(
+  'a server that stops (%s) is unavailable until it is back',
+  async (how) => {
+    const server = await startPostgres();
+    onTestFinished(() => server.close());
+    const broken: Error[] = [];
+    const database = openPostgres({ url: server.url, onIdleError: (error) => broken.push(error) });
+    onTestFinished(() => database.close());
+    await database.query('CREATE TABLE kept (id int)');
+    const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };
+    const running = database.query('SELECT pg_sleep(60)').catch((error: unknown) => error);
+    const inTransaction = database
+      .transaction(async (transaction) => {
+        await transaction.query('INSERT INTO kept VALUES (1)');
+        await server.stop(how);
+        await transaction.query('INSERT INTO kept VALUES (2)');
+      })
+      .catch((error: unknown) => error);
+
+    expect(await inTransaction).toMatchObject(unavailable);
+    expect(await running).toMatchObject(unavailable);
+    await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
+    await expect(database.transaction((inner) => inner.query('SELECT 1'))).rejects.toMatchObject(unavailable);
+
+    await server.start();
+    expect(await database.query('SELECT * FROM kept')).toEqual([]);
+    await database.transaction((inner) => inner.query('INSERT INTO kept VALUES (3)'));
+    expect(await database.query('SELECT * FROM kept')).toEqual([{ id: 3 }]);
+  },
+);
