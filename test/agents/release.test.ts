@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { createAgent } from '../../src/agents/createAgent.ts';
+import { editPathway } from '../../src/agents/pathwayEdits.ts';
+import { releaseFor, updateAgent } from '../../src/agents/updateAgent.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
+import { createSealer } from '../../src/base/sealer.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { migrated, type OpenDatabase, openServerDatabase } from '../storage/support/databases.ts';
+
+const NOW = '2026-01-01T00:00:00.000Z';
+const POLICY = { allowInsecureLoopback: false };
+const AUTHOR = { kind: 'admin' };
+
+let opened: OpenDatabase;
+let storage: ReturnType<typeof createStorage>;
+let projectId: string;
+beforeAll(async () => {
+  opened = await migrated(openServerDatabase);
+  storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
+});
+afterAll(() => opened.close());
+beforeEach(async () => {
+  projectId = uuidV7();
+  const times = { createdAt: NOW, updatedAt: NOW };
+  const settings = { sessionIdleMinutes: 5, historyRetentionDays: 0, reportUsage: true };
+  await storage.stores.projects.insert({ id: projectId, name: 'p', ...settings, ...times });
+  await createAgent(storage.stores, { makeId: uuidV7 }, { id: projectId, name: 'p', createdAt: NOW }, AUTHOR);
+});
+
+const update = (patch: object) =>
+  storage.transaction((stores) => updateAgent(stores, POLICY, projectId, patch, NOW));
+const retitle = (title: string) =>
+  storage.transaction((stores) =>
+    editPathway(stores, projectId, { author: AUTHOR, at: NOW }, ({ nodes, edges }) => ({
+      nodes: nodes.map((node) => (node.type === 'start' ? { ...node, data: { ...node.data, title } } : node)),
+      edges,
+    })),
+  );
+const addTool = (name: string) =>
+  storage.stores.tools.insert(projectId, {
+    id: uuidV7(),
+    name,
+    description: '',
+    parameters: { type: 'object' },
+    http: {
+      method: 'GET',
+      url: 'https://example.com/',
+      headers: [{ key: 'a', value: 'words' }],
+      timeoutMs: 100,
+    },
+    createdAt: NOW,
+    updatedAt: NOW,
+  });
+/** What callers, or who tests the draft, would hear of: prompt, start's title, tools. */
+async function heard(who: 'callers' | 'testers') {
+  const release = await releaseFor(storage.stores, projectId, who === 'testers');
+  const start = release.pathway.nodes.find(({ type }) => type === 'start');
+  return [release.agent.globalPrompt, start?.data.title, release.tools.map(({ name }) => name).join()];
+}
+
+test('before anything was published callers get the working copy', async () => {
+  await update({ globalPrompt: 'one' });
+  await retitle('First');
+
+  expect(await heard('callers')).toEqual(['one', 'First', '']);
+  await update({ status: 'draft' });
+  await update({ globalPrompt: 'two' });
+  expect(await heard('callers')).toEqual(['two', 'First', '']);
+});
+
+test('while it is published every change is live at once', async () => {
+  await update({ status: 'published', globalPrompt: 'one' });
+  await retitle('Second');
+  await addTool('lookup');
+
+  expect(await heard('callers')).toEqual(['one', 'Second', 'lookup']);
+});
+
+test('draft freezes what callers get, and publishing makes the edits live', async () => {
+  await update({ status: 'published', globalPrompt: 'one' });
+  await retitle('First');
+  await addTool('lookup');
+  // What this update itself changes is an edit already.
+  await update({ status: 'draft', globalPrompt: 'two' });
+  await retitle('Second');
+  await addTool('book');
+  await update({ executionMode: 'smart' });
+
+  expect(await heard('callers')).toEqual(['one', 'First', 'lookup']);
+  expect(await heard('testers')).toEqual(['two', 'Second', 'lookup,book']);
+  expect((await releaseFor(storage.stores, projectId, false)).tools[0]?.http.headers).toEqual([
+    { key: 'a', value: 'words' },
+  ]);
+
+  await update({ status: 'draft' });
+  expect(await heard('callers')).toEqual(['one', 'First', 'lookup']);
+
+  await update({ status: 'published' });
+  expect(await heard('callers')).toEqual(['two', 'Second', 'lookup,book']);
+  expect((await releaseFor(storage.stores, projectId, false)).pathwayVersion).toBe(3);
+});
+
+test('a project without an agent has no release', async () => {
+  await expect(releaseFor(storage.stores, uuidV7(), false)).rejects.toMatchObject({
+    code: 'agent_not_found',
+  });
+});

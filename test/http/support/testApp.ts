@@ -1,0 +1,70 @@
+import { createAuthenticator } from '../../../src/accounts/authenticator.ts';
+import { uuidV7 } from '../../../src/base/ids.ts';
+import { createSealer } from '../../../src/base/sealer.ts';
+import type { App } from '../../../src/http/app.ts';
+import { createMetrics } from '../../../src/http/metrics.ts';
+import type { HttpSettings, Storage } from '../../../src/http/ports.ts';
+import { createServer } from '../../../src/http/server.ts';
+import { createLogger } from '../../../src/logger.ts';
+import { createStorage } from '../../../src/storage/storage.ts';
+import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
+import { type ManualClock, manualClock } from '../../support/manualClock.ts';
+
+export const ADMIN_TOKEN = 'the-token-of-the-operator';
+
+export interface TestApp {
+  readonly app: App;
+  readonly clock: ManualClock;
+  readonly storage: Storage;
+  close(): Promise<void>;
+}
+
+/** The HTTP room alone, over a real database and a clock that the test moves; it does not listen yet. */
+export async function createTestApp(settings: Partial<HttpSettings> = {}): Promise<TestApp> {
+  const opened = await migrated(openServerDatabase);
+  const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
+  const clock = manualClock();
+  const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
+  const authenticator = createAuthenticator({
+    findByDigest: storage.stores.apiKeys.findByDigest,
+    markUsed: storage.stores.apiKeys.markUsed,
+    revocations,
+    adminToken: ADMIN_TOKEN,
+    clock,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const app = await createServer({
+    storage,
+    authenticator,
+    revocations,
+    rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
+    dependencies: [],
+    egressPolicy: { allowInsecureLoopback: false },
+    clock,
+    makeId: uuidV7,
+    logger: createLogger('silent'),
+    metrics: createMetrics(),
+    settings: {
+      publicUrl: () => 'http://127.0.0.1',
+      trustProxy: false,
+      corsOrigins: [],
+      legacySunset: new Date('2027-09-11T00:00:00.000Z'),
+      rateLimitPerMinute: 0,
+      failedAuthPerMinute: 0,
+      isDraining: () => false,
+      ...settings,
+    },
+  });
+  return {
+    app,
+    clock,
+    storage,
+    async close() {
+      await app.close();
+      await authenticator.close();
+      await opened.close();
+    },
+  };
+}
