@@ -117,6 +117,10 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
     if (away) throw unavailable(away.name);
     await gate(request);
   });
+  app.addHook('onSend', async (_request, reply) => {
+    // Else a connection that was busy when the stop began would hold it up for as long as it may idle.
+    if (deps.settings.isDraining()) reply.header('connection', 'close');
+  });
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown';
     const { method } = request;

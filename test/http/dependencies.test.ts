@@ -1,0 +1,137 @@
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { type ApiAnswer, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { startRedis } from '../support/redis.ts';
+
+const WAIT = { timeout: 15_000 };
+
+function expectAway(answer: ApiAnswer, what: 'database' | 'redis') {
+  expect(answer).toMatchObject({ status: 503, body: { code: `${what}_unavailable` } });
+  expect(answer.headers.get('retry-after')).toBe('5');
+  expect(JSON.stringify(answer.body)).not.toMatch(/ECONN|127\.0\.0\.1|SELECT/);
+}
+const readiness = async (gateway: TestGateway) => {
+  const { status, body } = await gateway.api('GET', '/readyz');
+  return [status, body.status, body.dependencies];
+};
+
+describe('while Redis is away', () => {
+  test.each(['stopped', 'silent'] as const)('(%s) routes answer 503, until it is back', async (how) => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.close());
+    const gateway = await startTestGateway({ env: { REDIS_URL: redis.url } });
+    onTestFinished(() => gateway.stop());
+    const { path, developerKey: key } = await gateway.createProject();
+    const ask = () => gateway.api('GET', `${path}/agent`, { key });
+    expect((await ask()).status).toBe(200);
+    expect(await readiness(gateway)).toEqual([200, 'ready', { database: 'up', redis: 'up' }]);
+
+    if (how === 'stopped') await redis.stop();
+    else redis.pause();
+
+    await expect
+      .poll(() => readiness(gateway), WAIT)
+      .toEqual([503, 'not_ready', { database: 'up', redis: 'down' }]);
+    if (how === 'stopped') {
+      expectAway(await ask(), 'redis');
+      expectAway(await gateway.api('POST', '/v1/projects', { body: { name: 'x' } }), 'redis');
+    } else {
+      // Nothing tells a silent server from a slow one but the wait, which every command bounds.
+      const made = await gateway.api('DELETE', `${path}/api-keys/0197a000-0000-7000-8000-000000000000`);
+      expect(made.status).toBe(404);
+    }
+    expect((await gateway.api('GET', '/healthz')).status).toBe(200);
+
+    if (how === 'stopped') await redis.start();
+    else redis.resume();
+    await expect.poll(async () => (await ask()).status, WAIT).toBe(200);
+    await expect
+      .poll(() => readiness(gateway), WAIT)
+      .toEqual([200, 'ready', { database: 'up', redis: 'up' }]);
+  });
+
+  test('a key revoked before it went is not believed after it', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.close());
+    const gateway = await startTestGateway({ env: { REDIS_URL: redis.url } });
+    onTestFinished(() => gateway.stop());
+    const project = await gateway.createProject();
+    const { id, key } = await gateway.createKey(project);
+    const ask = () => gateway.api('GET', `${project.path}/agent`, { key });
+    expect((await ask()).status).toBe(200);
+
+    await gateway.api('DELETE', `${project.path}/api-keys/${id}`);
+    await redis.stop('kill9');
+    await redis.start();
+
+    await expect.poll(async () => (await gateway.api('GET', project.path)).status, WAIT).toBe(200);
+    expect((await ask()).status).toBe(401);
+  });
+});
+
+describe('while Postgres is away', () => {
+  test('routes answer 503, and all is there when it is back', async () => {
+    const postgres = await startPostgres();
+    onTestFinished(() => postgres.close());
+    const gateway = await startTestGateway({ env: { DATABASE_URL: postgres.url } });
+    onTestFinished(() => gateway.stop());
+    const { path, developerKey: key } = await gateway.createProject();
+    const ask = () => gateway.api('GET', `${path}/agent`, { key });
+    const before = await ask();
+
+    await postgres.stop('immediate');
+
+    expect(await readiness(gateway)).toEqual([503, 'not_ready', { database: 'down', redis: 'up' }]);
+    expectAway(await ask(), 'database');
+    expectAway(await gateway.api('PATCH', `${path}/agent`, { key, body: { name: 'x' } }), 'database');
+    const headers = { 'idempotency-key': 'while-away' };
+    const create = () => gateway.api('POST', `${path}/test-cases`, { key, headers, body: { name: 'x' } });
+    expectAway(await create(), 'database');
+    expect((await gateway.api('GET', '/healthz')).status).toBe(200);
+
+    await postgres.start();
+    expect((await ask()).body).toEqual(before.body);
+    const created = await create();
+    expect([created.status, created.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect(await readiness(gateway)).toEqual([200, 'ready', { database: 'up', redis: 'up' }]);
+  });
+});
+
+describe('a stop', () => {
+  test('ends idle connections, answers what still comes over busy ones, and is over once they are', async () => {
+    const gateway = await startTestGateway();
+    const { path, developerKey } = await gateway.createProject();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const body = JSON.stringify({ name: 'begun before the stop' });
+    const upload = request(`${gateway.url}${path}/test-cases`, {
+      method: 'POST',
+      agent,
+      headers: {
+        authorization: `Bearer ${developerKey}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      },
+    });
+    const answered = new Promise<[number | undefined, string]>((resolve, reject) => {
+      upload.once('response', (response) => {
+        void text(response).then((said) => resolve([response.statusCode, said]), reject);
+      });
+      upload.once('error', reject);
+    });
+    upload.write(body.slice(0, 5));
+    await expect.poll(() => upload.socket?.connecting).toBe(false);
+
+    const stopped = gateway.stop();
+    upload.end(body.slice(5));
+
+    const [status, said] = await answered;
+    expect([status, JSON.parse(said).name]).toEqual([201, 'begun before the stop']);
+    await stopped;
+    await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
+    await gateway.stop();
+  });
+});
