@@ -130,7 +130,7 @@ function shownMessage({ role, content, tool_calls, tool_call_id, name }: Session
   return {
     role,
     content,
-    ...(tool_calls ? { tool_calls } : {}),
+    ...(tool_calls ? { tool_calls: [...tool_calls] } : {}),
     ...(tool_call_id === undefined ? {} : { tool_call_id }),
     ...(name === undefined ? {} : { name }),
   };

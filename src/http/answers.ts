@@ -4,7 +4,7 @@ import type { PageOf } from '../base/page.ts';
 
 export const MAX_LIST_LIMIT = 200;
 export const DEFAULT_LIST_LIMIT = 50;
-const MAX_OFFSET = 1_000_000_000;
+export const MAX_OFFSET = 1_000_000_000;
 
 const detail = z.object({
   path: z.string().describe('JSON pointer into what was sent.'),

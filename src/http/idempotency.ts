@@ -3,8 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { CallwayError, invalid } from '../base/errors.ts';
 import { principalOf } from './access.ts';
-import type { HttpDeps, Stores } from './ports.ts';
+import type { HttpDeps, KeptAnswer, Stores } from './ports.ts';
 
+const REPLAYED_HEADER = 'idempotency-replayed';
 const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
 
 export interface Creation<Body> {
@@ -31,25 +32,89 @@ export async function createOnce<Body>(
   reply.code(creation.status);
   if (key === undefined) return await deps.storage.transaction(work);
 
-  const scope = scopeOf(request);
-  const fingerprint = fingerprintOf(request);
   return await deps.storage.transaction(async (stores) => {
-    const kept = await stores.idempotency.claim(scope, key, fingerprint, new Date(deps.clock.now()));
-    if (kept && kept.fingerprint !== fingerprint) {
-      throw new CallwayError(
-        'conflict',
-        'idempotency_key_reused',
-        'This Idempotency-Key came with another request before; use a new one',
-      );
-    }
-    if (kept) {
-      reply.code(kept.status).header('idempotency-replayed', 'true');
-      return kept.body as Body;
-    }
+    const kept = await claim(deps, request, stores, key);
+    if (kept) return replay(reply, kept) as Body;
     const body = await work(stores);
-    await stores.idempotency.keep(scope, key, creation.status, creation.withoutSecrets?.(body) ?? body);
+    const shown = creation.withoutSecrets?.(body) ?? body;
+    await stores.idempotency.keep(scopeOf(request), key, creation.status, shown);
     return body;
   });
+}
+
+/**
+ * As {@link createOnce}, for work that keeps what it does by itself and therefore cannot share the transaction: the
+ * answer is kept right after the work. A repetition that comes in between, or after a crash in between, runs the work
+ * again; the work must bear that, by refusing what exists already or by doing no harm.
+ *
+ * @param after - What else is written together with the kept answer.
+ * @throws {CallwayError} 409 `idempotency_key_reused`
+ */
+export async function createOnceApart<Body>(
+  deps: Pick<HttpDeps, 'storage' | 'clock'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  creation: Creation<Body>,
+  work: () => Promise<Body>,
+  after: (stores: Stores) => Promise<void> = async () => {},
+): Promise<Body> {
+  const key = keyOfRequest(request);
+  const kept = key === undefined ? undefined : await lookUp(deps, request, key);
+  if (kept) return replay(reply, kept) as Body;
+  const body = await work().catch(async (error: unknown) => {
+    // The same request may have been faster on another connection: then its answer is the answer.
+    const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
+    if (!meanwhile) throw error;
+    return replay(reply, meanwhile) as Body;
+  });
+  if (reply.hasHeader(REPLAYED_HEADER)) return body;
+  return await createOnce(deps, request, reply, creation, async (stores) => {
+    await after(stores);
+    return body;
+  });
+}
+
+/** Leaves no claim behind, since the work comes between looking and keeping. */
+async function lookUp(
+  deps: Pick<HttpDeps, 'storage' | 'clock'>,
+  request: FastifyRequest,
+  key: string,
+): Promise<KeptAnswer | undefined> {
+  const nothingKept = new Error('nothing is kept under this key');
+  try {
+    return await deps.storage.transaction(async (stores) => {
+      const kept = await claim(deps, request, stores, key);
+      if (!kept) throw nothingKept;
+      return kept;
+    });
+  } catch (error) {
+    if (error !== nothingKept) throw error;
+    return undefined;
+  }
+}
+
+async function claim(
+  deps: Pick<HttpDeps, 'clock'>,
+  request: FastifyRequest,
+  stores: Stores,
+  key: string,
+): Promise<KeptAnswer | undefined> {
+  const fingerprint = fingerprintOf(request);
+  const now = new Date(deps.clock.now());
+  const kept = await stores.idempotency.claim(scopeOf(request), key, fingerprint, now);
+  if (kept && kept.fingerprint !== fingerprint) {
+    throw new CallwayError(
+      'conflict',
+      'idempotency_key_reused',
+      'This Idempotency-Key came with another request before; use a new one',
+    );
+  }
+  return kept;
+}
+
+function replay(reply: FastifyReply, kept: KeptAnswer): unknown {
+  reply.code(kept.status).header(REPLAYED_HEADER, 'true');
+  return kept.body;
 }
 
 function keyOfRequest(request: FastifyRequest): string | undefined {

@@ -4,9 +4,13 @@ import type { Authenticator, Revocations } from '../accounts/authenticator.ts';
 import type { RateLimiter } from '../accounts/rateLimiter.ts';
 import type { IdempotencyStore, LegacyUsageStore } from '../accounts/requestStores.ts';
 import type { ApiKeyStore, AuditStore, ProjectStore } from '../accounts/stores.ts';
+import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { AgentStore, PathwayStore, ToolStore } from '../agents/stores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Page, PageOf } from '../base/page.ts';
+import type { Conversations } from '../conversation/conversations.ts';
+import type { HistoryStore, SessionStore } from '../conversation/stores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
 import type { TestCaseStore, TestSuiteStore } from '../suites/stores.ts';
 
@@ -22,6 +26,8 @@ export interface Stores {
   readonly testSuites: TestSuiteStore;
   readonly idempotency: IdempotencyStore;
   readonly legacyUsage: LegacyUsageStore;
+  readonly sessions: Pick<SessionStore, 'search'>;
+  readonly history: HistoryStore;
 }
 
 export interface Storage {
@@ -38,6 +44,42 @@ export interface Dependency {
   isAway?(): boolean;
 }
 
+/** One webhook that was sent, and what its receiver made of it. */
+export interface WebhookDelivery {
+  readonly deliveryId: string;
+  readonly event: WebhookEventName;
+  readonly sessionId: string;
+  readonly url: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Whether the receiver answered 2xx. */
+  readonly ok: boolean;
+  /** Null when there was no answer. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface WebhookDeliveryFilter {
+  readonly sessionId?: string;
+  readonly event?: WebhookEventName;
+}
+
+export interface SigningSecret {
+  /** `whsec_…` */
+  readonly secret: string;
+  /** Until when the secret before this one signs as well; null when none does. */
+  readonly previousValidUntil: string | null;
+}
+
+/** What a project's operator sees of its webhooks. */
+export interface WebhookAdmin {
+  /** Latest first. */
+  deliveries(projectId: string, filter: WebhookDeliveryFilter, page: Page): Promise<PageOf<WebhookDelivery>>;
+  secret(projectId: string): Promise<SigningSecret>;
+  rotate(projectId: string): Promise<SigningSecret>;
+}
+
 /** All that the routes need from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
@@ -51,9 +93,15 @@ export interface HttpDeps {
   readonly logger: Logger;
   readonly settings: HttpSettings;
   readonly metrics: Metrics;
+  readonly conversations: Conversations;
+  readonly webhookAdmin: WebhookAdmin;
+  /** Hangs up a live call; absent where the program takes no calls. */
+  readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }
 
 export interface HttpSettings {
+  /** Of the models that answer, as `GET …/models` shows them. */
+  readonly modelNames: readonly string[];
   readonly publicUrl: () => string;
   readonly trustProxy: boolean;
   readonly corsOrigins: readonly string[];

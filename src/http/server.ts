@@ -23,11 +23,14 @@ import { openApi } from './plugins/openapi.ts';
 import type { HttpDeps } from './ports.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
+import { chatCompletionRoutes } from './routes/chatCompletions.ts';
+import { modelRoutes } from './routes/models.ts';
 import { operationsRoutes } from './routes/operations.ts';
 import { pathwayRoutes } from './routes/pathway.ts';
 import { pathwayEdgeRoutes } from './routes/pathwayEdges.ts';
 import { pathwayNodeRoutes } from './routes/pathwayNodes.ts';
 import { projectRoutes } from './routes/projects.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { testCaseRoutes } from './routes/testCases.ts';
 import { testSuiteRoutes } from './routes/testSuites.ts';
 import { toolRoutes } from './routes/tools.ts';
@@ -95,6 +98,9 @@ const ROUTES = [
   toolRoutes,
   testCaseRoutes,
   testSuiteRoutes,
+  chatCompletionRoutes,
+  modelRoutes,
+  sessionRoutes,
 ];
 
 async function addHooks(app: App, deps: HttpDeps): Promise<void> {

@@ -1,0 +1,43 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { invalid } from '../base/errors.ts';
+
+export const SESSION_HEADER = 'x-session-id';
+const MAX_CHARACTERS = 255;
+const FORM = `1 to ${MAX_CHARACTERS} characters`;
+/** What a header's value may hold. @see RFC 9110 section 5.5 */
+const HEADER_SAFE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** The id of a session, chosen by its caller. */
+export const sessionIdField = z
+  .string()
+  .refine(isSessionId, `{field} must be ${FORM}`)
+  .meta({ minLength: 1, maxLength: MAX_CHARACTERS, example: 'customer-4711' });
+
+/**
+ * The session that the header names, decoded as UTF-8 where its bytes are that.
+ *
+ * @throws {CallwayError} 400 `invalid_session_id`
+ */
+export function sessionIdOfHeader(request: FastifyRequest): string | undefined {
+  const header = request.headers[SESSION_HEADER];
+  if (header === undefined) return undefined;
+  // Node gives a header's bytes as Latin-1.
+  const bytes = Buffer.from(String(header), 'latin1');
+  const id = isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
+  if (!isSessionId(id)) throw invalid('invalid_session_id', `The header X-Session-ID must be ${FORM}`);
+  return id;
+}
+
+/** Sends the id back as UTF-8. One with control characters cannot stand in a header; the body has it. */
+export function echoSessionId(reply: FastifyReply, sessionId: string): void {
+  const value = Buffer.from(sessionId, 'utf8').toString('latin1');
+  if (HEADER_SAFE.test(value)) reply.header(SESSION_HEADER, value);
+}
+
+/** Counts as people do: an emoji is one. */
+function isSessionId(id: string): boolean {
+  return id !== '' && (id.length <= MAX_CHARACTERS || [...id].length <= MAX_CHARACTERS);
+}
