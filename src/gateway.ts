@@ -10,6 +10,8 @@ import { uuidV7 } from './base/ids.ts';
 import { createSealer } from './base/sealer.ts';
 import type { Config } from './config/config.ts';
 import { keptSecret } from './config/keptSecret.ts';
+import { createGuardedClient } from './egress/client.ts';
+import { buildConversations, buildModels } from './gateway/conversation.ts';
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
@@ -27,6 +29,8 @@ import { openPostgres } from './storage/postgres.ts';
 import { createStorage } from './storage/storage.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
+
+const USER_AGENT = 'callway';
 
 export interface Gateway {
   /** Where the API listens. */
@@ -92,6 +96,22 @@ async function build(
   closers.push(() => authenticator.close());
   closers.push(startHousekeeping(storage.stores, clock, logger));
 
+  const egressPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
+  const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
+  closers.push(() => client.close());
+  const models = buildModels(config, clock, uuidV7, logger, closers);
+  const conversations = buildConversations({
+    config,
+    storage,
+    redis,
+    models,
+    client,
+    clock,
+    makeId: uuidV7,
+    logger,
+    onEnded: () => undefined,
+  });
+
   let draining = false;
   const listening: { app?: App } = {};
   const app = await createServer({
@@ -103,12 +123,14 @@ async function build(
       { name: 'database', check: async () => void (await database.query('SELECT 1')) },
       { name: 'redis', check: () => redis.ping(), isAway: () => !redis.isReady() },
     ],
-    egressPolicy: { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS },
+    egressPolicy,
+    conversations,
     clock,
     makeId: uuidV7,
     logger,
     metrics: createMetrics(),
     settings: {
+      modelNames: [...new Set([models.smart, models.balance, models.turbo])],
       publicUrl: () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST),
       trustProxy: config.TRUST_PROXY,
       corsOrigins: config.CORS_ORIGINS,

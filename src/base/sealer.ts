@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
 const VERSION = 'v1';
@@ -11,6 +11,8 @@ export interface Sealer {
   seal(secret: string): string;
   /** @throws {Error} When the text was not sealed with this key, or was changed. */
   open(sealed: string): string;
+  /** The same for the same text, and under no other key; gives away nothing of secrets in it. */
+  digest(text: string): string;
   /** Tells one key from another without telling the key. */
   readonly fingerprint: string;
 }
@@ -22,6 +24,7 @@ export interface Sealer {
  * @see NIST SP 800-38D
  */
 export function createSealer(key: Uint8Array): Sealer {
+  const digestKey = createHmac('sha256', key).update('callway-digests').digest();
   return {
     fingerprint: createHash('sha256').update('callway-secrets-key').update(key).digest('hex').slice(0, 16),
     seal(secret) {
@@ -45,5 +48,6 @@ export function createSealer(key: Uint8Array): Sealer {
       const opened = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
       return Buffer.concat([opened, decipher.final()]).toString('utf8');
     },
+    digest: (text) => createHmac('sha256', digestKey).update(text).digest('hex'),
   };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import type { KeptAnswer } from '../accounts/requestStores.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import { principalOf } from './access.ts';
-import type { HttpDeps, KeptAnswer, Stores } from './ports.ts';
+import type { HttpDeps, Stores } from './ports.ts';
 
 const REPLAYED_HEADER = 'idempotency-replayed';
 const KEY_FORM = /^[\x21-\x7e]{1,255}$/;

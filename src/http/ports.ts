@@ -94,7 +94,7 @@ export interface HttpDeps {
   readonly settings: HttpSettings;
   readonly metrics: Metrics;
   readonly conversations: Conversations;
-  readonly webhookAdmin: WebhookAdmin;
+  readonly webhookAdmin?: WebhookAdmin;
   /** Hangs up a live call; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }

@@ -1,5 +1,12 @@
 /** A value that a query may carry; objects go as JSON text, made by the caller. */
-export type Parameter = string | number | boolean | Date | null | readonly string[];
+export type Parameter =
+  | string
+  | number
+  | boolean
+  | Date
+  | null
+  | readonly (string | null)[]
+  | readonly (number | null)[];
 
 /** Runs one query at a time: a database, or a transaction in it. */
 export interface Queryable {

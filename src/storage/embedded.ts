@@ -1,4 +1,5 @@
 import { PGlite, type Transaction } from '@electric-sql/pglite';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 
 import type { Database, Parameter, Queryable } from './database.ts';
@@ -19,7 +20,7 @@ type Target = PGlite | Transaction;
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Database> {
   const database = await PGlite.create(options.folder, {
-    extensions: { vector },
+    extensions: { vector, pg_trgm },
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
   });
   const scripts = new WeakMap<Queryable, Transaction>();

@@ -11,12 +11,24 @@ export interface Sealing {
   openAgent(record: AgentRecord): AgentRecord;
   sealTool(tool: Tool): Tool;
   openTool(tool: Tool): Tool;
+  sealRelease(release: AgentRelease): AgentRelease;
+  openRelease(release: AgentRelease): AgentRelease;
+  /** @see Sealer.digest */
+  digest(text: string): string;
 }
 
 export function createSealing(sealer: Sealer): Sealing {
   const seal = forEachHeader(sealer.seal);
   const open = forEachHeader(sealer.open);
-  return { sealAgent: seal.record, openAgent: open.record, sealTool: seal.tool, openTool: open.tool };
+  return {
+    sealAgent: seal.record,
+    openAgent: open.record,
+    sealTool: seal.tool,
+    openTool: open.tool,
+    sealRelease: seal.release,
+    openRelease: open.release,
+    digest: sealer.digest,
+  };
 }
 
 function forEachHeader(change: (value: string) => string) {
@@ -38,5 +50,5 @@ function forEachHeader(change: (value: string) => string) {
     config: config(given.config),
     frozen: given.frozen && release(given.frozen),
   });
-  return { record, tool };
+  return { record, release, tool };
 }

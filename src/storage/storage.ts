@@ -3,11 +3,15 @@ import { agentStore } from './agents.ts';
 import { apiKeyStore } from './apiKeys.ts';
 import { auditStore } from './audit.ts';
 import type { Database, Queryable } from './database.ts';
+import { historyStore } from './history.ts';
 import { idempotencyStore } from './idempotency.ts';
 import { legacyUsageStore } from './legacyUsage.ts';
+import { memoryStore } from './memories.ts';
 import { pathwayStore } from './pathways.ts';
 import { projectStore } from './projects.ts';
+import { releaseStore } from './releases.ts';
 import { createSealing, type Sealing } from './sealing.ts';
+import { sessionStore } from './sessions.ts';
 import { testCaseStore } from './testCases.ts';
 import { testSuiteStore } from './testSuites.ts';
 import { toolStore } from './tools.ts';
@@ -35,5 +39,9 @@ function storesOver(database: Queryable, sealing: Sealing) {
     testSuites: testSuiteStore(database),
     idempotency: idempotencyStore(database),
     legacyUsage: legacyUsageStore(database),
+    releases: releaseStore(database, sealing),
+    sessions: sessionStore(database),
+    history: historyStore(database),
+    memory: memoryStore(database),
   };
 }

@@ -9,6 +9,7 @@ import { createLogger } from '../../../src/logger.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
 import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
 import { type ManualClock, manualClock } from '../../support/manualClock.ts';
+import { noConversations } from '../../support/noConversations.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
 
@@ -46,7 +47,9 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     makeId: uuidV7,
     logger: createLogger('silent'),
     metrics: createMetrics(),
+    conversations: noConversations,
     settings: {
+      modelNames: [],
       publicUrl: () => 'http://127.0.0.1',
       trustProxy: false,
       corsOrigins: [],

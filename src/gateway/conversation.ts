@@ -1,0 +1,93 @@
+import type { Logger } from 'pino';
+
+import { releaseFor } from '../agents/updateAgent.ts';
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import type { Config } from '../config/config.ts';
+import type { Conversations } from '../conversation/conversations.ts';
+import { createConversations } from '../conversation/createConversations.ts';
+import type { ModelChoice } from '../conversation/models.ts';
+import { createPrepare } from '../conversation/prepare.ts';
+import { createToolRunner } from '../conversation/toolRunner.ts';
+import type { GuardedClient } from '../egress/client.ts';
+import { createOpenAiChatModel } from '../models/openai/chat.ts';
+import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
+import { createRehearsalModel, REHEARSAL_MODEL } from '../models/rehearsal/rehearsal.ts';
+import { createResilientModel } from '../models/resilient.ts';
+import { createTemplateCache } from '../pathway/templates.ts';
+import type { RedisConnection } from '../queue/redis.ts';
+import { redisTurnLock } from '../queue/turnLock.ts';
+import type { createStorage } from '../storage/storage.ts';
+
+/** Handed on by whoever builds something that lives: what ends it, in the order of building. */
+export type Closers = (() => Promise<void>)[];
+
+/** The chat model of the settings: an OpenAI-compatible endpoint, or the rehearsal model, which says that it is one. */
+export function buildModels(
+  config: Config,
+  clock: Clock,
+  makeId: MakeId,
+  logger: Logger,
+  closers: Closers,
+): ModelChoice {
+  if (config.CHAT_PROVIDER === 'local') {
+    logger.warn(
+      'no chat model is set: the rehearsal model answers by rules; set OPENAI_API_KEY or OPENAI_BASE_URL',
+    );
+    const chat = createRehearsalModel();
+    return { chat, smart: REHEARSAL_MODEL, balance: REHEARSAL_MODEL, turbo: REHEARSAL_MODEL };
+  }
+  const endpoint = createOpenAiEndpoint({ apiKey: config.OPENAI_API_KEY, baseUrl: config.OPENAI_BASE_URL });
+  closers.push(() => endpoint.close());
+  const chat = createResilientModel(createOpenAiChatModel({ endpoint, clock, makeId }), {
+    clock,
+    timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
+    onRetry: (error) =>
+      logger.warn({ err: error }, 'the model failed before its first word; asked once more'),
+  });
+  return {
+    chat,
+    smart: config.CHAT_MODEL_SMART,
+    balance: config.CHAT_MODEL_BALANCE,
+    turbo: config.CHAT_MODEL_TURBO,
+  };
+}
+
+export interface ConversationParts {
+  readonly config: Config;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly redis: RedisConnection;
+  readonly models: ModelChoice;
+  readonly client: GuardedClient;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+  readonly onEnded: () => void;
+}
+
+/** The engine that chat and calls stand on. */
+export function buildConversations(parts: ConversationParts): Conversations {
+  const { config, storage, models, client, clock, makeId, logger } = parts;
+  const { stores } = storage;
+  const templates = createTemplateCache();
+  return createConversations({
+    sessions: stores.sessions,
+    releases: stores.releases,
+    releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
+    lock: redisTurnLock(parts.redis, clock),
+    turn: {
+      models,
+      tools: createToolRunner({ client, templates }),
+      templates,
+      clock,
+      onMissingVariable: ({ projectId, instanceId }, variable) =>
+        logger.info({ projectId, instanceId, variable }, 'a template names a variable that is not set'),
+    },
+    prepare: createPrepare({ client, memory: stores.memory, clock }),
+    clock,
+    makeId,
+    finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
+    onEnded: parts.onEnded,
+    onError: (error, what) => logger.warn({ err: error }, what),
+  });
+}

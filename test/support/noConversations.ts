@@ -1,0 +1,8 @@
+import type { Conversations } from '../../src/conversation/conversations.ts';
+
+const refuse = (): never => {
+  throw new Error('nothing talks here');
+};
+
+/** For an API under test where nothing talks. */
+export const noConversations: Conversations = { create: refuse, find: refuse, converse: refuse, end: refuse };
