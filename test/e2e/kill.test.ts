@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { startChild } from '../support/child.ts';
+import { createClient } from '../support/gateway.ts';
+import { createTestDatabase, startPostgres } from '../support/postgres.ts';
+import { type ServiceProcess, startService } from '../support/processes.ts';
+import { redisDatabase } from '../support/redis.ts';
+import { makeTempDir } from '../support/tempDir.ts';
+import { startWriters } from './support/writers.ts';
+
+const WAIT = { timeout: 20_000 };
+const TIMEOUT = 180_000;
+/** The embedded database's first start is slow on a busy machine. */
+const READY_TIMEOUT_MS = 90_000;
+
+function dataFolder(): string {
+  const { path, remove } = makeTempDir();
+  onTestFinished(async () => {
+    // Left by a service that was killed and, where the test failed, never started again.
+    const redisPid = await ownRedis(path).catch(() => undefined);
+    if (redisPid) process.kill(redisPid, 'SIGKILL');
+    remove();
+  });
+  return path;
+}
+async function start(dataDir: string, env: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startService({ dataDir, env, readyTimeoutMs: READY_TIMEOUT_MS });
+  onTestFinished(() => service.close());
+  return service;
+}
+const clientOf = (service: ServiceProcess) =>
+  createClient(service.url, readFileSync(join(service.dataDir, 'admin-token'), 'utf8').trim());
+
+/** The `redis-server` that the service runs on its folder. */
+async function ownRedis(dataDir: string) {
+  const { port, password } = JSON.parse(readFileSync(join(dataDir, 'redis', 'server.json'), 'utf8'));
+  const client = new Redis(`redis://:${password}@127.0.0.1:${port}`, {
+    lazyConnect: true,
+    retryStrategy: null,
+    maxRetriesPerRequest: 0,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const [, pid] = /process_id:(\d+)/.exec(await client.info('server')) ?? [];
+    return Number(pid);
+  } catch {
+    return undefined;
+  } finally {
+    client.disconnect();
+  }
+}
+
+describe('a crash', () => {
+  test('loses no acknowledged write, leaves Redis to the next start, and a stop ends both', {
+    timeout: TIMEOUT,
+  }, async () => {
+    const dataDir = dataFolder();
+    const first = await start(dataDir);
+    const project = await (await clientOf(first)).createProject();
+    const writers = startWriters(first.url, project);
+    await expect.poll(() => writers.acknowledged.length, WAIT).toBeGreaterThan(80);
+    const redisPid = await ownRedis(dataDir);
+    expect(redisPid).toBeGreaterThan(0);
+
+    await first.kill9();
+    await writers.stop();
+    const beganMs = performance.now();
+    const second = await start(dataDir);
+    console.log(`ready again on its data after ${Math.round(performance.now() - beganMs)} ms`);
+
+    expect(writers.refused).toEqual([]);
+    expect(await writers.missingFrom(second.url)).toEqual([]);
+    expect(await ownRedis(dataDir)).toBe(redisPid);
+    expect((await second.stop()).code).toBe(0);
+    expect(await ownRedis(dataDir)).toBeUndefined();
+    expect(existsSync(join(dataDir, 'callway.lock'))).toBe(false);
+  });
+});
+
+describe('a Postgres that crashes and comes back under load', () => {
+  test('makes 503s for a while, and loses no acknowledged write', { timeout: TIMEOUT }, async () => {
+    const postgres = await startPostgres();
+    onTestFinished(() => postgres.close());
+    const redis = await redisDatabase();
+    onTestFinished(() => redis.drop());
+    const service = await start(dataFolder(), { DATABASE_URL: postgres.url, REDIS_URL: redis.url });
+    const project = await (await clientOf(service)).createProject();
+    const writers = startWriters(service.url, project);
+    const count = () => writers.acknowledged.length;
+    await expect.poll(count, WAIT).toBeGreaterThan(100);
+
+    await postgres.stop('immediate');
+    await expect.poll(() => writers.refused.length, WAIT).toBeGreaterThan(10);
+    await postgres.start();
+    const atRestart = count();
+    await expect.poll(count, WAIT).toBeGreaterThan(atRestart + 100);
+    await writers.stop();
+
+    expect(new Set(writers.refused)).toEqual(new Set([503]));
+    expect(await writers.missingFrom(service.url)).toEqual([]);
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect((await service.stop()).code).toBe(0);
+  });
+});
+
+describe('a start', () => {
+  test('on a folder that another has is refused, and names both', { timeout: TIMEOUT }, async () => {
+    const [dataDir, database] = [dataFolder(), await createTestDatabase()];
+    onTestFinished(() => database.drop());
+    // Redis lies in the folder, which is enough for it to be one service's alone.
+    const env = { DATABASE_URL: database.url };
+    const first = await start(dataDir, env);
+
+    const second = startService({ dataDir, env });
+
+    await expect(second).rejects.toThrow(
+      `Callway cannot run: ${dataDir} is in use by another Callway (process ${first.pid}`,
+    );
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    expect((await first.stop()).code).toBe(0);
+  });
+
+  test('with wrong settings names all of them at once and exits 78', async () => {
+    const env = {
+      PORT: 'x',
+      DATABASE_URL: 'mysql://x',
+      ROLES: 'cook',
+      LEGACY_SUNSET: 'soon',
+      LOG_LEVEL: 'loud',
+      PUBLIC_IP: 'here',
+      CHAT_PROVIDER: 'me',
+    };
+    const { code, said } = await failedStart(env);
+
+    expect(code).toBe(78);
+    for (const name of Object.keys(env)) expect(said).toMatch(new RegExp(`^ +${name}: must `, 'm'));
+  });
+
+  test('without a setting’s secret in its words', async () => {
+    const { code, said } = await failedStart({
+      SECRETS_KEY: 'short-but-secret',
+      CALLWAY_ADMIN_TOKEN: 'word',
+    });
+
+    expect(code).toBe(78);
+    expect(said).toMatch(/SECRETS_KEY: must be 32 bytes/);
+    expect(said).not.toContain('short-but-secret');
+  });
+});
+
+/** Starts the service with settings that it must refuse. */
+async function failedStart(env: Record<string, string>): Promise<{ code: number | null; said: string }> {
+  const child = await startChild(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    env: { PATH: process.env.PATH, DATA_DIR: dataFolder(), ...env },
+  });
+  const { code } = await child.ended;
+  return { code, said: child.lines.join('\n') };
+}
