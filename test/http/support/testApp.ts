@@ -8,14 +8,13 @@ import { createServer } from '../../../src/http/server.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
 import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
-import { type ManualClock, manualClock } from '../../support/manualClock.ts';
-import { noConversations } from '../../support/noConversations.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
 
 export interface TestApp {
   readonly app: App;
-  readonly clock: ManualClock;
+  readonly clock: SimulatedClock;
   readonly storage: Storage;
   close(): Promise<void>;
 }
@@ -24,7 +23,7 @@ export interface TestApp {
 export async function createTestApp(settings: Partial<HttpSettings> = {}): Promise<TestApp> {
   const opened = await migrated(openServerDatabase);
   const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
-  const clock = manualClock();
+  const clock = createSimulatedClock(Date.UTC(2026, 5, 1));
   const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
   const authenticator = createAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
