@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
 /** `secret` keys begin with `sk_`, `developer` keys with `dk_`. */
@@ -61,7 +61,7 @@ export function looksLikeApiKey(credential: string): boolean {
  * digest tells an attacker's clock nothing about the key.
  */
 export function digestCredential(credential: string): string {
-  return createHash('sha256').update(credential).digest('hex');
+  return hash('sha256', credential, 'hex');
 }
 
 function base62(bytes: Buffer): string {

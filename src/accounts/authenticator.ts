@@ -33,8 +33,8 @@ export interface AuthenticatorDeps {
 export interface Authenticator {
   /** Who holds this credential, if anybody; what is remembered needs no look-up. */
   authenticate(credential: string): Promise<Principal | undefined>;
-  /** As `authenticate`, but only from memory: costs nothing, finds only what was found lately. */
-  remembered(credential: string): Principal | undefined;
+  /** As `authenticate`, but at once and only from memory: finds the operator, and keys that were found lately. */
+  recall(credential: string): Principal | undefined;
   /** Keeps the last uses, and stops. Idempotent. */
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const adminDigest = Buffer.from(digestCredential(deps.adminToken), 'hex');
   const cache = new Map<string, { principal: KeyPrincipal; until: number }>();
   let generation = 0;
-  let uses = new Map<string, Date>();
+  let uses = new Map<string, number>();
   let closed = false;
 
   const stopListening = revocations.listen(
@@ -63,7 +63,8 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     const batch = uses;
     if (batch.size === 0) return;
     uses = new Map();
-    await deps.markUsed(batch).catch(deps.onError);
+    const times = new Map([...batch].map(([keyId, atMs]) => [keyId, new Date(atMs)]));
+    await deps.markUsed(times).catch(deps.onError);
   };
   let timer = clock.setTimer(tick, USE_FLUSH_MILLISECONDS);
   function tick() {
@@ -72,34 +73,31 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     });
   }
 
-  const recall = (digest: string): KeyPrincipal | undefined => {
-    const entry = cache.get(digest);
-    return entry && entry.until > clock.monotonicMs() && revocations.heard() ? entry.principal : undefined;
-  };
   const remember = (digest: string, principal: KeyPrincipal) => {
     if (cache.size >= CACHE_ENTRIES) cache.delete(cache.keys().next().value ?? '');
     cache.set(digest, { principal, until: clock.monotonicMs() + CACHE_MILLISECONDS });
   };
-  const isAdmin = (digest: string) => timingSafeEqual(Buffer.from(digest, 'hex'), adminDigest);
+  const recall = (digest: string): Principal | undefined => {
+    const entry = cache.get(digest);
+    if (entry && entry.until > clock.monotonicMs() && revocations.heard()) return used(entry.principal);
+    return timingSafeEqual(Buffer.from(digest, 'hex'), adminDigest) ? { kind: 'admin' } : undefined;
+  };
+  const used = (principal: KeyPrincipal): KeyPrincipal => {
+    uses.set(principal.keyId, clock.now());
+    return principal;
+  };
 
   return {
-    remembered(credential) {
-      const digest = digestCredential(credential);
-      return isAdmin(digest) ? { kind: 'admin' } : recall(digest);
-    },
+    recall: (credential) => recall(digestCredential(credential)),
     async authenticate(credential) {
       const digest = digestCredential(credential);
-      if (isAdmin(digest)) return { kind: 'admin' };
-      if (!looksLikeApiKey(credential)) return undefined;
-      let principal = recall(digest);
-      if (!principal) {
-        // A revocation that is announced while the look-up runs must not be undone by what the look-up saw.
-        const before = generation;
-        principal = await deps.findByDigest(digest);
-        if (principal && before === generation) remember(digest, principal);
-      }
-      if (principal) uses.set(principal.keyId, new Date(clock.now()));
-      return principal;
+      const known = recall(digest);
+      if (known || !looksLikeApiKey(credential)) return known;
+      // A revocation that is announced while the look-up runs must not be undone by what the look-up saw.
+      const before = generation;
+      const principal = await deps.findByDigest(digest);
+      if (principal && before === generation) remember(digest, principal);
+      return principal && used(principal);
     },
     async close() {
       if (closed) return;

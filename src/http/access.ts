@@ -4,7 +4,7 @@ import type { Authenticator } from '../accounts/authenticator.ts';
 import type { KeyPrincipal, Principal } from '../accounts/principal.ts';
 import type { RateLimiter } from '../accounts/rateLimiter.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { HttpSettings } from './ports.ts';
+import type { Allowance, HttpSettings, RateLimiter } from './ports.ts';
 
 /** Who may call a route. */
 export type Access =
@@ -35,7 +35,11 @@ export interface GateDeps {
   readonly settings: Pick<HttpSettings, 'rateLimitPerMinute' | 'failedAuthPerMinute'>;
 }
 
-/** Lets a request in, or says why not. Runs before the body is read, so that a stranger's body never is. */
+/**
+ * Lets a request in, or says why not. Runs before the body is read, so that a stranger's body never is.
+ *
+ * @throws {CallwayError} At once, or in what is to be waited for.
+ */
 export function createGate(deps: GateDeps) {
   const { authenticator, rateLimiter, settings } = deps;
 
@@ -44,16 +48,7 @@ export function createGate(deps: GateDeps) {
     throw allowance.allowed ? error : tooMany(allowance.retryAfterSeconds, 'refused credentials');
   };
 
-  const identify = async (request: FastifyRequest): Promise<Principal> => {
-    const credential = bearer(request);
-    if (credential === undefined) {
-      return await refuse(
-        request,
-        unauthenticated('missing_credential', 'Send the header Authorization: Bearer <key>'),
-      );
-    }
-    const known = authenticator.remembered(credential);
-    if (known) return (await authenticator.authenticate(credential)) ?? known;
+  const lookUp = async (request: FastifyRequest, credential: string): Promise<Principal> => {
     // A source that has failed too often may not make us look up more; a key that works is remembered from before.
     const allowance = rateLimiter.isExhausted(failuresOf(request));
     if (!allowance.allowed) throw tooMany(allowance.retryAfterSeconds, 'refused credentials');
@@ -61,20 +56,29 @@ export function createGate(deps: GateDeps) {
     return found ?? (await refuse(request, INVALID_CREDENTIAL()));
   };
 
-  return async function gate(request: FastifyRequest): Promise<void> {
-    const access = request.routeOptions.config.access ?? { kind: 'public' };
-    if (access.kind === 'public') return;
-    const principal = await identify(request);
+  const admit = (request: FastifyRequest, access: Access, principal: Principal): Waiting => {
     const problem = judge(access, principal, projectOf(request));
-    if (problem?.category === 'unauthenticated') await refuse(request, problem);
+    if (problem?.category === 'unauthenticated') return refuse(request, problem);
     if (problem) throw problem;
     request.principal = principal;
-    if (principal.kind === 'admin') return;
+    if (principal.kind === 'admin') return undefined;
     const allowance = rateLimiter.take(`key:${principal.keyId}`, settings.rateLimitPerMinute);
-    const answer = 'allowed' in allowance ? allowance : await allowance;
-    if (!answer.allowed) throw tooMany(answer.retryAfterSeconds, 'requests with this key');
+    return 'allowed' in allowance ? requireAllowed(allowance) : allowance.then(requireAllowed);
+  };
+
+  return function gate(request: FastifyRequest): Waiting {
+    const access = request.routeOptions.config.access ?? { kind: 'public' };
+    if (access.kind === 'public') return undefined;
+    const credential = bearer(request);
+    if (credential === undefined) return refuse(request, MISSING_CREDENTIAL());
+    const known = authenticator.recall(credential);
+    if (known) return admit(request, access, known);
+    return lookUp(request, credential).then((principal) => admit(request, access, principal));
   };
 }
+
+/** What is still to be waited for; nothing, most of the time, and then a request should not wait for a promise. */
+type Waiting = Promise<void> | undefined;
 
 /** The key that called; on routes that only keys may call. */
 export function keyOf(request: FastifyRequest): KeyPrincipal {
@@ -122,7 +126,14 @@ function unauthenticated(code: string, message: string): CallwayError {
   return new CallwayError('unauthenticated', code, message);
 }
 
+const MISSING_CREDENTIAL = () =>
+  unauthenticated('missing_credential', 'Send the header Authorization: Bearer <key>');
+
 const INVALID_CREDENTIAL = () => unauthenticated('invalid_credential', 'The credential is not valid here');
+
+function requireAllowed(allowance: Allowance): undefined {
+  if (!allowance.allowed) throw tooMany(allowance.retryAfterSeconds, 'requests with this key');
+}
 
 function tooMany(retryAfterSeconds: number, what: string): CallwayError {
   return new CallwayError(

@@ -17,7 +17,7 @@ import type { App } from './app.ts';
 import { answerClientErrors } from './clientError.ts';
 import { replyWithError } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
-import { legacyRoutes } from './plugins/legacy.ts';
+import { createLegacyRoutes } from './plugins/legacy.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
 import type { HttpDeps } from './ports.ts';
@@ -111,23 +111,20 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
       exposedHeaders: ['x-request-id', 'x-session-id', 'etag', 'retry-after', 'idempotency-replayed'],
     });
   }
-  app.addHook('onRequest', async (request, reply) => {
+  const legacy = createLegacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
+  const gate = createGate(deps);
+  // One hook for each event, and no promise where nothing is waited for: each costs every request.
+  app.addHook('onRequest', (request, reply, done) => {
     addCommonHeaders(request, reply);
     if (request.url.includes('%00')) throw invalid('invalid_url', 'The path holds the character U+0000');
+    legacy.announce(request, reply);
+    requireDependencies(request, deps.dependencies);
+    const waiting = gate(request);
+    if (waiting) waiting.then(() => done(), done);
+    else done();
   });
-  legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
-  const gate = createGate(deps);
-  app.addHook('onRequest', async (request) => {
-    if ((request.routeOptions.config.access?.kind ?? 'public') === 'public') return;
-    const away = deps.dependencies.find((dependency) => dependency.isAway?.());
-    if (away) throw unavailable(away.name);
-    await gate(request);
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    // Else a connection that was busy when the stop began would hold it up for as long as it may idle.
-    if (deps.settings.isDraining()) reply.header('connection', 'close');
-  });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    legacy.count(request);
     const route = request.routeOptions.url ?? 'unknown';
     const { method } = request;
     deps.metrics.requestDone({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
@@ -141,7 +138,15 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
       },
       'request done',
     );
+    done();
   });
+}
+
+/** @throws {CallwayError} 503 on routes that are not public, while something that they stand on is known to be away. */
+function requireDependencies(request: FastifyRequest, dependencies: HttpDeps['dependencies']): void {
+  if ((request.routeOptions.config.access?.kind ?? 'public') === 'public') return;
+  const away = dependencies.find((dependency) => dependency.isAway?.());
+  if (away) throw unavailable(away.name);
 }
 
 function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {

@@ -23,41 +23,43 @@ export interface LegacyDeps {
   readonly clock: Clock;
 }
 
+/** What the server does for routes that have a `successor`; passes over all others. */
+export interface LegacyRoutes {
+  /** @throws {CallwayError} 410 `legacy_route_removed` from the sunset on. */
+  announce(request: FastifyRequest, reply: FastifyReply): void;
+  count(request: FastifyRequest): void;
+}
+
 /**
- * Tells callers of routes that have a `successor` that they will end, counts them, and ends them at the sunset.
+ * Tells callers of legacy routes that they will end, counts them, and ends them at the sunset.
  *
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */
-export function legacyRoutes(app: App, deps: LegacyDeps): void {
+export function createLegacyRoutes(app: App, deps: LegacyDeps): LegacyRoutes {
   const sunset = deps.settings.legacySunset;
   const deprecated = Math.min(DEPRECATED_SINCE.getTime(), sunset.getTime());
   const counter = createUsageCounter(deps);
   app.addHook('onClose', () => counter.close());
 
-  app.addHook('onRequest', async (request, reply) => {
-    const { successor } = request.routeOptions.config;
-    if (successor === undefined) return;
-    const path = fill(successor, request);
-    announce(reply, deprecated, sunset, path);
-    if (deps.clock.now() >= sunset.getTime()) {
-      throw new CallwayError(
-        'gone',
-        'legacy_route_removed',
-        `This route ended on ${sunset.toISOString()}; use ${path}`,
-        {
-          extra: { successor: path },
-        },
-      );
-    }
-  });
-  app.addHook('onResponse', async (request) => {
-    const { url, config } = request.routeOptions;
-    if (config.successor === undefined || request.principal?.kind !== 'secret') return;
-    counter.count(request.principal.projectId, `${request.method} ${url}`);
-  });
+  return {
+    announce(request, reply) {
+      const { successor } = request.routeOptions.config;
+      if (successor === undefined) return;
+      const path = fill(successor, request);
+      addHeaders(reply, deprecated, sunset, path);
+      if (deps.clock.now() < sunset.getTime()) return;
+      const message = `This route ended on ${sunset.toISOString()}; use ${path}`;
+      throw new CallwayError('gone', 'legacy_route_removed', message, { extra: { successor: path } });
+    },
+    count(request) {
+      const { url, config } = request.routeOptions;
+      if (config.successor === undefined || request.principal?.kind !== 'secret') return;
+      counter.count(request.principal.projectId, `${request.method} ${url}`);
+    },
+  };
 }
 
-function announce(reply: FastifyReply, deprecated: number, sunset: Date, successor: string): void {
+function addHeaders(reply: FastifyReply, deprecated: number, sunset: Date, successor: string): void {
   reply.header('deprecation', `@${Math.floor(deprecated / 1000)}`);
   reply.header('sunset', sunset.toUTCString());
   reply.header('link', `<${successor}>; rel="successor-version"`);
