@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 
 import { table } from '../src/cli/table.ts';
 import type { ServerName } from './http/child.ts';
-import { type Contender, startContender } from './http/contender.ts';
+import { type Contender, type Cost, startContender } from './http/contender.ts';
 import { measureStarts } from './http/starts.ts';
 import { median, rangeOf } from './support/statistics.ts';
 
@@ -53,25 +53,36 @@ async function measure(
   all: readonly Contender[],
   rounds: number,
   requests: number,
-): Promise<Map<ServerName, number[]>> {
+): Promise<Map<ServerName, Cost[]>> {
   for (const contender of all) await contender.round(WARM_UP_REQUESTS);
-  const costs = new Map<ServerName, number[]>(all.map(({ name }) => [name, []]));
+  const costs = new Map<ServerName, Cost[]>(all.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {
     for (const contender of all) costs.get(contender.name)?.push(await contender.round(requests));
   }
   return costs;
 }
 
-function printCosts(costs: ReadonlyMap<ServerName, readonly number[]>): void {
-  const base = median(costs.get('bare') ?? []);
-  const rows = [...costs].map(([name, values]) => [
-    TITLES[name],
-    median(values).toFixed(1),
-    rangeOf(values, 1),
-    (median(values) / base).toFixed(2),
-  ]);
+function printCosts(costs: ReadonlyMap<ServerName, readonly Cost[]>): void {
+  const parts: Record<string, (cost: Cost) => number> = {
+    all: ({ user, system }) => user + system,
+    user: ({ user }) => user,
+    system: ({ system }) => system,
+  };
+  const rows = [...costs].map(([name, rounds]) => {
+    const figures = Object.values(parts).map((part) => rounds.map(part));
+    const bases = Object.values(parts).map((part) => median((costs.get('bare') ?? []).map(part)));
+    return [
+      TITLES[name],
+      ...figures.flatMap((values, index) => [
+        median(values).toFixed(1),
+        (median(values) / (bases[index] ?? Number.NaN)).toFixed(2),
+      ]),
+      rangeOf(figures[0] ?? [], 1),
+    ];
+  });
   console.log(`PATCH of an agent, without a database; aim: at most ${WANTED_RATIO} times the bare route.`);
-  console.log(table([['', 'CPU us a request', 'of all rounds', 'times bare'], ...rows]));
+  const head = Object.keys(parts).flatMap((part) => [`${part} us`, 'times']);
+  console.log(table([['median CPU time a request', ...head, 'all us, of all rounds'], ...rows]));
 }
 
 function printStarts(seconds: readonly number[]): void {

@@ -10,13 +10,12 @@ const servers = {
 export type ServerName = keyof typeof servers;
 
 /** What the child says: its address once it listens, then its CPU time whenever it is asked. */
-export type ChildMessage = { readonly url: string } | { readonly cpuMicroseconds: number };
+export type ChildMessage = { readonly url: string } | { readonly cpu: NodeJS.CpuUsage };
 
 const say = (message: ChildMessage) => process.send?.(message);
 
 process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  say({ cpuMicroseconds: user + system });
+  say({ cpu: process.cpuUsage() });
 });
 process.on('disconnect', () => process.exit());
 say({ url: await servers[process.argv[2] as ServerName]() });

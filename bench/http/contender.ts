@@ -8,10 +8,18 @@ import { BODY, KEY, PROJECT_ID, ROUTE } from './route.ts';
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
+/** CPU time of the serving process, in microseconds a request. */
+export interface Cost {
+  /** In the program itself. */
+  readonly user: number;
+  /** In the kernel on its behalf: sockets, mostly. */
+  readonly system: number;
+}
+
 export interface Contender {
   readonly name: ServerName;
-  /** Sends so many requests, and checks that each was answered well. @returns CPU microseconds a request. */
-  round(requests: number): Promise<number>;
+  /** Sends so many requests, and checks that each was answered well. */
+  round(requests: number): Promise<Cost>;
   close(): Promise<void>;
 }
 
@@ -31,15 +39,15 @@ export async function startContender(
       throw new Error(`the server said ${JSON.stringify(message)} instead of its ${key}`);
     return message as Extract<ChildMessage, Record<Key, unknown>>;
   };
-  const cpuMicroseconds = async () => {
+  const cpu = async () => {
     child.send('cpu');
-    return (await next('cpuMicroseconds')).cpuMicroseconds;
+    return (await next('cpu')).cpu;
   };
   const { url } = await next('url');
   return {
     name,
     async round(requests) {
-      const before = await cpuMicroseconds();
+      const before = await cpu();
       const result = await autocannon({
         url: url + ROUTE.replace(':projectId', PROJECT_ID),
         method: 'PATCH',
@@ -49,7 +57,11 @@ export async function startContender(
         amount: requests,
       });
       if (result['2xx'] !== requests) throw new Error(`${name}: ${result['2xx']} of ${requests} succeeded`);
-      return ((await cpuMicroseconds()) - before) / requests;
+      const after = await cpu();
+      return {
+        user: (after.user - before.user) / requests,
+        system: (after.system - before.system) / requests,
+      };
     },
     async close() {
       const exited = once(child, 'exit');
