@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { z } from 'zod';
 
 import { invalid } from '../base/errors.ts';
@@ -9,6 +9,8 @@ const MAX_CHARACTERS = 255;
 const FORM = `1 to ${MAX_CHARACTERS} characters`;
 /** What a header's value may hold. @see RFC 9110 section 5.5 */
 const HEADER_SAFE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+const ASCII = /^[\x20-\x7e]*$/;
 
 /** The id of a session, chosen by its caller. */
 export const sessionIdField = z
@@ -36,6 +38,16 @@ export function echoSessionId(reply: FastifyReply, sessionId: string): void {
   const value = Buffer.from(sessionId, 'utf8').toString('latin1');
   if (HEADER_SAFE.test(value)) reply.header(SESSION_HEADER, value);
 }
+
+/**
+ * An `onSend` hook for routes that echo a session's id. Node writes a header and a body of text in one go, as UTF-8,
+ * and would so encode the bytes of the header a second time; a body of bytes leaves them as they are.
+ */
+export const keepHeaderBytes: onSendHookHandler<unknown> = (_request, reply, payload, done) => {
+  const echoed = reply.getHeader(SESSION_HEADER);
+  const isPlain = typeof echoed !== 'string' || ASCII.test(echoed);
+  done(null, isPlain || typeof payload !== 'string' ? payload : Buffer.from(payload, 'utf8'));
+};
 
 /** Counts as people do: an emoji is one. */
 function isSessionId(id: string): boolean {

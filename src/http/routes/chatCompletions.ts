@@ -16,7 +16,7 @@ import { openEventStream } from '../chat/eventStream.ts';
 import { type OpenTurn, openTurn, wholeAnswer } from '../chat/openTurn.ts';
 import { errorBody } from '../errors.ts';
 import type { HttpDeps } from '../ports.ts';
-import { echoSessionId, SESSION_HEADER, sessionIdOfHeader } from '../sessionIds.ts';
+import { echoSessionId, keepHeaderBytes, SESSION_HEADER, sessionIdOfHeader } from '../sessionIds.ts';
 
 /** Room for a long talk that its caller sends anew with each request. */
 const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
@@ -47,6 +47,7 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
       {
         config,
         bodyLimit: CHAT_BODY_LIMIT_BYTES,
+        onSend: keepHeaderBytes,
         schema: {
           ...about('Chat', 'Answer a chat', DESCRIPTION),
           ...mark,

@@ -1,0 +1,218 @@
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import type { AuditEntry } from '../../src/accounts/audit.ts';
+import type { Authenticator } from '../../src/accounts/authenticator.ts';
+import type { Principal } from '../../src/accounts/principal.ts';
+import type { Project } from '../../src/accounts/project.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
+import type { HistoryStore, SessionStore } from '../../src/conversation/stores.ts';
+import type { HttpDeps, KeptAnswer, LegacyUse, Stores, WebhookAdmin } from '../../src/http/ports.ts';
+import { createServer } from '../../src/http/server.ts';
+import { createLogger } from '../../src/logger.ts';
+import { createFakeConversations, type FakeConversations } from './fakeConversations.ts';
+import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
+
+export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
+export const SECRET_KEY = 'sk_test';
+export const DEVELOPER_KEY = 'dk_test';
+export const READ_ONLY_KEY = 'dk_reader';
+export const ADMIN_TOKEN = 'admin_test';
+export const LEGACY_SUNSET = new Date('2027-09-11T00:00:00.000Z');
+
+export interface TestServer {
+  readonly url: string;
+  readonly conversations: FakeConversations;
+  readonly clock: SimulatedClock;
+  readonly project: { reportUsage: boolean };
+  readonly audit: AuditEntry[];
+  readonly legacyUses: LegacyUse[];
+  /** Of the requests that were counted as done. */
+  readonly requestsDone: { method: string; route: string; status: number }[];
+  readonly logLines: Record<string, unknown>[];
+  /** Sends a request with the secret key, or the one that is named; null sends none. */
+  send(method: string, path: string, options?: SendOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface SendOptions {
+  readonly key?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface ServerOptions {
+  readonly history?: Partial<HistoryStore>;
+  readonly sessions?: Pick<SessionStore, 'search'>;
+  readonly webhookAdmin?: Partial<WebhookAdmin>;
+  readonly hangUp?: HttpDeps['hangUp'];
+}
+
+/** The HTTP API on a socket of its own, over stores in memory and scripted conversations. */
+export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
+  const conversations = createFakeConversations();
+  const clock = createSimulatedClock();
+  const project = { reportUsage: false };
+  const audit: AuditEntry[] = [];
+  const legacyUses: LegacyUse[] = [];
+  const requestsDone: TestServer['requestsDone'] = [];
+  const logLines: Record<string, unknown>[] = [];
+  const stores: Stores = {
+    ...unused<Omit<Stores, keyof ReturnType<typeof memoryStores>>>('store', UNUSED_STORES),
+    ...memoryStores(project, audit, legacyUses),
+    sessions: options.sessions ?? unused('sessions', ['search']),
+    history: { ...unused<HistoryStore>('history', ['list', 'find', 'stats']), ...options.history },
+  };
+  const app = await createServer({
+    storage: { stores, transaction: (work) => work(stores) },
+    authenticator: fakeAuthenticator(),
+    revocations: unused('revocations', ['announce']),
+    rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
+    dependencies: [],
+    egressPolicy: { allowInsecureLoopback: false },
+    clock,
+    makeId: uuidV7,
+    logger: createLogger('info', lineStream(logLines)),
+    metrics: {
+      contentType: 'text/plain',
+      render: async () => '',
+      requestDone: (labels) => void requestsDone.push(labels),
+      legacyRequest: () => {},
+    },
+    conversations,
+    webhookAdmin: {
+      ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
+      ...options.webhookAdmin,
+    },
+    ...(options.hangUp ? { hangUp: options.hangUp } : {}),
+    settings: {
+      modelNames: ['scripted-model', 'vendor/large'],
+      publicUrl: () => 'http://callway.test',
+      trustProxy: false,
+      corsOrigins: ['https://app.example'],
+      legacySunset: LEGACY_SUNSET,
+      rateLimitPerMinute: 0,
+      failedAuthPerMinute: 0,
+      isDraining: () => false,
+    },
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  return {
+    url,
+    conversations,
+    clock,
+    project,
+    audit,
+    legacyUses,
+    requestsDone,
+    logLines,
+    send: (method, path, sent) => send(url, method, path, sent),
+    close: () => app.close(),
+  };
+}
+
+const UNUSED_STORES = ['apiKeys', 'agents', 'pathways', 'tools', 'testCases', 'testSuites'] as const;
+
+function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], uses: LegacyUse[]) {
+  const kept = new Map<string, KeptAnswer>();
+  const project = (): Project => ({
+    id: PROJECT_ID,
+    name: 'Test',
+    sessionIdleMinutes: 30,
+    historyRetentionDays: 30,
+    reportUsage: settings.reportUsage,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  });
+  return {
+    projects: {
+      ...unused<Stores['projects']>('projects', ['insert', 'list', 'update', 'remove']),
+      find: async (id: string) => (id === PROJECT_ID ? project() : undefined),
+    },
+    audit: { append: async (entry: AuditEntry) => void audit.push(entry), list: never },
+    idempotency: {
+      ...keptAnswers(kept),
+      removeOlderThan: never,
+    },
+    legacyUsage: { add: async (batch: readonly LegacyUse[]) => void uses.push(...batch), since: never },
+  };
+}
+
+/** A claim that is not followed by an answer leaves nothing, as a transaction that was rolled back. */
+function keptAnswers(kept: Map<string, KeptAnswer>) {
+  const fingerprints = new Map<string, string>();
+  return {
+    async claim(scope: string, key: string, fingerprint: string) {
+      fingerprints.set(`${scope} ${key}`, fingerprint);
+      return kept.get(`${scope} ${key}`);
+    },
+    async keep(scope: string, key: string, status: number, body: unknown) {
+      const fingerprint = fingerprints.get(`${scope} ${key}`) ?? '';
+      kept.set(`${scope} ${key}`, { fingerprint, status, body: JSON.parse(JSON.stringify(body)) });
+    },
+  };
+}
+
+function fakeAuthenticator(): Authenticator {
+  const key = (kind: 'secret' | 'developer', keyId: string, more: readonly ('write' | 'keys:write')[]) => ({
+    kind,
+    keyId,
+    hint: '…test',
+    projectId: PROJECT_ID,
+    scopes: ['read' as const, ...more],
+  });
+  const principals = new Map<string, Principal>([
+    [SECRET_KEY, key('secret', 'key-1', ['write'])],
+    [DEVELOPER_KEY, key('developer', 'key-2', ['write', 'keys:write'])],
+    [READ_ONLY_KEY, key('developer', 'key-3', [])],
+    [ADMIN_TOKEN, { kind: 'admin' }],
+  ]);
+  return {
+    ...unused<Authenticator>('authenticator', ['close']),
+    remembered: (credential) => principals.get(credential),
+    authenticate: async (credential) => principals.get(credential),
+  };
+}
+
+async function send(url: string, method: string, path: string, sent: SendOptions = {}): Promise<Answer> {
+  const { key = SECRET_KEY, body, headers = {} } = sent;
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Parts that a test does not expect to be used, and that say so. */
+function unused<Part extends object>(what: string, names: readonly (keyof Part & string)[]): Part {
+  const parts = names.map((name) => [name, () => never(`${what}.${name}`)]);
+  return Object.fromEntries(parts) as Part;
+}
+
+function never(what: unknown = 'this'): never {
+  throw new Error(`${String(what)} is not expected to be used`);
+}
+
+function lineStream(lines: Record<string, unknown>[]): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      for (const line of chunk.toString().split('\n')) if (line !== '') lines.push(JSON.parse(line));
+      done();
+    },
+  });
+}
