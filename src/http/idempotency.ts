@@ -57,7 +57,7 @@ export async function createOnceApart<Body>(
   reply: FastifyReply,
   creation: Creation<Body>,
   work: () => Promise<Body>,
-  after: (stores: Stores) => Promise<void> = async () => {},
+  after?: (stores: Stores) => Promise<void>,
 ): Promise<Body> {
   const key = keyOfRequest(request);
   const kept = key === undefined ? undefined : await lookUp(deps, request, key);
@@ -69,8 +69,12 @@ export async function createOnceApart<Body>(
     return replay(reply, meanwhile) as Body;
   });
   if (reply.hasHeader(REPLAYED_HEADER)) return body;
+  if (key === undefined && !after) {
+    reply.code(creation.status);
+    return body;
+  }
   return await createOnce(deps, request, reply, creation, async (stores) => {
-    await after(stores);
+    await after?.(stores);
     return body;
   });
 }

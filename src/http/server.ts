@@ -31,10 +31,12 @@ import { pathwayRoutes } from './routes/pathway.ts';
 import { pathwayEdgeRoutes } from './routes/pathwayEdges.ts';
 import { pathwayNodeRoutes } from './routes/pathwayNodes.ts';
 import { projectRoutes } from './routes/projects.ts';
+import { sessionHistoryRoutes } from './routes/sessionHistory.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { testCaseRoutes } from './routes/testCases.ts';
 import { testSuiteRoutes } from './routes/testSuites.ts';
 import { toolRoutes } from './routes/tools.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
 /** A client has so long to send a whole request, headers and body. */
@@ -107,6 +109,8 @@ const ROUTES = [
   chatCompletionRoutes,
   modelRoutes,
   sessionRoutes,
+  sessionHistoryRoutes,
+  webhookRoutes,
 ];
 
 async function addHooks(app: App, deps: HttpDeps): Promise<void> {

@@ -9,7 +9,7 @@ export interface OpenTurn {
   /**
    * Passes the pieces on, each once the one before is taken; the turn is over, and its session free, when this returns.
    *
-   * @throws {Error} When the turn fails midway.
+   * @throws {Error} When the turn fails midway, or the signal's reason once that is aborted.
    */
   passOn(take: (piece: ChatPiece) => Promise<void> | undefined): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface OpenTurn {
  * Waits until a turn has something to answer, so that all that can go wrong before is an ordinary error. To transfer
  * or to press keys has no meaning in a chat: such actions are passed over.
  */
-export async function openTurn(outputs: AsyncIterable<TurnOutput>): Promise<OpenTurn> {
+export async function openTurn(outputs: AsyncIterable<TurnOutput>, signal: AbortSignal): Promise<OpenTurn> {
   const iterator = outputs[Symbol.asyncIterator]();
   let model = '';
   let first: ChatPiece | undefined;
@@ -35,6 +35,8 @@ export async function openTurn(outputs: AsyncIterable<TurnOutput>): Promise<Open
       try {
         await take(begin);
         for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+          // Nobody may be left to take it; a turn that has not noticed yet is left.
+          signal.throwIfAborted();
           const piece = next.value;
           if (piece.type === 'start' || piece.type === 'action') continue;
           const taken = take(piece);

@@ -17,7 +17,7 @@ export function watchMethods(app: App): () => void {
   });
   return () => {
     for (const [url, known] of [...methodsOf]) {
-      const missing = METHODS.filter((name) => !known.has(name));
+      const missing = METHODS.filter((name) => !known.has(name) && !isTakenByWider(name, url, methodsOf));
       if (missing.length === 0 || url.includes('*')) continue;
       const allow = [...known].join(', ');
       app.route({
@@ -33,4 +33,22 @@ export function watchMethods(app: App): () => void {
       });
     }
   };
+}
+
+/** Whether a path with parameters takes the method at this place, as `GET …/sessions/:sessionId` does at `…/sessions/search`. */
+function isTakenByWider(
+  method: string,
+  url: string,
+  methodsOf: ReadonlyMap<string, ReadonlySet<string>>,
+): boolean {
+  const segments = url.split('/');
+  return [...methodsOf].some(([other, methods]) => {
+    const wider = other.split('/');
+    return (
+      other !== url &&
+      methods.has(method) &&
+      wider.length === segments.length &&
+      wider.every((segment, index) => segment === segments[index] || segment.startsWith(':'))
+    );
+  });
 }

@@ -2,7 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 
+import { webhookBodySchemas } from '../../webhooks/events.ts';
 import type { App } from '../app.ts';
 
 const VERSION = '1.0.0';
@@ -44,6 +46,9 @@ const TAGS = [
   ['Agent', 'The agent’s configuration.'],
   ['Pathway', 'The graph that a talk follows.'],
   ['Tools', 'HTTP calls that the agent can make.'],
+  ['Chat', 'Talking with the agent through OpenAI’s clients.'],
+  ['Sessions', 'Live sessions, and the history of all.'],
+  ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
   ['Tests', 'Test cases, and suites of them.'],
   ['Operations', 'Health, readiness, numbers.'],
 ] as const;
@@ -63,5 +68,41 @@ function finish(document: Document, url: string): Document {
       }
     }
   }
-  return { ...document, servers: [{ url }] } as Document;
+  return { ...document, servers: [{ url }], webhooks: webhooks() } as Document;
 }
+
+/** What the service sends by itself. @see https://spec.openapis.org/oas/v3.1.1.html, "webhooks" */
+function webhooks(): Record<string, object> {
+  return Object.fromEntries(
+    Object.entries(webhookBodySchemas).map(([event, body]) => {
+      const { $schema: _dialect, id: _id, ...schema } = z.toJSONSchema(body);
+      const operation = {
+        tags: ['Webhooks'],
+        summary: event,
+        ...(schema.description ? { description: schema.description } : {}),
+        parameters: SIGNATURE_HEADERS.map(([name, description]) => ({
+          in: 'header',
+          name,
+          required: true,
+          description,
+          schema: { type: 'string' },
+        })),
+        requestBody: { required: true, content: { 'application/json': { schema } } },
+        responses: {
+          '2XX': { description: 'Received. Any other answer is recorded, and nothing is sent again.' },
+        },
+      };
+      return [event, { post: operation }];
+    }),
+  );
+}
+
+/** @see https://www.standardwebhooks.com */
+const SIGNATURE_HEADERS = [
+  ['webhook-id', 'The same as `deliveryId` in the body.'],
+  ['webhook-timestamp', 'Unix time of the sending, in seconds.'],
+  [
+    'webhook-signature',
+    '`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`; two of them after a rotation.',
+  ],
+] as const;

@@ -89,7 +89,7 @@ async function answer(deps: HttpDeps, asked: Asked): Promise<Completion | Fastif
   const settings = turnSettings(body);
   const read: TurnReader = ({ state }) => ({ ...settings, ...newMessages(state, given) });
   try {
-    const turn = await openTurn(deps.conversations.converse(session, read, signal));
+    const turn = await openTurn(deps.conversations.converse(session, read, signal), signal);
     if (body.stream !== true) return await answerWhole(deps, asked, turn);
     await answerInPieces(deps, asked, turn, signal);
   } catch (error) {
@@ -159,7 +159,7 @@ async function answerInPieces(
     });
     if (!isOver) throw new Error('a turn ended without an outcome');
   } catch (error) {
-    if (signal.aborted && !isOver) return;
+    if (signal.aborted) return;
     request.log.error({ err: error }, 'a stream failed midway');
     const { body: failure } = errorBody(error);
     if (!isOver) stream.end(failureEvent({ message: String(failure.error), code: String(failure.code) }));
