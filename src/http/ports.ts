@@ -8,9 +8,7 @@ import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { AgentStore, PathwayStore, ToolStore } from '../agents/stores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { Page, PageOf } from '../base/page.ts';
-import type { Conversations } from '../conversation/conversations.ts';
-import type { HistoryStore, SessionStore } from '../conversation/stores.ts';
+import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
 import type { TestCaseStore, TestSuiteStore } from '../suites/stores.ts';
 
@@ -26,8 +24,10 @@ export interface Stores {
   readonly testSuites: TestSuiteStore;
   readonly idempotency: IdempotencyStore;
   readonly legacyUsage: LegacyUsageStore;
-  readonly sessions: Pick<SessionStore, 'search'>;
+  readonly releases: ReleaseStore;
+  readonly sessions: SessionStore;
   readonly history: HistoryStore;
+  readonly memory: MemoryStore;
 }
 
 export interface Storage {
