@@ -100,7 +100,7 @@ describe('a tool', () => {
     [
       'a header on two lines',
       { http: { ...LOOKUP.http, headers: [{ key: 'a', value: 'b\r\nc: d' }] } },
-      '/http/headers/0/value',
+      '/http/headers/0',
     ],
     ['an unknown field', { http: { ...LOOKUP.http, retries: 3 } }, '/http/retries'],
   ])('with %s is refused', async (_, changes, path) => {

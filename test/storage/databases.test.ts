@@ -4,13 +4,13 @@ import { createSealer } from '../../src/base/sealer.ts';
 import { requireSameSealer, WrongSecretsKeyError } from '../../src/storage/installation.ts';
 import { openPostgres } from '../../src/storage/postgres.ts';
 import { startPostgres } from '../support/postgres.ts';
-import { databases, migrated, type OpenDatabase } from './support/databases.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
 
 describe.each(databases)('the $name database', ({ open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
-  });
+  }, OPEN_TIMEOUT_MS);
   afterAll(() => opened.close());
 
   test('takes the first secrets key, then no other', async () => {

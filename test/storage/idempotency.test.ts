@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 
 import type { Database } from '../../src/storage/database.ts';
 import { idempotencyStore } from '../../src/storage/idempotency.ts';
-import { databases, migrated, type OpenDatabase, openServerDatabase } from './support/databases.ts';
+import {
+  databases,
+  migrated,
+  OPEN_TIMEOUT_MS,
+  type OpenDatabase,
+  openServerDatabase,
+} from './support/databases.ts';
 
 const NOON = new Date('2026-01-01T12:00:00.000Z');
 const later = (hours: number) => new Date(NOON.getTime() + hours * 3_600_000);
@@ -11,7 +17,7 @@ describe.each(databases)('kept answers on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
-  });
+  }, OPEN_TIMEOUT_MS);
   afterAll(() => opened.close());
   const store = () => idempotencyStore(opened.database);
 

@@ -8,7 +8,7 @@ import { type Migration, migrate, readMigrations } from '../../src/storage/migra
 import { openPostgres } from '../../src/storage/postgres.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { tempDir } from '../support/tempDir.ts';
-import { databases, MIGRATIONS, openServerDatabase } from './support/databases.ts';
+import { databases, MIGRATIONS, OPEN_TIMEOUT_MS, openServerDatabase } from './support/databases.ts';
 
 const migration = (version: number, sql: string): Migration => ({
   version,
@@ -21,7 +21,7 @@ const SECOND = migration(2, 'CREATE TABLE two (id int);');
 const count = async (database: Database, table: string) =>
   (await database.query(`SELECT 1 FROM ${table}`)).length;
 
-describe.each(databases)('migrations on the $name database', ({ open }) => {
+describe.each(databases)('migrations on the $name database', { timeout: OPEN_TIMEOUT_MS }, ({ open }) => {
   test('run once, in order, and those that came since later', async () => {
     const { database, close } = await open();
     onTestFinished(close);

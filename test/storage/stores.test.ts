@@ -9,7 +9,7 @@ import { starterPathway } from '../../src/pathway/starter.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import type { TestCase } from '../../src/suites/testCase.ts';
 import type { TestSuite } from '../../src/suites/testSuite.ts';
-import { databases, migrated, type OpenDatabase } from './support/databases.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
 
 const [T1, T2, T3] = ['2026-01-01T00:00:00.001Z', '2026-01-02T00:00:00.002Z', '2026-01-03T00:00:00.003Z'];
 const PAGE = { limit: 50, offset: 0 };
@@ -24,7 +24,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
   beforeAll(async () => {
     opened = await migrated(open);
     storage = createStorage(opened.database, createSealer(Buffer.alloc(32, 7)));
-  });
+  }, OPEN_TIMEOUT_MS);
   afterAll(() => opened.close());
   beforeEach(async () => {
     [mine, theirs] = [await addProject('mine'), await addProject('theirs')];

@@ -18,6 +18,9 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
+/** For a hook that opens them: the embedded one's very first start is slow on a busy machine. */
+export const OPEN_TIMEOUT_MS = 180_000;
+
 /** The two that the service runs on, empty. */
 export const databases = [
   { name: 'embedded', open: openEmbeddedDatabase },
