@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { Scope } from '../accounts/apiKey.ts';
 import type { Authenticator } from '../accounts/authenticator.ts';
 import type { KeyPrincipal, Principal } from '../accounts/principal.ts';
-import type { RateLimiter } from '../accounts/rateLimiter.ts';
+import type { Allowance, RateLimiter } from '../accounts/rateLimiter.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { Allowance, HttpSettings, RateLimiter } from './ports.ts';
+import type { HttpSettings } from './ports.ts';
 
 /** Who may call a route. */
 export type Access =

@@ -8,6 +8,8 @@ import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { AgentStore, PathwayStore, ToolStore } from '../agents/stores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Page, PageOf } from '../base/page.ts';
+import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
 import type { TestCaseStore, TestSuiteStore } from '../suites/stores.ts';

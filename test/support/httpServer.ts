@@ -4,9 +4,10 @@ import type { AuditEntry } from '../../src/accounts/audit.ts';
 import type { Authenticator } from '../../src/accounts/authenticator.ts';
 import type { Principal } from '../../src/accounts/principal.ts';
 import type { Project } from '../../src/accounts/project.ts';
+import type { KeptAnswer, LegacyUse } from '../../src/accounts/requestStores.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import type { HistoryStore, SessionStore } from '../../src/conversation/stores.ts';
-import type { HttpDeps, KeptAnswer, LegacyUse, Stores, WebhookAdmin } from '../../src/http/ports.ts';
+import type { HttpDeps, Stores, WebhookAdmin } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createFakeConversations, type FakeConversations } from './fakeConversations.ts';
@@ -67,7 +68,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const stores: Stores = {
     ...unused<Omit<Stores, keyof ReturnType<typeof memoryStores>>>('store', UNUSED_STORES),
     ...memoryStores(project, audit, legacyUses),
-    sessions: options.sessions ?? unused('sessions', ['search']),
+    sessions: { ...unused<SessionStore>('sessions', ['search']), ...options.sessions },
     history: { ...unused<HistoryStore>('history', ['list', 'find', 'stats']), ...options.history },
   };
   const app = await createServer({
@@ -177,7 +178,7 @@ function fakeAuthenticator(): Authenticator {
   ]);
   return {
     ...unused<Authenticator>('authenticator', ['close']),
-    remembered: (credential) => principals.get(credential),
+    recall: (credential) => principals.get(credential),
     authenticate: async (credential) => principals.get(credential),
   };
 }

@@ -8,6 +8,7 @@ import { createServer } from '../../../src/http/server.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
 import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
+import { noConversations } from '../../support/noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
