@@ -42,6 +42,7 @@ async function* answer(
   { endpoint, clock, makeId }: OpenAiChatDeps,
 ): AsyncGenerator<ChatEvent, void> {
   outerSignal.throwIfAborted();
+  // The SDK never takes its listener off the signal that it is given.
   const abort = linkAbort(outerSignal);
   const reader = createChatReader(request.model, makeId);
   try {
@@ -65,7 +66,6 @@ async function* answer(
     throw modelErrorOf(error, endpoint, !reader.hasBegun);
   } finally {
     abort.unlink();
-    abort.abort(new Error('The answer is over'));
   }
 }
 
