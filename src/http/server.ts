@@ -135,6 +135,10 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
     if (waiting) waiting.then(() => done(), done);
     else done();
   });
+  app.addHook('preClose', async () => {
+    // Else a connection that was busy when the stop began would hold it up for as long as it may idle.
+    app.server.keepAliveTimeout = 1;
+  });
   app.addHook('onResponse', (request, reply, done) => {
     legacy.count(request);
     const route = request.routeOptions.url ?? 'unknown';

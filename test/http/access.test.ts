@@ -15,6 +15,7 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   manage: { admin: 'in', secret: 403, reader: 403, writer: 403, caller: 403, keeper: 'in' },
   see: { admin: 'in', secret: 'in', reader: 'in', writer: 403, caller: 403, keeper: 403 },
   read: { admin: 401, secret: 'in', reader: 'in', writer: 403, caller: 403, keeper: 403 },
+  legacy: { admin: 401, secret: 'in', reader: 401, writer: 401, caller: 401, keeper: 401 },
   write: { admin: 401, secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
 };
 const PUBLIC = ['/healthz', '/readyz', '/metrics', '/openapi.json'];
@@ -25,6 +26,8 @@ function accessOf(method: string, path: string): string {
   if (path === '/v1/projects' || (path === PROJECT && method !== 'GET')) return 'admin';
   if (path === PROJECT || path === `${PROJECT}/legacy-usage`) return 'see';
   if (path.startsWith(`${PROJECT}/api-keys`) || path === `${PROJECT}/audit-log`) return 'manage';
+  if (path.startsWith('/project/')) return 'legacy';
+  if (path.endsWith('/sessions/search')) return 'read';
   return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
 }
 

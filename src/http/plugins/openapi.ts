@@ -75,7 +75,7 @@ function finish(document: Document, url: string): Document {
 function webhooks(): Record<string, object> {
   return Object.fromEntries(
     Object.entries(webhookBodySchemas).map(([event, body]) => {
-      const { $schema: _dialect, id: _id, ...schema } = z.toJSONSchema(body);
+      const schema = referringToComponents(z.toJSONSchema(body));
       const operation = {
         tags: ['Webhooks'],
         summary: event,
@@ -95,6 +95,13 @@ function webhooks(): Record<string, object> {
       return [event, { post: operation }];
     }),
   );
+}
+
+/** The document's components hold every named schema already. */
+function referringToComponents(schema: z.core.JSONSchema.JSONSchema): z.core.JSONSchema.JSONSchema {
+  const { $schema: _dialect, $defs: _definitions, id: _id, ...rest } = schema;
+  const text = JSON.stringify(rest).replaceAll('"#/$defs/', '"#/components/schemas/');
+  return JSON.parse(text) as z.core.JSONSchema.JSONSchema;
 }
 
 /** @see https://www.standardwebhooks.com */
