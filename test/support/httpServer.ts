@@ -116,7 +116,12 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     requestsDone,
     logLines,
     send: (method, path, sent) => send(url, method, path, sent),
-    close: () => app.close(),
+    async close() {
+      const closed = app.close();
+      // `fetch` may hold a spare connection, on which no request ever came.
+      app.server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
