@@ -96,41 +96,55 @@ function fallback(reachable: boolean): Provider {
   return reachable ? 'openai' : 'local';
 }
 
-/**
- * @param values - Those that are well formed, with defaults.
- * @param given - All that are set, well formed or not.
- */
-function contradictions(values: Partial<Settings>, given: Given): ConfigurationProblem[] {
-  const problems: ConfigurationProblem[] = [];
-  const report = (variable: SettingName, message: string) => problems.push({ variable, message });
-  const isGiven = (...names: SettingName[]) => names.some((name) => given[name] !== undefined);
+/** Settings in part: those that are well formed, with defaults; and what is set, well formed or not. */
+interface Partly {
+  readonly values: Partial<Settings>;
+  readonly given: Given;
+}
 
-  const { RTP_PORT_MIN, RTP_PORT_MAX } = values;
-  if (RTP_PORT_MIN !== undefined && RTP_PORT_MAX !== undefined && RTP_PORT_MIN >= RTP_PORT_MAX) {
-    report('RTP_PORT_MAX', 'must be above RTP_PORT_MIN');
-  }
-  if (isGiven('SIP_TLS_PORT')) {
-    if (!isGiven('SIP_TLS_CERT_FILE')) report('SIP_TLS_CERT_FILE', 'is needed with SIP_TLS_PORT');
-    if (!isGiven('SIP_TLS_KEY_FILE')) report('SIP_TLS_KEY_FILE', 'is needed with SIP_TLS_PORT');
-  }
-  for (const name of ['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE', 'SIP_TLS_CA_FILE'] as const) {
-    const file = values[name];
-    if (file !== undefined && !existsSync(file)) report(name, `names a file that does not exist: ${file}`);
-  }
-  if (!isGiven('OPENAI_API_KEY', 'OPENAI_BASE_URL')) {
-    for (const name of ['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const) {
-      if (values[name] !== 'openai') continue;
-      report(name, 'is openai, which needs OPENAI_API_KEY or OPENAI_BASE_URL');
-    }
-    if (values.EMBEDDING_PROVIDER === 'openai' && !isGiven('EMBEDDING_API_KEY', 'EMBEDDING_BASE_URL')) {
-      report(
-        'EMBEDDING_PROVIDER',
-        'is openai, which needs OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms',
-      );
-    }
-  }
-  if (isGiven('S3_ACCESS_KEY_ID') && !isGiven('S3_SECRET_ACCESS_KEY')) {
-    report('S3_SECRET_ACCESS_KEY', 'is needed with S3_ACCESS_KEY_ID');
-  }
-  return problems;
+type Problem = { readonly variable: SettingName; readonly message: string };
+
+function contradictions(values: Partial<Settings>, given: Given): Problem[] {
+  const partly = { values, given };
+  return [
+    ...portProblems(partly),
+    ...tlsProblems(partly),
+    ...providerProblems(partly),
+    ...storeProblems(partly),
+  ];
+}
+
+function portProblems({ values: { RTP_PORT_MIN, RTP_PORT_MAX } }: Partly): Problem[] {
+  if (RTP_PORT_MIN === undefined || RTP_PORT_MAX === undefined || RTP_PORT_MIN < RTP_PORT_MAX) return [];
+  return [{ variable: 'RTP_PORT_MAX', message: 'must be above RTP_PORT_MIN' }];
+}
+
+function tlsProblems({ values, given }: Partly): Problem[] {
+  const missing = (['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE'] as const)
+    .filter((variable) => given.SIP_TLS_PORT !== undefined && given[variable] === undefined)
+    .map((variable) => ({ variable, message: 'is needed with SIP_TLS_PORT' }));
+  const absent = (['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE', 'SIP_TLS_CA_FILE'] as const).flatMap(
+    (variable) => {
+      const file = values[variable];
+      if (file === undefined || existsSync(file)) return [];
+      return [{ variable, message: `names a file that does not exist: ${file}` }];
+    },
+  );
+  return [...missing, ...absent];
+}
+
+function providerProblems({ values, given }: Partly): Problem[] {
+  if (given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined) return [];
+  const speech = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const)
+    .filter((variable) => values[variable] === 'openai')
+    .map((variable) => ({ variable, message: 'is openai, which needs OPENAI_API_KEY or OPENAI_BASE_URL' }));
+  const hasOwn = given.EMBEDDING_API_KEY !== undefined || given.EMBEDDING_BASE_URL !== undefined;
+  if (values.EMBEDDING_PROVIDER !== 'openai' || hasOwn) return speech;
+  const message = 'is openai, which needs OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms';
+  return [...speech, { variable: 'EMBEDDING_PROVIDER', message }];
+}
+
+function storeProblems({ given }: Partly): Problem[] {
+  if (given.S3_ACCESS_KEY_ID === undefined || given.S3_SECRET_ACCESS_KEY !== undefined) return [];
+  return [{ variable: 'S3_SECRET_ACCESS_KEY', message: 'is needed with S3_ACCESS_KEY_ID' }];
 }
