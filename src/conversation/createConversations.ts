@@ -88,9 +88,14 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
     const run = createTurnRun(deps.turn, begun, release, request, journal, signal);
     yield { type: 'start', model: run.modelName };
-    const done = yield* keepTurn(deps, run);
+    const { kept, done } = yield* keepTurn(deps, run);
     if (done.ended) await end(session.projectId, session.sessionId, done.ended);
-    yield done;
+    try {
+      yield done;
+    } finally {
+      // The answer is out; the next turn waits until its context is small enough.
+      if (!done.ended) await summarise(deps, run, kept);
+    }
   };
 
   return {
@@ -108,7 +113,10 @@ export function createConversations(deps: ConversationsDeps): Conversations {
  * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
  * on. A turn that failed before its first word is as if it had not been, but for the error in the history.
  */
-async function* keepTurn(deps: ConversationsDeps, run: TurnRun): AsyncGenerator<TurnOutput, TurnDone> {
+async function* keepTurn(
+  deps: ConversationsDeps,
+  run: TurnRun,
+): AsyncGenerator<TurnOutput, { kept: Session; done: TurnDone }> {
   const { journal, session } = run;
   let isKept = false;
   const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
@@ -120,14 +128,14 @@ async function* keepTurn(deps: ConversationsDeps, run: TurnRun): AsyncGenerator<
   try {
     const end = yield* takeTurn(run);
     const kept = await keep(end.hasSpoken, false);
-    await summarise(deps, run, kept);
-    return {
+    const done: TurnDone = {
       type: 'done',
       finishReason: kept.state.pendingToolCalls.length > 0 ? 'tool_calls' : 'stop',
       ended: end.ended,
       model: run.modelName,
       usage: run.meter.total(),
     };
+    return { kept, done };
   } catch (error) {
     if (isKept || run.signal.aborted) throw error;
     const failure = error instanceof ModelError ? error : undefined;

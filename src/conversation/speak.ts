@@ -39,8 +39,7 @@ export async function* speak(
     const move = calls.find(({ name }) => name === MOVE_TOOL);
     if (move) edgeId = edgeOf(move, moves) ?? edgeId;
     const others = calls.filter(({ name }) => name !== MOVE_TOOL);
-    const isCallers = ({ name }: ToolCallEvent) =>
-      run.request.callerTools?.some((tool) => tool.name === name) ?? false;
+    const isCallers = ({ name }: ToolCallEvent) => offered.callers.some((tool) => tool.name === name);
     const own = others.filter((call) => !isCallers(call));
     const callers = others.filter(isCallers);
     const halt = own.length > 0 ? yield* runCalls(run, node, own) : null;
@@ -62,7 +61,7 @@ async function* askOnce(
   node: PathwayNode,
   moves: readonly PathwayEdge[],
   knowledge: readonly string[],
-  offered: readonly ToolDefinition[],
+  offered: OfferedTools,
   round: number,
 ): AsyncGenerator<TurnOutput, ToolCallEvent[]> {
   const { request, journal } = run;
@@ -80,7 +79,7 @@ async function* askOnce(
       ...wishesOf(run, round),
       model: run.modelName,
       messages: [...talkOf(run), { role: 'system', content: step }],
-      ...(offered.length > 0 && round <= MAX_TOOL_ROUNDS ? { tools: offered } : {}),
+      ...(round <= MAX_TOOL_ROUNDS ? toolsOf(offered) : {}),
       situation: {
         ...situationOf(run, node),
         kind: moves.length > 0 ? 'answer_and_route' : 'answer',
@@ -115,7 +114,18 @@ function wishesOf({ request }: TurnRun, round: number) {
   };
 }
 
-function offeredTools(run: TurnRun, node: PathwayNode, moves: readonly PathwayEdge[]): ToolDefinition[] {
+interface OfferedTools {
+  readonly own: readonly ToolDefinition[];
+  /** Run by the caller; one that has the name of an own tool is not among them. */
+  readonly callers: readonly ToolDefinition[];
+}
+
+function toolsOf({ own, callers }: OfferedTools): { tools?: ToolDefinition[] } {
+  const tools = [...own, ...callers];
+  return tools.length > 0 ? { tools } : {};
+}
+
+function offeredTools(run: TurnRun, node: PathwayNode, moves: readonly PathwayEdge[]): OfferedTools {
   const { project, builtIn } = toolsOfNode(run.release, node);
   const own = [
     ...(moves.length > 0 ? [moveTool(moves.map(toChoice))] : []),
@@ -126,7 +136,7 @@ function offeredTools(run: TurnRun, node: PathwayNode, moves: readonly PathwayEd
   const callers = (run.request.callerTools ?? []).filter(
     ({ name }) => !own.some((tool) => tool.name === name),
   );
-  return [...own, ...callers];
+  return { own, callers };
 }
 
 async function* handOver(run: TurnRun, events: readonly ToolCallEvent[]): AsyncGenerator<TurnOutput, void> {

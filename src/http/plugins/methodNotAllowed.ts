@@ -16,10 +16,13 @@ export function watchMethods(app: App): () => void {
     for (const name of [method].flat()) known.add(name);
   });
   return () => {
-    for (const [url, known] of [...methodsOf]) {
-      const missing = METHODS.filter((name) => !known.has(name) && !isTakenByWider(name, url, methodsOf));
+    // As it is now: the routes that are added here are noted too.
+    const noted = new Map([...methodsOf].map(([url, methods]) => [url, new Set(methods)]));
+    for (const [url, known] of noted) {
+      const allowed = METHODS.filter((name) => known.has(name) || isTakenByWider(name, url, noted));
+      const missing = METHODS.filter((name) => !allowed.includes(name));
       if (missing.length === 0 || url.includes('*')) continue;
-      const allow = [...known].join(', ');
+      const allow = allowed.join(', ');
       app.route({
         method: missing,
         url,

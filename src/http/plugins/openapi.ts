@@ -98,13 +98,6 @@ function webhooks(): Record<string, object> {
   );
 }
 
-/** The document's components hold every named schema already. */
-function referringToComponents(schema: z.core.JSONSchema.JSONSchema): z.core.JSONSchema.JSONSchema {
-  const { $schema: _dialect, $defs: _definitions, id: _id, ...rest } = schema;
-  const text = JSON.stringify(rest).replaceAll('"#/$defs/', '"#/components/schemas/');
-  return JSON.parse(text) as z.core.JSONSchema.JSONSchema;
-}
-
 /** @see https://www.standardwebhooks.com */
 const SIGNATURE_HEADERS = [
   ['webhook-id', 'The same as `deliveryId` in the body.'],
