@@ -11,6 +11,7 @@ import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
+import type { WebhookDeliveryStore, WebhookSecretStore } from '../conversation/webhookStores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
 import type { TestCaseStore, TestSuiteStore } from '../suites/stores.ts';
 
@@ -30,6 +31,8 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly history: HistoryStore;
   readonly memory: MemoryStore;
+  readonly webhookDeliveries: WebhookDeliveryStore;
+  readonly webhookSecrets: WebhookSecretStore;
 }
 
 export interface Storage {

@@ -102,13 +102,15 @@ const FIND = `
   FROM session_history AS history
   WHERE ${SHOWN} AND session_id = $2 ORDER BY started_at DESC, instance_id DESC LIMIT 1`;
 
+/** Webhooks that are not finished hold on to a history for a day where nothing else does. */
 const PURGE = `
   DELETE FROM session_history WHERE instance_id IN (
     SELECT history.instance_id FROM session_history AS history
     JOIN projects ON projects.id = history.project_id
     WHERE history.status = 'ended'
       AND history.ended_at <= $1::timestamptz - make_interval(days => history_retention_days)
-      AND NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = history.instance_id)
+      AND (history_retention_days > 0 OR history.ended_at <= $1::timestamptz - interval '1 day'
+        OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = history.instance_id))
     LIMIT $2 FOR UPDATE OF history SKIP LOCKED
   ) RETURNING instance_id`;
 

@@ -13,6 +13,8 @@ export interface Sealing {
   openTool(tool: Tool): Tool;
   sealRelease(release: AgentRelease): AgentRelease;
   openRelease(release: AgentRelease): AgentRelease;
+  seal(text: string): string;
+  open(sealed: string): string;
   /** @see Sealer.digest */
   digest(text: string): string;
 }
@@ -27,6 +29,8 @@ export function createSealing(sealer: Sealer): Sealing {
     openTool: open.tool,
     sealRelease: seal.release,
     openRelease: open.release,
+    seal: sealer.seal,
+    open: sealer.open,
     digest: sealer.digest,
   };
 }

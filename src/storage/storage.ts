@@ -15,12 +15,17 @@ import { sessionStore } from './sessions.ts';
 import { testCaseStore } from './testCases.ts';
 import { testSuiteStore } from './testSuites.ts';
 import { toolStore } from './tools.ts';
+import { webhookDeliveryStore } from './webhookDeliveries.ts';
+import { webhookOutbox } from './webhookOutbox.ts';
+import { webhookSecretStore } from './webhookSecrets.ts';
 
 /** All stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
   const sealing = createSealing(sealer);
   return {
     stores: storesOver(database, sealing),
+    /** Has transactions of its own. */
+    outbox: webhookOutbox(database),
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
     ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, sealing))),
@@ -43,5 +48,7 @@ function storesOver(database: Queryable, sealing: Sealing) {
     sessions: sessionStore(database),
     history: historyStore(database),
     memory: memoryStore(database),
+    webhookDeliveries: webhookDeliveryStore(database),
+    webhookSecrets: webhookSecretStore(database, sealing),
   };
 }

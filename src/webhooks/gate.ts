@@ -1,37 +1,12 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import { CallwayError } from '../base/errors.ts';
+import type { GateRow } from '../conversation/webhookStores.ts';
 import { WEBHOOK_EVENT_NAMES } from './events.ts';
 
 const FINAL = 'session.finalized';
 
 /** Expected events but the last. */
 export type EarlierEventName = Exclude<WebhookEventName, typeof FINAL>;
-
-/**
- * - `waiting`: its fact is not known yet.
- * - `ready`: its fact is known; it is sent when every event before it is settled or expired.
- * - `sending`: a sender may have written the first byte.
- * - `settled`: nothing more will be sent; `outcome` says why.
- * - `expired`: the backstop came before its fact; it will never be sent.
- */
-export type GateStatus = 'waiting' | 'ready' | 'sending' | 'settled' | 'expired';
-
-/**
- * `delivered` and `failed` are the receiver's answer, or its lack; `skipped` was not subscribed to; `unknown` is a
- * `session.finalized` whose sender was lost on the way.
- */
-export type GateOutcome = 'delivered' | 'failed' | 'skipped' | 'unknown';
-
-/** One expected event of one session: one row of a table, whose key is session and event. */
-export interface GateRow {
-  readonly event: WebhookEventName;
-  readonly subscribed: boolean;
-  readonly status: GateStatus;
-  /** Set exactly when `settled`. */
-  readonly outcome: GateOutcome | null;
-  /** How often sending was begun. What is told of an earlier attempt is ignored. */
-  readonly attempt: number;
-}
 
 /** A session that goes on; `known` are the facts that came before its end, such as the end of its call. */
 export interface LiveGate {

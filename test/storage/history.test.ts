@@ -187,12 +187,16 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
       expect(old).not.toBe(young);
     });
 
-    test('waits for a session’s webhooks', async () => {
-      await ended(world, later(0));
-      const late = new Date(Date.parse(BEGIN) + 31 * DAY);
-      expect(await history().purge(late)).toBe(0);
+    test('of a project that keeps nothing waits for a session’s webhooks, but for no longer than a day', async () => {
+      const secretive = await sessionWorld(opened.database, { historyRetentionDays: 0 });
+      await ended(secretive, later(0));
+      const ageMs = (ms: number) => new Date(Date.parse(BEGIN) + ms);
+      expect(await history().purge(ageMs(DAY - 1))).toBe(0);
+      await ended(secretive, later(60_000));
       await finishWebhooks();
-      expect(await history().purge(late)).toBe(1);
+      expect(await history().purge(ageMs(59_999))).toBe(1);
+      await ended(secretive, later(0));
+      expect(await history().purge(ageMs(DAY))).toBe(2);
       expect(await messagesLeft()).toBe(0);
     });
 

@@ -4,7 +4,10 @@ import type { AgentRelease } from '../../src/agents/release.ts';
 import { databases, migrated, type OpenDatabase } from './support/databases.ts';
 import { type SessionWorld, sessionWorld } from './support/sessions.ts';
 
-const webhook = { url: 'https://example.com/hook', headers: [{ key: 'Authorization', value: 'Bearer shh' }] };
+const postSessionWebhook = {
+  url: 'https://example.com/hook',
+  headers: [{ key: 'Authorization', value: 'Bearer shh' }],
+};
 
 describe.each(databases)('releases and memories on the $name database', ({ open }) => {
   let opened: OpenDatabase;
@@ -14,7 +17,7 @@ describe.each(databases)('releases and memories on the $name database', ({ open 
   });
   afterAll(() => opened.close());
   beforeEach(async () => {
-    world = await sessionWorld(opened.database, { webhook });
+    world = await sessionWorld(opened.database, { config: { postSessionWebhook } });
   });
   const kept = () =>
     opened.database.query<{ id: string; text: string }>(

@@ -1,4 +1,4 @@
-import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
+import { type AgentConfig, newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../../src/agents/release.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
@@ -15,7 +15,7 @@ export const NOTHING: TurnRecord = { messages: [], events: [] };
 export const later = (ms: number): string => new Date(Date.parse(BEGIN) + ms).toISOString();
 
 /** A project of its own, with a release, in a database that others share. */
-export async function sessionWorld(database: Database, settings: Partial<Settings> = {}) {
+export async function sessionWorld(database: Database, { config = {}, ...settings }: Partial<Settings> = {}) {
   const storage = createStorage(database, createSealer(Buffer.alloc(32, 7)));
   const { projects, releases, sessions } = storage.stores;
   const projectId = uuidV7();
@@ -29,7 +29,7 @@ export async function sessionWorld(database: Database, settings: Partial<Setting
     createdAt: BEGIN,
     updatedAt: BEGIN,
   });
-  const release = makeRelease(settings.webhook ?? null);
+  const release = makeRelease(config);
   const releaseId = await releases.keep(projectId, release);
 
   const start = async (change: Partial<Session> = {}): Promise<Session> => {
@@ -54,7 +54,7 @@ export type SessionWorld = Awaited<ReturnType<typeof sessionWorld>>;
 interface Settings {
   readonly sessionIdleMinutes: number;
   readonly historyRetentionDays: number;
-  readonly webhook: AgentRelease['agent']['postSessionWebhook'];
+  readonly config: Partial<AgentConfig>;
 }
 
 export const ENDING: SessionEnding = {
@@ -75,9 +75,9 @@ export const agent = (content: string, latencyMs?: number): SessionMessage => ({
   ...(latencyMs === undefined ? {} : { latencyMs }),
 });
 
-function makeRelease(webhook: AgentRelease['agent']['postSessionWebhook']): AgentRelease {
+function makeRelease(config: Partial<AgentConfig>): AgentRelease {
   return {
-    agent: { ...newAgentConfig('a'), postSessionWebhook: webhook },
+    agent: { ...newAgentConfig('a'), ...config },
     pathwayId: uuidV7(),
     pathwayVersion: 3,
     pathway: starterPathway(),

@@ -1,0 +1,132 @@
+import type { Clock } from '../base/clock.ts';
+import { delay } from '../base/delay.ts';
+import { CallwayError } from '../base/errors.ts';
+import type { ReleaseStore } from '../conversation/stores.ts';
+import type { OutboxSession, WebhookDelivery, WebhookOutbox } from '../conversation/webhookStores.ts';
+import type { GuardedClient } from '../egress/client.ts';
+import { type CallReport, webhookBody } from './bodies.ts';
+import { DELIVERY_TIMEOUT_MS, type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
+import { begin, type DueEvent, SENDER_LEASE_MS, settle } from './outboxSteps.ts';
+import type { SigningSecrets } from './signingSecrets.ts';
+
+/** Whoever got leave to send, and then stood still for so long, must leave it: it might count as lost before its end. */
+const LATEST_START_MS = SENDER_LEASE_MS - 2 * DELIVERY_TIMEOUT_MS;
+const KEEP_AGAIN_MS = 500;
+
+export interface SendDeps {
+  readonly outbox: WebhookOutbox;
+  readonly releases: Pick<ReleaseStore, 'find'>;
+  readonly secrets: Pick<SigningSecrets, 'signing'>;
+  readonly client: Pick<GuardedClient, 'request'>;
+  readonly clock: Clock;
+  /** What is known of a session's call; absent where there are no calls. */
+  readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
+}
+
+/**
+ * Sends the event whose turn it is: builds its body, asks for leave, sends, and keeps how it went.
+ *
+ * @returns Whether it is settled now; false where another node has taken it.
+ * @throws When the database is away. The event's lease then decides what becomes of it.
+ */
+export async function sendEvent(
+  deps: SendDeps,
+  instanceId: string,
+  due: DueEvent,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { outbox, clock } = deps;
+  const session = await outbox.session(instanceId);
+  if (!session) return false;
+  const prepared = await prepare(deps, due, session);
+  const at = new Date(clock.now()).toISOString();
+  if (prepared.body === undefined) {
+    const record = recordOf(due, prepared, at, { ok: false, durationMs: 0, error: prepared.error });
+    const { event, attempt } = due;
+    await outbox.advance(instanceId, (now) =>
+      settle(now, { event, attempt, ok: false }, clock.now(), record),
+    );
+    return true;
+  }
+
+  const askedMs = clock.monotonicMs();
+  const attempt = await outbox.advance(instanceId, (now) => begin(now, due.event, clock.now()));
+  if (attempt === undefined) return false;
+  if (clock.monotonicMs() - askedMs > LATEST_START_MS)
+    throw new Error('leave to send came too late to be used');
+  const result = await deliver(prepared, deps);
+  const settled = { event: due.event, attempt, ok: result.ok };
+  const record = recordOf({ ...due, attempt }, prepared, at, result);
+  await untilKept(deps, askedMs, signal, () =>
+    outbox.advance(instanceId, (now) => settle(now, settled, clock.now(), record)),
+  );
+  return true;
+}
+
+type Prepared =
+  | (DeliveryRequest & { readonly error?: undefined })
+  | (Pick<DeliveryRequest, 'target'> & {
+      readonly body?: undefined;
+      readonly error: { readonly code: string; readonly message: string };
+    });
+
+async function prepare(deps: SendDeps, due: DueEvent, session: OutboxSession): Promise<Prepared> {
+  const { projectId, releaseId, callId } = session;
+  const [release, secrets, report] = await Promise.all([
+    deps.releases.find(projectId, releaseId),
+    deps.secrets.signing(projectId),
+    callId === null ? undefined : deps.callReport?.(projectId, callId),
+  ]);
+  const webhook = release?.agent.postSessionWebhook;
+  const target = { url: webhook?.url ?? '', headers: webhook?.headers ?? [] };
+  if (!webhook) {
+    return { target, error: { code: 'webhook_target_missing', message: 'the agent has no webhook' } };
+  }
+  try {
+    const body = webhookBody(due.event, due.deliveryId, session, report, deps.clock.now());
+    return { target, deliveryId: due.deliveryId, body, secrets };
+  } catch (error) {
+    if (error instanceof CallwayError) return { target, error };
+    throw error;
+  }
+}
+
+/** The address's own secrets, in its headers, are no part of the record. */
+function recordOf(
+  { event, deliveryId, attempt }: DueEvent,
+  { target, body }: Prepared,
+  at: string,
+  { status, durationMs, error }: DeliveryResult,
+): WebhookDelivery {
+  return {
+    id: deliveryId,
+    attempt,
+    event,
+    url: target.url,
+    status: status ?? null,
+    durationMs,
+    error: error ? { code: error.code, message: error.message } : null,
+    at,
+    body: body ?? null,
+  };
+}
+
+/** What was sent must not be sent again only because the database was away for a moment. */
+async function untilKept(
+  { clock }: SendDeps,
+  askedMs: number,
+  signal: AbortSignal,
+  keep: () => Promise<unknown>,
+): Promise<void> {
+  for (;;) {
+    try {
+      await keep();
+      return;
+    } catch (error) {
+      const isAway = error instanceof CallwayError && error.category === 'unavailable';
+      const isLate = clock.monotonicMs() - askedMs > SENDER_LEASE_MS;
+      if (!isAway || isLate || signal.aborted) throw error;
+      await delay(KEEP_AGAIN_MS, { keepAlive: true });
+    }
+  }
+}

@@ -1,0 +1,430 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import type { AgentConfig, WebhookEventName } from '../../src/agents/agentConfig.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
+import type { Session } from '../../src/conversation/session.ts';
+import type { SessionEnding } from '../../src/conversation/stores.ts';
+import { createGuardedClient, type GuardedClient } from '../../src/egress/client.ts';
+import type { CallReport } from '../../src/webhooks/bodies.ts';
+import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
+import { webhookBodySchema } from '../../src/webhooks/events.ts';
+import { createSigningSecrets } from '../../src/webhooks/signingSecrets.ts';
+import { databases, migrated, type OpenDatabase } from '../storage/support/databases.ts';
+import { agent, ENDING, later, sessionWorld, user } from '../storage/support/sessions.ts';
+import { serveOnLoopback } from '../support/loopbackServer.ts';
+import { createSimulatedClock, type SimulatedClock } from '../support/simulatedClock.ts';
+
+const ALL: readonly WebhookEventName[] = [
+  'session.ended',
+  'call.ended',
+  'recording.ready',
+  'session.finalized',
+];
+const CHAT: readonly WebhookEventName[] = ['session.ended', 'session.finalized'];
+const ENDED_AT_MS = Date.parse(ENDING.at);
+const CALL: CallReport = {
+  call: {
+    callId: 'c',
+    direction: 'outbound',
+    fromNumber: '+886223456789',
+    toNumber: '+886912345678',
+    status: 'completed',
+    durationMs: 42_000,
+    sip: { code: 200, reason: 'OK' },
+  },
+  recording: { status: 'ready', durationMs: 41_900 },
+  recordingUrl: 'https://callway.example/r?signature=1',
+};
+
+interface Received {
+  readonly event: WebhookEventName;
+  readonly body: Record<string, unknown>;
+  readonly headers: NodeJS.Dict<string | string[]>;
+}
+
+describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  let client: GuardedClient;
+  beforeAll(async () => {
+    opened = await migrated(open);
+    client = createGuardedClient({
+      policy: { allowInsecureLoopback: true },
+      clock: systemClock,
+      userAgent: 'test',
+    });
+  });
+  afterAll(async () => {
+    await client.close();
+    await opened.close();
+  });
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+    await opened.database.query('DELETE FROM projects', []);
+  });
+
+  /** A project whose webhook is a server of its own, one node's parts, and time that stands still. */
+  async function scene(
+    settings: Partial<AgentConfig> & { events?: WebhookEventName[]; answer?: number; days?: number } = {},
+  ) {
+    const { events = [...ALL], answer = 204, days = 30, ...config } = settings;
+    const received: Received[] = [];
+    const server = await serveOnLoopback((request, response) => {
+      let text = '';
+      request.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      request.on('end', () => {
+        const body = JSON.parse(text) as Record<string, unknown>;
+        received.push({ event: webhookBodySchema.parse(body).event, body, headers: request.headers });
+        response.writeHead(answer).end();
+      });
+    });
+    closers.push(() => server.close());
+    const url = `http://127.0.0.1:${server.port}/hook`;
+    const headers = [{ key: 'X-Token', value: 'shh' }];
+    const world = await sessionWorld(opened.database, {
+      historyRetentionDays: days,
+      config: { ...config, postSessionWebhook: { url, headers, events } },
+    });
+    const clock = createSimulatedClock(ENDED_AT_MS);
+    const { webhookSecrets: store, releases } = world.stores;
+    const errors: unknown[] = [];
+    const deps: DispatcherDeps = {
+      outbox: world.outbox,
+      releases,
+      secrets: createSigningSecrets({ store, clock }),
+      client,
+      clock,
+      makeId: uuidV7,
+      callReport: async () => CALL,
+      onError: (error) => errors.push(error),
+    };
+    return { world, clock, received, errors, deps, url, names: () => received.map(({ event }) => event) };
+  }
+  type Scene = Awaited<ReturnType<typeof scene>>;
+
+  function node({ deps }: Scene, change: Partial<DispatcherDeps> = {}): Dispatcher {
+    const dispatcher = createDispatcher({ ...deps, ...change });
+    closers.push(() => dispatcher.close());
+    dispatcher.start();
+    return dispatcher;
+  }
+  async function talkAndEnd(
+    { world }: Scene,
+    ending: Partial<SessionEnding> = {},
+    change: Partial<Session> = {},
+  ): Promise<Session> {
+    const session = await world.start(change);
+    const state = { ...session.state, variables: { guests: 2 } };
+    const next = await world.say({ ...session, state }, [user('hi'), agent('hello', 12)]);
+    await world.end(next, { expected: CHAT, subscribed: ALL, ...ending });
+    return next;
+  }
+  const call = { channel: 'phone' as const, callId: 'c' };
+  const isFinished = async (session: Session) =>
+    (await opened.database.query('SELECT 1 FROM webhook_outbox WHERE instance_id = $1', [session.instanceId]))
+      .length === 0;
+  const untilFinished = (session: Session) =>
+    vi.waitFor(async () => expect(await isFinished(session)).toBe(true), { timeout: 5_000, interval: 10 });
+  /** Lets time go by, second by second, so that whatever is left comes due. */
+  const untilFinishedOverTime = (session: Session, clock: SimulatedClock) =>
+    vi.waitFor(
+      async () => {
+        clock.advance(1_000);
+        expect(await isFinished(session)).toBe(true);
+      },
+      { timeout: 15_000, interval: 5 },
+    );
+  const pause = (ms = 60) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test('sends a chat’s two events, signed, and leaves a record of both', async () => {
+    const here = await scene();
+    const session = await talkAndEnd(here);
+    node(here);
+    await untilFinished(session);
+
+    expect(here.names()).toEqual(CHAT);
+    const [ended, finalized] = here.received;
+    expect(ended?.body).toEqual({
+      event: 'session.ended',
+      sessionId: session.sessionId,
+      projectId: session.projectId,
+      channel: 'chat',
+      occurredAt: ENDING.at,
+      deliveryId: ended?.headers['webhook-id'],
+    });
+    expect(finalized?.body).toMatchObject({
+      status: 'ended',
+      endReason: 'api_end',
+      durationMs: 60_000,
+      variables: { guests: 2 },
+      messages: [user('hi'), agent('hello', 12)],
+    });
+    expect(ended?.headers).toMatchObject({
+      'x-token': 'shh',
+      'webhook-signature': expect.stringMatching(/^v1,/),
+    });
+    const { items } = await here.world.stores.webhookDeliveries.list(session.projectId, {}, PAGE);
+    expect(items.map(({ event, status, error, attempt }) => ({ event, status, error, attempt }))).toEqual(
+      expect.arrayContaining(CHAT.map((event) => ({ event, status: 204, error: null, attempt: 1 }))),
+    );
+    expect(items.every(({ body, sessionId }) => body && sessionId === session.sessionId)).toBe(true);
+    expect(JSON.stringify(items)).not.toContain('shh');
+    const history = await here.world.stores.history.find(session.projectId, session.sessionId);
+    expect(
+      history?.events.filter(({ type }) => type === 'webhook_sent').map(({ data }) => data.event),
+    ).toEqual(CHAT);
+  });
+
+  test('a receiver’s refusal is recorded, not repeated, and holds up nothing', async () => {
+    const here = await scene({ answer: 500 });
+    const session = await talkAndEnd(here);
+    node(here);
+    await untilFinished(session);
+    expect(here.names()).toEqual(CHAT);
+    const { items } = await here.world.stores.webhookDeliveries.list(
+      session.projectId,
+      { event: 'session.ended' },
+      PAGE,
+    );
+    expect(items).toMatchObject([{ status: 500, error: { code: 'unexpected_status' } }]);
+  });
+
+  test('sends a call’s four events in order, whatever the order of their facts', async () => {
+    const here = await scene();
+    const session = await here.world.start(call);
+    await here.world.outbox.tell(session.instanceId, 'recording.ready', new Date(ENDED_AT_MS - 5));
+    await here.world.end(session, { expected: ALL, subscribed: ALL });
+    const dispatcher = node(here);
+    await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']));
+    await here.world.outbox.tell(session.instanceId, 'call.ended', new Date(ENDED_AT_MS + 7));
+    here.clock.advance(10);
+    dispatcher.wake();
+    await untilFinished(session);
+    expect(here.names()).toEqual(ALL);
+    expect(here.received.map(({ body }) => body.occurredAt)).toEqual([
+      ENDING.at,
+      later(60_007),
+      later(59_995),
+      later(60_010),
+    ]);
+    expect(here.received[3]?.body).toMatchObject({ ...CALL, status: 'completed' });
+  });
+
+  test('does not wait for a fact beyond the backstop, and sends nothing after session.finalized', async () => {
+    const here = await scene();
+    const session = await here.world.start(call);
+    await here.world.end(session, { expected: ALL, subscribed: ALL });
+    const dispatcher = node(here);
+    await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']));
+    here.clock.advance(Date.parse(ENDING.finalizeBy) - ENDED_AT_MS - 1);
+    await pause();
+    expect(here.names()).toEqual(['session.ended']);
+    await untilFinishedOverTime(session, here.clock);
+    await here.world.outbox.tell(session.instanceId, 'call.ended', new Date(here.clock.now()));
+    dispatcher.wake();
+    await pause();
+    expect(here.names()).toEqual(CHAT);
+  });
+
+  test.each([
+    ['only what is subscribed to', ['session.finalized'], ['session.finalized']],
+    ['the default', ['session.ended'], ['session.ended']],
+    ['nothing', [], []],
+  ] as const)('sends %s, and finishes', async (_what, subscribed, expected) => {
+    const here = await scene();
+    const session = await talkAndEnd(here, { subscribed });
+    node(here);
+    await untilFinished(session);
+    expect(here.names()).toEqual(expected);
+  });
+
+  test('a call whose report is gone costs its event only', async () => {
+    const here = await scene();
+    const session = await here.world.start(call);
+    await here.world.outbox.tell(session.instanceId, 'call.ended', new Date(ENDED_AT_MS));
+    await here.world.end(session, {
+      expected: ['session.ended', 'call.ended', 'session.finalized'],
+      subscribed: ALL,
+    });
+    node(here, { callReport: async () => undefined });
+    await untilFinished(session);
+    expect(here.names()).toEqual(CHAT);
+    const { items } = await here.world.stores.webhookDeliveries.list(
+      session.projectId,
+      { event: 'call.ended' },
+      PAGE,
+    );
+    expect(items).toMatchObject([{ status: null, error: { code: 'webhook_body_invalid' }, body: null }]);
+  });
+
+  test('a project that keeps nothing has its transcript sent, and then nothing of it anywhere', async () => {
+    const here = await scene({ days: 0 });
+    const session = await talkAndEnd(here);
+    node(here);
+    await untilFinished(session);
+    expect(here.received[1]?.body.messages).toHaveLength(2);
+    const left = await opened.database.query(
+      'SELECT 1 FROM session_history UNION ALL SELECT 1 FROM session_messages',
+      [],
+    );
+    expect(left).toEqual([]);
+    const { items } = await here.world.stores.webhookDeliveries.list(session.projectId, {}, PAGE);
+    expect(items.map(({ body }) => body)).toEqual([null, null]);
+  });
+
+  describe('what needs a model', () => {
+    const criteria = [{ name: 'polite', description: 'x' }];
+    const evaluation = { criteria: [{ name: 'polite', passed: true, reason: 'was' }] };
+
+    test('session.ended goes at once, session.finalized with the evaluation', async () => {
+      const here = await scene({ postEvaluationConfig: { criteria }, memoryEnabled: true });
+      const session = await talkAndEnd(here, { evaluating: true });
+      let judge: (evaluation: unknown) => void = () => undefined;
+      const remembered: unknown[] = [];
+      node(here, {
+        evaluate: ({ messages, variables }) => {
+          expect({ messages: messages.length, variables }).toEqual({ messages: 2, variables: { guests: 2 } });
+          return new Promise((resolve) => {
+            judge = resolve;
+          });
+        },
+        remember: async ({ projectId }) => {
+          remembered.push(projectId);
+        },
+      });
+      await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']));
+      await pause();
+      expect(here.names()).toEqual(['session.ended']);
+      judge(evaluation);
+      await untilFinished(session);
+      expect(here.received[1]?.body.evaluation).toEqual(evaluation);
+      expect(remembered).toEqual([session.projectId]);
+      expect(
+        (await here.world.stores.history.find(session.projectId, session.sessionId))?.evaluation,
+      ).toEqual(evaluation);
+    });
+
+    test.each([
+      ['fails', () => Promise.reject(new Error('no model'))],
+      ['never ends', () => new Promise(() => undefined)],
+    ])('an evaluation that %s is done without', async (_what, evaluate) => {
+      const here = await scene({ postEvaluationConfig: { criteria } });
+      const session = await talkAndEnd(here, { evaluating: true });
+      node(here, { evaluate });
+      await vi.waitFor(() => expect(here.names()[0]).toBe('session.ended'));
+      await untilFinishedOverTime(session, here.clock);
+      expect(here.names()).toEqual(CHAT);
+      expect(here.received[1]?.body).not.toHaveProperty('evaluation');
+      expect(here.errors).toHaveLength(1);
+    });
+
+    test('another node begins it anew when the first one dies over it', async () => {
+      const here = await scene({ postEvaluationConfig: { criteria } });
+      const session = await talkAndEnd(here, { evaluating: true, finalizeBy: later(600_000) });
+      const first = node(here, { evaluate: () => new Promise(() => undefined) });
+      await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']));
+      await first.close();
+      node(here, { evaluate: async () => evaluation });
+      await untilFinishedOverTime(session, here.clock);
+      expect(here.received[1]?.body.evaluation).toEqual(evaluation);
+      expect(here.clock.now()).toBeLessThan(Date.parse(later(600_000)));
+    });
+  });
+
+  test('many nodes together send each of many sessions’ events once', async () => {
+    const here = await scene();
+    const sessions = await Promise.all(Array.from({ length: 12 }, () => talkAndEnd(here)));
+    const nodes = [node(here), node(here), node(here)];
+    for (const each of nodes) each.wake();
+    await Promise.all(sessions.map(untilFinished));
+    for (const { sessionId } of sessions) {
+      const events = here.received
+        .filter(({ body }) => body.sessionId === sessionId)
+        .map(({ event }) => event);
+      expect(events).toEqual(CHAT);
+    }
+  });
+
+  describe('a node that dies', () => {
+    /** What a node does on its ports, in order, when it lives. */
+    async function stepsOfOneLife(): Promise<string[]> {
+      const here = await scene();
+      const session = await talkAndEnd(here, { subscribed: CHAT });
+      const mortal = mortalDeps(here.deps, undefined);
+      const dispatcher = node(here, mortal.deps);
+      await untilFinished(session);
+      await dispatcher.close();
+      return mortal.steps.slice(0, mortal.steps.lastIndexOf('advance') + 1);
+    }
+
+    test('is followed by one that goes on at the same step: nothing twice but as promised, nothing lost', async () => {
+      const steps = await stepsOfOneLife();
+      const finalRequest = steps.lastIndexOf('request');
+      expect(steps.filter((step) => step === 'request')).toHaveLength(2);
+      for (const [step, name] of steps.entries()) {
+        for (const moment of ['before', 'after'] as const) {
+          const here = await scene();
+          const session = await talkAndEnd(here, { subscribed: CHAT });
+          const mortal = mortalDeps(here.deps, { step, moment });
+          const first = node(here, mortal.deps);
+          await vi.waitFor(() => expect(mortal.isDead()).toBe(true));
+          await first.close();
+          node(here);
+          await untilFinishedOverTime(session, here.clock);
+
+          // Between leave and the first byte nobody can tell whether it was sent: at most once means not again.
+          const isInWindow =
+            (step === finalRequest - 1 && moment === 'after') ||
+            (step === finalRequest && moment === 'before');
+          const what = `death ${moment} step ${step} (${name})`;
+          const names = here.names();
+          expect([what, names.filter((event) => event === 'session.finalized').length]).toEqual([
+            what,
+            isInWindow ? 0 : 1,
+          ]);
+          const ended = names.filter((event) => event === 'session.ended').length;
+          expect([what, ended >= 1 && ended <= 2]).toEqual([what, true]);
+          expect([what, names.slice(0, ended)]).toEqual([what, Array(ended).fill('session.ended')]);
+          const ids = new Set(here.received.slice(0, ended).map(({ headers }) => headers['webhook-id']));
+          expect([what, ids.size]).toEqual([what, 1]);
+        }
+      }
+    }, 120_000);
+  });
+});
+
+const PAGE = { limit: 50, offset: 0 };
+
+/** Ports that fail from one step on, before or after that step was done, as they do to a process that is killed. */
+function mortalDeps(deps: DispatcherDeps, death: { step: number; moment: 'before' | 'after' } | undefined) {
+  const steps: string[] = [];
+  let dead = false;
+  const mortal =
+    <Args extends unknown[], Result>(name: string, work: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      if (dead) throw new Error('dead');
+      const isLast = death?.step === steps.length;
+      steps.push(name);
+      if (!isLast) return await work(...args);
+      dead = true;
+      if (death?.moment === 'after') await work(...args);
+      throw new Error('dies');
+    };
+  const { outbox, client } = deps;
+  return {
+    steps,
+    isDead: () => dead,
+    deps: {
+      outbox: {
+        ...outbox,
+        claimDue: mortal('claimDue', outbox.claimDue),
+        advance: mortal('advance', outbox.advance) as typeof outbox.advance,
+        session: mortal('session', outbox.session),
+      },
+      client: { request: mortal('request', client.request) },
+    } satisfies Partial<DispatcherDeps>,
+  };
+}
