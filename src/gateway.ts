@@ -10,8 +10,10 @@ import { uuidV7 } from './base/ids.ts';
 import { createSealer } from './base/sealer.ts';
 import type { Config } from './config/config.ts';
 import { keptSecret } from './config/keptSecret.ts';
+import { startSessionSweeps } from './conversation/sessionSweeps.ts';
 import { createGuardedClient } from './egress/client.ts';
 import { buildConversations, buildModels } from './gateway/conversation.ts';
+import { buildLifecycle } from './gateway/lifecycle.ts';
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
@@ -100,6 +102,16 @@ async function build(
   const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
   closers.push(() => client.close());
   const models = buildModels(config, clock, uuidV7, logger, closers);
+  const { dispatcher, webhookAdmin } = buildLifecycle({
+    database,
+    storage,
+    models,
+    client,
+    clock,
+    makeId: uuidV7,
+    logger,
+  });
+  closers.push(() => dispatcher.close());
   const conversations = buildConversations({
     config,
     storage,
@@ -109,8 +121,19 @@ async function build(
     clock,
     makeId: uuidV7,
     logger,
-    onEnded: () => undefined,
+    onEnded: dispatcher.wake,
   });
+  closers.push(
+    startSessionSweeps({
+      sessions: storage.stores.sessions,
+      history: storage.stores.history,
+      deliveries: storage.stores.webhookDeliveries,
+      releases: storage.stores.releases,
+      end: conversations.end,
+      clock,
+      onError: (error, what) => logger.warn({ err: error }, what),
+    }),
+  );
 
   let draining = false;
   const listening: { app?: App } = {};
@@ -125,6 +148,7 @@ async function build(
     ],
     egressPolicy,
     conversations,
+    webhookAdmin,
     clock,
     makeId: uuidV7,
     logger,
@@ -143,6 +167,7 @@ async function build(
   listening.app = app;
   closers.push(() => app.close());
   await redis.untilReady();
+  dispatcher.start();
   await app.listen({ port: config.PORT, host: config.HOST });
 
   let stopping: Promise<void> | undefined;

@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/http/metrics.ts';
 import type { HttpDeps, Stores } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
-import { noConversations } from '../../test/support/noConversations.ts';
+import { noConversations, noWebhooks } from '../../test/support/noConversations.ts';
 import { KEY, PROJECT_ID } from './route.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */
@@ -37,6 +37,7 @@ export async function startMemoryServer(logLevel: string): Promise<string> {
     logger: createLogger(logLevel),
     metrics: createMetrics(),
     conversations: noConversations,
+    webhookAdmin: noWebhooks,
     settings: {
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',

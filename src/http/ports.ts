@@ -11,7 +11,6 @@ import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
-import type { WebhookDeliveryStore, WebhookSecretStore } from '../conversation/webhookStores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
 import type { TestCaseStore, TestSuiteStore } from '../suites/stores.ts';
 
@@ -31,8 +30,6 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly history: HistoryStore;
   readonly memory: MemoryStore;
-  readonly webhookDeliveries: WebhookDeliveryStore;
-  readonly webhookSecrets: WebhookSecretStore;
 }
 
 export interface Storage {
@@ -99,7 +96,7 @@ export interface HttpDeps {
   readonly settings: HttpSettings;
   readonly metrics: Metrics;
   readonly conversations: Conversations;
-  readonly webhookAdmin?: WebhookAdmin;
+  readonly webhookAdmin: WebhookAdmin;
   /** Hangs up a live call; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }

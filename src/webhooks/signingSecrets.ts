@@ -5,13 +5,20 @@ import { makeSigningSecret } from './signature.ts';
 /** So long after a rotation the secret before still signs, so that receivers can change over. */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000;
 
+export interface SigningSecret {
+  /** `whsec_…` */
+  readonly secret: string;
+  /** Until when the secret before this one signs as well; null when none does. */
+  readonly previousValidUntil: string | null;
+}
+
 export interface SigningSecrets {
-  /** The project's secret, `whsec_…`, made at the first use. */
-  current(projectId: string): Promise<string>;
+  /** The project's secret, made at the first use. */
+  current(projectId: string): Promise<SigningSecret>;
   /** Those that sign now: the current one, and for 24 h after a rotation the one before. */
   signing(projectId: string): Promise<readonly string[]>;
   /** @returns The new secret. */
-  rotate(projectId: string): Promise<string>;
+  rotate(projectId: string): Promise<SigningSecret>;
 }
 
 export interface SigningSecretsDeps {
@@ -26,14 +33,21 @@ export function createSigningSecrets(deps: SigningSecretsDeps): SigningSecrets {
   const now = () => new Date(clock.now()).toISOString();
   const kept = async (projectId: string): Promise<StoredWebhookSecret> =>
     (await store.find(projectId)) ?? (await store.insert(projectId, makeSecret(), now()));
+  const shown = (stored: StoredWebhookSecret): SigningSecret => {
+    const untilMs = Date.parse(stored.rotatedAt) + PREVIOUS_SIGNS_MS;
+    const bothSign = stored.previous !== null && clock.now() < untilMs;
+    return { secret: stored.secret, previousValidUntil: bothSign ? new Date(untilMs).toISOString() : null };
+  };
 
   return {
-    current: async (projectId) => (await kept(projectId)).secret,
+    current: async (projectId) => shown(await kept(projectId)),
     async signing(projectId) {
-      const { secret, previous, rotatedAt } = await kept(projectId);
-      const isRecent = clock.now() - Date.parse(rotatedAt) < PREVIOUS_SIGNS_MS;
-      return previous !== null && isRecent ? [secret, previous] : [secret];
+      const stored = await kept(projectId);
+      const { previousValidUntil } = shown(stored);
+      return stored.previous !== null && previousValidUntil !== null
+        ? [stored.secret, stored.previous]
+        : [stored.secret];
     },
-    rotate: async (projectId) => (await store.rotate(projectId, makeSecret(), now())).secret,
+    rotate: async (projectId) => shown(await store.rotate(projectId, makeSecret(), now())),
   };
 }

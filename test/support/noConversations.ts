@@ -1,4 +1,5 @@
 import type { Conversations } from '../../src/conversation/conversations.ts';
+import type { WebhookAdmin } from '../../src/http/ports.ts';
 
 const refuse = (): never => {
   throw new Error('nothing talks here');
@@ -6,3 +7,5 @@ const refuse = (): never => {
 
 /** For an API under test where nothing talks. */
 export const noConversations: Conversations = { create: refuse, find: refuse, converse: refuse, end: refuse };
+
+export const noWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };

@@ -40,7 +40,6 @@ const rotatedSecret = z.object({
 
 export function webhookRoutes(app: App, deps: HttpDeps): void {
   const { webhookAdmin, storage } = deps;
-  if (!webhookAdmin) return;
   const base = '/v1/projects/:projectId';
   const requireProject = async (projectId: string) => {
     if (!(await storage.stores.projects.find(projectId))) throw notFound('Project');

@@ -8,7 +8,7 @@ import { createServer } from '../../../src/http/server.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
 import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
-import { noConversations } from '../../support/noConversations.ts';
+import { noConversations, noWebhooks } from '../../support/noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
@@ -48,6 +48,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     logger: createLogger('silent'),
     metrics: createMetrics(),
     conversations: noConversations,
+    webhookAdmin: noWebhooks,
     settings: {
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',

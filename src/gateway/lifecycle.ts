@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import { createAfterwards } from '../conversation/afterwards.ts';
+import type { ModelChoice } from '../conversation/models.ts';
+import type { GuardedClient } from '../egress/client.ts';
+import type { Database } from '../storage/database.ts';
+import type { createStorage } from '../storage/storage.ts';
+import { webhookOutbox } from '../storage/webhookOutbox.ts';
+import { createDispatcher, type Dispatcher } from '../webhooks/dispatcher.ts';
+import { createSigningSecrets } from '../webhooks/signingSecrets.ts';
+import { createWebhookAdmin } from '../webhooks/webhookAdmin.ts';
+
+export interface LifecycleParts {
+  readonly database: Database;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly models: ModelChoice;
+  readonly client: GuardedClient;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+}
+
+/** What follows a session's end: its webhooks through the gate, its evaluation, and what is remembered of it. */
+export function buildLifecycle(parts: LifecycleParts): {
+  readonly dispatcher: Dispatcher;
+  readonly webhookAdmin: ReturnType<typeof createWebhookAdmin>;
+} {
+  const { database, storage, models, client, clock, makeId, logger } = parts;
+  const { stores } = storage;
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
+  const afterwards = createAfterwards({ models, memory: stores.memory, onError });
+  const dispatcher = createDispatcher({
+    outbox: webhookOutbox(database),
+    releases: stores.releases,
+    secrets,
+    client,
+    clock,
+    makeId,
+    evaluate: afterwards.evaluate,
+    remember: afterwards.remember,
+    onError,
+  });
+  return { dispatcher, webhookAdmin: createWebhookAdmin({ deliveries: stores.webhookDeliveries, secrets }) };
+}
