@@ -103,7 +103,6 @@ async function build(
   closers.push(() => client.close());
   const models = buildModels(config, clock, uuidV7, logger, closers);
   const { dispatcher, webhookAdmin } = buildLifecycle({
-    database,
     storage,
     models,
     client,

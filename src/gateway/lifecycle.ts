@@ -5,15 +5,12 @@ import type { MakeId } from '../base/ids.ts';
 import { createAfterwards } from '../conversation/afterwards.ts';
 import type { ModelChoice } from '../conversation/models.ts';
 import type { GuardedClient } from '../egress/client.ts';
-import type { Database } from '../storage/database.ts';
 import type { createStorage } from '../storage/storage.ts';
-import { webhookOutbox } from '../storage/webhookOutbox.ts';
 import { createDispatcher, type Dispatcher } from '../webhooks/dispatcher.ts';
 import { createSigningSecrets } from '../webhooks/signingSecrets.ts';
 import { createWebhookAdmin } from '../webhooks/webhookAdmin.ts';
 
 export interface LifecycleParts {
-  readonly database: Database;
   readonly storage: ReturnType<typeof createStorage>;
   readonly models: ModelChoice;
   readonly client: GuardedClient;
@@ -27,13 +24,13 @@ export function buildLifecycle(parts: LifecycleParts): {
   readonly dispatcher: Dispatcher;
   readonly webhookAdmin: ReturnType<typeof createWebhookAdmin>;
 } {
-  const { database, storage, models, client, clock, makeId, logger } = parts;
+  const { storage, models, client, clock, makeId, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
   const afterwards = createAfterwards({ models, memory: stores.memory, onError });
   const dispatcher = createDispatcher({
-    outbox: webhookOutbox(database),
+    outbox: storage.outbox,
     releases: stores.releases,
     secrets,
     client,

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+
+import type { WebhookDelivery } from '../../src/conversation/webhookStores.ts';
+import { createWebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
+
+const PAGE = { limit: 5, offset: 0 };
+const delivery: WebhookDelivery & { sessionId: string } = {
+  id: 'd',
+  attempt: 1,
+  sessionId: 's',
+  event: 'session.ended',
+  url: 'https://example.com/',
+  status: 204,
+  durationMs: 3,
+  error: null,
+  at: '2026-01-01T00:00:00.000Z',
+  body: '{"a":"secret words"}',
+};
+const error = { code: 'unexpected_status', message: 'm' };
+const unused = async () => {
+  throw new Error('not asked for');
+};
+
+test.each([
+  ['an answer of 2xx', {}, true],
+  ['another answer', { status: 500, error }, false],
+  ['no answer', { status: null, error: { code: 'timeout', message: 'm' } }, false],
+])('a delivery with %s is ok: %#', async (_what, change, ok) => {
+  const admin = createWebhookAdmin({
+    deliveries: { list: async () => ({ items: [{ ...delivery, ...change }], total: 7 }) },
+    secrets: { current: unused, signing: unused, rotate: unused },
+  });
+  const { id: _id, attempt: _attempt, body: _body, ...shown } = { ...delivery, ...change };
+  expect(await admin.deliveries('p', {}, PAGE)).toEqual({
+    items: [{ ...shown, deliveryId: 'd', ok }],
+    total: 7,
+  });
+});
