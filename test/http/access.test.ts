@@ -25,7 +25,8 @@ function accessOf(method: string, path: string): string {
   if (PUBLIC.includes(path)) return 'public';
   if (path === '/v1/projects' || (path === PROJECT && method !== 'GET')) return 'admin';
   if (path === PROJECT || path === `${PROJECT}/legacy-usage`) return 'see';
-  if (path.startsWith(`${PROJECT}/api-keys`) || path === `${PROJECT}/audit-log`) return 'manage';
+  const managed = ['api-keys', 'audit-log', 'webhook-secret'].map((name) => `${PROJECT}/${name}`);
+  if (managed.some((one) => path.startsWith(one))) return 'manage';
   if (path.startsWith('/project/')) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
   return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
