@@ -1,0 +1,53 @@
+import { type ByteString, byteString, bytesOf } from '../message/bytes.ts';
+
+/** The peer does not speak the control protocol; its connection is closed. */
+export class ControlProtocolError extends Error {
+  readonly code = 'control_protocol';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'ControlProtocolError';
+  }
+}
+
+/** Five digits of length: no frame is larger. */
+const MAX_LENGTH_DIGITS = 5;
+
+/**
+ * Cuts the control connection's bytes into frames: decimal length, `#`, that many bytes. Owns at most one
+ * unfinished frame.
+ */
+export class FrameReader {
+  #pending: ByteString = '';
+
+  /** @throws {ControlProtocolError} When what comes is no frame; nothing after it can be trusted. */
+  feed(bytes: Buffer): ByteString[] {
+    this.#pending += byteString(bytes);
+    const frames: ByteString[] = [];
+    let at = 0;
+    for (;;) {
+      const mark = this.#pending.indexOf('#', at);
+      const digits = this.#pending.slice(at, mark < 0 ? undefined : mark);
+      if (digits.length > MAX_LENGTH_DIGITS || !/^\d*$/.test(digits) || (mark >= 0 && digits === '')) {
+        throw new ControlProtocolError('a frame has no length');
+      }
+      const end = mark + 1 + Number(digits);
+      if (mark < 0 || end > this.#pending.length) break;
+      frames.push(this.#pending.slice(mark + 1, end));
+      at = end;
+    }
+    this.#pending = this.#pending.slice(at);
+    return frames;
+  }
+}
+
+export function encodeFrame(payload: ByteString): Buffer {
+  return bytesOf(`${payload.length}#${payload}`);
+}
+
+/** The meta line's fields, and the SIP message that follows it. */
+export function splitFrame(payload: ByteString): { fields: string[]; sip: ByteString } {
+  const end = payload.indexOf('\r\n');
+  if (end < 0) return { fields: payload.split('|'), sip: '' };
+  return { fields: payload.slice(0, end).split('|'), sip: payload.slice(end + 2) };
+}

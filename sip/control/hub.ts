@@ -1,0 +1,235 @@
+import type { Clock, Timer } from '../clock.ts';
+import type { Dialog } from '../dialog/dialog.ts';
+import type { Repeating } from '../dialog/repetition.ts';
+import type { SessionTimer } from '../dialog/sessionTimer.ts';
+import type { Ids } from '../ids.ts';
+import type { SipRequest, SipResponse } from '../message/message.ts';
+import { tagOf } from '../message/nameAddr.ts';
+import type { SipUri } from '../message/uri.ts';
+import type { Counters } from '../stats.ts';
+import type { ClientTransaction } from '../transaction/client.ts';
+import type { TransactionLayer } from '../transaction/layer.ts';
+import type { SipTimes } from '../transaction/machine.ts';
+import type { ServerTransaction } from '../transaction/server.ts';
+import type { TransportLayer } from '../transport/layer.ts';
+import type { Target } from '../transport/resolver.ts';
+import type { Endpoint, Flow } from '../transport/types.ts';
+import type { Apps, Owner } from './apps.ts';
+
+/** How long things may take before the server decides in the application's place. */
+export interface ControlTimes {
+  /** An INVITE to which the application says nothing at all is answered 480. */
+  readonly firstAnswerMs: number;
+  /** An INVITE that was only ever answered provisionally is answered 480. */
+  readonly finalAnswerMs: number;
+  /** Any other request that the application leaves unanswered is answered 480 (a BYE 200). */
+  readonly requestAnswerMs: number;
+  /** How long calls of an application that lost its connection are kept. */
+  readonly graceMs: number;
+  /** How long one of several targets may be silent before the next one is tried. */
+  readonly failoverMs: number;
+  /** Smallest session interval accepted. */
+  readonly minSessionSeconds: number;
+}
+
+export const defaultControlTimes: ControlTimes = {
+  firstAnswerMs: 20_000,
+  finalAnswerMs: 300_000,
+  requestAnswerMs: 15_000,
+  graceMs: 60_000,
+  failoverMs: 4000,
+  minSessionSeconds: 90,
+};
+
+/** A request from the network that waits for the application's answer. */
+export interface Pending {
+  readonly id: string;
+  readonly transaction: ServerTransaction;
+  readonly owner: Owner;
+  /** Ours, the same on all answers to this request. */
+  toTag: string;
+  readonly dialogId: string;
+  leg: Leg | undefined;
+  /** Ends the waiting. */
+  limit: Timer;
+  /** Set while several targets are asked on the application's behalf. */
+  proxy: { cancel(): void } | undefined;
+  /** Reliable provisional answers, the one under way first. @see RFC 3262 */
+  reliable: ReliableQueue;
+}
+
+export interface ReliableQueue {
+  nextNumber: number;
+  current: { number: number; repeating: Repeating; hasBody: boolean } | undefined;
+  /** What must wait until the current one is acknowledged. */
+  waiting: (() => void)[];
+}
+
+/** A request that an application sent and that waits for its answer. */
+export interface Sent {
+  readonly id: string;
+  readonly owner: Owner;
+  /** Without our Via, to be sent to the next target if need be. */
+  readonly template: SipRequest;
+  readonly dialogId: string;
+  leg: Leg | undefined;
+  transaction: ClientTransaction;
+  targets: Target[];
+  failover: Timer | undefined;
+  canceled: { headers: [string, string][]; sent: boolean } | undefined;
+  /** Reliable provisional answers already delivered. */
+  lastReliable: number;
+}
+
+/** A dialog, who owns it, and what is under way in it. */
+export interface Leg {
+  readonly id: string;
+  readonly role: 'uac' | 'uas';
+  readonly kind: string;
+  readonly owner: Owner;
+  readonly dialog: Dialog;
+  confirmed: boolean;
+  /** Where the peer is known to be, when that is not where its Contact says. */
+  latched: Flow | undefined;
+  /** Where its messages came from last. */
+  peer: Flow;
+  /** Our 2xx that waits for its ACK. */
+  answer: { sequence: number; transactionId: string; repeating: Repeating; isFirst: boolean } | undefined;
+  /** A 2xx of the peer that waits for the application's ACK, or the ACK that went out. */
+  ack: { sequence: number; request: SipRequest | undefined; limit: Timer | undefined } | undefined;
+  /** The peer's INVITE that waits for an answer of ours. */
+  incomingInvite: Pending | undefined;
+  /** Our own INVITE that waits for the peer's. */
+  outgoingInvite: Sent | undefined;
+  /** The last session description that we sent, for refreshes. */
+  localBody: { type: string; body: string } | undefined;
+  peerAllowsUpdate: boolean;
+  session: (SessionTimer & { timer: Timer }) | undefined;
+  /** A CANCEL of ours crossed the 2xx: the call ends with the ACK. */
+  endAfterAck: boolean;
+  /** The dialog's requests leave in the order in which they were given. */
+  sending: Promise<void> | undefined;
+}
+
+/** Everything that the parts of the control layer share. */
+export interface Hub {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly counters: Counters;
+  readonly sipTimes: SipTimes;
+  readonly times: ControlTimes;
+  readonly transport: TransportLayer;
+  readonly transactions: TransactionLayer;
+  readonly apps: Apps;
+  readonly pending: PendingBook;
+  readonly sent: Map<string, Sent>;
+  readonly legs: Legs;
+  /** At once for address literals, else by DNS. */
+  locate(uri: SipUri): Target[] | Promise<Target[]>;
+  /** Rejects everything that is known to come from scanners. */
+  isScanner(request: SipRequest): boolean;
+  announceCdr(event: CdrEvent): void;
+}
+
+export interface CdrEvent {
+  readonly verb: 'cdr:attempt' | 'cdr:start' | 'cdr:stop';
+  readonly source: 'network' | 'application';
+  /** What the event's fourth field says; none for an attempt. */
+  readonly detail?: string;
+  readonly message: SipRequest | SipResponse;
+}
+
+/** All requests that wait for an application, found by whatever names them. */
+export interface PendingBook {
+  readonly size: number;
+  add(pending: Pending): void;
+  remove(pending: Pending): void;
+  byId(id: string): Pending | undefined;
+  byTransaction(transaction: ServerTransaction): Pending | undefined;
+  /** Whether the same request already waits, having come by another way. */
+  hasTwin(request: SipRequest): boolean;
+  ofOwner(owner: Owner): Pending[];
+  all(): Pending[];
+}
+
+export function createPendingBook(): PendingBook {
+  const ids = new Map<string, Pending>();
+  const transactions = new Map<ServerTransaction, Pending>();
+  const twins = new Set<string>();
+  const twinKey = ({ headers }: SipRequest) =>
+    `${headers.get('call-id')} ${tagOf(headers.get('from'))} ${headers.get('cseq')}`;
+  return {
+    get size() {
+      return ids.size;
+    },
+    add(pending) {
+      ids.set(pending.id, pending);
+      transactions.set(pending.transaction, pending);
+      twins.add(twinKey(pending.transaction.request));
+    },
+    remove(pending) {
+      ids.delete(pending.id);
+      transactions.delete(pending.transaction);
+      twins.delete(twinKey(pending.transaction.request));
+    },
+    byId: (id) => ids.get(id),
+    byTransaction: (transaction) => transactions.get(transaction),
+    hasTwin: (request) => twins.has(twinKey(request)),
+    ofOwner: (owner) => [...ids.values()].filter((pending) => pending.owner === owner),
+    all: () => [...ids.values()],
+  };
+}
+
+/** All dialogs, found by the application's name for them and by what the wire calls them. */
+export interface Legs {
+  readonly size: number;
+  add(leg: Leg): void;
+  remove(leg: Leg): void;
+  byId(id: string): Leg | undefined;
+  byTags(callId: string, localTag: string): Leg | undefined;
+  byCallId(callId: string): Leg | undefined;
+  ofOwner(owner: Owner): Leg[];
+  all(): Iterable<Leg>;
+}
+
+export function createLegs(): Legs {
+  const ids = new Map<string, Leg>();
+  const tags = new Map<string, Leg>();
+  const callIds = new Map<string, Leg>();
+  const key = (callId: string, localTag: string) => `${callId} ${localTag}`;
+  return {
+    get size() {
+      return ids.size;
+    },
+    add(leg) {
+      ids.set(leg.id, leg);
+      callIds.set(leg.dialog.callId, leg);
+      tags.set(key(leg.dialog.callId, leg.dialog.localTag), leg);
+    },
+    remove(leg) {
+      if (ids.get(leg.id) === leg) ids.delete(leg.id);
+      if (callIds.get(leg.dialog.callId) === leg) callIds.delete(leg.dialog.callId);
+      const name = key(leg.dialog.callId, leg.dialog.localTag);
+      if (tags.get(name) === leg) tags.delete(name);
+    },
+    byId: (id) => ids.get(id),
+    byTags: (callId, localTag) => tags.get(key(callId, localTag)),
+    byCallId: (callId) => callIds.get(callId),
+    ofOwner: (owner) => [...ids.values()].filter((leg) => leg.owner === owner),
+    all: () => ids.values(),
+  };
+}
+
+export function dialogIdOf(callId: string, fromTag: string): string {
+  return `${callId};from-tag=${fromTag}`;
+}
+
+export function sightingOf(hub: Hub, peer: Endpoint, lengthBytes: number) {
+  return {
+    lengthBytes,
+    protocol: peer.transport,
+    address: peer.address,
+    port: peer.port,
+    atMs: hub.clock.now(),
+  };
+}

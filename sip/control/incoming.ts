@@ -1,0 +1,284 @@
+import { acceptRequest, contactUri } from '../dialog/dialog.ts';
+import { tooSmall } from '../dialog/sessionTimer.ts';
+import { SipParseError } from '../message/errors.ts';
+import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
+import { tagOf } from '../message/nameAddr.ts';
+import { makeResponse, type ResponseParts } from '../message/respond.ts';
+import { parseCSeq, parseRAck } from '../message/sequence.ts';
+import type { ServerTransaction } from '../transaction/server.ts';
+import type { Incoming } from '../transport/types.ts';
+import type { Owner } from './apps.ts';
+import { dialogIdOf, type Hub, type Leg, type Pending, sightingOf } from './hub.ts';
+import { latch, removeLeg } from './leg.ts';
+import { nowhere, sipLine } from './lines.ts';
+import { forwardAck, forwardInDialog, isProxied, type ProxyBook } from './proxyDialogs.ts';
+import { acknowledgeReliable } from './reliable.ts';
+
+/** Methods that may come without a dialog; the others need one, or are answered 481. */
+const KNOWN_METHODS = new Set(
+  'INVITE ACK BYE CANCEL OPTIONS REGISTER INFO MESSAGE NOTIFY SUBSCRIBE PUBLISH REFER UPDATE PRACK'.split(
+    ' ',
+  ),
+);
+const ONLY_IN_DIALOG = new Set(['BYE', 'UPDATE', 'PRACK']);
+const RETRY_SECONDS = '5';
+
+/** Answers a request without asking anybody. */
+export function answer(
+  hub: Hub,
+  transaction: ServerTransaction,
+  status: number,
+  parts: ResponseParts = {},
+): SipResponse {
+  const response = makeResponse(transaction.request, status, { toTag: hub.ids.token(), ...parts });
+  transaction.respond(response);
+  hub.counters.count(`answered.${status}`);
+  return response;
+}
+
+/** Takes every request from the network but ACK. */
+export function onRequest(
+  hub: Hub,
+  book: ProxyBook,
+  transaction: ServerTransaction,
+  incoming: Incoming,
+): void {
+  try {
+    dispatch(hub, book, transaction, incoming);
+  } catch (error) {
+    if (!(error instanceof SipParseError)) throw error;
+    answer(hub, transaction, 400, { reason: `Bad Request - ${error.message}` });
+  }
+}
+
+function dispatch(hub: Hub, book: ProxyBook, transaction: ServerTransaction, incoming: Incoming): void {
+  const { request } = transaction;
+  const toTag = tagOf(request.headers.get('to'));
+  if (request.method === 'CANCEL') onCancel(hub, transaction);
+  else if (isProxied(book, request)) forwardInDialog(hub, book, transaction);
+  else if (toTag !== undefined) onInDialog(hub, transaction, incoming, toTag);
+  else onNew(hub, transaction, incoming);
+}
+
+/** Takes every ACK that acknowledges a 2xx. */
+export function onAck(hub: Hub, book: ProxyBook, ack: SipRequest, incoming: Incoming): void {
+  const leg = hub.legs.byTags(ack.headers.get('call-id') ?? '', tagOf(ack.headers.get('to')) ?? '');
+  const waiting = leg?.answer;
+  if (!leg || !waiting || parseCSeq(ack.headers.get('cseq') ?? '').sequence !== waiting.sequence) {
+    if (!leg && isProxied(book, ack)) forwardAck(hub, ack);
+    else hub.counters.count('dropped.stray_ack');
+    return;
+  }
+  waiting.repeating.stop();
+  leg.answer = undefined;
+  const sighting = { ...sightingOf(hub, incoming.flow.remote, incoming.lengthBytes), protocol: '' };
+  const transactionId = waiting.isFirst ? waiting.transactionId : hub.ids.uuid();
+  const line = { source: 'network', sighting, transactionId, dialogId: leg.id } as const;
+  leg.owner.send(sipLine(hub.ids.uuid(), line, formatMessage(ack)));
+}
+
+function onNew(hub: Hub, transaction: ServerTransaction, incoming: Incoming): void {
+  const { request } = transaction;
+  const refusal = refuseNew(hub, request);
+  if (refusal) {
+    answer(hub, transaction, refusal.status, refusal);
+    return;
+  }
+  const owner = hub.apps.choose(request.method.toLowerCase());
+  if (!owner) {
+    const status = KNOWN_METHODS.has(request.method) ? 503 : 501;
+    answer(hub, transaction, status, status === 503 ? { headers: { 'Retry-After': RETRY_SECONDS } } : {});
+    return;
+  }
+  if (request.method === 'INVITE') {
+    transaction.respond(makeResponse(request, 100));
+    hub.announceCdr({ verb: 'cdr:attempt', source: 'network', message: request });
+  }
+  const pending = addPending(hub, transaction, owner, undefined);
+  deliver(hub, pending, incoming, '');
+}
+
+/** Why a new request is not even shown to an application. */
+function refuseNew(hub: Hub, request: SipRequest): ({ status: number } & ResponseParts) | undefined {
+  if (hub.isScanner(request)) return { status: 603 };
+  if (ONLY_IN_DIALOG.has(request.method)) return { status: 481 };
+  if (request.headers.get('max-forwards') === '0' && request.method !== 'OPTIONS') return { status: 483 };
+  const required = request.headers.list('require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
+  if (required.length > 0) return { status: 420, headers: { Unsupported: required.join(', ') } };
+  // By two ways: a proxy before us forked to us twice. RFC 3261 section 8.2.2.2
+  if (hub.pending.hasTwin(request)) return { status: 482 };
+  if (request.method !== 'INVITE') return undefined;
+  if (contactUri(request) === undefined) return { status: 400, reason: 'Bad Contact' };
+  if (tooSmall(request, hub.times.minSessionSeconds)) {
+    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
+  }
+  return undefined;
+}
+
+/** Extensions that the server does, and those that are entirely the application's. */
+const SUPPORTED = new Set(
+  '100rel timer replaces norefersub outbound path gruu tdialog from-change histinfo precondition'.split(' '),
+);
+
+function onInDialog(hub: Hub, transaction: ServerTransaction, incoming: Incoming, toTag: string): void {
+  const { request } = transaction;
+  const leg = hub.legs.byTags(request.headers.get('call-id') ?? '', toTag);
+  if (!leg || leg.dialog.remoteTag !== (tagOf(request.headers.get('from')) ?? '')) {
+    answer(hub, transaction, 481);
+    return;
+  }
+  const refusal = refuseInDialog(hub, leg, request);
+  if (refusal) {
+    answer(hub, transaction, refusal.status, refusal);
+    return;
+  }
+  latch(leg, request, incoming.flow);
+  if (request.method === 'INVITE') transaction.respond(makeResponse(request, 100));
+  const pending = addPending(hub, transaction, leg.owner, leg);
+  if (request.method === 'INVITE') leg.incomingInvite = pending;
+  if (request.method === 'BYE') onBye(hub, leg, request);
+  deliver(hub, pending, incoming, leg.id);
+}
+
+function refuseInDialog(
+  hub: Hub,
+  leg: Leg,
+  request: SipRequest,
+): ({ status: number } & ResponseParts) | undefined {
+  if (
+    request.method === 'PRACK' &&
+    !acknowledgeReliable(hub, leg, parseRAck(request.headers.get('rack') ?? ''))
+  ) {
+    return { status: 481 };
+  }
+  if (!acceptRequest(leg.dialog, request)) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
+  if (request.method !== 'INVITE') return undefined;
+  if (leg.incomingInvite) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
+  if (leg.outgoingInvite || leg.answer) return { status: 491 };
+  if (tooSmall(request, hub.times.minSessionSeconds)) {
+    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
+  }
+  return undefined;
+}
+
+/** The dialog ends at once, and with it an INVITE that still waits in it. @see RFC 3261 section 15.1.2 */
+function onBye(hub: Hub, leg: Leg, bye: SipRequest): void {
+  const waiting = leg.incomingInvite;
+  removeLeg(hub, leg);
+  if (waiting && waiting.transaction.status < 200) {
+    answer(hub, waiting.transaction, 487, { toTag: waiting.toTag });
+    dropPending(hub, waiting);
+  }
+  if (leg.kind === 'INVITE') {
+    hub.announceCdr({ verb: 'cdr:stop', source: 'network', detail: 'normal-release', message: bye });
+  }
+}
+
+function onCancel(hub: Hub, transaction: ServerTransaction): void {
+  const invite = hub.transactions.inviteOf(transaction.request);
+  if (!invite) {
+    answer(hub, transaction, 481);
+    return;
+  }
+  const pending = hub.pending.byTransaction(invite);
+  answer(hub, transaction, 200, pending ? { toTag: pending.toTag } : {});
+  if (!pending || invite.status >= 200) return;
+  if (pending.proxy) {
+    pending.proxy.cancel();
+    return;
+  }
+  const hadAnswered = invite.status > 100;
+  answer(hub, invite, 487, { toTag: pending.toTag });
+  hub.announceCdr({ verb: 'cdr:stop', source: 'network', detail: 'call-canceled', message: invite.request });
+  if (pending.leg && !pending.leg.confirmed) removeLeg(hub, pending.leg);
+  dropPending(hub, pending);
+  const sighting = sightingOf(
+    hub,
+    transaction.flow.remote,
+    hadAnswered ? invite.lengthBytes : transaction.lengthBytes,
+  );
+  const dialogId = hadAnswered || pending.leg ? pending.dialogId : '';
+  const line = { source: 'network', sighting, transactionId: pending.id, dialogId } as const;
+  pending.owner.send(sipLine(hub.ids.uuid(), line, formatMessage(transaction.request)));
+}
+
+function addPending(hub: Hub, transaction: ServerTransaction, owner: Owner, leg: Leg | undefined): Pending {
+  const { request } = transaction;
+  const isInvite = request.method === 'INVITE';
+  const limitMs = isInvite ? hub.times.firstAnswerMs : hub.times.requestAnswerMs;
+  const ownId = dialogIdOf(request.headers.get('call-id') ?? '', tagOf(request.headers.get('from')) ?? '');
+  const pending: Pending = {
+    id: hub.ids.uuid(),
+    transaction,
+    owner,
+    toTag: tagOf(request.headers.get('to')) ?? hub.ids.token(),
+    dialogId: leg?.id ?? (isInvite || request.method === 'SUBSCRIBE' ? ownId : ''),
+    leg,
+    limit: hub.clock.setTimer(() => giveUp(hub, pending), limitMs),
+    proxy: undefined,
+    reliable: { nextNumber: 1 + Math.floor(Math.random() * MAX_FIRST_RSEQ), current: undefined, waiting: [] },
+  };
+  hub.pending.add(pending);
+  return pending;
+}
+
+/** @see RFC 3262 section 3: the first RSeq is below 2^31 */
+const MAX_FIRST_RSEQ = 2 ** 31 - 2;
+
+/** The application had something to say, but not for ever. */
+export function extendPending(hub: Hub, pending: Pending): void {
+  pending.limit.cancel();
+  pending.limit = hub.clock.setTimer(() => giveUp(hub, pending), hub.times.finalAnswerMs);
+}
+
+/** The request is answered; the application can say nothing more to it. Idempotent. */
+export function dropPending(hub: Hub, pending: Pending): void {
+  pending.limit.cancel();
+  pending.reliable.current?.repeating.stop();
+  pending.reliable.waiting = [];
+  if (pending.leg?.incomingInvite === pending) pending.leg.incomingInvite = undefined;
+  hub.pending.remove(pending);
+}
+
+/** Answers in the place of an application that does not, so that no caller waits in vain. */
+export function giveUp(hub: Hub, pending: Pending, status = 480): void {
+  if (hub.pending.byId(pending.id) !== pending) return;
+  const { transaction } = pending;
+  hub.counters.count('requests.unanswered');
+  pending.proxy?.cancel();
+  const isBye = transaction.request.method === 'BYE';
+  if (transaction.status < 200) answer(hub, transaction, isBye ? 200 : status, { toTag: pending.toTag });
+  if (transaction.request.method === 'INVITE') {
+    const detail = 'system-error-initiated-termination';
+    hub.announceCdr({ verb: 'cdr:stop', source: 'application', detail, message: transaction.request });
+  }
+  if (pending.leg && !pending.leg.confirmed) removeLeg(hub, pending.leg);
+  dropPending(hub, pending);
+}
+
+function deliver(hub: Hub, pending: Pending, incoming: Incoming, dialogId: string): void {
+  const sighting = sightingOf(hub, incoming.flow.remote, incoming.lengthBytes);
+  const line = { source: 'network', sighting, transactionId: pending.id, dialogId } as const;
+  const local = { ...incoming.flow.local, address: hub.transport.advertised(incoming.flow).host };
+  const shown = dialogId === '' ? { ...line, receivedOn: local } : line;
+  pending.owner.send(sipLine(hub.ids.uuid(), shown, formatMessage(pending.transaction.request)));
+}
+
+/** Shows an application the answer to one of its requests; without `incoming`, one that the server made up. */
+export function deliverResponse(
+  hub: Hub,
+  to: { owner: Owner; transactionId: string; dialogId: string },
+  response: SipResponse,
+  incoming: Incoming | undefined,
+): void {
+  const sighting = incoming
+    ? sightingOf(hub, incoming.flow.remote, incoming.lengthBytes)
+    : nowhere(hub.clock.now());
+  const line = {
+    source: 'network',
+    sighting,
+    transactionId: to.transactionId,
+    dialogId: to.dialogId,
+  } as const;
+  to.owner.send(sipLine(hub.ids.uuid(), line, formatMessage(response)));
+}

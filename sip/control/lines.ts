@@ -1,0 +1,85 @@
+import type { ByteString } from '../message/bytes.ts';
+import { unbracketed } from '../message/uri.ts';
+import type { Endpoint } from '../transport/types.ts';
+
+/** Where and when a message was seen, as the meta lines tell it. */
+export interface Sighting {
+  readonly lengthBytes: number;
+  readonly protocol: string;
+  readonly address: string;
+  readonly port: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
+}
+
+export interface SipLine {
+  readonly source: 'network' | 'application';
+  readonly sighting: Sighting;
+  readonly transactionId: string;
+  readonly dialogId: string;
+  /** Only for new requests outside of dialogs. */
+  readonly receivedOn?: Endpoint;
+}
+
+/** The literal that stands for a transaction when the server itself sent the request. */
+export const UNSOLICITED = 'unsolicited';
+
+/** UTC time of day as `HH:MM:SS.micros`. */
+export function timeOfDay(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(11, 23)}000`;
+}
+
+/** What a message shows that no peer sent. */
+export function nowhere(atMs: number): Sighting {
+  return { lengthBytes: 0, protocol: 'udp', address: '', port: 0, atMs };
+}
+
+export function sipLine(id: string, line: SipLine, sip: ByteString): ByteString {
+  const on = line.receivedOn ? `${unbracketed(line.receivedOn.address)}|${line.receivedOn.port}|` : '';
+  return `${id}|sip|${line.source}|${sighted(line.sighting)}|${line.transactionId}|${line.dialogId}|${on}\r\n${sip}`;
+}
+
+/** Tells that a request of the application went out, as it went out. */
+export function requestEcho(
+  id: string,
+  commandId: string,
+  seen: Sighting,
+  transactionId: string,
+  sip: string,
+): string {
+  return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${transactionId}|Msg sent:|\r\n${sip}`;
+}
+
+/** Tells that a response of the application went out, as it went out. */
+export function responseEcho(
+  id: string,
+  commandId: string,
+  seen: Sighting,
+  ids: { transactionId: string; dialogId: string },
+  sip: ByteString,
+): ByteString {
+  return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${ids.transactionId}|${ids.dialogId}||Msg sent:|\r\n${sip}`;
+}
+
+/** A final answer that a proxied request got from one of its targets; more follows. */
+export function proxyResponse(id: string, commandId: string, seen: Sighting, sip: ByteString): ByteString {
+  return `${id}|response|${commandId}|OK|network|${sighted(seen)}|||continue\r\n${sip}`;
+}
+
+export function okLine(id: string, commandId: string, ...fields: readonly string[]): ByteString {
+  return [id, 'response', commandId, 'OK', ...fields].join('|');
+}
+
+/** A refusal of one SIP command; the session goes on. */
+export function nokLine(id: string, commandId: string, why: string): ByteString {
+  return `${id}|response|${commandId}|NOK|${why}`;
+}
+
+/** A refusal that ends the session. */
+export function noLine(id: string, commandId: string, why: string): ByteString {
+  return `${id}|response|${commandId}|NO|${why}`;
+}
+
+function sighted(seen: Sighting): string {
+  return `${seen.lengthBytes}|${seen.protocol}|${seen.address}|${seen.port}|${timeOfDay(seen.atMs)}`;
+}

@@ -1,0 +1,123 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { ByteString } from '../message/bytes.ts';
+import type { Counters } from '../stats.ts';
+import type { AppConnection, Apps, Owner } from './apps.ts';
+import { ControlProtocolError, encodeFrame, FrameReader, splitFrame } from './frame.ts';
+import { noLine, okLine } from './lines.ts';
+
+/** What an application may ask for once it has proved who it is. */
+export interface AppCommands {
+  sip(owner: Owner, command: Command): void;
+  proxy(owner: Owner, command: Command): void;
+}
+
+export interface Command {
+  readonly id: string;
+  /** All fields of the meta line, id and type too. */
+  readonly fields: readonly string[];
+  /** The sparse SIP message. */
+  readonly sip: ByteString;
+  /** Writes an answer on the connection that the command came by. */
+  reply(payload: ByteString): void;
+  /** Answers, and closes the connection. */
+  hangUp(why: string): void;
+}
+
+export interface SessionDeps {
+  readonly apps: Apps;
+  readonly counters: Counters;
+  readonly commands: AppCommands;
+  readonly secret: string;
+  readonly newId: () => string;
+  readonly hostports: () => string;
+  /** An application must authenticate within this time. */
+  readonly authenticateMs: number;
+  readonly startTimer: (callback: () => void, delayMs: number) => { cancel(): void };
+}
+
+/** Tells clients which commands are understood; `v` and three numbers, 0.8.2 or later makes them able to ping. */
+export const PROTOCOL_VERSION = 'v0.9.9';
+/** An application that does not read is cut off before it takes the memory of all. */
+const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
+/** More routes than there are methods are a mistake, or an attack. */
+const MAX_ROUTES = 200;
+
+/** Serves one application's connection until it closes. */
+export function serveApp(socket: Socket, deps: SessionDeps): void {
+  const reader = new FrameReader();
+  const routes = new Set<string>();
+  let owner: Owner | undefined;
+  let connection: AppConnection | undefined;
+
+  const write = (payload: ByteString): void => {
+    if (socket.destroyed) return;
+    if (socket.writableLength > MAX_QUEUED_BYTES) {
+      deps.counters.count('apps.too_slow');
+      socket.destroy();
+      return;
+    }
+    socket.write(encodeFrame(payload));
+  };
+  const hangUp = (id: string, why: string): void => {
+    deps.counters.count('apps.refused');
+    if (!socket.destroyed) socket.end(encodeFrame(noLine(deps.newId(), id, why)));
+  };
+  const authenticate = (id: string, secret: string, tags: string): void => {
+    if (!sameSecret(secret, deps.secret)) {
+      hangUp(id, 'incorrect secret');
+      return;
+    }
+    waiting.cancel();
+    const hostports = deps.hostports();
+    write(okLine(deps.newId(), id, hostports, PROTOCOL_VERSION, hostports));
+    connection = { identity: tags, routes, write };
+    owner = deps.apps.join(connection);
+  };
+  const run = (type: string, command: Command, as: Owner): void => {
+    const verb = (command.fields[2] ?? '').toLowerCase();
+    if (type === 'sip') deps.commands.sip(as, command);
+    else if (type === 'proxy') deps.commands.proxy(as, command);
+    else if (type === 'ping') command.reply(okLine(deps.newId(), command.id, 'pong'));
+    else if (type === 'route' || type === 'remove_route') {
+      if (type === 'route' && routes.size < MAX_ROUTES) routes.add(verb);
+      else if (type === 'remove_route') routes.delete(verb);
+      command.reply(okLine(deps.newId(), command.id));
+    } else command.hangUp('Unknown message type');
+  };
+  const handle = (payload: ByteString): void => {
+    const { fields, sip } = splitFrame(payload);
+    const [id = '', type, secret = '', tags = ''] = fields;
+    if (type === undefined) hangUp(id, 'Invalid message format');
+    else if (owner) run(type, { id, fields, sip, reply: write, hangUp: (why) => hangUp(id, why) }, owner);
+    else if (type === 'authenticate') authenticate(id, secret, tags);
+    else hangUp(id, 'not authenticated');
+  };
+
+  const waiting = deps.startTimer(() => socket.destroy(), deps.authenticateMs);
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  socket.on('data', (bytes: Buffer) => {
+    try {
+      for (const payload of reader.feed(bytes)) if (!socket.writableEnded) handle(payload);
+    } catch (error) {
+      if (!(error instanceof ControlProtocolError)) throw error;
+      deps.counters.count('apps.refused');
+      socket.destroy();
+    }
+  });
+  // 'close' follows and does what is to be done.
+  socket.on('error', () => deps.counters.count('apps.failed'));
+  socket.on('close', () => {
+    waiting.cancel();
+    if (connection) deps.apps.leave(connection);
+  });
+}
+
+/** A dead peer is found out within minutes although it says nothing. */
+const KEEP_ALIVE_MS = 45_000;
+
+function sameSecret(given: string, wanted: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text, 'latin1').digest();
+  return timingSafeEqual(digest(given), digest(Buffer.from(wanted, 'utf8').toString('latin1')));
+}

@@ -1,0 +1,124 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { SipServerOptions } from './options.ts';
+import type { SipServerStats } from './server.ts';
+import type { TraceEntry } from './trace.ts';
+import type { Endpoint } from './transport/types.ts';
+import type { FromWorker, ToWorker } from './workerMessages.ts';
+
+/** A SIP server in a thread of its own. */
+export interface EmbeddedSipServer {
+  readonly sipPorts: readonly Endpoint[];
+  readonly controlPort: number;
+  /** @throws {Error} When the thread is gone. */
+  stats(): Promise<SipServerStats>;
+  /**
+   * Shows the messages of one call, in batches, until the returned function is called. Ask before the call is
+   * placed to see all of them.
+   */
+  follow(callId: string, listener: (entries: readonly TraceEntry[]) => void): () => void;
+  /** Resolves with the reason when the thread ended without being asked to. */
+  readonly lost: Promise<Error>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a SIP server in a worker thread, so that neither a busy main thread delays its timers nor a flood of SIP
+ * delays the main thread. Works from TypeScript sources (with tsx) and from built JavaScript.
+ *
+ * @throws {Error} As `startSipServer` does.
+ */
+export async function startEmbeddedSipServer(options: SipServerOptions): Promise<EmbeddedSipServer> {
+  const worker = openWorker(options);
+  const listeners = new Map<string, Set<(entries: readonly TraceEntry[]) => void>>();
+  const asked = new Map<number, { resolve(stats: SipServerStats): void; reject(error: Error): void }>();
+  let nextId = 1;
+  let alive = true;
+  let closing: Promise<void> | undefined;
+  const tell = (message: ToWorker): void => worker.postMessage(message);
+
+  const started = new Promise<FromWorker & { type: 'started' }>((resolve, reject) => {
+    worker.on('message', (message: FromWorker) => {
+      if (message.type === 'started') resolve(message);
+      else if (message.type === 'failed') reject(new Error(message.message));
+      else if (message.type === 'stats') {
+        asked.get(message.id)?.resolve(message.stats);
+        asked.delete(message.id);
+      } else if (message.type === 'trace') showTrace(listeners, message.entries);
+    });
+    worker.once('error', reject);
+  });
+  const ended = new Promise<Error>((resolve) => {
+    worker.once('error', resolve);
+    worker.once('exit', (code) => {
+      alive = false;
+      const error = new Error(`the SIP thread ended with code ${code}`);
+      for (const one of asked.values()) one.reject(error);
+      asked.clear();
+      resolve(error);
+    });
+  });
+  const { sipPorts, controlPort } = await started;
+
+  return {
+    sipPorts,
+    controlPort,
+    lost: ended.then((error) => (closing ? new Promise<Error>(() => undefined) : error)),
+    stats: () =>
+      new Promise((resolve, reject) => {
+        if (!alive) {
+          reject(new Error('the SIP thread is gone'));
+          return;
+        }
+        asked.set(nextId, { resolve, reject });
+        tell({ type: 'stats', id: nextId });
+        nextId += 1;
+      }),
+    follow(callId, listener) {
+      const set = listeners.get(callId) ?? new Set();
+      if (set.size === 0) tell({ type: 'follow', callId });
+      listeners.set(callId, set.add(listener));
+      return () => {
+        if (!set.delete(listener) || set.size > 0) return;
+        listeners.delete(callId);
+        tell({ type: 'unfollow', callId });
+      };
+    },
+    close() {
+      closing ??= new Promise<void>((resolve) => {
+        if (!alive) {
+          resolve();
+          return;
+        }
+        worker.once('exit', () => resolve());
+        tell({ type: 'close' });
+      });
+      return closing;
+    },
+  };
+}
+
+function showTrace(
+  listeners: ReadonlyMap<string, ReadonlySet<(entries: readonly TraceEntry[]) => void>>,
+  entries: readonly TraceEntry[],
+): void {
+  for (const [callId, set] of listeners) {
+    const own = entries.filter((entry) => entry.callId === callId);
+    if (own.length > 0) for (const listener of set) listener(own);
+  }
+}
+
+/** A thread does not inherit what made this file's TypeScript run, so that from sources it must load it itself. */
+function openWorker(options: SipServerOptions): Worker {
+  if (!import.meta.url.endsWith('.ts')) {
+    return new Worker(new URL('./worker.js', import.meta.url), { workerData: options });
+  }
+  const tsx = dirname(createRequire(import.meta.url).resolve('tsx/package.json'));
+  const loader = pathToFileURL(join(tsx, 'dist/esm/api/index.mjs')).href;
+  const file = new URL('./worker.ts', import.meta.url).href;
+  const code = `import('${loader}').then(({ register }) => { register(); return import('${file}'); })`;
+  return new Worker(code, { eval: true, workerData: options });
+}

@@ -1,0 +1,28 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+/** Sources of what must be unique or not to be guessed; a dependency, so that tests can foresee them. */
+export interface Ids {
+  uuid(): string;
+  /** For tags and branches: 16 hexadecimal digits. @see RFC 3261 section 19.3 asks for 32 random bits at least */
+  token(): string;
+}
+
+const TOKEN_BYTES = 8;
+const POOL_BYTES = 4096;
+
+/** Random bytes are drawn by the page: one system call for 512 tokens. */
+export function createIds(): Ids {
+  let pool = Buffer.alloc(0);
+  let at = 0;
+  return {
+    uuid: () => randomUUID(),
+    token() {
+      if (at + TOKEN_BYTES > pool.length) {
+        pool = randomBytes(POOL_BYTES);
+        at = 0;
+      }
+      at += TOKEN_BYTES;
+      return pool.toString('hex', at - TOKEN_BYTES, at);
+    },
+  };
+}

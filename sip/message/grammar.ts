@@ -1,0 +1,113 @@
+import { SipParseError } from './errors.ts';
+
+const TOKEN = /^[A-Za-z0-9\-.!%*_+`'~]+$/;
+const QUOTED_ONLY = /^"(?:[^"\\]|\\.)*"$/s;
+
+/** Parameters by lower-case name; a parameter without a value has the value `''`. */
+export type Params = Map<string, string>;
+
+/** @see RFC 3261 section 25.1, `token` */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** A whole quoted string, quotes and all. */
+export function isQuoted(text: string): boolean {
+  return QUOTED_ONLY.test(text);
+}
+
+/** Takes the quotes and escapes off; text without quotes comes back as it is. */
+export function unquote(text: string): string {
+  if (!isQuoted(text)) return text;
+  return text.slice(1, -1).replace(/\\(.)/gs, '$1');
+}
+
+export function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/**
+ * Cuts at each `separator` that stands outside of quoted strings and outside of `<…>`; trims the pieces.
+ *
+ * @throws {SipParseError} On a quoted string or an angle bracket that is never closed.
+ */
+export function splitOutside(text: string, separator: ',' | ';'): string[] {
+  if (!text.includes(separator) && !text.includes('"') && !text.includes('<')) return [text.trim()];
+  const pieces: string[] = [];
+  let start = 0;
+  let index = 0;
+  let inAngles = false;
+  while (index < text.length) {
+    const char = text[index];
+    if (char === '"' && !inAngles) {
+      index = endOfQuoted(text, index);
+      continue;
+    }
+    if (char === '<') inAngles = true;
+    else if (char === '>') inAngles = false;
+    else if (char === separator && !inAngles) {
+      pieces.push(text.slice(start, index).trim());
+      start = index + 1;
+    }
+    index += 1;
+  }
+  if (inAngles) throw new SipParseError('header_value', 'an angle bracket is never closed');
+  pieces.push(text.slice(start).trim());
+  return pieces;
+}
+
+/**
+ * @param open - Index of the opening quote.
+ * @returns Index just after the closing quote.
+ * @throws {SipParseError} When the string is never closed.
+ */
+export function endOfQuoted(text: string, open: number): number {
+  for (let index = open + 1; index < text.length; index += 1) {
+    const char = text[index];
+    if (char === '\\') index += 1;
+    else if (char === '"') return index + 1;
+  }
+  throw new SipParseError('header_value', 'a quoted string is never closed');
+}
+
+/**
+ * Parses `;name=value;flag` (generic-param). The first of a repeated name wins.
+ *
+ * @param text - What follows the value proper; empty, or beginning with `;`.
+ * @throws {SipParseError} When a name is not a token.
+ */
+export function parseParams(text: string): Params {
+  const params: Params = new Map();
+  if (text === '') return params;
+  const [before, ...pieces] = splitOutside(text, ';');
+  if (before !== '') throw new SipParseError('header_value', 'parameters must begin with a semicolon');
+  for (const piece of pieces) {
+    if (piece === '') throw new SipParseError('header_value', 'a parameter is empty');
+    const equals = piece.indexOf('=');
+    const name = (equals < 0 ? piece : piece.slice(0, equals)).trim().toLowerCase();
+    if (!isToken(name)) throw new SipParseError('header_value', `a parameter's name is not a token`);
+    const value = equals < 0 ? '' : piece.slice(equals + 1).trim();
+    if (!params.has(name)) params.set(name, value);
+  }
+  return params;
+}
+
+export function formatParams(params: ReadonlyMap<string, string>): string {
+  let text = '';
+  for (const [name, value] of params) text += value === '' ? `;${name}` : `;${name}=${value}`;
+  return text;
+}
+
+/**
+ * A decimal number with nothing else around it.
+ *
+ * @param max - Inclusive.
+ * @throws {SipParseError} On anything else, or above `max`.
+ */
+export function parseInteger(text: string, what: string, max: number): number {
+  const trimmed = text.trim();
+  if (!/^\d+$/.test(trimmed)) throw new SipParseError('header_value', `${what} is not a number`);
+  const value = Number(trimmed);
+  if (value > max) throw new SipParseError('header_value', `${what} is above ${max}`);
+  return value;
+}

@@ -1,0 +1,50 @@
+/** Compact form → lower-case name. @see https://www.iana.org/assignments/sip-parameters, header fields */
+const compactForms: Readonly<Record<string, string>> = {
+  a: 'accept-contact',
+  b: 'referred-by',
+  c: 'content-type',
+  d: 'request-disposition',
+  e: 'content-encoding',
+  f: 'from',
+  i: 'call-id',
+  j: 'reject-contact',
+  k: 'supported',
+  l: 'content-length',
+  m: 'contact',
+  n: 'identity-info',
+  o: 'event',
+  r: 'refer-to',
+  s: 'subject',
+  t: 'to',
+  u: 'allow-events',
+  v: 'via',
+  x: 'session-expires',
+  y: 'identity',
+};
+
+/** Names whose usual spelling is not merely each part capitalised. */
+const spellings: Readonly<Record<string, string>> = {
+  'call-id': 'Call-ID',
+  cseq: 'CSeq',
+  rack: 'RAck',
+  rseq: 'RSeq',
+  'mime-version': 'MIME-Version',
+  'min-se': 'Min-SE',
+  'sip-etag': 'SIP-ETag',
+  'sip-if-match': 'SIP-If-Match',
+  'www-authenticate': 'WWW-Authenticate',
+  'p-associated-uri': 'P-Associated-URI',
+};
+
+/** The lower-case long name under which a header is looked up. */
+export function headerKey(name: string): string {
+  const lower = name.toLowerCase();
+  return (lower.length === 1 ? compactForms[lower] : undefined) ?? lower;
+}
+
+/** How we write a name: the usual spelling, and an extension's (`X-…`) as it was given. */
+export function spellHeader(name: string): string {
+  const key = headerKey(name);
+  if (key.startsWith('x-')) return name;
+  return spellings[key] ?? key.replace(/(^|-)([a-z])/g, (part) => part.toUpperCase());
+}

@@ -1,0 +1,89 @@
+import { SipParseError } from './errors.ts';
+import type { SipMessage, SipRequest, SipResponse } from './message.ts';
+import { parseNameAddr } from './nameAddr.ts';
+import { parseCSeq } from './sequence.ts';
+import { parseUri } from './uri.ts';
+import { parseVia } from './via.ts';
+
+/** Why a request cannot be taken, in the words of its answer. */
+export interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+}
+
+/** Headers of which there may be only one. */
+const SINGLE = ['from', 'to', 'call-id', 'cseq', 'max-forwards', 'content-type'] as const;
+const REQUIRED = ['via', 'from', 'to', 'call-id', 'cseq'] as const;
+const MAX_FORWARDS = 255;
+
+/**
+ * Looks at the headers that a server lives by: those every message needs, each once and well formed.
+ *
+ * @returns Why not, or `undefined` when the request may go on.
+ * @see RFC 3261 sections 8.1.1 and 8.2; RFC 4475
+ */
+export function refuseRequest(request: SipRequest): Refusal | undefined {
+  try {
+    checkCommon(request);
+    checkRequestUri(request);
+    if (parseCSeq(request.headers.get('cseq') ?? '').method !== request.method) {
+      return { status: 400, reason: 'CSeq Method Does Not Match' };
+    }
+    return checkLists(request);
+  } catch (error) {
+    if (error instanceof SipParseError)
+      return { status: error.status, reason: `Bad Request - ${error.message}` };
+    throw error;
+  }
+}
+
+/** @returns What is wrong with it; such a response is dropped. */
+export function refuseResponse(response: SipResponse): string | undefined {
+  try {
+    checkCommon(response);
+    parseCSeq(response.headers.get('cseq') ?? '');
+    return undefined;
+  } catch (error) {
+    if (error instanceof SipParseError) return error.message;
+    throw error;
+  }
+}
+
+function checkCommon(message: SipMessage): void {
+  const { headers } = message;
+  for (const name of REQUIRED) {
+    if (!headers.has(name)) throw new SipParseError('header_value', `${name} is missing`);
+  }
+  for (const name of SINGLE) {
+    if (headers.count(name) > 1) throw new SipParseError('header_value', `${name} is there more than once`);
+  }
+  for (const via of headers.list('via')) parseVia(via);
+  parseNameAddr(headers.get('from') ?? '');
+  parseNameAddr(headers.get('to') ?? '');
+  if (headers.get('call-id') === '') throw new SipParseError('header_value', 'call-id is empty');
+}
+
+function checkRequestUri(request: SipRequest): void {
+  if (request.uri.startsWith('<')) throw new SipParseError('uri', 'the Request-URI stands in brackets');
+  const uri = parseUri(request.uri);
+  if (uri.scheme === 'other') throw new SipParseError('uri', 'unsupported URI scheme', 416);
+  if (uri.scheme !== 'tel' && uri.headers !== undefined) {
+    throw new SipParseError('uri', 'the Request-URI carries headers');
+  }
+}
+
+function checkLists(request: SipRequest): Refusal | undefined {
+  const { headers } = request;
+  for (const name of ['contact', 'route', 'record-route']) {
+    for (const value of headers.list(name)) if (value !== '*') parseNameAddr(value);
+  }
+  for (const name of ['max-forwards', 'expires']) {
+    const value = headers.get(name)?.trim();
+    if (value === undefined) continue;
+    const limit = name === 'expires' ? 2 ** 32 - 1 : MAX_FORWARDS;
+    if (!/^\d{1,10}$/.test(value) || Number(value) > limit) return { status: 400, reason: `Bad ${name}` };
+  }
+  const date = headers.get('date');
+  if (date !== undefined && !/\bGMT$/.test(date.trim())) return { status: 400, reason: 'Bad Date' };
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import { decodeText } from './message/bytes.ts';
+import type { TracedMessage, TransportName } from './transport/types.ts';
+
+/** One message of a call that somebody wants to see, as readable text. */
+export interface TraceEntry {
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
+  readonly direction: 'in' | 'out';
+  readonly transport: TransportName;
+  /** `address:port` of the peer. */
+  readonly remote: string;
+  readonly callId: string;
+  readonly text: string;
+}
+
+/** Keeps the messages of those calls that were asked for, until they are taken in a batch. */
+export interface Tracer {
+  follow(callId: string): void;
+  unfollow(callId: string): void;
+  /** For the server's `onMessage`; cheap for calls that nobody asked for. */
+  readonly onMessage: (message: TracedMessage) => void;
+  close(): void;
+}
+
+/** Rarely enough to cost little, often enough for a live view. */
+const BATCH_MS = 50;
+/** A flood on one call must not fill the memory. */
+const MAX_BATCH = 1000;
+
+export function createTracer(onBatch: (entries: TraceEntry[]) => void): Tracer {
+  const followed = new Set<string>();
+  let batch: TraceEntry[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = (): void => {
+    timer = undefined;
+    const entries = batch;
+    batch = [];
+    if (entries.length > 0) onBatch(entries);
+  };
+  return {
+    follow: (callId) => followed.add(callId),
+    unfollow: (callId) => followed.delete(callId),
+    onMessage(message) {
+      if (!followed.has(message.callId) || batch.length >= MAX_BATCH) return;
+      batch.push({ ...message, text: decodeText(message.text) });
+      timer ??= setTimeout(flush, BATCH_MS).unref();
+    },
+    close() {
+      clearTimeout(timer);
+      flush();
+      followed.clear();
+    },
+  };
+}

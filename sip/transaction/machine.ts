@@ -1,0 +1,59 @@
+/** The four base times of RFC 3261, in milliseconds; tests shorten them. @see RFC 3261 table 4 */
+export interface SipTimes {
+  /** Estimate of the round trip. */
+  readonly t1Ms: number;
+  /** Longest gap between retransmissions. */
+  readonly t2Ms: number;
+  /** How long a message may linger in the network. */
+  readonly t4Ms: number;
+}
+
+export const defaultTimes: SipTimes = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 };
+
+/** 64 times T1: how long a transaction is worth waiting for (Timers B, F, H, J, L, M). */
+export function transactionLifeMs(times: SipTimes): number {
+  return 64 * times.t1Ms;
+}
+
+/** Timer D: how long retransmitted answers are absorbed over UDP, at least 32 s with the usual T1. */
+export const timerDMs = transactionLifeMs;
+
+/** Timer names of RFC 3261 table 4 and RFC 6026. */
+export type TimerName = 'A' | 'B' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M';
+
+/** What a transaction wants done. The runner does it; the machines only say it. */
+export type Effect =
+  | { readonly type: 'send' }
+  | { readonly type: 'ack' }
+  | { readonly type: 'deliver' }
+  | { readonly type: 'start_timer'; readonly timer: TimerName; readonly delayMs: number }
+  | { readonly type: 'stop_timer'; readonly timer: TimerName }
+  | { readonly type: 'timed_out' }
+  | { readonly type: 'transport_failed' }
+  | { readonly type: 'terminated' };
+
+export interface Step<State> {
+  readonly state: State;
+  readonly effects: readonly Effect[];
+}
+
+/** What a machine knows about the way it sends on. */
+export interface Way {
+  readonly reliable: boolean;
+  readonly times: SipTimes;
+}
+
+export const send: Effect = { type: 'send' };
+export const ack: Effect = { type: 'ack' };
+export const deliver: Effect = { type: 'deliver' };
+export const timedOut: Effect = { type: 'timed_out' };
+export const transportFailed: Effect = { type: 'transport_failed' };
+export const terminated: Effect = { type: 'terminated' };
+
+export function startTimer(timer: TimerName, delayMs: number): Effect {
+  return { type: 'start_timer', timer, delayMs };
+}
+
+export function stopTimer(timer: TimerName): Effect {
+  return { type: 'stop_timer', timer };
+}

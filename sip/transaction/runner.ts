@@ -1,0 +1,71 @@
+import type { Clock, Timer } from '../clock.ts';
+import type { Effect, Step, TimerName, Way } from './machine.ts';
+
+/** What is done for each effect but the timers, under the effect's own name. */
+export interface EffectHandlers {
+  send(): void;
+  ack(): void;
+  deliver(): void;
+  timed_out(): void;
+  transport_failed(): void;
+  terminated(): void;
+}
+
+type MachineEvent = { readonly type: 'timer'; readonly timer: TimerName } | { readonly type: string };
+
+/** Drives one pure machine: holds its state and timers, and does what it says. */
+export interface Runner<State, Event> {
+  readonly state: State;
+  handle(event: Event): void;
+  /** Stops the timers without a word to anybody. */
+  stop(): void;
+}
+
+export function createRunner<State, Event extends MachineEvent>(
+  machine: (state: State, event: Event, way: Way) => Step<State>,
+  initial: State,
+  way: Way,
+  clock: Clock,
+  handlers: EffectHandlers,
+): Runner<State, Event | { type: 'timer'; timer: TimerName }> {
+  let state = initial;
+  const timers = new Map<TimerName, Timer>();
+
+  const stop = (): void => {
+    for (const timer of timers.values()) timer.cancel();
+    timers.clear();
+  };
+  const startTimer = (timer: TimerName, delayMs: number): void => {
+    timers.get(timer)?.cancel();
+    const fire = () => {
+      timers.delete(timer);
+      handle({ type: 'timer', timer } as unknown as Event);
+    };
+    timers.set(timer, clock.setTimer(fire, delayMs));
+  };
+  const stopTimer = (timer: TimerName): void => {
+    timers.get(timer)?.cancel();
+    timers.delete(timer);
+  };
+  const perform = (effect: Effect): void => {
+    if (effect.type === 'start_timer') startTimer(effect.timer, effect.delayMs);
+    else if (effect.type === 'stop_timer') stopTimer(effect.timer);
+    else {
+      if (effect.type === 'terminated') stop();
+      handlers[effect.type]();
+    }
+  };
+  const handle = (event: Event): void => {
+    const step = machine(state, event, way);
+    state = step.state;
+    for (const effect of step.effects) perform(effect);
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    handle: (event) => handle(event as Event),
+    stop,
+  };
+}

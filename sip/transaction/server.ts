@@ -1,0 +1,85 @@
+import type { Clock } from '../clock.ts';
+import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
+import type { Flow } from '../transport/types.ts';
+import { inviteServer, inviteServerStart } from './inviteServer.ts';
+import type { SipTimes } from './machine.ts';
+import { nonInviteServer, nonInviteServerStart } from './nonInviteServer.ts';
+import { createRunner, type EffectHandlers } from './runner.ts';
+
+/** A request that came and waits for its answer. */
+export interface ServerTransaction {
+  readonly request: SipRequest;
+  /** Where the request came from; answers go back on it. */
+  readonly flow: Flow;
+  readonly lengthBytes: number;
+  /** The newest status sent; 0 before any. */
+  readonly status: number;
+  /** Sends an answer; one after the final answer is ignored, but for the retransmission of a 2xx to INVITE. */
+  respond(response: SipResponse): void;
+  /** Told that the final non-2xx was never acknowledged, or could not be sent. */
+  onFailure: (() => void) | undefined;
+  onTerminated: (() => void) | undefined;
+  retransmitted(): void;
+  /** @returns Whether the ACK was for a 2xx and belongs to the dialog. */
+  acknowledged(): boolean;
+  stop(): void;
+}
+
+export function startServer(
+  request: SipRequest,
+  flows: { incoming: Flow; answer: Flow; fallback: Flow | undefined; lengthBytes: number },
+  deps: { clock: Clock; times: SipTimes; onTerminated(): void },
+): ServerTransaction {
+  const way = { reliable: flows.answer.reliable, times: deps.times };
+  let text = '';
+  let status = 0;
+  let ackIsForDialog = false;
+  const handlers: EffectHandlers = {
+    send() {
+      if (text === '') return;
+      const failed = () => runner.handle({ type: 'transport_error' });
+      const { answer, fallback } = flows;
+      answer.send(text, fallback ? () => fallback.send(text, failed) : failed);
+    },
+    ack: () => undefined,
+    deliver() {
+      ackIsForDialog = true;
+    },
+    timed_out: () => transaction.onFailure?.(),
+    transport_failed: () => transaction.onFailure?.(),
+    terminated() {
+      deps.onTerminated();
+      transaction.onTerminated?.();
+    },
+  };
+  const isInvite = request.method === 'INVITE';
+  const invite = isInvite
+    ? createRunner(inviteServer, inviteServerStart, way, deps.clock, handlers)
+    : undefined;
+  const runner = invite ?? createRunner(nonInviteServer, nonInviteServerStart, way, deps.clock, handlers);
+
+  const transaction: ServerTransaction = {
+    request,
+    flow: flows.incoming,
+    lengthBytes: flows.lengthBytes,
+    onFailure: undefined,
+    onTerminated: undefined,
+    get status() {
+      return status;
+    },
+    respond(response) {
+      if (status >= 300 || (status >= 200 && (!isInvite || response.status !== status))) return;
+      text = formatMessage(response);
+      status = response.status;
+      runner.handle({ type: 'respond', status });
+    },
+    retransmitted: () => runner.handle({ type: 'request' }),
+    acknowledged() {
+      ackIsForDialog = false;
+      invite?.handle({ type: 'ack' });
+      return ackIsForDialog;
+    },
+    stop: () => runner.stop(),
+  };
+  return transaction;
+}

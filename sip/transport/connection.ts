@@ -1,0 +1,178 @@
+import type { Socket } from 'node:net';
+import type { Clock, Timer } from '../clock.ts';
+import { type ByteString, bytesOf } from '../message/bytes.ts';
+import { SipParseError } from '../message/errors.ts';
+import { type Framed, StreamFramer } from '../message/framer.ts';
+import type { Endpoint, Flow } from './types.ts';
+
+export interface ConnectionTimes {
+  readonly connectMs: number;
+  /** Nothing at all came or went for so long: closed. */
+  readonly idleMs: number;
+  /** A message that was begun, or the first one, must be whole by then. */
+  readonly messageMs: number;
+  /** How often an idle outgoing connection is pinged. @see RFC 5626 section 4.4.1 */
+  readonly pingMs: number;
+}
+
+export const defaultConnectionTimes: ConnectionTimes = {
+  connectMs: 4000,
+  idleMs: 600_000,
+  messageMs: 20_000,
+  pingMs: 90_000,
+};
+
+/** A peer that does not read gets no more queued for it than this. */
+const MAX_QUEUED_BYTES = 1024 * 1024;
+
+export interface ConnectionDeps {
+  readonly clock: Clock;
+  readonly times: ConnectionTimes;
+  onFramed(framed: Framed & { kind: 'message' }, flow: Flow): void;
+  onRubbish(error: Error, connection: Connection): void;
+  onSent(text: ByteString, remote: Endpoint): void;
+  onClosed(connection: Connection): void;
+}
+
+interface Queued {
+  readonly text: ByteString;
+  readonly onError: ((error: Error) => void) | undefined;
+}
+
+/** One TCP or TLS connection, ours or the peer's: frames what comes, queues what goes until it stands. */
+export class Connection {
+  readonly flow: Flow;
+  readonly inbound: boolean;
+  readonly #socket: Socket;
+  readonly #deps: ConnectionDeps;
+  readonly #framer = new StreamFramer();
+  #queue: Queued[] = [];
+  #ready: boolean;
+  #closed = false;
+  #lastTrafficMs: number;
+  #watch: Timer;
+  #messageTimer: Timer | undefined;
+
+  constructor(
+    socket: Socket,
+    ends: { remote: Endpoint; local: Endpoint; inbound: boolean; readyEvent: 'connect' | 'secureConnect' },
+    deps: ConnectionDeps,
+  ) {
+    this.#socket = socket;
+    this.#deps = deps;
+    this.inbound = ends.inbound;
+    this.#ready = ends.inbound;
+    this.#lastTrafficMs = deps.clock.monotonicMs();
+    this.flow = {
+      remote: ends.remote,
+      local: ends.local,
+      reliable: true,
+      send: (text, onError) => this.#send({ text, onError }),
+    };
+    socket.setNoDelay(true);
+    socket.on('data', (bytes: Buffer) => this.#receive(bytes));
+    socket.on('error', (error) => this.close(error));
+    socket.on('close', () => this.close(new Error('the connection was closed')));
+    if (!ends.inbound) socket.once(ends.readyEvent, () => this.#flush());
+    const first = ends.inbound ? deps.times.messageMs : deps.times.connectMs;
+    this.#watch = deps.clock.setTimer(() => this.#firstCheck(), first);
+  }
+
+  get alive(): boolean {
+    return !this.#closed;
+  }
+
+  /** Idempotent; tells the senders of what is still queued. */
+  close(error: Error): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#watch.cancel();
+    this.#messageTimer?.cancel();
+    this.#socket.destroy();
+    this.#deps.onClosed(this);
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const { onError } of queue) onError?.(error);
+  }
+
+  #send(item: Queued): void {
+    if (this.#closed) {
+      process.nextTick(() => item.onError?.(new Error('the connection is closed')));
+      return;
+    }
+    if (!this.#ready) {
+      this.#queue.push(item);
+      return;
+    }
+    if (this.#socket.writableLength > MAX_QUEUED_BYTES) {
+      process.nextTick(() => item.onError?.(new Error('the peer does not read')));
+      this.close(new Error('the peer does not read'));
+      return;
+    }
+    this.#lastTrafficMs = this.#deps.clock.monotonicMs();
+    this.#deps.onSent(item.text, this.flow.remote);
+    this.#socket.write(bytesOf(item.text), (error) => {
+      if (error) item.onError?.(error);
+    });
+  }
+
+  #flush(): void {
+    this.#ready = true;
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const item of queue) this.#send(item);
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#lastTrafficMs = this.#deps.clock.monotonicMs();
+    let framed: Framed[];
+    try {
+      framed = this.#framer.feed(bytes);
+    } catch (error) {
+      if (!(error instanceof SipParseError)) throw error;
+      this.#deps.onRubbish(error, this);
+      this.close(error);
+      return;
+    }
+    for (const one of framed) {
+      if (one.kind === 'ping') this.#socket.write('\r\n');
+      else if (one.kind === 'message') this.#deps.onFramed(one, this.flow);
+    }
+    this.#watchMessage(framed.length > 0);
+  }
+
+  /** A message may not trickle in for ever. */
+  #watchMessage(progressed: boolean): void {
+    if (progressed) {
+      this.#messageTimer?.cancel();
+      this.#messageTimer = undefined;
+    }
+    if (!this.#framer.isMidMessage || this.#messageTimer || this.#closed) return;
+    this.#messageTimer = this.#deps.clock.setTimer(
+      () => this.close(new Error('a message never ended')),
+      this.#deps.times.messageMs,
+    );
+  }
+
+  #firstCheck(): void {
+    if (!this.#ready) this.close(new Error('the connection was not made in time'));
+    else if (this.inbound && this.#socket.bytesRead === 0) this.close(new Error('nothing ever came'));
+    else this.#scheduleCheck();
+  }
+
+  #scheduleCheck(): void {
+    const { clock, times } = this.#deps;
+    this.#watch = clock.setTimer(
+      () => {
+        const quietMs = clock.monotonicMs() - this.#lastTrafficMs;
+        if (quietMs >= times.idleMs) {
+          this.close(new Error('the connection was idle'));
+          return;
+        }
+        if (!this.inbound && quietMs >= times.pingMs) this.#socket.write('\r\n\r\n');
+        this.#scheduleCheck();
+      },
+      Math.min(times.pingMs, times.idleMs),
+    );
+  }
+}

@@ -1,0 +1,122 @@
+import { BlockList, isIP } from 'node:net';
+import type { Clock } from '../clock.ts';
+import type { Counters } from '../stats.ts';
+
+export interface GuardOptions {
+  /** `address`, `address:port` or `network/bits`: never limited, never banned. */
+  readonly trusted: readonly string[];
+  readonly messagesPerSecond: number;
+  readonly burst: number;
+  readonly banMs: number;
+}
+
+/** A PBX of some hundred calls stays below it; a scanner's tens of thousands do not. */
+export const defaultGuard: GuardOptions = {
+  trusted: [],
+  messagesPerSecond: 2000,
+  burst: 4000,
+  banMs: 60_000,
+};
+
+/** So much rubbish without one good message gets a source banned. */
+const BAN_AT_RUBBISH = 20;
+/** More sources than this are not told apart: a spoofed flood must not fill the memory. */
+const MAX_SOURCES = 20_000;
+/** A source that was quiet for so long is forgotten. */
+const FORGET_AFTER_MS = 120_000;
+
+interface Source {
+  tokens: number;
+  atMs: number;
+  rubbish: number;
+  bannedUntilMs: number;
+}
+
+/** Decides cheaply, before anything is parsed, whether a source's bytes are looked at. */
+export interface Guard {
+  admit(address: string, port: number): boolean;
+  /** A well-formed message came. */
+  praise(address: string): void;
+  /** Rubbish came. */
+  blame(address: string, port: number): void;
+}
+
+export function createGuard(options: GuardOptions, clock: Clock, counters: Counters): Guard {
+  const isTrusted = trustList(options.trusted);
+  const sources = new Map<string, Source>();
+
+  const lookup = (address: string, nowMs: number): Source | undefined => {
+    const known = sources.get(address);
+    if (known) return known;
+    if (sources.size >= MAX_SOURCES) forgetQuiet(sources, nowMs);
+    if (sources.size >= MAX_SOURCES) return undefined;
+    const fresh = { tokens: options.burst, atMs: nowMs, rubbish: 0, bannedUntilMs: 0 };
+    sources.set(address, fresh);
+    return fresh;
+  };
+
+  return {
+    admit(address, port) {
+      if (isTrusted(address, port)) return true;
+      const nowMs = clock.monotonicMs();
+      const source = lookup(address, nowMs);
+      if (!source) return refuse(counters, 'dropped.crowded');
+      if (source.bannedUntilMs > nowMs) return refuse(counters, 'dropped.banned');
+      const refill = ((nowMs - source.atMs) * options.messagesPerSecond) / 1000;
+      source.tokens = Math.min(options.burst, source.tokens + refill);
+      source.atMs = nowMs;
+      if (source.tokens < 1) return refuse(counters, 'dropped.rate');
+      source.tokens -= 1;
+      return true;
+    },
+    praise(address) {
+      const source = sources.get(address);
+      if (source) source.rubbish = 0;
+    },
+    blame(address, port) {
+      if (isTrusted(address, port)) return;
+      const nowMs = clock.monotonicMs();
+      const source = lookup(address, nowMs);
+      if (!source) return;
+      source.rubbish += 1;
+      if (source.rubbish < BAN_AT_RUBBISH) return;
+      source.rubbish = 0;
+      source.bannedUntilMs = nowMs + options.banMs;
+      counters.count('sources.banned');
+    },
+  };
+}
+
+function refuse(counters: Counters, name: string): false {
+  counters.count(name);
+  return false;
+}
+
+function forgetQuiet(sources: Map<string, Source>, nowMs: number): void {
+  for (const [address, source] of sources) {
+    if (nowMs - source.atMs > FORGET_AFTER_MS && source.bannedUntilMs < nowMs) sources.delete(address);
+  }
+}
+
+/** @throws {RangeError} When an entry is neither an address, an address with port, nor a network. */
+function trustList(entries: readonly string[]): (address: string, port: number) => boolean {
+  const networks = new BlockList();
+  const exact = new Set<string>();
+  for (const entry of entries) addTrusted(entry, networks, exact);
+  if (entries.length === 0) return () => false;
+  return (address, port) =>
+    exact.has(`${address}:${port}`) || networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function addTrusted(entry: string, networks: BlockList, exact: Set<string>): void {
+  const [network = '', bits] = entry.split('/');
+  const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+  if (bits !== undefined && isIP(network) > 0) networks.addSubnet(network, Number(bits), family);
+  else if (isIP(entry) > 0) networks.addAddress(entry, family);
+  else {
+    const match = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(entry);
+    if (!match?.[1] || isIP(match[1]) === 0)
+      throw new RangeError(`trusted source "${entry}" is not an address`);
+    exact.add(`${match[1]}:${match[2]}`);
+  }
+}

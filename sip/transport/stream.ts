@@ -1,0 +1,174 @@
+import { connect as connectTcp, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  connect as connectTls,
+  createServer as createTlsServer,
+  rootCertificates,
+  type SecureContextOptions,
+} from 'node:tls';
+import type { Counters } from '../stats.ts';
+import { Connection, type ConnectionDeps } from './connection.ts';
+import type { Guard } from './guard.ts';
+import { type Endpoint, endpointKey, type Flow } from './types.ts';
+
+export interface TlsOptions {
+  /** PEM texts. Without key and certificate there is no listener, but calls can go out. */
+  readonly key?: string | undefined;
+  readonly cert?: string | undefined;
+  /** Beside the system's own authorities. */
+  readonly ca?: string | undefined;
+  /** Whether a peer that we connect to must prove its name. */
+  readonly verify: boolean;
+}
+
+export interface StreamOptions {
+  readonly maxConnections: number;
+  readonly maxConnectionsPerSource: number;
+  readonly tls: TlsOptions;
+}
+
+export interface StreamDeps extends Omit<ConnectionDeps, 'onClosed'> {
+  readonly guard: Guard;
+  readonly counters: Counters;
+}
+
+export interface StreamTransport {
+  /** @throws {Error} When the address cannot be bound, or TLS lacks its key or certificate. */
+  listen(transport: 'tcp' | 'tls', host: string, port: number): Promise<Endpoint>;
+  /** Reuses a connection to that end, or makes one when something is sent. */
+  flowTo(remote: Endpoint, servername?: string): Flow;
+  /** Whether there is a connection to that end. */
+  isConnected(remote: Endpoint): boolean;
+  readonly connections: number;
+  close(): Promise<void>;
+}
+
+export function createStreams(options: StreamOptions, deps: StreamDeps): StreamTransport {
+  const connections = new Map<string, Connection>();
+  const perSource = new Map<string, number>();
+  const servers: Server[] = [];
+  const locals = new Map<'tcp' | 'tls', Endpoint>();
+
+  const connectionDeps: ConnectionDeps = {
+    ...deps,
+    onClosed(connection) {
+      const { remote } = connection.flow;
+      if (connections.get(endpointKey(remote)) === connection) connections.delete(endpointKey(remote));
+      if (connection.inbound) perSource.set(remote.address, (perSource.get(remote.address) ?? 1) - 1);
+      if (perSource.get(remote.address) === 0) perSource.delete(remote.address);
+    },
+  };
+
+  const accept = (transport: 'tcp' | 'tls', socket: Socket): void => {
+    const remote: Endpoint = {
+      transport,
+      address: plainAddress(socket.remoteAddress ?? ''),
+      port: socket.remotePort ?? 0,
+    };
+    const fromSource = perSource.get(remote.address) ?? 0;
+    const crowded =
+      connections.size >= options.maxConnections || fromSource >= options.maxConnectionsPerSource;
+    if (crowded || !deps.guard.admit(remote.address, remote.port)) {
+      deps.counters.count('connections.refused');
+      socket.on('error', () => deps.counters.count('connections.failed'));
+      socket.destroy();
+      return;
+    }
+    const local = locals.get(transport) ?? { transport, address: socket.localAddress ?? '', port: 0 };
+    perSource.set(remote.address, fromSource + 1);
+    const ends = { remote, local, inbound: true, readyEvent: 'connect' as const };
+    connections.set(endpointKey(remote), new Connection(socket, ends, connectionDeps));
+  };
+
+  const dial = (remote: Endpoint, servername: string | undefined): Connection => {
+    const transport = remote.transport === 'tls' ? 'tls' : 'tcp';
+    const local = locals.get(transport) ?? { transport, address: '0.0.0.0', port: 0 };
+    const socket = openSocket(remote, servername, options.tls);
+    const readyEvent = transport === 'tls' ? ('secureConnect' as const) : ('connect' as const);
+    const connection = new Connection(socket, { remote, local, inbound: false, readyEvent }, connectionDeps);
+    connections.set(endpointKey(remote), connection);
+    deps.counters.count('connections.dialled');
+    return connection;
+  };
+
+  return {
+    get connections() {
+      return connections.size;
+    },
+    async listen(transport, host, port) {
+      const server = transport === 'tls' ? tlsServer(options.tls, deps.counters) : createTcpServer();
+      server.on(transport === 'tls' ? 'secureConnection' : 'connection', (socket) =>
+        accept(transport, socket),
+      );
+      await listenOn(server, host, port);
+      servers.push(server);
+      const bound = server.address();
+      if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+      const local: Endpoint = { transport, address: bound.address, port: bound.port };
+      locals.set(transport, local);
+      return local;
+    },
+    flowTo(remote, servername) {
+      const local = locals.get(remote.transport === 'tls' ? 'tls' : 'tcp');
+      return {
+        remote,
+        local: local ?? { transport: remote.transport, address: '0.0.0.0', port: 0 },
+        reliable: true,
+        send(text, onError) {
+          const connection = connections.get(endpointKey(remote)) ?? dial(remote, servername);
+          connection.flow.send(text, onError);
+        },
+      };
+    },
+    isConnected: (remote) => connections.has(endpointKey(remote)),
+    async close() {
+      const closing = servers
+        .splice(0)
+        .map((server) => new Promise<void>((done) => server.close(() => done())));
+      for (const connection of [...connections.values()])
+        connection.close(new Error('the server is closing'));
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** An IPv4 peer of a dual-stack socket, in IPv4 form. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+}
+
+function openSocket(remote: Endpoint, servername: string | undefined, tls: TlsOptions): Socket {
+  const at = { host: remote.address, port: remote.port };
+  if (remote.transport !== 'tls') return connectTcp(at);
+  const named = servername === undefined ? {} : { servername };
+  return connectTls({ ...at, ...named, ...secureContext(tls), rejectUnauthorized: tls.verify });
+}
+
+function tlsServer(tls: TlsOptions, counters: Counters): Server {
+  if (tls.key === undefined || tls.cert === undefined)
+    throw new Error('TLS needs both a key and a certificate');
+  const server = createTlsServer({ ...secureContext(tls), handshakeTimeout: HANDSHAKE_MS });
+  server.on('tlsClientError', () => counters.count('connections.failed'));
+  return server;
+}
+
+/** A client that does not finish its handshake holds a socket no longer than this. */
+const HANDSHAKE_MS = 10_000;
+
+function secureContext(tls: TlsOptions): SecureContextOptions {
+  return {
+    minVersion: 'TLSv1.2',
+    ...(tls.key === undefined ? {} : { key: tls.key }),
+    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+    ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, tls.ca] }),
+  };
+}
+
+function listenOn(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,91 @@
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { isIP } from 'node:net';
+import { bytesOf } from '../message/bytes.ts';
+import type { Endpoint, Flow } from './types.ts';
+
+export interface UdpDeps {
+  onDatagram(bytes: Buffer, flow: Flow): void;
+  onError(error: Error): void;
+  onSent(text: string, remote: Endpoint): void;
+}
+
+export interface UdpTransport {
+  readonly local: Endpoint;
+  flowTo(remote: Endpoint): Flow;
+  close(): Promise<void>;
+}
+
+/** Room for a burst of calls while the event loop is busy elsewhere. */
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Binds one UDP socket.
+ *
+ * @throws {Error} When the address cannot be bound.
+ */
+export async function openUdp(host: string, port: number, deps: UdpDeps): Promise<UdpTransport> {
+  const socket = createSocket({ type: isIP(host) === 6 ? 'udp6' : 'udp4' });
+  await bind(socket, host, port);
+  enlarge(socket);
+  const bound = socket.address();
+  const local: Endpoint = { transport: 'udp', address: bound.address, port: bound.port };
+  let closed = false;
+
+  const flowTo = (remote: Endpoint): Flow => ({
+    remote,
+    local,
+    reliable: false,
+    send(text, onError) {
+      if (closed) {
+        process.nextTick(() => onError?.(new Error('the UDP socket is closed')));
+        return;
+      }
+      try {
+        socket.send(bytesOf(text), remote.port, remote.address, (error) => {
+          if (error) onError?.(error);
+        });
+      } catch (error) {
+        // A port or an address that cannot be, out of somebody's message.
+        process.nextTick(() => onError?.(error instanceof Error ? error : new Error(String(error))));
+        return;
+      }
+      deps.onSent(text, remote);
+    },
+  });
+
+  socket.on('error', deps.onError);
+  socket.on('message', (bytes: Buffer, info: RemoteInfo) => {
+    // Port 0 cannot be answered, and sending to it throws.
+    if (info.port === 0) return;
+    deps.onDatagram(bytes, flowTo({ transport: 'udp', address: info.address, port: info.port }));
+  });
+  return {
+    local,
+    flowTo,
+    close: () =>
+      new Promise((resolve) => {
+        if (closed) return resolve();
+        closed = true;
+        socket.close(() => resolve());
+      }),
+  };
+}
+
+function bind(socket: Socket, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind({ address: host, port }, () => {
+      socket.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** The kernel may grant less; that is its right. */
+function enlarge(socket: Socket): void {
+  try {
+    socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
+  } catch {
+    // Without it a burst may lose datagrams, which retransmission mends.
+  }
+}

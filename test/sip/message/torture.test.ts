@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SipParseError } from '../../../sip/message/errors.ts';
+import { parseMessage } from '../../../sip/message/parse.ts';
+import { refuseResponse } from '../../../sip/message/validate.ts';
+import { Phone } from '../support/phone.ts';
+import { type Rig, startRig } from '../support/rig.ts';
+import { tortureMessages } from './tortureMessages.ts';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+  for (const method of ['invite', 'register', 'options', 'message'] as const) {
+    rig.srf[method]((_req, res) => res.send(200));
+  }
+});
+afterAll(async () => rig.close());
+
+test('all messages of RFC 4475 are here', () => {
+  expect(tortureMessages).toHaveLength(49);
+  expect(new Set(tortureMessages.map(({ section }) => section)).size).toBe(49);
+});
+
+test.each(tortureMessages)('RFC 4475 section $section, $name: parsed as $parse', ({ text, parse }) => {
+  let outcome = 'ok';
+  try {
+    parseMessage(Buffer.from(text, 'latin1'));
+  } catch (error) {
+    expect(error).toBeInstanceOf(SipParseError);
+    outcome = (error as SipParseError).code;
+  }
+  expect(outcome).toBe(parse);
+});
+
+test.each(tortureMessages)('RFC 4475 section $section, $name: answered $answer', async ({ text, answer }) => {
+  const phone = await Phone.open();
+  phone.sendBytes(Buffer.from(text, 'latin1'), rig.port);
+  if (answer === 0) expect(await phone.silent(/./, 100)).toBe(true);
+  else expect((await phone.next(/^SIP\/2.0 [2-6]/)).slice(8, 11)).toBe(String(answer));
+  await phone.close();
+});
+
+test('a response with numbers that are too large is not believed', () => {
+  const scalar = tortureMessages.find(({ section }) => section === '3.1.2.5');
+  const message = parseMessage(Buffer.from(scalar?.text ?? '', 'latin1'));
+  expect(message.kind === 'response' && refuseResponse(message)).toContain('CSeq');
+});

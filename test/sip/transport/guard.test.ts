@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { createCounters } from '../../../sip/stats.ts';
+import { createGuard } from '../../../sip/transport/guard.ts';
+import { simulatedClock } from '../support/simulatedClock.ts';
+
+function guarded(trusted: string[] = []) {
+  const clock = simulatedClock();
+  const counters = createCounters();
+  const options = { trusted, messagesPerSecond: 10, burst: 20, banMs: 60_000 };
+  return { clock, counters, guard: createGuard(options, clock, counters) };
+}
+
+test('a burst passes, then only the rate', () => {
+  const { clock, guard, counters } = guarded();
+  const admitted = () =>
+    Array.from({ length: 30 }, () => guard.admit('192.0.2.1', 5060)).filter(Boolean).length;
+  expect(admitted()).toBe(20);
+  clock.advance(500);
+  expect(admitted()).toBe(5);
+  expect(counters.read()['dropped.rate']).toBe(35);
+});
+
+test('a source that sends only rubbish is banned for a while; one good message clears it', () => {
+  const { clock, guard, counters } = guarded();
+  for (let count = 0; count < 19; count += 1) guard.blame('192.0.2.1', 5060);
+  guard.praise('192.0.2.1');
+  guard.blame('192.0.2.1', 5060);
+  expect(guard.admit('192.0.2.1', 5060)).toBe(true);
+  for (let count = 0; count < 19; count += 1) guard.blame('192.0.2.1', 5060);
+  expect(guard.admit('192.0.2.1', 5061)).toBe(false);
+  expect(guard.admit('192.0.2.2', 5060)).toBe(true);
+  clock.advance(60_001);
+  expect(guard.admit('192.0.2.1', 5060)).toBe(true);
+  expect(counters.read()['sources.banned']).toBe(1);
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1', 9, true],
+  ['192.0.2.0/24', '192.0.2.77', 9, true],
+  ['192.0.2.1:5060', '192.0.2.1', 5060, true],
+  ['192.0.2.1:5060', '192.0.2.1', 5061, false],
+  ['2001:db8::/32', '2001:db8::5', 9, true],
+])('trusting %s means %s port %i: %s', (trusted, address, port, expected) => {
+  const { guard } = guarded([trusted]);
+  for (let count = 0; count < 50; count += 1) guard.blame(address, port);
+  expect(guard.admit(address, port)).toBe(expected);
+});
+
+test('an entry that is no address stops the start', () => {
+  expect(() => guarded(['carrier.example'])).toThrow('carrier.example');
+});

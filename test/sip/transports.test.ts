@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import fc from 'fast-check';
+import { afterEach, expect, test, vi } from 'vitest';
+import { startSipServer } from '../../sip/server.ts';
+import { header, SDP } from './support/phone.ts';
+import { drained, nothing, type Rig, SECRET, serverOptions, startRig } from './support/rig.ts';
+import { newApp } from './support/srf.ts';
+
+const fixture = (name: string) => readFileSync(new URL(`../fixtures/sip/${name}`, import.meta.url), 'utf8');
+const key = fixture('key.pem');
+const cert = fixture('cert.pem');
+const OVER_TLS = { tlsPort: 0, tls: { key, cert, ca: cert, verify: true } };
+
+const rigs: Rig[] = [];
+afterEach(async () => {
+  for (const rig of rigs.splice(0)) await rig.close();
+});
+
+async function rigOf(...args: Parameters<typeof startRig>): Promise<Rig> {
+  const rig = await startRig(...args);
+  rigs.push(rig);
+  return rig;
+}
+
+const portOf = (rig: Rig, transport: string) =>
+  rig.server.sipPorts.find((one) => one.transport === transport)?.port ?? 0;
+
+test.each([
+  ['tcp', (port: number) => `sip:b@127.0.0.1:${port};transport=tcp`],
+  ['tls', (port: number) => `sips:b@127.0.0.1:${port}`],
+  ['tls', (port: number) => `sip:b@127.0.0.1:${port};transport=tls`],
+])('a call over %s, changed and ended by either side, uses one connection', async (transport, uriOf) => {
+  const [caller, callee] = [await rigOf(OVER_TLS), await rigOf(OVER_TLS)];
+  const protocols: string[] = [];
+  callee.srf.invite(async (req, res) => {
+    protocols.push(req.protocol);
+    const dialog = await callee.srf.createUAS(req, res, { localSdp: SDP });
+    dialog.on('info', async (_info, answer) => {
+      answer.send(200);
+      await dialog.destroy();
+    });
+  });
+  const dialog = await caller.srf.createUAC(uriOf(portOf(callee, transport)), { localSdp: SDP });
+  const ended = new Promise((resolve) => dialog.on('destroy', resolve));
+  expect((await dialog.request({ method: 'INFO' })).status).toBe(200);
+  await ended;
+  expect(protocols).toEqual([transport]);
+  expect(callee.server.stats()['now.connections']).toBe(1);
+  expect(await drained(caller.server)).toEqual(nothing);
+  expect(await drained(callee.server)).toEqual(nothing);
+});
+
+test('a peer whose certificate cannot be trusted is not talked to', async () => {
+  const [caller, callee] = [await rigOf({ tls: { verify: true } }), await rigOf(OVER_TLS)];
+  const placing = caller.srf.createUAC(`sips:b@127.0.0.1:${portOf(callee, 'tls')}`, { localSdp: SDP });
+  expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
+  const careless = await rigOf({ tls: { verify: false } });
+  callee.srf.invite((_req, res) => res.send(486));
+  const second = careless.srf.createUAC(`sips:b@127.0.0.1:${portOf(callee, 'tls')}`, { localSdp: SDP });
+  expect(await second.catch((error: { status: number }) => error.status)).toBe(486);
+});
+
+test('applications may connect over TLS', async () => {
+  const server = await startSipServer(
+    serverOptions({ control: { port: 0, secret: SECRET, tls: { key, cert } } }),
+  );
+  const srf = newApp();
+  await new Promise<void>((resolve, reject) => {
+    srf.on('connect', (error: Error | null) => (error ? reject(error) : resolve()));
+    srf.connect({ host: '127.0.0.1', port: server.controlPort, secret: SECRET, tls: { ca: cert } });
+  });
+  expect(server.stats()['now.applications']).toBe(1);
+  srf.disconnect();
+  await server.close();
+});
+
+test('a request too large for UDP goes over TCP where it can', async () => {
+  const [caller, callee] = [await rigOf(), await rigOf()];
+  const protocols: string[] = [];
+  callee.srf.invite((req, res) => {
+    protocols.push(req.protocol);
+    res.send(486);
+  });
+  for (const padding of [0, 1300]) {
+    const headers = { 'X-Padding': 'x'.repeat(padding) };
+    await caller.srf
+      .createUAC(`sip:b@127.0.0.1:${callee.port}`, { localSdp: SDP, headers })
+      .catch(() => undefined);
+  }
+  expect(protocols).toEqual(['udp', 'tcp']);
+});
+
+test('and over UDP after all where nobody listens on TCP', async () => {
+  const rig = await rigOf();
+  const headers = { 'X-Padding': 'x'.repeat(1300) };
+  const placing = rig.srf
+    .createUAC(rig.phone.uri, { localSdp: SDP, headers })
+    .catch((error: { status: number }) => error.status);
+  const invite = await rig.phone.next(/^INVITE /);
+  expect(header(invite, 'Via')).toContain('SIP/2.0/UDP');
+  rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
+  expect(await placing).toBe(486);
+});
+
+test('a stream that is rubbish, silent or too slow is closed', async () => {
+  const rig = await rigOf({ connectionTimes: { messageMs: 150 } });
+  const talk = (text: string) =>
+    new Promise<string>((resolve) => {
+      let got = '';
+      const socket = connect(portOf(rig, 'tcp'), '127.0.0.1', () => socket.write(text));
+      socket.on('data', (bytes) => (got += bytes.toString()));
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(got));
+    });
+  await Promise.all([talk('GET / HTTP/1.1\r\n\r\n'), talk(''), talk('INVITE sip:x SIP/2.0\r\nCall-')]);
+  await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(0));
+});
+
+test('an answer whose connection was closed goes to the port that the caller named', async () => {
+  const rig = await rigOf();
+  rig.srf.invite((_req, res) => {
+    setTimeout(() => res.send(486), 150);
+  });
+  const listener = createServer();
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as AddressInfo;
+  const answer = new Promise<string>((resolve) => {
+    listener.on('connection', (socket) => {
+      socket.once('data', (bytes) => {
+        resolve(bytes.toString());
+        socket.destroy();
+      });
+    });
+  });
+  const invite = rig.phone.request('INVITE', rig.port, { callId: 'closed', body: SDP });
+  const socket = connect(portOf(rig, 'tcp'), '127.0.0.1', () => {
+    socket.write(invite.replace(/SIP\/2.0\/UDP 127.0.0.1:\d+/, `SIP/2.0/TCP 127.0.0.1:${port}`));
+    socket.once('data', () => socket.destroy());
+  });
+  expect(await answer).toMatch(/^SIP\/2.0 486 /);
+  await new Promise<void>((resolve) => listener.close(() => resolve()));
+});
+
+test('a ping on a connection is answered', async () => {
+  const rig = await rigOf();
+  const pong = await new Promise<string>((resolve) => {
+    const socket = connect(portOf(rig, 'tcp'), '127.0.0.1', () => socket.write('\r\n\r\n'));
+    socket.once('data', (bytes) => {
+      resolve(bytes.toString());
+      socket.destroy();
+    });
+  });
+  expect(pong).toBe('\r\n');
+});
+
+test('connections beyond the limit are refused', async () => {
+  const rig = await rigOf({ maxConnectionsPerSource: 2 });
+  const sockets = [1, 2, 3].map(() => connect(portOf(rig, 'tcp'), '127.0.0.1'));
+  await vi.waitFor(() => expect(rig.server.stats()['connections.refused']).toBe(1));
+  expect(rig.server.stats()['now.connections']).toBe(2);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('no datagram brings the server down or stays in it', async () => {
+  const rig = await rigOf();
+  rig.srf.invite((_req, res) => res.send(486));
+  const template = rig.phone.request('INVITE', rig.port, {
+    callId: 'fuzz',
+    body: SDP,
+    extra: ['Require: 100rel', 'Route: <sip:127.0.0.1;lr>'],
+  });
+  const [at] = [fc.integer({ min: 0, max: template.length })];
+  const mutated = fc
+    .tuple(at, at, fc.string({ maxLength: 12, unit: 'binary' }))
+    .map(([from, length, text]) => {
+      const bytes = template.slice(0, from) + text + template.slice(from + (length % 20));
+      return Buffer.from(bytes, 'latin1');
+    });
+  for (const bytes of fc.sample(mutated, 1500)) rig.phone.sendBytes(bytes, rig.port);
+  const branch = 'z9hG4bK-after';
+  rig.phone.send(rig.phone.request('INVITE', rig.port, { callId: 'after', branch, body: SDP }), rig.port);
+  await rig.phone.next(/^SIP\/2.0 486 .*Call-ID: after/s);
+  rig.phone.send(rig.phone.request('ACK', rig.port, { callId: 'after', branch }), rig.port);
+  expect(rig.server.stats()['errors.internal']).toBeUndefined();
+  expect(await drained(rig.server, 10_000)).toEqual(nothing);
+});
