@@ -34,7 +34,7 @@ export function buildModels(
     logger.warn(
       'no chat model is set: the rehearsal model answers by rules; set OPENAI_API_KEY or OPENAI_BASE_URL',
     );
-    const chat = createRehearsalModel();
+    const chat = createRehearsalModel({ makeId });
     return { chat, smart: REHEARSAL_MODEL, balance: REHEARSAL_MODEL, turbo: REHEARSAL_MODEL };
   }
   const endpoint = createOpenAiEndpoint({ apiKey: config.OPENAI_API_KEY, baseUrl: config.OPENAI_BASE_URL });

@@ -1,81 +1,170 @@
 import type { Situation } from '../situation.ts';
 import type { VariableConfig } from '../variableConfig.ts';
-import { overlap } from './words.ts';
+import { findDate } from './dates.ts';
+import { asName, findName } from './names.ts';
+import { cjkNumber, numberWordsToDigits } from './numbers.ts';
+import { isUnsure, polarityOf } from './polarity.ts';
+import {
+  clausesOf,
+  containsPhrase,
+  countShared,
+  isNegated,
+  isSameWord,
+  type Meaning,
+  meaningsOf,
+  wordsOf,
+} from './words.ts';
 
-const NUMBER_WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
-const NAME =
-  /\b(?:my name is|i am|i['’]m|this is|call me)\s+([\p{Lu}][\p{L}'’-]*(?:\s+[\p{Lu}][\p{L}'’-]*)*)/iu;
 const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/;
-const PHONE = /\+?\d[\d\s().-]{6,}\d/;
-const LONGEST_SHORT_ANSWER_WORDS = 6;
-const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+const PHONE = /\+?\d(?:[\s().-]*\d){6,14}/;
+const CODE = /\b(?=[\w-]*\d)[A-Za-z0-9][\w-]{2,}\b/;
+const TIME = /\b\d{1,2}(?::\d{2})?\s*(?:am|pm|a\.m\.|p\.m\.|o'?clock|uhr|點|点|時)|\b\d{1,2}:\d{2}\b/gi;
+const PLACE = /\b(?:in|at|near|from|to|for)\s+(\p{Lu}[\p{L}.'-]*(?:\s+\p{Lu}[\p{L}.'-]*)*)/u;
+const PLACE_ANY_CASE =
+  /\b(?:in|near|at)\s+(\p{L}[\p{L} '-]*?)(?=\s+(?:today|tomorrow|now|on|please|this|next)\b|[,.?!]|$)/iu;
+const CJK_NUMBER = /[零一二三四五六七八九十兩两]{1,3}(?=[個个位人名張张件次點点歲岁つ本枚台]|$)/u;
+/** A longer answer is a talk of its own, and not the value that was asked for. */
+const MOST_WORDS_OF_A_VALUE = 8;
+const QUESTION = /[?？]\s*$|^(?:what|when|where|which|who|why|how|can|could|do|does|is|are)\b/i;
+const ANSWER_LEAD = /^(?:(?:it|that|this)(?:'s|’s| is)|it would be|i think(?: it is)?|well|um|uh)[,\s]+/i;
 
-/** The values that the person's words give, by rule; null for each that they do not. */
-export function extractValues(situation: Situation): Record<string, unknown> {
-  const { variableConfigs = [], lastUserText = '' } = situation;
-  return Object.fromEntries(
-    variableConfigs.map((config) => [config.name, valueOf(config, lastUserText, situation)]),
-  );
+export interface ExtractionContext extends Pick<Situation, 'node' | 'today'> {
+  readonly text: string;
 }
 
-function valueOf(config: VariableConfig, text: string, situation: Situation): unknown {
+/** Draws the variables from what a person said last; those that it does not tell are null. */
+export function extractVariables(
+  configs: readonly VariableConfig[],
+  context: ExtractionContext,
+): Record<string, string | number | boolean | null> {
+  const values = configs.map((config) => {
+    const isOnlyOne = configs.filter(({ type }) => type === config.type).length === 1;
+    return [config.name, extractOne(config, context, isOnlyOne) ?? null] as const;
+  });
+  return Object.fromEntries(values);
+}
+
+/**
+ * @param isOnlyOne - Whether no other variable of its type is sought: a lone number in the words is then this one's.
+ */
+function extractOne(
+  config: VariableConfig,
+  context: ExtractionContext,
+  isOnlyOne: boolean,
+): string | number | boolean | undefined {
+  if (context.text.trim() === '') return undefined;
+  const sought = meaningsOf(`${wordsOfName(config.name)}. ${config.description}`);
+  const isAskedFor = asksFor(sought, context);
   switch (config.type) {
     case 'number':
-      return numberIn(text);
+      return findNumber(context.text, sought, isAskedFor || isOnlyOne);
     case 'boolean':
-      return booleanIn(config, text, situation);
-    case 'date':
-      return dateIn(text, situation.today);
+      return findBoolean(context.text, sought, isAskedFor);
+    case 'date': {
+      const isNamed = countShared(sought, meaningsOf(context.text)) > 0;
+      return isAskedFor || isOnlyOne || isNamed ? findDate(context.text, context.today) : undefined;
+    }
     case 'enum':
-      return config.values?.find((value) => text.toLowerCase().includes(value.toLowerCase())) ?? null;
+      return findEnum(context.text, config.values ?? []);
     case 'string':
-      return stringIn(config, text, situation);
+      return findString(config, context.text, isAskedFor);
   }
 }
 
-function numberIn(text: string): number | null {
-  const [digits] = /-?\d+(?:[.,]\d+)?/.exec(text.replace(/\d{4}-\d{2}-\d{2}/g, '')) ?? [];
-  if (digits !== undefined) return Number(digits.replace(',', '.'));
-  const index = NUMBER_WORDS.findIndex((word) => new RegExp(`\\b${word}\\b`, 'i').test(text));
-  return index < 0 ? null : index;
+/** `orderNumber` and `order_number` are two words each. */
+export function wordsOfName(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ');
 }
 
-function booleanIn(config: VariableConfig, text: string, situation: Situation): boolean | null {
-  if (!isAsked(config, situation)) return null;
-  if (/^(no|nope|not|不|沒|没)/i.test(text.trim())) return false;
-  return /^(yes|yeah|yep|sure|ok|correct|好|是|對|对)/i.test(text.trim()) ? true : null;
+function asksFor(sought: readonly Meaning[], { node }: ExtractionContext): boolean {
+  return node !== undefined && countShared(sought, meaningsOf(`${node.title}. ${node.prompt}`)) > 0;
 }
 
-function dateIn(text: string, today: string | undefined): string | null {
-  const [iso] = /\d{4}-\d{2}-\d{2}/.exec(text) ?? [];
-  if (iso !== undefined) return iso;
-  if (today === undefined) return null;
-  const base = new Date(`${today}T00:00:00Z`);
-  const inDays = (days: number) => new Date(base.getTime() + days * 86_400_000).toISOString().slice(0, 10);
-  if (/\bday after tomorrow\b/i.test(text)) return inDays(2);
-  if (/\btomorrow\b|明天/i.test(text)) return inDays(1);
-  if (/\btoday\b|今天/i.test(text)) return inDays(0);
-  const day = DAYS.findIndex((name) => new RegExp(`\\b${name}\\b`, 'i').test(text));
-  return day < 0 ? null : inDays((day - base.getUTCDay() + 7) % 7 || 7);
-}
-
-function stringIn(config: VariableConfig, text: string, situation: Situation): string | null {
-  const about = `${config.name} ${config.description}`;
-  if (/e-?mail/i.test(about)) return EMAIL.exec(text)?.[0] ?? null;
-  if (/phone|number/i.test(about)) return PHONE.exec(text)?.[0].trim() ?? null;
-  if (/name/i.test(about)) {
-    const [, name] = NAME.exec(text) ?? [];
-    if (name !== undefined) return name;
-  }
-  const isShort = text.trim() !== '' && text.trim().split(/\s+/).length <= LONGEST_SHORT_ANSWER_WORDS;
-  return isShort && isAsked(config, situation) ? text.trim().replace(/[.!?。！？]+$/, '') : null;
-}
-
-/** Whether the node's prompt asks for just this. */
-function isAsked(config: VariableConfig, { node }: Situation): boolean {
-  const prompt = node ? `${node.title} ${node.prompt}` : '';
-  return (
-    overlap(config.description || config.name, prompt) >= 0.5 ||
-    overlap(config.name.replaceAll('_', ' '), prompt) === 1
+function findNumber(text: string, sought: readonly Meaning[], isExpected: boolean): number | undefined {
+  const isTime = sought.some(({ word }) => ['time', 'hour', 'clock'].includes(word));
+  const plain = text
+    .replace(PHONE, ' ')
+    .replace(/\b\d{4}-\d{2}-\d{2}\b/g, ' ')
+    .replace(isTime ? /$^/ : TIME, ' ');
+  const words = numberWordsToDigits(
+    wordsOf(plain.replace(/(\d),(?=\d{3}\b)/g, '$1').replace(/(\d)\.(?=\d)/g, '$1point')),
   );
+  const found = words.flatMap((word, index) => {
+    const value = /^\d+(?:point\d+)?/.test(word)
+      ? Number.parseFloat(word.replace('point', '.'))
+      : cjkValue(word);
+    if (value === undefined) return [];
+    const next = meaningsOf(words[index + 1] ?? '');
+    return [{ value, isNamed: countShared(sought, next) > 0 }];
+  });
+  const named = found.filter(({ isNamed }) => isNamed);
+  if (named.length === 1) return named[0]?.value;
+  return isExpected && found.length === 1 ? found[0]?.value : undefined;
+}
+
+function cjkValue(word: string): number | undefined {
+  const [digits] = CJK_NUMBER.exec(word) ?? [];
+  return digits === undefined ? undefined : cjkNumber(digits);
+}
+
+function findBoolean(text: string, sought: readonly Meaning[], isAskedFor: boolean): boolean | undefined {
+  const spoken = meaningsOf(text).filter(({ word }) => sought.some((one) => isSameWord(one.word, word)));
+  const [first] = spoken;
+  const isAgreed = first !== undefined && spoken.every(({ negated }) => negated === first.negated);
+  if (isAgreed && !QUESTION.test(text)) return !first.negated;
+  const polarity = isAskedFor ? polarityOf(text) : undefined;
+  return polarity === undefined ? undefined : polarity === 'yes';
+}
+
+function findEnum(text: string, values: readonly string[]): string | undefined {
+  const affirmed = clausesOf(text)
+    .filter((clause) => !isNegated(clause))
+    .join('. ');
+  const byPhrase = values.filter((value) => containsPhrase(affirmed, wordsOfName(value)));
+  const longest = byPhrase.toSorted((one, other) => other.length - one.length)[0];
+  if (longest !== undefined && byPhrase.every((value) => containsPhrase(longest, value))) return longest;
+  if (byPhrase.length > 0) return undefined;
+  const spoken = meaningsOf(affirmed);
+  const byWords = values.filter((value) => {
+    const words = meaningsOf(wordsOfName(value));
+    return words.length > 0 && countShared(words, spoken) === words.length;
+  });
+  return byWords.length === 1 ? byWords[0] : undefined;
+}
+
+function findString(
+  { name, description }: VariableConfig,
+  text: string,
+  isAskedFor: boolean,
+): string | undefined {
+  const about = new Set(wordsOf(`${wordsOfName(name)} ${description}`));
+  const isAbout = (...words: readonly string[]) => words.some((word) => about.has(word));
+  if (isAbout('email', 'mail')) return EMAIL.exec(text)?.[0];
+  if (isAbout('phone', 'telephone', 'mobile', 'callback') || /電話|电话|手機|手机/.test(description)) {
+    return PHONE.exec(text)?.[0]?.replace(/[\s().-]/g, '');
+  }
+  if (isAbout('name') || /姓名|名字|名前/.test(description)) {
+    const whole = isAskedFor ? wholeAnswer(text) : undefined;
+    return findName(text) ?? (whole === undefined ? undefined : asName(whole));
+  }
+  if (isAbout('number', 'id', 'code', 'reference')) {
+    const code = CODE.exec(text)?.[0];
+    if (code !== undefined) return code;
+  }
+  if (isAbout('city', 'town', 'place', 'location', 'country', 'destination')) {
+    const place = PLACE.exec(text)?.[1] ?? PLACE_ANY_CASE.exec(text)?.[1];
+    if (place !== undefined) return place.trim();
+  }
+  return isAskedFor ? wholeAnswer(text) : undefined;
+}
+
+/** The whole of a short answer to a question for it. */
+function wholeAnswer(text: string): string | undefined {
+  const answer = text
+    .trim()
+    .replace(ANSWER_LEAD, '')
+    .replace(/[.。!！]+$/, '');
+  if (answer === '' || QUESTION.test(text.trim()) || polarityOf(text) !== undefined) return undefined;
+  const saysNothing = isUnsure(text) || meaningsOf(answer).length === 0;
+  return saysNothing || answer.split(/\s+/).length > MOST_WORDS_OF_A_VALUE ? undefined : answer;
 }

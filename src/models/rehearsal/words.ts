@@ -1,58 +1,147 @@
-/** Words that carry no meaning of their own. */
-const STOP_WORDS = new Set(
-  'a an the of to in on at for and or is are was were be been i you he she it we they my your his her its our their me him them this that with as by from do does did have has had will would can could shall should may might please caller person customer user wants want says said asks ask about'.split(
-    ' ',
-  ),
-);
+import {
+  CJK_NEGATION,
+  CJK_STOP,
+  CLAUSE_BREAK,
+  FALSE_NEGATIONS,
+  NEGATORS,
+  STOP_WORDS,
+  SYNONYM_OF,
+} from './lexicon.ts';
+import { numberWordsToDigits } from './numbers.ts';
 
-const YES =
-  /^(yes|yeah|yep|sure|ok|okay|correct|right|of course|please do|exactly|si|sí|oui|ja|好|好的|是|是的|對|对|可以|はい|うん)\b|^(好|是|對|对|可以|はい)/i;
-const NO =
-  /^(no|nope|not|never|nein|non|不|不是|不要|沒有|没有|いいえ)\b|^(不|沒|没|いいえ)|\b(don't|do not|doesn't|no thanks|no thank you|rather not|won't)\b/i;
+/** A word that carries meaning, and whether it was said to be so or not to be so. */
+export interface Meaning {
+  readonly word: string;
+  readonly negated: boolean;
+}
 
-/** A text in stemmed words that mean something; Chinese and Japanese by pairs of characters. */
-export function meaningfulWords(text: string): string[] {
-  const lower = text.toLowerCase().replace(/['’]/g, '');
-  const latin = (lower.match(/[\p{Script=Latin}\p{N}]+/gu) ?? [])
+export const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const CJK_RUN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+/gu;
+/** Shorter words that begin alike are too often strangers. */
+const SHORTEST_SHARED_BEGINNING = 5;
+
+/** Lower case, full width made half, accents off, contractions in full. Punctuation stays. */
+export function normalise(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/\p{Script=Latin}\p{M}+/gu, (letter) => letter.charAt(0))
+    .normalize('NFC')
+    .replace(/[’‘`]/g, "'")
+    .replace(/\bcan't\b|\bcannot\b/g, 'can not')
+    .replace(/\bwon't\b/g, 'will not')
+    .replace(/n't\b/g, ' not')
+    .replace(/'(?:d)\b/g, ' would')
+    .replace(/\bi'm\b/g, 'i am')
+    .replace(/\b(it|that|he|she|what|where|this)'s\b/g, '$1 is')
+    .replace(/'(?:ve)\b/g, ' have')
+    .replace(/'(?:ll)\b/g, ' will')
+    .trim();
+}
+
+/** The words of a text, without punctuation; runs of Chinese and Japanese are one word each. */
+export function wordsOf(text: string): string[] {
+  return normalise(text).match(/[\p{L}\p{N}ー]+/gu) ?? [];
+}
+
+/** The words of a text as one line with single spaces, to look for phrases in. */
+export function phraseOf(text: string): string {
+  return wordsOf(text).join(' ');
+}
+
+/** Whether a phrase stands in a text, at the bounds of words; Chinese and Japanese have none. */
+export function containsPhrase(text: string, phrase: string): boolean {
+  const sought = phraseOf(phrase);
+  if (sought === '') return false;
+  return CJK.test(sought) ? phraseOf(text).includes(sought) : ` ${phraseOf(text)} `.includes(` ${sought} `);
+}
+
+/** What a text is about, each word once, with negations told apart clause by clause. */
+export function meaningsOf(text: string): Meaning[] {
+  const meanings = new Map<string, Meaning>();
+  for (const clause of clausesOf(text)) {
+    const negated = isNegated(clause);
+    for (const word of contentOf(clause)) {
+      // What is said in the end counts: "not Monday, Tuesday, well, Monday".
+      meanings.set(word, { word, negated });
+    }
+  }
+  return [...meanings.values()];
+}
+
+/** Whether a text denies what it speaks of. */
+export function isNegated(clause: string): boolean {
+  const plain = FALSE_NEGATIONS.reduce((rest, phrase) => rest.replaceAll(phrase, ' '), normalise(clause));
+  return CJK_NEGATION.test(plain) || wordsOf(plain).some((word) => NEGATORS.has(word));
+}
+
+export function clausesOf(text: string): string[] {
+  return normalise(text)
+    .split(CLAUSE_BREAK)
+    .filter((clause) => clause !== undefined && clause.trim() !== '');
+}
+
+/** Whether two words, as {@link meaningsOf} gives them, mean the same. */
+export function isSameWord(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return short.length >= SHORTEST_SHARED_BEGINNING && !CJK.test(short) && long.startsWith(short);
+}
+
+/**
+ * How much two texts speak of the same: 1 when every word of each is in the other, 0 when none is, and below 0 when
+ * one denies what the other says.
+ */
+export function overlap(one: readonly Meaning[], other: readonly Meaning[]): number {
+  if (one.length === 0 || other.length === 0) return 0;
+  let shared = 0;
+  let denied = 0;
+  for (const { word, negated } of one) {
+    const match = other.find((candidate) => isSameWord(candidate.word, word));
+    if (!match) continue;
+    if (match.negated === negated) shared++;
+    else denied++;
+  }
+  const balance = shared - denied;
+  return (balance / one.length + balance / other.length) / 2;
+}
+
+/** How many of the words of `sought` a text has, whatever it says of them. */
+export function countShared(sought: readonly Meaning[], text: readonly Meaning[]): number {
+  return sought.filter(({ word }) => text.some((candidate) => isSameWord(candidate.word, word))).length;
+}
+
+function contentOf(clause: string): string[] {
+  const latin = numberWordsToDigits(wordsOf(clause.replace(CJK_RUN, ' ')))
     .filter((word) => !STOP_WORDS.has(word))
-    .map(stem);
-  const wide =
-    lower.match(
-      /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu,
-    ) ?? [];
-  return [...latin, ...wide.flatMap(pairs)];
+    .map((word) => SYNONYM_OF.get(word) ?? stem(word))
+    .map((word) => SYNONYM_OF.get(word) ?? word);
+  return [...latin, ...(clause.match(CJK_RUN) ?? []).flatMap(bigramsOf)];
 }
 
-/** How much of `sought` is found in `text`, from 0 to 1. */
-export function overlap(sought: string, text: string): number {
-  const words = new Set(meaningfulWords(sought));
-  if (words.size === 0) return 0;
-  const found = new Set(meaningfulWords(text));
-  let hits = 0;
-  for (const word of words) if (found.has(word)) hits += 1;
-  return hits / words.size;
+/** Neighbouring characters: Chinese and Japanese words are mostly two of them long. */
+function bigramsOf(run: string): string[] {
+  return run
+    .replace(CJK_STOP, ' ')
+    .split(' ')
+    .filter((part) => part !== '')
+    .flatMap((part) => {
+      const characters = [...part];
+      if (characters.length < 2) return [part];
+      return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+    });
 }
 
-export type Stance = 'yes' | 'no' | 'none';
-
-/** Whether a text agrees or declines, as a whole. */
-export function stanceOf(text: string): Stance {
-  const trimmed = text.trim();
-  if (NO.test(trimmed)) return 'no';
-  return YES.test(trimmed) ? 'yes' : 'none';
-}
-
+/** Takes the commonest English endings off; what is left need not be a word. */
 function stem(word: string): string {
-  if (word.length > 5 && word.endsWith('ing')) return word.slice(0, -3);
-  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
-  if (word.length > 4 && word.endsWith('ed')) return word.slice(0, -2);
-  if (word.length > 3 && word.endsWith('s') && !word.endsWith('ss')) return word.slice(0, -1);
-  return word;
-}
-
-function pairs(text: string): string[] {
-  const characters = [...text];
-  return characters.length < 2
-    ? characters
-    : characters.slice(1).map((character, index) => `${characters[index]}${character}`);
+  if (word.length < 5 || /\d/.test(word))
+    return word.length === 4 && /[^su]s$/.test(word) ? word.slice(0, -1) : word;
+  const base = word
+    .replace(/(?:ings|ing|ed|ment|ments)$/, '')
+    .replace(/ies$/, 'y')
+    .replace(/([sxz]|ch|sh)es$/, '$1')
+    .replace(/([^su])s$/, '$1');
+  const undoubled = base !== word ? base.replace(/([bdgmnprt])\1$/, '$1') : base;
+  return undoubled.length < 3 ? word : undoubled.replace(/e$/, '');
 }

@@ -1,0 +1,51 @@
+import { CJK, normalise } from './words.ts';
+
+/** Ways to say one's name; the name is what follows, up to the next pause. */
+const INTRODUCTIONS: readonly RegExp[] = [
+  /\b(?:my (?:full |first |last )?name is|my name's|the name is|call me|you can call me|name's)\s+(.+)/i,
+  /\b(?:i am|i'm|i’m|this is|it is|it's|it’s)\s+(.+)/i,
+  /\b(?:me llamo|mi nombre es|soy)\s+(.+)/i,
+  /\b(?:ich heiße|ich heisse|mein name ist|ich bin)\s+(.+)/i,
+  /\b(?:je m['’]appelle|mon nom est|je suis)\s+(.+)/i,
+];
+const CJK_INTRODUCTIONS: readonly RegExp[] = [
+  /([\p{Script=Han}\p{Script=Katakana}ー]{1,10})(?:と申します|といいます)/u,
+  /(?:我的名字是|我的名字叫|我叫做|我叫|我姓|我是|叫我)([\p{Script=Han}]{1,4}|[\p{L} ]{2,40})/u,
+  /(?:私は|名前は)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{1,10}?)(?:です|と申します|といいます|$)/u,
+];
+/** A name ends where a sentence goes on. */
+const NAME_END = /[,.!?;，。！？]|\s+(?:and|but|from|with|here|calling|speaking|i|und|y|et)\b/i;
+/** What follows "I am" and is no name. */
+const NO_NAME = new Set(
+  (
+    'a an the not no just so very fine good well ok okay sorry happy sure here there in on at from to for about ready interested ' +
+    'your my his her late busy available afraid glad sick home back done new still also really going looking calling trying ' +
+    'wondering having waiting ein eine un una une nicht pas interesado correct right wrong'
+  ).split(' '),
+);
+const MOST_WORDS_OF_A_NAME = 4;
+
+/** Finds the name by which a person introduces themself. */
+export function findName(text: string): string | undefined {
+  for (const pattern of CJK_INTRODUCTIONS) {
+    const name = pattern.exec(text)?.[1]?.trim();
+    if (name) return name;
+  }
+  for (const pattern of INTRODUCTIONS) {
+    const name = asName(pattern.exec(text)?.[1] ?? '');
+    if (name) return name;
+  }
+  return undefined;
+}
+
+/** @returns The name that a text is, written with capitals; undefined when it cannot be one. */
+export function asName(text: string): string | undefined {
+  const [head = ''] = text.split(NAME_END);
+  const name = head.trim();
+  const words = name.split(/\s+/);
+  if (name === '' || words.length > MOST_WORDS_OF_A_NAME || /\d/.test(name)) return undefined;
+  const [first = ''] = normalise(name).split(/\s+/);
+  if (NO_NAME.has(first) || /..ing$/.test(first)) return undefined;
+  if (CJK.test(name)) return name;
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
+}

@@ -1,0 +1,30 @@
+import type { ChatMessage } from '../chatMessage.ts';
+
+const LONGEST_SENTENCE_CHARACTERS = 200;
+
+/** A talk's beginning and end, word for word: a rule can leave out, but not put in other words. */
+export function summariseByRule(messages: readonly ChatMessage[]): string {
+  const said = (role: 'user' | 'assistant') =>
+    messages.flatMap((message) => (message.role === role && message.content ? [message.content] : []));
+  const asked = said('user');
+  const answered = said('assistant');
+  const parts = [
+    line('The person began', sentencesOf(asked.at(0)).at(0)),
+    asked.length > 1 ? line('and said last', sentencesOf(asked.at(-1)).at(-1)) : '',
+    line('The agent said last', sentencesOf(answered.at(-1)).at(-1)),
+  ];
+  return parts.filter((part) => part !== '').join(' ') || 'Nothing was said.';
+}
+
+function line(lead: string, sentence: string | undefined): string {
+  if (!sentence) return '';
+  const isLong = sentence.length > LONGEST_SENTENCE_CHARACTERS;
+  return `${lead}: “${isLong ? `${sentence.slice(0, LONGEST_SENTENCE_CHARACTERS)}…` : sentence}”`;
+}
+
+function sentencesOf(text = ''): string[] {
+  return text
+    .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '');
+}
