@@ -73,8 +73,9 @@ export function sessionStore(database: Queryable): SessionStore {
       return undefined;
     },
     async search(projectId, text, page) {
-      const patterns = [containing(text), containing(asInJson(text))];
-      const rows = await database.query<FoundRow>(SEARCH, [projectId, ...patterns, page.limit, page.offset]);
+      const patterns = [...new Set([text, asInJson(text)])].map(containing);
+      const parameters = [projectId, page.limit, page.offset, ...patterns];
+      const rows = await database.query<FoundRow>(searchFor(patterns.length), parameters);
       return {
         items: rows.flatMap((row) => (row.session_id === null ? [] : [foundSession(row, row.session_id)])),
         total: rows[0]?.total ?? 0,
@@ -157,13 +158,13 @@ const END = `
   )
   SELECT ${COLUMNS} FROM ended`;
 
-/** Reads all that match once, for their count; then only what is shown. */
-const SEARCH = `
+/** Reads all that match any of so many patterns once, for their count; then only what is shown. */
+const searchFor = (patterns: number): string => `
   WITH found AS MATERIALIZED (
     SELECT instance_id, session_id, updated_at FROM session_texts
-    WHERE project_id = $1 AND (data LIKE $2 OR data LIKE $3)
+    WHERE project_id = $1 AND (${Array.from({ length: patterns }, (_, index) => `data LIKE $${index + 4}`).join(' OR ')})
   ), page AS (
-    SELECT * FROM found ORDER BY updated_at DESC, session_id LIMIT $4 OFFSET $5
+    SELECT * FROM found ORDER BY updated_at DESC, session_id LIMIT $2 OFFSET $3
   )
   SELECT total, page.session_id, text.data, text.created_at, page.updated_at
   FROM (SELECT count(*)::integer AS total FROM found) AS counted
