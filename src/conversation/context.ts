@@ -20,7 +20,7 @@ export function estimateTokens(text: string): number {
  */
 export function talkMessages(state: Pick<SessionState, 'messages' | 'summary'>): ChatMessage[] {
   const from = state.summary?.upTo ?? 0;
-  const recent = fit(state.messages.slice(from), CONTEXT_BUDGET_TOKENS * 2);
+  const recent = newestThatFit(state.messages.slice(from), CONTEXT_BUDGET_TOKENS * 2);
   const summary: ChatMessage[] = state.summary
     ? [{ role: 'system', content: `What was said before:\n${state.summary.text}` }]
     : [];
@@ -47,7 +47,7 @@ export function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>)
 }
 
 /** The newest messages that fit, in case a summary could not be had. */
-function fit(messages: readonly SessionMessage[], budgetTokens: number): readonly SessionMessage[] {
+function newestThatFit(messages: readonly SessionMessage[], budgetTokens: number): readonly SessionMessage[] {
   let left = budgetTokens;
   let first = messages.length;
   while (first > 0) {
