@@ -1,0 +1,112 @@
+import type { Emitter } from '../base/emitter.ts';
+import type { MediaSession } from '../media/mediaSession.ts';
+import type { Trunk } from './trunk.ts';
+
+/** Places legs; telephony implements it. */
+export interface Telephony {
+  /**
+   * Sends an INVITE over one trunk. Trying another one after it is the caller's business.
+   *
+   * @returns At once; what becomes of it is announced by the leg's events, `ended` last and exactly once.
+   */
+  dial(request: DialRequest): CallLeg;
+  /** Takes the calls that come in; each handler's decision is final. */
+  onIncoming(handler: (call: IncomingCall) => void): void;
+}
+
+export interface DialRequest {
+  readonly projectId: string;
+  readonly callId: string;
+  readonly trunk: Trunk;
+  /** In the product's normal form; the trunk's number format is applied by telephony. */
+  readonly fromNumber: string;
+  readonly toNumber: string;
+  /** From INVITE to the final answer; then CANCEL. */
+  readonly ringTimeoutMs: number;
+}
+
+/** A call that rings here. */
+export interface IncomingCall {
+  readonly sipCallId: string;
+  readonly projectId: string;
+  readonly trunk: Trunk;
+  /** As the carrier wrote them, in the product's normal form where they are numbers. */
+  readonly fromNumber: string;
+  readonly toNumber: string;
+  /** Sends 180. */
+  ring(): void;
+  /** Sends 200 with our answer; the leg's `answered` follows on the ACK. */
+  answer(callId: string): Promise<CallLeg>;
+  /** @param sipCode - 400..699. */
+  reject(sipCode: number, reason?: string): void;
+  /** Announced when the caller gives up before `answer` or `reject`. */
+  readonly canceled: AbortSignal;
+}
+
+/** One SIP dialog with its audio, from the first INVITE to the last BYE. */
+export interface CallLeg {
+  readonly sipCallId: string;
+  readonly trunkId: string;
+  /** Undefined until a port was reserved for it. */
+  readonly media: MediaSession | undefined;
+  readonly events: Pick<Emitter<LegEvents>, 'on'>;
+  /** CANCEL before the answer, BYE after it; resolves when the leg has ended. Idempotent. */
+  hangup(reason?: HangupReason): Promise<void>;
+  /** By the trunk's way: RFC 4733 events or SIP INFO. */
+  sendDtmf(digits: string): Promise<void>;
+  /**
+   * Blind transfer by REFER; on success the peer ends the leg.
+   *
+   * @param to - A number in the product's normal form, or a `sip:` URI.
+   * @throws {CallwayError} `transfer_failed` with the peer's status; the call goes on.
+   */
+  transfer(to: string): Promise<void>;
+}
+
+/** Goes into the Reason header. @see RFC 3326 */
+export interface HangupReason {
+  readonly q850Cause: number;
+  readonly text: string;
+}
+
+export interface LegEvents {
+  /** Whether the peer plays audio before the answer (183 with SDP). */
+  readonly ringing: { readonly hasEarlyMedia: boolean };
+  /** Audio flows both ways from here on; `media` is there and connected. */
+  readonly answered: { readonly atMs: number };
+  /** The peer put us on hold, or took us back. */
+  readonly held: { readonly isHeld: boolean };
+  /** A digit that came by SIP INFO. */
+  readonly dtmf: { readonly digit: string; readonly durationMs: number };
+  /** The peer asks that the call goes on elsewhere (REFER towards us). */
+  readonly transferRequested: { readonly to: string };
+  readonly ended: LegEnd;
+}
+
+/** How a leg ended; what may be tried on another trunk is decided by `calls/routing`. */
+export interface LegEnd {
+  readonly outcome: LegOutcome;
+  /** The final answer, the BYE's place being taken by 200; null where none came. */
+  readonly sip: { readonly code: number; readonly reason: string } | null;
+  /** From a Reason header, or the usual one of the SIP code. @see RFC 3398 section 8.2.6.1 */
+  readonly q850Cause: number | null;
+}
+
+/**
+ * After the answer: `remote_hangup`, `local_hangup`, `lost` (dialog or control connection gone). Before it: the rest.
+ * `unreachable` is no answer of any kind within the trunk's time, or no way to the host; `no_answer` the ring timeout,
+ * 408 after ringing and 480; `declined` 603, 607, 608; `busy` 486, 600; `invalid_number` 404, 484, 604; `rejected`
+ * other 4xx and 6xx; `trunk_error` 5xx and what goes wrong on our side of the trunk.
+ */
+export type LegOutcome =
+  | 'remote_hangup'
+  | 'local_hangup'
+  | 'lost'
+  | 'canceled'
+  | 'busy'
+  | 'no_answer'
+  | 'declined'
+  | 'unreachable'
+  | 'invalid_number'
+  | 'rejected'
+  | 'trunk_error';

@@ -1,0 +1,111 @@
+import type { Page, PageOf } from '../base/page.ts';
+import type { Session, SessionEvent } from '../conversation/session.ts';
+import type { Call, CallDirection, CallStatus } from './call.ts';
+import type { PhoneNumber, PhoneNumberInput, PhoneNumberPatch } from './phoneNumber.ts';
+import type { Trunk, TrunkInput, TrunkPatch } from './trunk.ts';
+
+/** Passwords are sealed in it. */
+export interface TrunkStore {
+  insert(projectId: string, id: string, input: TrunkInput, at: string): Promise<Trunk>;
+  find(projectId: string, id: string): Promise<Trunk | undefined>;
+  list(projectId: string, page: Page): Promise<PageOf<Trunk>>;
+  update(projectId: string, id: string, patch: TrunkPatch, at: string): Promise<Trunk | undefined>;
+  /** @throws {CallwayError} 409 `trunk_in_use` while a number names it. */
+  remove(projectId: string, id: string): Promise<boolean>;
+  /** Active trunks of all projects: for registration, health and the matching of what comes in. */
+  active(): Promise<Trunk[]>;
+}
+
+/** Numbers are kept and compared in the product's normal form. */
+export interface PhoneNumberStore {
+  /** @throws {CallwayError} 400 `phone_number_exists`, 400 for a trunk id that the project does not have. */
+  insert(projectId: string, id: string, input: PhoneNumberInput, at: string): Promise<PhoneNumber>;
+  find(projectId: string, id: string): Promise<PhoneNumber | undefined>;
+  findByNumber(projectId: string, number: string): Promise<PhoneNumber | undefined>;
+  list(projectId: string, page: Page): Promise<PageOf<PhoneNumber>>;
+  update(
+    projectId: string,
+    id: string,
+    patch: PhoneNumberPatch,
+    at: string,
+  ): Promise<PhoneNumber | undefined>;
+  remove(projectId: string, id: string): Promise<boolean>;
+}
+
+export interface CallFilter {
+  readonly direction?: CallDirection;
+  readonly status?: CallStatus;
+  readonly sessionId?: string;
+}
+
+export interface CallStore {
+  /**
+   * Keeps a call and its session in one transaction.
+   *
+   * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to its number.
+   */
+  insert(call: Call, session: Session, started: SessionEvent): Promise<void>;
+  find(projectId: string, id: string): Promise<Call | undefined>;
+  list(projectId: string, filter: CallFilter, page: Page): Promise<PageOf<Call>>;
+  /**
+   * Takes a queued call for a node. @returns The call; undefined where it is not queued any more.
+   */
+  claim(id: string, nodeId: string, at: string): Promise<Call | undefined>;
+  /** Puts a claimed call that was not dialled yet back into the queue. */
+  unclaim(id: string, nodeId: string): Promise<void>;
+  /**
+   * Changes a live call; a call that is over is left alone.
+   *
+   * @param nodeId - Only while this node carries it.
+   * @returns The call after it; undefined where nothing was changed.
+   */
+  update(
+    id: string,
+    nodeId: string | null,
+    change: CallChange,
+    event?: SessionEvent,
+  ): Promise<Call | undefined>;
+  /** Asks whoever carries it to hang up; a queued one is over at once. */
+  requestHangup(projectId: string, id: string, at: string): Promise<Call | undefined>;
+  /** Queued calls older than `before`, for those whose job was lost. */
+  queuedBefore(before: Date, limit: number): Promise<{ readonly id: string; readonly projectId: string }[]>;
+  /** Live calls of nodes that have not beaten since `before`. */
+  orphans(before: Date, limit: number): Promise<Call[]>;
+  /** Live calls of one node that began another life: what its former one left. */
+  carriedBy(nodeId: string): Promise<Call[]>;
+  /** A node's sign of life. */
+  beat(nodeId: string, at: Date): Promise<void>;
+}
+
+export type CallChange = Partial<
+  Pick<
+    Call,
+    | 'status'
+    | 'endReason'
+    | 'trunkId'
+    | 'sipCallId'
+    | 'sip'
+    | 'q850Cause'
+    | 'startedAt'
+    | 'answeredAt'
+    | 'endedAt'
+    | 'figures'
+    | 'recording'
+  >
+>;
+
+/** One SIP message of a call, credentials blanked. */
+export interface SipTraceMessage {
+  readonly at: string;
+  readonly direction: 'in' | 'out';
+  readonly transport: string;
+  /** `address:port` */
+  readonly remote: string;
+  readonly text: string;
+}
+
+export interface SipTraceStore {
+  append(projectId: string, callId: string, messages: readonly SipTraceMessage[]): Promise<void>;
+  /** In the order in which they were sent and received. */
+  list(projectId: string, callId: string): Promise<SipTraceMessage[]>;
+}

@@ -1,0 +1,133 @@
+import type { Emitter } from '../base/emitter.ts';
+import type { MediaFigures } from './quality/figures.ts';
+import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
+
+/** All audio of this node's calls; the work is done in threads of its own. */
+export interface MediaEngine {
+  /**
+   * Reserves an RTP and an RTCP port for one call, on the thread with the least to do.
+   *
+   * @throws {CallwayError} 503 `media_ports_exhausted` when every port is taken, `media_unavailable` when no thread runs.
+   */
+  open(request: OpenMedia): Promise<MediaSession>;
+  /** Sessions that are open now. */
+  readonly sessions: number;
+  /** Idempotent; ends what is still open. */
+  close(): Promise<void>;
+}
+
+export interface OpenMedia {
+  readonly callId: string;
+  /** Silence of the peer after which `silent` is announced; 0 is never. Not counted while the call is held. */
+  readonly timeoutMs: number;
+}
+
+/** One call's audio, from the reservation of its port to its last packet. */
+export interface MediaSession {
+  /** What the peer is told in SDP: an IP address of this machine, or the public one. */
+  readonly address: string;
+  /** Even; RTCP is the port above it. */
+  readonly rtpPort: number;
+  readonly events: Pick<Emitter<MediaEvents>, 'on'>;
+  /** Begins to exchange audio, or goes on by new parameters after an offer and answer. */
+  connect(parameters: MediaParameters): Promise<void>;
+  /**
+   * Opens the WebSocket to the engine; audio flows from then on.
+   *
+   * @throws {CallwayError} 503 `engine_unavailable` when the socket does not open in time.
+   */
+  startBridge(target: BridgeTarget): Promise<void>;
+  /** Writes both sides to a file from now on. @throws {CallwayError} `recording_failed` when it cannot be made. */
+  startRecording(request: { readonly path: string }): Promise<void>;
+  /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still being sent; resolves when all are out. */
+  sendDtmf(digits: string): Promise<void>;
+  /** Figures so far. */
+  figures(): Promise<MediaFigures>;
+  /** Closes bridge, recording and sockets, in this order. Idempotent: the same report each time. */
+  close(): Promise<MediaReport>;
+}
+
+/** What an offer and answer came to. */
+export interface MediaParameters {
+  readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
+  readonly codec: NegotiatedCodec;
+  /** Undefined where the peer takes no RFC 4733 events. */
+  readonly dtmfPayloadType?: number;
+  readonly comfortNoisePayloadType?: number;
+  /** Audio in one packet that we send. */
+  readonly packetDurationMs: 20;
+  /** From our side: `recvonly` and `inactive` send nothing but silence is never counted against a peer on hold. */
+  readonly direction: MediaDirection;
+  /** Keys of both directions; absent for plain RTP. */
+  readonly srtp?: { readonly local: CryptoAttribute; readonly remote: CryptoAttribute };
+}
+
+export type MediaDirection = 'sendrecv' | 'sendonly' | 'recvonly' | 'inactive';
+
+export interface NegotiatedCodec {
+  /** As in `a=rtpmap`: `PCMU`, `PCMA`, `G722`, `opus`, `L16`. */
+  readonly encodingName: string;
+  readonly rtpClockRateHz: number;
+  readonly channels: number;
+  /** 0..127, the same both ways. */
+  readonly payloadType: number;
+}
+
+/** Which messages a WebSocket speaks. `callway` is `audio.callway.v1`, `twilio` is Twilio Media Streams. */
+export type StreamDialect = 'callway' | 'twilio';
+
+export interface BridgeTarget {
+  readonly url: string;
+  readonly dialect: StreamDialect;
+  readonly streamId: string;
+  readonly callId: string;
+  /** Passed to the engine in its `start` message. */
+  readonly customParameters: Readonly<Record<string, string>>;
+  /** Asked for a new target when the socket breaks, so that the call goes on; without it a break is the end. */
+  readonly canReconnect: boolean;
+}
+
+/** What an engine asks of the call beside playing audio; not part of Twilio's messages. */
+export type EngineCommand =
+  | { readonly kind: 'hangup' }
+  | { readonly kind: 'transfer'; readonly to: string }
+  | { readonly kind: 'send_dtmf'; readonly digits: string };
+
+export interface MediaEvents {
+  /** The first valid packet of the peer. */
+  readonly receiving: { readonly atMs: number };
+  /** The first packet that carries audio of the engine. */
+  readonly speaking: { readonly atMs: number };
+  readonly dtmf: { readonly digit: string; readonly durationMs: number };
+  /** The peer sent no RTP at all for the session's timeout. */
+  readonly silent: { readonly forMs: number };
+  readonly command: EngineCommand;
+  /**
+   * The engine's socket is gone: `stopped` by the engine's own wish (a close with code 1000), `broken` otherwise.
+   * The session lives on, and a bridge can be started anew.
+   */
+  readonly bridgeClosed: {
+    readonly how: 'stopped' | 'broken';
+    readonly code: number;
+    readonly reason: string;
+  };
+  /** Once; the call goes on without. */
+  readonly recordingFailed: { readonly reason: string };
+  /** The thread died; nothing more comes, and the call has no audio any more. */
+  readonly lost: { readonly reason: string };
+}
+
+export interface MediaReport {
+  /** Absent when the session was never connected. */
+  readonly figures?: MediaFigures;
+  readonly packetsSent: number;
+  readonly recording?: RecordingReport;
+}
+
+export interface RecordingReport {
+  readonly path: string;
+  readonly durationMs: number;
+  readonly lengthBytes: number;
+  /** Set when it could not be written to its end; what is in the file is valid. */
+  readonly error?: string;
+}

@@ -1,0 +1,62 @@
+import type { Emitter } from '../base/emitter.ts';
+import type { EngineCommand, StreamDialect } from '../media/mediaSession.ts';
+
+/**
+ * One call's audio as the voice engine has it: a WebSocket's other side, whatever it speaks.
+ *
+ * The caller's samples come without gaps on the stream's clock, silence included, so that their count is a time. What
+ * the engine plays is queued at the other side, which alone knows what has sounded.
+ */
+export interface AudioStream {
+  readonly info: StreamInfo;
+  readonly events: Pick<Emitter<AudioStreamEvents>, 'on'>;
+  /** Queues samples at the stream's rate; any length. The array must be left alone. */
+  play(samples: Int16Array): void;
+  /** Comes back by the event `mark` when all that was queued before it has sounded, or was cleared. */
+  mark(name: string): void;
+  /** Stops what sounds within a frame and drops what is queued; `cleared` follows, after the marks that were dropped. */
+  clear(): void;
+  /** Ignored by peers that know only Twilio's messages, but for `hangup`, which closes the stream. */
+  command(command: EngineCommand): void;
+  /** Samples received so far: the stream's clock. */
+  readonly receivedSamples: number;
+  /** Idempotent. */
+  close(code?: number, reason?: string): void;
+}
+
+export interface StreamInfo {
+  readonly streamId: string;
+  readonly dialect: StreamDialect;
+  /** Of both directions: 8000, 16000 or 24000. */
+  readonly sampleRateHz: number;
+  readonly projectId: string;
+  readonly sessionId: string;
+  /** A call of ours; undefined for streams of foreign carriers and test tools. */
+  readonly callId?: string;
+  readonly customParameters: Readonly<Record<string, string>>;
+}
+
+export interface AudioStreamEvents {
+  /** The caller's next samples, 20 ms as a rule; valid during the call only. */
+  readonly audio: Int16Array;
+  readonly dtmf: { readonly digit: string };
+  readonly mark: PlayedMark;
+  readonly cleared: PlayPosition;
+  /** Nothing comes after it. */
+  readonly closed: { readonly code: number; readonly reason: string };
+}
+
+/** Where both directions stood at one tick of the media clock. */
+export interface PlayPosition {
+  /** Samples of the engine that had gone out in all. */
+  readonly playedSamples: number;
+  /** Samples of the caller that had been sent up in all. */
+  readonly receivedSamples: number;
+  /** What the jitter buffer held the caller's audio back by. */
+  readonly bufferDelayMs: number;
+}
+
+export interface PlayedMark extends PlayPosition {
+  readonly name: string;
+  readonly outcome: 'played' | 'cleared';
+}
