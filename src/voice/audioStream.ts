@@ -1,5 +1,8 @@
 import type { Emitter } from '../base/emitter.ts';
 import type { EngineCommand, StreamDialect } from '../media/mediaSession.ts';
+import type { PlayedMark, PlayPosition } from '../media/playPosition.ts';
+
+export type { PlayedMark, PlayPosition } from '../media/playPosition.ts';
 
 /**
  * One call's audio as the voice engine has it: a WebSocket's other side, whatever it speaks.
@@ -44,19 +47,4 @@ export interface AudioStreamEvents {
   readonly cleared: PlayPosition;
   /** Nothing comes after it. */
   readonly closed: { readonly code: number; readonly reason: string };
-}
-
-/** Where both directions stood at one tick of the media clock. */
-export interface PlayPosition {
-  /** Samples of the engine that had gone out in all. */
-  readonly playedSamples: number;
-  /** Samples of the caller that had been sent up in all. */
-  readonly receivedSamples: number;
-  /** What the jitter buffer held the caller's audio back by. */
-  readonly bufferDelayMs: number;
-}
-
-export interface PlayedMark extends PlayPosition {
-  readonly name: string;
-  readonly outcome: 'played' | 'cleared';
 }
