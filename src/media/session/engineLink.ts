@@ -1,0 +1,63 @@
+import type { BridgeTarget, EngineCommand, MediaEvents } from '../mediaSession.ts';
+import type { PlayedMark, PlayPosition } from '../playPosition.ts';
+import type { SampleRateHz } from '../resample/resampler.ts';
+
+/**
+ * Opens the connection to an engine; the bridge implements it.
+ *
+ * @param receiver - Told of what the engine sends, from the moment the promise resolves.
+ * @throws {CallwayError} 503 `engine_unavailable` when the engine cannot be reached in time, or refuses; the signal's
+ *   reason when `signal` is aborted.
+ */
+export type ConnectEngine = (request: EngineRequest, receiver: EngineReceiver) => Promise<EngineLink>;
+
+export interface EngineRequest {
+  readonly target: BridgeTarget;
+  /** The codec's natural rate: what costs no resampling. The link says which rate it took. */
+  readonly sampleRateHz: SampleRateHz;
+  /** Aborted when the call ends meanwhile. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One call's connection to its engine, as the call's session uses it. All samples and positions are at the link's own
+ * rate; both directions have the same. Nothing here throws or blocks: what cannot be sent any more is let go.
+ */
+export interface EngineLink {
+  readonly sampleRateHz: SampleRateHz;
+  /** Handed over and not yet taken by the network; the session holds audio back while it is high. */
+  readonly bufferedBytes: number;
+  /**
+   * The caller's next 20 ms.
+   *
+   * @param samples - Overwritten when the call has returned; take a copy of what is kept.
+   * @param position - Samples sent before these: the stream's clock. Audio that was dropped is not counted.
+   */
+  sendAudio(samples: Int16Array, position: number): void;
+  /** A key of the caller, once it was released. */
+  sendDtmf(digit: string, durationMs: number): void;
+  /** Answers the engine's mark: all before it has left, or was cleared. */
+  sendMark(mark: PlayedMark): void;
+  /** Answers the engine's clear, after the marks that it dropped. */
+  sendCleared(position: PlayPosition): void;
+  /**
+   * Takes leave of the engine; `closed` is not announced after it. Idempotent.
+   *
+   * @param code - A WebSocket close code (RFC 6455 section 7.4).
+   * @returns Resolves when the connection is closed, or was cut off because the engine did not answer. Never rejects.
+   */
+  close(code: number, reason: string): Promise<void>;
+}
+
+/** What an engine says, as calls into the session; valid until `closed`. None of them throws. */
+export interface EngineReceiver {
+  /** Speech to play, at the link's rate, of any length; the array is the session's from now on. */
+  audio(samples: Int16Array): void;
+  /** Answered by `sendMark`. */
+  mark(name: string): void;
+  /** Stops what sounds within a frame and drops what waits; answered by `sendCleared`. */
+  clear(): void;
+  command(command: EngineCommand): void;
+  /** Once, and nothing after it. */
+  closed(end: MediaEvents['bridgeClosed']): void;
+}
