@@ -1,6 +1,6 @@
 /** A WebSocket as both ends of the bridge need it; `ws` has the shape. */
 export interface StreamSocket {
-  send(data: string | Uint8Array, options?: { readonly binary: boolean }): void;
+  send(data: string | Uint8Array, options: { readonly binary: boolean }): void;
   close(code?: number, reason?: string): void;
   /** Ends the connection without a word. */
   terminate(): void;

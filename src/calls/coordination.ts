@@ -1,3 +1,4 @@
+import type { StreamDialect } from '../media/mediaSession.ts';
 import type { Trunk, TrunkHealth } from './trunk.ts';
 
 /** What nodes agree on through Redis; each lease runs out by itself when its holder dies. */
@@ -67,3 +68,18 @@ export type NodeMessage =
   | { readonly kind: 'trunks' }
   | { readonly kind: 'hangup'; readonly callId: string }
   | { readonly kind: 'transfer'; readonly callId: string; readonly to: string };
+
+/** The talk that a WebSocket's ticket lets in. */
+export interface ExpectedStream {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly dialect: StreamDialect;
+  readonly callId?: string;
+}
+
+/** What lets one WebSocket in; kept where every node can see it, since any may get the connection. */
+export interface StreamTickets {
+  issue(ticket: string, stream: ExpectedStream, lifetimeMs: number): Promise<void>;
+  /** @returns The stream; undefined where the ticket is unknown, too old or used. Who redeems it uses it up. */
+  redeem(ticket: string): Promise<ExpectedStream | undefined>;
+}

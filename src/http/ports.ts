@@ -9,6 +9,7 @@ import type { AgentStore, PathwayStore, ToolStore } from '../agents/stores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
+import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
@@ -97,6 +98,8 @@ export interface HttpDeps {
   readonly metrics: Metrics;
   readonly conversations: Conversations;
   readonly webhookAdmin: WebhookAdmin;
+  /** Absent where the program has no voice. */
+  readonly mediaStreams?: MediaStreams;
   /** Hangs up a live call; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }

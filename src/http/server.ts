@@ -21,10 +21,12 @@ import { lazyLogger } from './lazyLogger.ts';
 import { createLegacyRoutes } from './plugins/legacy.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
+import { webSockets } from './plugins/webSockets.ts';
 import type { HttpDeps } from './ports.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
 import { chatCompletionRoutes } from './routes/chatCompletions.ts';
+import { mediaStreamRoutes } from './routes/mediaStreams.ts';
 import { modelRoutes } from './routes/models.ts';
 import { operationsRoutes } from './routes/operations.ts';
 import { pathwayRoutes } from './routes/pathway.ts';
@@ -89,6 +91,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   app.decorateRequest('principal', undefined);
   await addHooks(app, deps);
   await openApi(app, deps.settings.publicUrl);
+  await webSockets(app);
   const refuseOtherMethods = watchMethods(app);
   for (const routes of ROUTES) routes(app, deps);
   refuseOtherMethods();
@@ -111,6 +114,7 @@ const ROUTES = [
   sessionRoutes,
   sessionHistoryRoutes,
   webhookRoutes,
+  mediaStreamRoutes,
 ];
 
 async function addHooks(app: App, deps: HttpDeps): Promise<void> {

@@ -85,6 +85,8 @@ export interface BridgeTarget {
   readonly customParameters: Readonly<Record<string, string>>;
   /** Asked for a new target when the socket breaks, so that the call goes on; without it a break is the end. */
   readonly canReconnect: boolean;
+  /** Our own engine, wherever it runs; any other address is a user's, and held against the egress policy. */
+  readonly isOwnEngine?: true;
 }
 
 /** What an engine asks of the call beside playing audio; not part of Twilio's messages. */

@@ -47,6 +47,7 @@ const TAGS = [
   ['Tools', 'HTTP calls that the agent can make.'],
   ['Chat', 'Talking with the agent through OpenAI’s clients.'],
   ['Sessions', 'Live sessions, and the history of all.'],
+  ['Media streams', 'Talking with the agent by audio over a WebSocket.'],
   ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
   ['Tests', 'Test cases, and suites of them.'],
   ['Operations', 'Health, readiness, numbers.'],

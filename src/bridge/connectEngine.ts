@@ -1,0 +1,133 @@
+import type { Clock } from '../base/clock.ts';
+import { pcmu } from '../media/codecs/g711.ts';
+import type {
+  ConnectEngine,
+  EngineLink,
+  EngineReceiver,
+  EngineRequest,
+} from '../media/session/engineLink.ts';
+import { type DialEngineDeps, dialEngine } from './dialEngine.ts';
+import { createGatewayMessages } from './gatewayMessages.ts';
+import { readL16, writeL16 } from './l16.ts';
+import { readMessage, type StreamMessage } from './messages.ts';
+import { CLOSE_NORMAL, OPEN, type StreamSocket } from './streamSocket.ts';
+
+export interface ConnectEngineDeps extends DialEngineDeps {
+  readonly clock: Clock;
+  /** What came that is no message, or no audio; counted and passed over. */
+  readonly onMalformed?: (callId: string) => void;
+}
+
+/** Twilio's streams have this rate and no other. */
+const TWILIO_RATE_HZ = 8000;
+/** How long an engine may take over its part of the closing. */
+const CLOSE_TIMEOUT_MS = 1000;
+
+/** The gateway's end of the bridge: the client of our own engine, or of anybody's bot. */
+export function createConnectEngine(deps: ConnectEngineDeps): ConnectEngine {
+  return async (request, receiver) => {
+    const socket = await dialEngine(request.target, deps, request.signal);
+    return createEngineLink(socket, request, receiver, deps);
+  };
+}
+
+/** Takes over a socket that is open. Exported for the tests of both ends. */
+export function createEngineLink(
+  socket: StreamSocket,
+  { target, sampleRateHz: naturalRateHz }: Pick<EngineRequest, 'target' | 'sampleRateHz'>,
+  receiver: EngineReceiver,
+  deps: Pick<ConnectEngineDeps, 'clock' | 'onMalformed'>,
+): EngineLink {
+  const isTwilio = target.dialect === 'twilio';
+  const sampleRateHz = isTwilio ? TWILIO_RATE_HZ : naturalRateHz;
+  const messages = createGatewayMessages({ ...target, sampleRateHz });
+  const codec = pcmu.open();
+  let isLeaving = false;
+  let wasHungUp = false;
+
+  const send = (data: string | Uint8Array | undefined) => {
+    if (data === undefined || socket.readyState !== OPEN) return;
+    socket.send(data, { binary: typeof data !== 'string' });
+  };
+  const malformed = () => deps.onMalformed?.(target.callId);
+
+  const take = (message: StreamMessage | undefined) => {
+    switch (message?.event) {
+      case 'media': {
+        const bytes = Buffer.from(message.payload, 'base64');
+        if (!isTwilio || bytes.length === 0) return malformed();
+        const samples = new Int16Array(bytes.length);
+        codec.decode(bytes, samples);
+        return receiver.audio(samples);
+      }
+      case 'mark':
+        return receiver.mark(message.name);
+      case 'clear':
+        return receiver.clear();
+      case 'dtmf':
+        return receiver.command({ kind: 'send_dtmf', digits: message.digits });
+      case 'transfer':
+        return receiver.command({ kind: 'transfer', to: message.to });
+      case 'hangup':
+        wasHungUp = true;
+        return receiver.command({ kind: 'hangup' });
+      default:
+        return malformed();
+    }
+  };
+
+  const gone = new Promise<void>((resolve) => {
+    socket.on('close', (code, reason) => {
+      codec.close();
+      resolve();
+      if (isLeaving) return;
+      isLeaving = true;
+      const how = code === CLOSE_NORMAL || wasHungUp ? 'stopped' : 'broken';
+      receiver.closed({ how, code, reason: reason.toString('utf8') });
+    });
+  });
+  // A socket that fails closes as well, and that is what counts.
+  socket.on('error', () => {});
+  socket.on('message', (data, isBinary) => {
+    if (isLeaving) return;
+    if (!isBinary) return take(readMessage(data.toString('utf8')));
+    if (isTwilio || data.length < 2) return malformed();
+    if (data.length % 2 === 1) malformed();
+    receiver.audio(readL16(data));
+  });
+
+  send(messages.connected());
+  send(messages.start());
+  const muLaw = new Uint8Array(sampleRateHz / 50);
+
+  return {
+    sampleRateHz,
+    get bufferedBytes() {
+      return socket.bufferedAmount;
+    },
+    sendAudio(samples, position) {
+      if (isLeaving) return;
+      if (!isTwilio) {
+        // `ws` keeps what the network does not take at once, and the session writes into its array again.
+        send(writeL16(samples).slice());
+        return;
+      }
+      const room = samples.length <= muLaw.length ? muLaw : new Uint8Array(samples.length);
+      codec.encode(samples, room);
+      send(messages.media(room.subarray(0, samples.length), (position * 1000) / sampleRateHz));
+    },
+    sendDtmf: (digit) => send(messages.dtmf(digit)),
+    sendMark: (mark) => send(messages.mark(mark)),
+    sendCleared: (position) => send(messages.cleared(position)),
+    async close(code, reason) {
+      if (!isLeaving) {
+        isLeaving = true;
+        send(messages.stop());
+        socket.close(code, reason);
+      }
+      const timer = deps.clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+      await gone;
+      timer.cancel();
+    },
+  };
+}
