@@ -20,8 +20,10 @@ export interface ConnectEngineDeps extends DialEngineDeps {
 
 /** Twilio's streams have this rate and no other. */
 const TWILIO_RATE_HZ = 8000;
-/** How long an engine may take over its part of the closing. */
-const CLOSE_TIMEOUT_MS = 1000;
+/** How long an engine may take to put its talk away after `stop`, before the socket is closed on it. */
+const STOP_TIMEOUT_MS = 2000;
+/** And how long over its part of the closing. */
+const CLOSE_TIMEOUT_MS = 500;
 
 /** The gateway's end of the bridge: the client of our own engine, or of anybody's bot. */
 export function createConnectEngine(deps: ConnectEngineDeps): ConnectEngine {
@@ -123,11 +125,23 @@ export function createEngineLink(
       if (!isLeaving) {
         isLeaving = true;
         send(messages.stop());
+        // Our own dialect lets the engine close once it has put the talk away; Twilio closes by itself.
+        if (!isTwilio) await within(gone, STOP_TIMEOUT_MS, deps.clock);
         socket.close(code, reason);
       }
-      const timer = deps.clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
+      await within(gone, CLOSE_TIMEOUT_MS, deps.clock);
+      socket.terminate();
       await gone;
-      timer.cancel();
     },
   };
+}
+
+function within(done: Promise<void>, timeoutMs: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimer(resolve, timeoutMs);
+    void done.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
 }

@@ -44,7 +44,7 @@ export function createEngineStream(socket: StreamSocket, options: EngineStreamOp
   let pendingMarks: { readonly name: string; isCleared: boolean }[] = [];
 
   const send = (data: string | Uint8Array | undefined) => {
-    if (data === undefined || socket.readyState !== OPEN) return;
+    if (data === undefined || isClosed || socket.readyState !== OPEN) return;
     if (socket.bufferedAmount > MAX_UNSENT_BYTES) {
       socket.close(CLOSE_TOO_SLOW, 'the audio is not taken');
       return;
@@ -99,8 +99,9 @@ export function createEngineStream(socket: StreamSocket, options: EngineStreamOp
         emitter.emit('cleared', message.position);
         break;
       case 'stop':
+        // The socket stays open until the talk has been put away, so that the other side knows when it is.
         wasStopped = true;
-        socket.close(CLOSE_NORMAL);
+        finish(CLOSE_NORMAL, '');
         break;
       case undefined:
         malformed++;
@@ -111,13 +112,14 @@ export function createEngineStream(socket: StreamSocket, options: EngineStreamOp
     }
   };
 
-  socket.on('close', (code, reason) => {
+  const finish = (code: number, reason: string) => {
     if (isClosed) return;
     isClosed = true;
     pendingMarks = [];
     muLaw.close();
-    emitter.emit('closed', { code, reason: reason.toString('utf8') });
-  });
+    emitter.emit('closed', { code, reason });
+  };
+  socket.on('close', (code, reason) => finish(code, reason.toString('utf8')));
 
   return {
     info,
@@ -168,7 +170,7 @@ export function createEngineStream(socket: StreamSocket, options: EngineStreamOp
       else if (command.kind === 'hangup') socket.close(CLOSE_NORMAL, 'hangup');
     },
     close(code = CLOSE_NORMAL, reason = '') {
-      if (!isClosed) socket.close(code, reason);
+      socket.close(code, reason);
     },
   };
 }

@@ -27,9 +27,6 @@ export const CALL_END_REASONS = [
   'rejected',
   'trunk_error',
   'node_lost',
-  'busy',
-  'no_answer',
-  'canceled',
 ] as const;
 export type CallEndReason = (typeof CALL_END_REASONS)[number];
 

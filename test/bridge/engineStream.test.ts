@@ -232,8 +232,12 @@ describe('the engine’s end', () => {
     say({ event: 'stop', stop: { callSid: 'CA1' } });
     expect(await events.count(1)).toEqual([['closed', { code: 1000, reason: '' }]]);
     expect(stream.wasStopped).toBe(true);
-    stream.close();
+    // The other side sees the socket close when the talk has been put away.
+    expect(phone.readyState).toBe(phone.OPEN);
+    const closed = new Promise((resolve) => phone.on('close', (code) => resolve(code)));
     stream.play(Int16Array.of(1));
+    stream.close();
+    expect(await closed).toBe(1000);
     expect(events.seen).toHaveLength(1);
   });
 });

@@ -1,0 +1,161 @@
+import type { EngineCommand } from '../media/mediaSession.ts';
+import type { LegEnd } from './callLeg.ts';
+import { type CallResult, type HangupIntent, mayTryNextTrunk, resultOf } from './outcome.ts';
+
+/**
+ * ```
+ *              ringing                answered            engine open
+ *  dialing ──────────────▶ ringing ──────────────▶ connecting ──────▶ talking
+ *   │  ▲ trunk's own trouble  │                      │    ▲            │
+ *   └──┴──────────────────────┘                      │    └────────────┤ engine lost
+ *   │ hang up                 │ hang up              │ hang up         │ hang up, end of the talk
+ *   └─────────────────────────┴───────▶ leaving ◀────┴─────────────────┘
+ *                                          │ leg ended (from any state)
+ *                                          ▼
+ *                                        over
+ * ```
+ */
+export type CallPhase = 'dialing' | 'ringing' | 'connecting' | 'talking' | 'leaving' | 'over';
+
+export interface CallState {
+  readonly phase: CallPhase;
+  readonly wasAnswered: boolean;
+  /** Why we hang up; null as long as we do not. */
+  readonly intent: HangupIntent | null;
+  /** Further trunks that may be tried. */
+  readonly trunksLeft: number;
+  /** Attempts to reach the engine since it was last open. */
+  readonly engineAttempts: number;
+  readonly isTransferring: boolean;
+}
+
+export type CallEvent =
+  | { readonly type: 'leg_ringing' }
+  | { readonly type: 'leg_answered' }
+  | { readonly type: 'leg_ended'; readonly end: LegEnd }
+  | { readonly type: 'engine_open' }
+  | { readonly type: 'engine_failed' }
+  | { readonly type: 'engine_closed'; readonly how: 'stopped' | 'broken' }
+  | { readonly type: 'command'; readonly command: EngineCommand }
+  | { readonly type: 'transferred' }
+  | { readonly type: 'transfer_failed' }
+  | { readonly type: 'hang_up'; readonly intent: HangupIntent };
+
+export type CallEffect =
+  | { readonly type: 'dial_next' }
+  | { readonly type: 'tell'; readonly status: 'ringing' | 'in_progress' }
+  /** The answer: limits begin, and the recording. */
+  | { readonly type: 'begin' }
+  | { readonly type: 'open_engine'; readonly afterMs: number }
+  | { readonly type: 'transfer'; readonly to: string }
+  | { readonly type: 'send_dtmf'; readonly digits: string }
+  | { readonly type: 'hang_up' }
+  | { readonly type: 'finish'; readonly result: CallResult };
+
+export interface CallStep {
+  readonly state: CallState;
+  readonly effects: readonly CallEffect[];
+}
+
+/** A caller that hears nothing for longer has hung up; each attempt waits longer than the one before. */
+const ENGINE_RETRY_MS = [0, 200, 500, 1000, 2000] as const;
+
+export const outboundCall = (trunks: number): CallState => ({
+  phase: 'dialing',
+  wasAnswered: false,
+  intent: null,
+  trunksLeft: trunks - 1,
+  engineAttempts: 0,
+  isTransferring: false,
+});
+
+export const inboundCall = (): CallState => outboundCall(1);
+
+/** Decides what a call does next. Pure; the runner does the effects in their order. */
+export function transition(state: CallState, event: CallEvent): CallStep {
+  if (state.phase === 'over') return { state, effects: [] };
+  switch (event.type) {
+    case 'leg_ringing':
+      if (state.phase !== 'dialing') return { state, effects: [] };
+      return { state: { ...state, phase: 'ringing' }, effects: [{ type: 'tell', status: 'ringing' }] };
+    case 'leg_answered':
+      return answer(state);
+    case 'leg_ended':
+      return legEnded(state, event.end);
+    case 'engine_open':
+      if (state.phase !== 'connecting') return { state, effects: [] };
+      return { state: { ...state, phase: 'talking', engineAttempts: 0 }, effects: [] };
+    case 'engine_failed':
+      return reachEngine(state);
+    case 'engine_closed':
+      if (event.how === 'stopped') return hangUp(state, 'agent_hangup');
+      return reachEngine(state);
+    case 'command':
+      return obey(state, event.command);
+    case 'transferred':
+      return hangUp({ ...state, isTransferring: false }, 'transferred');
+    case 'transfer_failed':
+      return { state: { ...state, isTransferring: false }, effects: [] };
+    case 'hang_up':
+      return hangUp(state, event.intent);
+  }
+}
+
+function answer(state: CallState): CallStep {
+  // An answer that crosses our CANCEL: the leg hangs up by itself.
+  if (state.phase === 'leaving') return { state: { ...state, wasAnswered: true }, effects: [] };
+  if (state.wasAnswered) return { state, effects: [] };
+  return {
+    state: { ...state, phase: 'connecting', wasAnswered: true, engineAttempts: 1 },
+    effects: [
+      { type: 'tell', status: 'in_progress' },
+      { type: 'begin' },
+      { type: 'open_engine', afterMs: ENGINE_RETRY_MS[0] },
+    ],
+  };
+}
+
+function legEnded(state: CallState, end: LegEnd): CallStep {
+  const isOurs = state.intent !== null;
+  if (!state.wasAnswered && !isOurs && state.trunksLeft > 0 && mayTryNextTrunk(end)) {
+    const next: CallState = { ...state, phase: 'dialing', trunksLeft: state.trunksLeft - 1 };
+    return { state: next, effects: [{ type: 'dial_next' }] };
+  }
+  // Who was asked to call elsewhere hangs up before it has told us that it did.
+  const intent =
+    state.intent ?? (state.isTransferring && end.outcome === 'remote_hangup' ? 'transferred' : null);
+  // An answer that crossed our CANCEL was heard by nobody.
+  const wasTalked = state.wasAnswered && end.outcome !== 'canceled';
+  const result = resultOf(end, wasTalked, intent);
+  return { state: { ...state, phase: 'over', intent }, effects: [{ type: 'finish', result }] };
+}
+
+/** Tries again, and gives the call up when a person would have. */
+function reachEngine(state: CallState): CallStep {
+  if (state.phase !== 'connecting' && state.phase !== 'talking') return { state, effects: [] };
+  const afterMs = ENGINE_RETRY_MS[state.engineAttempts];
+  if (afterMs === undefined) return hangUp(state, 'agent_hangup');
+  return {
+    state: { ...state, phase: 'connecting', engineAttempts: state.engineAttempts + 1 },
+    effects: [{ type: 'open_engine', afterMs }],
+  };
+}
+
+function obey(state: CallState, command: EngineCommand): CallStep {
+  if (state.phase !== 'talking' && state.phase !== 'connecting') return { state, effects: [] };
+  switch (command.kind) {
+    case 'hangup':
+      return hangUp(state, 'agent_hangup');
+    case 'send_dtmf':
+      return { state, effects: [{ type: 'send_dtmf', digits: command.digits }] };
+    case 'transfer':
+      if (state.isTransferring) return { state, effects: [] };
+      return { state: { ...state, isTransferring: true }, effects: [{ type: 'transfer', to: command.to }] };
+  }
+}
+
+/** The first reason counts. */
+function hangUp(state: CallState, intent: HangupIntent): CallStep {
+  if (state.phase === 'leaving') return { state, effects: [] };
+  return { state: { ...state, phase: 'leaving', intent }, effects: [{ type: 'hang_up' }] };
+}

@@ -1,0 +1,203 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import type { SessionEvent } from '../conversation/session.ts';
+import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
+import type { Call } from './call.ts';
+import type { CallLeg, Telephony } from './callLeg.ts';
+import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
+import type { NumberLock, TrunkSlots } from './coordination.ts';
+import { LiveCall } from './liveCall.ts';
+import type { CallResult, HangupIntent } from './outcome.ts';
+import type { CallStore } from './stores.ts';
+import type { Trunk } from './trunk.ts';
+
+export interface CallRunnerDeps {
+  readonly nodeId: string;
+  readonly telephony: Telephony;
+  readonly calls: Pick<CallStore, 'update' | 'find'>;
+  readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  readonly lock: NumberLock;
+  readonly slots: TrunkSlots;
+  readonly engine: (call: Call) => Promise<BridgeTarget>;
+  readonly recordingPath: (call: Call) => string | undefined;
+  /** Puts an ended call away, with all that is due at its end. Harmless when done twice. */
+  readonly finish: (call: Call, result: CallResult, media: MediaReport | undefined) => Promise<void>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** The calls that this node carries. */
+export interface CallRunner {
+  /**
+   * Begins to place a call that this node has claimed, over these trunks in their order.
+   *
+   * @param call - Its `trunkId` is that of the first of them, where the channel has been taken.
+   */
+  place(call: Call, route: readonly Trunk[]): void;
+  /** Takes over a leg of a caller; the channel of its trunk has been taken. */
+  receive(call: Call, leg: CallLeg): void;
+  /** @returns False where this node does not carry the call. */
+  hangUp(callId: string, intent: HangupIntent): boolean;
+  transfer(callId: string, to: string): boolean;
+  readonly active: number;
+  /** Resolves when no call is left, or hangs up those that are after `graceMs`. */
+  drain(graceMs: number): Promise<void>;
+}
+
+/** Well within every lease. */
+const RENEW_MS = 15_000;
+/** What could not be put away is tried again, for as long as the process lives. */
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 15_000;
+
+export function createCallRunner(deps: CallRunnerDeps): CallRunner {
+  const live = new Map<string, LiveCall>();
+  const { clock } = deps;
+  const report = (call: Call) => (error: unknown, what: string) =>
+    deps.onError(error, what, { callId: call.id, projectId: call.projectId });
+
+  const keepTrying = async (work: () => Promise<unknown>, call: Call, what: string) => {
+    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        report(call)(error, what);
+        await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs));
+      }
+    }
+  };
+
+  const freeSlot = async (trunkId: string, call: Call) => {
+    try {
+      await deps.slots.free(trunkId, call.id);
+    } catch (error) {
+      // Its lease runs out by itself.
+      report(call)(error, 'a trunk’s channel was not freed');
+    }
+  };
+
+  const start = (
+    call: Call,
+    trunks: readonly Trunk[],
+    begin: (one: LiveCall) => void,
+    initial: CallState,
+  ) => {
+    const route = [...trunks];
+    const writes = createWriter(call, keepTrying);
+    let trunkId = call.trunkId;
+    const one = new LiveCall(call, initial, {
+      clock,
+      engine: deps.engine,
+      recordingPath: deps.recordingPath,
+      onError: report(call),
+      save: (change, event) =>
+        writes.add(
+          () => deps.calls.update(call.id, deps.nodeId, change, event),
+          'a change of a call waits to be kept',
+        ),
+      note: (event) =>
+        writes.add(() => deps.addEvents(call.instanceId, [event]), 'an event of a call waits to be kept'),
+      async dialNext() {
+        const trunk = route.shift();
+        if (!trunk) return undefined;
+        if (trunk.id !== trunkId) {
+          if (trunkId !== null) await freeSlot(trunkId, call);
+          trunkId = null;
+          if ((await deps.slots.take(trunk, call.id, 'outbound')) > 0) return undefined;
+          trunkId = trunk.id;
+        }
+        return { trunk, leg: deps.telephony.dial(dialRequest(call, trunk)) };
+      },
+      async finish(result, media) {
+        renewal.stop();
+        await writes.done();
+        await keepTrying(() => deps.finish(call, result, media), call, 'an ended call waits to be put away');
+        if (trunkId !== null) await freeSlot(trunkId, call);
+        live.delete(call.id);
+      },
+    });
+    const renewal = keepLeases(deps, call, () => trunkId, one);
+    live.set(call.id, one);
+    begin(one);
+  };
+
+  return {
+    place: (call, route) => start(call, route, (one) => one.dial(), outboundCall(route.length)),
+    receive: (call, leg) => start(call, [], (one) => one.follow(leg), inboundCall()),
+    hangUp(callId, intent) {
+      const one = live.get(callId);
+      one?.hangUp(intent);
+      return one !== undefined;
+    },
+    transfer: (callId, to) => live.get(callId)?.transfer(to) ?? false,
+    get active() {
+      return live.size;
+    },
+    async drain(graceMs) {
+      const all = () => Promise.all([...live.values()].map(({ over }) => over));
+      await within(all(), graceMs, clock);
+      for (const one of live.values()) one.hangUp('api_hangup');
+      await all();
+    },
+  };
+}
+
+function dialRequest(call: Call, trunk: Trunk) {
+  const { projectId, id: callId, fromNumber, toNumber, settings } = call;
+  return {
+    projectId,
+    callId,
+    trunk,
+    fromNumber,
+    toNumber,
+    ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
+  };
+}
+
+/** Holds on to what would run out, and hears of wishes whose message was lost. */
+function keepLeases(deps: CallRunnerDeps, call: Call, trunkId: () => string | null, one: LiveCall) {
+  let timer: Timer | undefined;
+  const renew = async () => {
+    try {
+      const trunk = trunkId();
+      if (call.direction === 'outbound') await deps.lock.renew(call.projectId, call.toNumber, call.id);
+      if (trunk !== null) await deps.slots.renew(trunk, call.id);
+      const found = await deps.calls.find(call.projectId, call.id);
+      if (found?.hangupRequested) one.hangUp('api_hangup');
+    } catch (error) {
+      deps.onError(error, 'a call’s leases were not renewed', { callId: call.id });
+    }
+  };
+  const wait = () => {
+    timer = deps.clock.setTimer(() => {
+      wait();
+      void renew();
+    }, RENEW_MS);
+  };
+  wait();
+  return { stop: () => timer?.cancel() };
+}
+
+/** Writes one after the other, each until it is kept. */
+function createWriter(
+  call: Call,
+  keepTrying: (work: () => Promise<unknown>, call: Call, what: string) => Promise<void>,
+) {
+  let last: Promise<void> = Promise.resolve();
+  return {
+    add(work: () => Promise<unknown>, what: string) {
+      last = last.then(() => keepTrying(work, call, what));
+    },
+    done: () => last,
+  };
+}
+
+function within(done: Promise<unknown>, timeoutMs: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimer(resolve, timeoutMs);
+    void done.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}

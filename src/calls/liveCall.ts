@@ -1,0 +1,213 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import type { SessionEvent } from '../conversation/session.ts';
+import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
+import type { Call } from './call.ts';
+import type { CallLeg, LegEnd } from './callLeg.ts';
+import { type CallEffect, type CallEvent, type CallState, transition } from './callMachine.ts';
+import type { CallResult, HangupIntent } from './outcome.ts';
+import type { CallChange } from './stores.ts';
+import type { Trunk } from './trunk.ts';
+
+export interface LiveCallDeps {
+  readonly clock: Clock;
+  /** Where the call's audio goes; asked anew for each attempt. */
+  readonly engine: (call: Call) => Promise<BridgeTarget>;
+  /** A file for the recording; undefined where none is wanted. */
+  readonly recordingPath: (call: Call) => string | undefined;
+  /** Puts a change of the call away, in the order of calling; never throws. */
+  readonly save: (change: CallChange, event?: SessionEvent) => void;
+  /** Adds to the call's history; never throws. */
+  readonly note: (event: SessionEvent) => void;
+  /** Places a leg on the next trunk that has room; undefined where there is none. */
+  readonly dialNext: () => Promise<{ readonly leg: CallLeg; readonly trunk: Trunk } | undefined>;
+  /** All is over: the leg and the audio are closed. Never rejects. */
+  readonly finish: (result: CallResult, media: MediaReport | undefined) => Promise<void>;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+const NO_TRUNK: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
+
+/** A call that this node carries: joins a leg, its audio and an engine, and does what the call machine decides. */
+export class LiveCall {
+  /** Resolves when the call is over and put away. */
+  readonly over: Promise<void>;
+  readonly #call: Call;
+  readonly #deps: LiveCallDeps;
+  readonly #timers = new Set<Timer>();
+  readonly #settle: () => void;
+  #state: CallState;
+  #leg: CallLeg | undefined;
+  #media: MediaSession | undefined;
+
+  constructor(call: Call, initial: CallState, deps: LiveCallDeps) {
+    let settle = () => {};
+    this.over = new Promise((resolve) => {
+      settle = resolve;
+    });
+    this.#settle = settle;
+    this.#call = call;
+    this.#state = initial;
+    this.#deps = deps;
+  }
+
+  /** Begins by placing a leg. */
+  dial(): void {
+    this.#deps.dialNext().then(
+      (dialled) => {
+        if (!dialled) return this.#take({ type: 'leg_ended', end: NO_TRUNK });
+        this.#deps.save({ trunkId: dialled.trunk.id, sipCallId: dialled.leg.sipCallId });
+        this.follow(dialled.leg);
+        // It was hung up while a trunk was being found.
+        if (this.#state.phase === 'leaving') this.#effects.hang_up();
+      },
+      (error: unknown) => {
+        this.#deps.onError(error, 'a leg could not be placed');
+        this.#take({ type: 'leg_ended', end: NO_TRUNK });
+      },
+    );
+  }
+
+  /** Begins with, or goes on to, a leg that is there. */
+  follow(leg: CallLeg): void {
+    this.#leg = leg;
+    leg.events.on('ringing', () => this.#take({ type: 'leg_ringing' }));
+    leg.events.on('answered', () => {
+      if (leg.media) this.#listen(leg.media);
+      this.#take({ type: 'leg_answered' });
+    });
+    leg.events.on('transferRequested', ({ to }) =>
+      this.#take({ type: 'command', command: { kind: 'transfer', to } }),
+    );
+    leg.events.on('ended', (end) => {
+      if (this.#leg === leg) this.#take({ type: 'leg_ended', end });
+    });
+  }
+
+  hangUp(intent: HangupIntent): void {
+    this.#take({ type: 'hang_up', intent });
+  }
+
+  /** @returns False while there is nobody to transfer. */
+  transfer(to: string): boolean {
+    if (this.#state.phase !== 'talking') return false;
+    this.#take({ type: 'command', command: { kind: 'transfer', to } });
+    return true;
+  }
+
+  #take(event: CallEvent): void {
+    const step = transition(this.#state, event);
+    this.#state = step.state;
+    for (const effect of step.effects) this.#effects[effect.type](effect as never);
+  }
+
+  readonly #effects: {
+    [Type in CallEffect['type']]: (effect: Extract<CallEffect, { type: Type }> | undefined) => void;
+  } & { hang_up(): void } = {
+    dial_next: () => this.dial(),
+    tell: (effect) => effect && this.#tell(effect.status),
+    begin: () => this.#begin(),
+    open_engine: (effect) => {
+      if (!effect?.afterMs) void this.#openEngine();
+      else this.#after(effect.afterMs, () => void this.#openEngine());
+    },
+    transfer: (effect) => effect && this.#transfer(effect.to),
+    send_dtmf: (effect) => {
+      if (effect) this.#leg?.sendDtmf(effect.digits).catch(this.#failed('digits were not sent'));
+    },
+    hang_up: () => {
+      this.#leg?.hangup().catch(this.#failed('a leg was not hung up'));
+    },
+    finish: (effect) => effect && void this.#finish(effect.result),
+  };
+
+  #tell(status: 'ringing' | 'in_progress'): void {
+    const at = this.#now();
+    const change = status === 'in_progress' ? { status, answeredAt: at } : { status };
+    this.#deps.save(change, { type: 'call_status', at, data: { status } });
+  }
+
+  #begin(): void {
+    const { maxDurationSeconds, record } = this.#call.settings;
+    this.#after(maxDurationSeconds * 1000, () => this.hangUp('max_duration'));
+    const path = record ? this.#deps.recordingPath(this.#call) : undefined;
+    if (path === undefined) return;
+    this.#leg?.media?.startRecording({ path }).catch((error: unknown) => {
+      this.#deps.onError(error, 'a recording could not begin');
+      this.#note('error', { code: 'recording_failed', message: 'The recording could not begin' });
+    });
+  }
+
+  async #openEngine(): Promise<void> {
+    const media = this.#leg?.media;
+    if (!media || this.#state.phase !== 'connecting') return;
+    try {
+      await media.startBridge(await this.#deps.engine(this.#call));
+      this.#take({ type: 'engine_open' });
+    } catch (error) {
+      this.#deps.onError(error, 'the engine could not be reached');
+      this.#note('error', { code: 'engine_unavailable', message: 'The engine could not be reached' });
+      this.#take({ type: 'engine_failed' });
+    }
+  }
+
+  /** The audio of a leg is there with its answer; it is listened to once. */
+  #listen(media: MediaSession): void {
+    if (this.#media === media) return;
+    this.#media = media;
+    media.events.on('command', (command) => this.#take({ type: 'command', command }));
+    media.events.on('bridgeClosed', ({ how }) => this.#take({ type: 'engine_closed', how }));
+    media.events.on('silent', () => this.hangUp('media_timeout'));
+    media.events.on('lost', ({ reason }) => {
+      this.#note('error', { code: 'media_lost', message: reason });
+      this.hangUp('node_lost');
+    });
+    media.events.on('recordingFailed', ({ reason }) =>
+      this.#note('error', { code: 'recording_failed', message: reason }),
+    );
+  }
+
+  #transfer(to: string): void {
+    this.#leg?.transfer(to).then(
+      () => {
+        this.#note('transfer', { to, status: 'done' });
+        this.#take({ type: 'transferred' });
+      },
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : 'unknown';
+        this.#note('transfer', { to, status: 'failed', reason });
+        this.#take({ type: 'transfer_failed' });
+      },
+    );
+  }
+
+  async #finish(result: CallResult): Promise<void> {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+    const report = await this.#leg?.media?.close().catch((error: unknown) => {
+      this.#deps.onError(error, 'the audio was not closed');
+      return undefined;
+    });
+    await this.#deps.finish(result, report);
+    this.#settle();
+  }
+
+  #after(delayMs: number, work: () => void): void {
+    const timer = this.#deps.clock.setTimer(() => {
+      this.#timers.delete(timer);
+      work();
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+
+  #note(type: SessionEvent['type'], data: SessionEvent['data']): void {
+    this.#deps.note({ type, at: this.#now(), data });
+  }
+
+  #now(): string {
+    return new Date(this.#deps.clock.now()).toISOString();
+  }
+
+  #failed(what: string): (error: unknown) => void {
+    return (error) => this.#deps.onError(error, what);
+  }
+}

@@ -1,0 +1,351 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { createEmitter } from '../../src/base/emitter.ts';
+import type { Call } from '../../src/calls/call.ts';
+import type { CallLeg, DialRequest, LegEnd, LegEvents } from '../../src/calls/callLeg.ts';
+import { type CallRunner, createCallRunner } from '../../src/calls/callRunner.ts';
+import type { CallResult } from '../../src/calls/outcome.ts';
+import { type Trunk, trunkInput } from '../../src/calls/trunk.ts';
+import type { MediaEvents, MediaSession } from '../../src/media/mediaSession.ts';
+import { createSimulatedClock, type SimulatedClock } from '../support/simulatedClock.ts';
+
+const CALL: Call = {
+  id: 'call',
+  projectId: 'p',
+  sessionId: 's',
+  instanceId: 'i',
+  direction: 'outbound',
+  status: 'dialing',
+  endReason: null,
+  fromNumber: '+886223456789',
+  toNumber: '+886912345678',
+  trunkId: 'a',
+  sipCallId: null,
+  sip: null,
+  q850Cause: null,
+  settings: { ringTimeoutSeconds: 45, maxDurationSeconds: 60, record: true, media: null },
+  metadata: {},
+  createdAt: '',
+  startedAt: null,
+  answeredAt: null,
+  endedAt: null,
+  figures: null,
+  recording: null,
+  nodeId: 'node',
+  hangupRequested: false,
+};
+const trunk = (id: string): Trunk => ({
+  ...trunkInput.parse({ name: id, host: 'sip.example.com' }),
+  id,
+  projectId: 'p',
+  createdAt: '',
+  updatedAt: '',
+});
+const END: LegEnd = { outcome: 'local_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 16 };
+const REPORT = { packetsSent: 5 };
+
+const fail = (error: unknown) => {
+  throw error;
+};
+
+/** A leg whose peer the test plays. */
+function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
+  const legEvents = createEmitter<LegEvents>(fail);
+  const mediaEvents = createEmitter<MediaEvents>(fail);
+  const media: MediaSession = {
+    address: '127.0.0.1',
+    rtpPort: 4000,
+    events: mediaEvents,
+    connect: async () => {},
+    async startBridge(target) {
+      log.push(['bridge', target.url]);
+    },
+    async startRecording({ path }) {
+      log.push(['record', path]);
+    },
+    sendDtmf: async () => {},
+    figures: async () => fail(new Error('not asked for')),
+    async close() {
+      log.push(['close media']);
+      return REPORT;
+    },
+  };
+  const leg: CallLeg = {
+    sipCallId: `sip-${request.trunk.id}`,
+    trunkId: request.trunk.id,
+    media,
+    events: legEvents,
+    async hangup() {
+      log.push(['hangup', request.trunk.id]);
+    },
+    async sendDtmf(digits) {
+      log.push(['dtmf', digits]);
+    },
+    async transfer(to) {
+      log.push(['transfer', to]);
+      if (to === 'sip:refused') throw new Error('603');
+    },
+  };
+  return { leg, legEvents, mediaEvents };
+}
+
+let clock: SimulatedClock;
+let log: unknown[];
+let legs: ReturnType<typeof fakeLeg>[];
+let finished: CallResult[];
+let full: Set<string>;
+let stored: Call;
+let updateFailures: number;
+let runner: CallRunner;
+beforeEach(() => {
+  clock = createSimulatedClock();
+  log = [];
+  legs = [];
+  finished = [];
+  full = new Set();
+  stored = CALL;
+  updateFailures = 0;
+  runner = createCallRunner({
+    nodeId: 'node',
+    clock,
+    telephony: {
+      dial(request) {
+        log.push(['dial', request.trunk.id, request.toNumber, request.ringTimeoutMs]);
+        const one = fakeLeg(request, log);
+        legs.push(one);
+        return one.leg;
+      },
+      onIncoming: () => {},
+    },
+    calls: {
+      async update(_id, _node, change) {
+        if (updateFailures > 0) {
+          updateFailures--;
+          throw new Error('the database is away');
+        }
+        log.push(['save', change]);
+        stored = { ...stored, ...change };
+        return stored;
+      },
+      find: async () => stored,
+    },
+    async addEvents(_instance, events) {
+      for (const { type, data } of events) log.push(['note', type, data]);
+    },
+    lock: {
+      take: async () => 1,
+      async renew() {
+        log.push(['renew lock']);
+        return true;
+      },
+      free: async () => {},
+    },
+    slots: {
+      take: async ({ id }) => (full.has(id) ? 500 : 0),
+      renew: async () => {},
+      async free(id) {
+        log.push(['free', id]);
+      },
+      inUse: async () => 0,
+    },
+    engine: async () => ({
+      url: 'ws://engine/',
+      dialect: 'callway',
+      streamId: 'st',
+      callId: 'call',
+      customParameters: {},
+      canReconnect: true,
+    }),
+    recordingPath: ({ id }) => `/recordings/${id}.wav`,
+    async finish(_call, result, media) {
+      log.push(['finish', media]);
+      finished.push(result);
+    },
+    onError: () => {},
+  });
+});
+
+/** Lets promises run that are due. */
+async function settle() {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+const leg = (index = 0) => {
+  const one = legs[index];
+  if (!one) throw new Error(`no leg ${index}`);
+  return one;
+};
+async function talk() {
+  runner.place(CALL, [trunk('a'), trunk('b')]);
+  await settle();
+  leg().legEvents.emit('ringing', { hasEarlyMedia: false });
+  leg().legEvents.emit('answered', { atMs: clock.now() });
+  await settle();
+  log.length = 0;
+}
+
+describe('the runner', () => {
+  test('places a call, records it and joins it to the engine', async () => {
+    runner.place(CALL, [trunk('a'), trunk('b')]);
+    await settle();
+    leg().legEvents.emit('ringing', { hasEarlyMedia: false });
+    await settle();
+    clock.advance(1000);
+    leg().legEvents.emit('answered', { atMs: clock.now() });
+    await settle();
+    expect(runner.active).toBe(1);
+    expect(log).toEqual([
+      ['dial', 'a', '+886912345678', 45_000],
+      ['save', { trunkId: 'a', sipCallId: 'sip-a' }],
+      ['save', { status: 'ringing' }],
+      ['record', '/recordings/call.wav'],
+      ['bridge', 'ws://engine/'],
+      ['save', { status: 'in_progress', answeredAt: '2026-01-01T00:00:01.000Z' }],
+    ]);
+  });
+
+  test('puts the call away when its leg has ended, and frees what it held', async () => {
+    await talk();
+    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(log).toEqual([['close media'], ['finish', REPORT], ['free', 'a']]);
+    expect(finished).toEqual([
+      {
+        status: 'completed',
+        endReason: 'caller_hangup',
+        sip: { code: 200, reason: 'OK' },
+        q850Cause: 16,
+      },
+    ]);
+    expect(runner.active).toBe(0);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test('goes on to the next trunk, passing over one that is full', async () => {
+    full.add('b');
+    runner.place(CALL, [trunk('a'), trunk('b')]);
+    await settle();
+    leg().legEvents.emit('ended', {
+      outcome: 'trunk_error',
+      sip: { code: 503, reason: 'x' },
+      q850Cause: null,
+    });
+    await settle();
+    expect(legs).toHaveLength(1);
+    expect(finished).toMatchObject([{ status: 'failed', endReason: 'trunk_error' }]);
+
+    full.clear();
+    legs.length = 0;
+    runner.place(CALL, [trunk('a'), trunk('b')]);
+    await settle();
+    leg().legEvents.emit('ended', { outcome: 'unreachable', sip: null, q850Cause: null });
+    await settle();
+    expect(legs).toHaveLength(2);
+    expect(log).toContainEqual(['dial', 'b', '+886912345678', 45_000]);
+    // An event of a leg that was left behind moves nothing.
+    leg(0).legEvents.emit('ended', { outcome: 'busy', sip: { code: 486, reason: 'x' }, q850Cause: null });
+    leg(1).legEvents.emit('ended', { outcome: 'busy', sip: { code: 486, reason: 'x' }, q850Cause: null });
+    await settle();
+    expect(finished.at(-1)).toMatchObject({ status: 'busy' });
+  });
+
+  test('hangs up by the API, also before a leg was placed', async () => {
+    runner.place(CALL, [trunk('a')]);
+    expect(runner.hangUp('call', 'api_hangup')).toBe(true);
+    expect(runner.hangUp('other', 'api_hangup')).toBe(false);
+    await settle();
+    expect(log).toContainEqual(['hangup', 'a']);
+    leg().legEvents.emit('ended', { ...END, outcome: 'canceled' });
+    await settle();
+    expect(finished).toMatchObject([{ status: 'canceled', endReason: 'api_hangup' }]);
+  });
+
+  test('hangs up after the longest time, on dead media and on lost media', async () => {
+    await talk();
+    clock.advance(60_000);
+    expect(log).toContainEqual(['hangup', 'a']);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished.at(-1)).toMatchObject({ status: 'completed', endReason: 'max_duration' });
+
+    legs.length = 0;
+    await talk();
+    leg().mediaEvents.emit('silent', { forMs: 60_000 });
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished.at(-1)).toMatchObject({ endReason: 'media_timeout' });
+
+    legs.length = 0;
+    await talk();
+    leg().mediaEvents.emit('lost', { reason: 'the thread ended' });
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished.at(-1)).toMatchObject({ status: 'failed', endReason: 'node_lost' });
+    expect(log).toContainEqual(['note', 'error', { code: 'media_lost', message: 'the thread ended' }]);
+  });
+
+  test('does what the engine asks', async () => {
+    await talk();
+    leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '12#' });
+    leg().mediaEvents.emit('command', { kind: 'transfer', to: 'sip:refused' });
+    await settle();
+    expect(runner.transfer('call', '+886223456780')).toBe(true);
+    await settle();
+    expect(log).toEqual([
+      ['dtmf', '12#'],
+      ['transfer', 'sip:refused'],
+      ['note', 'transfer', { to: 'sip:refused', status: 'failed', reason: '603' }],
+      ['transfer', '+886223456780'],
+      ['hangup', 'a'],
+      ['note', 'transfer', { to: '+886223456780', status: 'done' }],
+    ]);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
+  });
+
+  test('keeps its leases, and hears of a hang-up whose message was lost', async () => {
+    await talk();
+    stored = { ...stored, hangupRequested: true };
+    clock.advance(15_000);
+    await settle();
+    expect(log).toEqual([['renew lock'], ['hangup', 'a']]);
+  });
+
+  test('keeps every change in its order while the database is away', async () => {
+    updateFailures = 2;
+    await talk();
+    expect(log).toEqual([]);
+    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(finished).toEqual([]);
+    clock.advance(500);
+    await settle();
+    clock.advance(1000);
+    await settle();
+    expect(log.filter((entry) => Array.isArray(entry) && entry[0] === 'save')).toEqual([
+      ['save', { trunkId: 'a', sipCallId: 'sip-a' }],
+      ['save', { status: 'ringing' }],
+      ['save', { status: 'in_progress', answeredAt: '2026-01-01T00:00:00.000Z' }],
+    ]);
+    expect(finished).toHaveLength(1);
+  });
+
+  test('drains: lets calls end by themselves, and ends them when the time is over', async () => {
+    await talk();
+    let drained = false;
+    const draining = runner.drain(10_000).then(() => {
+      drained = true;
+    });
+    clock.advance(9999);
+    await settle();
+    expect(log.filter((entry) => Array.isArray(entry) && entry[0] === 'hangup')).toEqual([]);
+    clock.advance(1);
+    await settle();
+    expect(log).toContainEqual(['hangup', 'a']);
+    expect(drained).toBe(false);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    await draining;
+    expect(drained).toBe(true);
+  });
+});
