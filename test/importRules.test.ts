@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { makeTempDir } from './support/tempDir.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const RULES = '.dependency-cruiser.mjs';
+const TIMEOUT = 60_000;
+
+interface Report {
+  readonly modules: readonly { source: string; dependencies: readonly unknown[] }[];
+  readonly summary: {
+    readonly totalCruised: number;
+    readonly violations: readonly { from: string; to: string; rule: { name: string; severity: string } }[];
+  };
+}
+
+/** Reads `src` and `sip` of a folder as `npm run check` does. */
+async function cruise(folder: string, output: 'json' | 'err') {
+  const program = join(ROOT, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
+  const args = [program, 'src', 'sip', '--config', RULES, '--output-type', output];
+  return await new Promise<{ ok: boolean; text: string }>((resolve) => {
+    execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 26 }, (error, text) =>
+      resolve({ ok: error === null, text }),
+    );
+  });
+}
+
+/** A tree of the given files under the rules of this one. */
+function plant(files: Readonly<Record<string, string>>): string {
+  const { path, remove } = makeTempDir();
+  onTestFinished(remove);
+  for (const name of [RULES, 'tsconfig.json', 'package.json'])
+    copyFileSync(join(ROOT, name), join(path, name));
+  symlinkSync(join(ROOT, 'node_modules'), join(path, 'node_modules'));
+  for (const [name, text] of Object.entries({ ...SOUND, ...files })) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), text);
+  }
+  return path;
+}
+
+/** Each of these may import what it does. */
+const SOUND = {
+  'src/base/ids.ts': 'export const makeId = () => "1";\n',
+  'src/http/server.ts':
+    'import Fastify from "fastify";\nimport { makeId } from "../base/ids.ts";\nexport const app = [Fastify, makeId];\n',
+  'sip/server.ts': 'export const port = 5060;\n',
+};
+
+test('a tree that keeps to the rules passes', { timeout: TIMEOUT }, async () => {
+  expect(await cruise(plant({}), 'err')).toMatchObject({ ok: true });
+});
+
+test.each<[string, string, Record<string, string>]>([
+  [
+    'no-circular',
+    'two files that import each other',
+    {
+      'src/base/one.ts': 'import { two } from "./two.ts";\nexport const one = () => two;\n',
+      'src/base/two.ts': 'import { one } from "./one.ts";\nexport const two = () => one;\n',
+    },
+  ],
+  [
+    'no-circular',
+    'a circle of types alone',
+    {
+      'src/base/one.ts': 'import type { Two } from "./two.ts";\nexport type One = Two[];\n',
+      'src/base/two.ts': 'import type { One } from "./one.ts";\nexport type Two = One[];\n',
+    },
+  ],
+  [
+    'room-base',
+    'an inner room that imports an outer one',
+    { 'src/base/wrong.ts': 'export { app } from "../http/server.ts";\n' },
+  ],
+  [
+    'room-webhooks',
+    'an adapter that imports another',
+    {
+      'src/queue/lock.ts': 'export const lock = 1;\n',
+      'src/webhooks/wrong.ts': 'export { lock } from "../queue/lock.ts";\n',
+    },
+  ],
+  [
+    'room-http',
+    'routes that import the database',
+    {
+      'src/storage/rows.ts': 'export const rows = 1;\n',
+      'src/http/wrong.ts':
+        'import type { rows } from "../storage/rows.ts";\nexport type Rows = typeof rows;\n',
+    },
+  ],
+  [
+    'sip-stands-alone',
+    'the SIP library importing the gateway’s rooms',
+    { 'sip/wrong.ts': 'export { makeId } from "../src/base/ids.ts";\n' },
+  ],
+  [
+    'sql-only-in-storage',
+    'a driver outside its room',
+    { 'src/queue/wrong.ts': 'export { default as pg } from "pg";\n' },
+  ],
+  ['no-unresolvable', 'a file that is not there', { 'src/base/wrong.ts': 'export * from "./nowhere.ts";\n' }],
+  ['no-dev-dependency', 'a tool of development', { 'src/base/wrong.ts': 'export * from "fast-check";\n' }],
+])('%s refuses %s', { timeout: TIMEOUT }, async (rule, _, files) => {
+  const { ok, text } = await cruise(plant(files), 'err');
+
+  expect(ok).toBe(false);
+  expect(text).toContain(`error ${rule}: `);
+});
+
+test('every file of the real tree is read, with what it imports', { timeout: TIMEOUT }, async () => {
+  const { modules, summary } = JSON.parse((await cruise(ROOT, 'json')).text) as Report;
+  const own = modules.filter(({ source }) => /^(src|sip)\//.test(source));
+  const files = ['src', 'sip'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+
+  expect(own.map(({ source }) => source).sort()).toEqual(files.sort());
+  const imports = own.reduce((sum, { dependencies }) => sum + dependencies.length, 0);
+  expect(imports).toBeGreaterThan(2 * files.length);
+  expect(summary.violations).toEqual([]);
+});
