@@ -7,7 +7,8 @@ import type { Project, ProjectPatch } from './project.ts';
 /** Keeps projects. */
 export interface ProjectStore {
   insert(project: Project): Promise<void>;
-  find(projectId: string): Promise<Project | undefined>;
+  /** @param lock - Keeps everything out that would write to the project, until the transaction ends. */
+  find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;
   list(page: Page): Promise<PageOf<Project>>;
   update(projectId: string, patch: ProjectPatch, updatedAt: string): Promise<Project | undefined>;
   /** Removes the project with all that belongs to it. */

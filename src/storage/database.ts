@@ -12,7 +12,8 @@ export type Parameter =
 export interface Queryable {
   /**
    * @param sql - One statement with `$1`-style parameters.
-   * @throws {CallwayError} `unavailable` when the database is away.
+   * @throws {CallwayError} `database_unavailable` when the database is away, `database_busy` when it took too long or
+   *   gave this up in favour of others, `project_not_found` when a new row's project is not there (any more).
    */
   query<Row>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
 }
@@ -21,7 +22,8 @@ export interface Queryable {
 export interface Database extends Queryable {
   /**
    * Runs `work` in a transaction: all of it, or nothing. Short ones only, and never across network traffic of
-   * other kinds, since the embedded database takes one at a time.
+   * other kinds, since the embedded database takes one at a time. Where the database gives it up in favour of another
+   * one, `work` is run again, a bounded number of times; what it does outside of the database must bear that.
    */
   transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result>;
   /** Runs several statements in one transaction, without parameters: a migration. */

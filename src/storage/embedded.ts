@@ -4,6 +4,7 @@ import { vector } from '@electric-sql/pglite-pgvector';
 
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
+import { repeatConflicts } from './repeatConflicts.ts';
 
 export interface EmbeddedOptions {
   /** Folder of the database; `memory://` keeps it in memory. */
@@ -27,14 +28,15 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
   let closing: Promise<void> | undefined;
 
   return {
-    query: (sql, parameters) => run(database, sql, parameters),
-    async transaction(work) {
-      return await database.transaction(async (transaction) => {
-        const queryable: Queryable = { query: (sql, parameters) => run(transaction, sql, parameters) };
-        scripts.set(queryable, transaction);
-        return await work(queryable);
-      });
-    },
+    query: (sql, parameters) => repeatConflicts(() => run(database, sql, parameters)),
+    transaction: (work) =>
+      repeatConflicts(() =>
+        database.transaction(async (transaction) => {
+          const queryable: Queryable = { query: (sql, parameters) => run(transaction, sql, parameters) };
+          scripts.set(queryable, transaction);
+          return await work(queryable);
+        }),
+      ),
     async script(queryable, sql) {
       const transaction = scripts.get(queryable);
       if (!transaction) throw new Error('a script runs in a transaction of its own database');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Database } from './database.ts';
+import type { Database, Queryable } from './database.ts';
 
 /** Any fixed number: nodes that start together take turns by it. */
 const MIGRATION_LOCK = 7_223_104_551;
@@ -48,7 +48,7 @@ export async function migrate(database: Database, migrations: readonly Migration
   const done: string[] = [];
   for (const migration of migrations) {
     const isNew = await database.transaction(async (transaction) => {
-      await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
+      await takeTurn(transaction);
       const [known] = await transaction.query<{ checksum: string }>(
         'SELECT checksum FROM schema_migrations WHERE version = $1',
         [migration.version],
@@ -73,7 +73,7 @@ export async function migrate(database: Database, migrations: readonly Migration
 
 async function prepare(database: Database): Promise<void> {
   await database.transaction(async (transaction) => {
-    await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
+    await takeTurn(transaction);
     await transaction.query(`
       CREATE TABLE IF NOT EXISTS schema_migrations (
         version integer PRIMARY KEY,
@@ -82,4 +82,10 @@ async function prepare(database: Database): Promise<void> {
         applied_at timestamptz NOT NULL
       )`);
   });
+}
+
+/** Waits for other nodes' migrations. These, and the wait for them, may take longer than a request's statement. */
+async function takeTurn(transaction: Queryable): Promise<void> {
+  await transaction.query('SET LOCAL statement_timeout = 0', []);
+  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
 }

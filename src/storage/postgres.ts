@@ -1,20 +1,23 @@
 import pg from 'pg';
 
-import type { Database, Parameter } from './database.ts';
+import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
+import { repeatConflicts } from './repeatConflicts.ts';
 
 const POOL_SIZE = 20;
 /** A request waits so long for a connection before it answers that the database is away. */
 const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
 const IDLE_TIMEOUT_MILLISECONDS = 30_000;
 /** No query of a request may hold a connection longer. */
-const STATEMENT_TIMEOUT_MILLISECONDS = 30_000;
+const DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS = 30_000;
 
 export interface PostgresOptions {
   /** `postgres://…`, credentials included. */
   readonly url: string;
   /** Told when a connection that nobody used breaks. */
   readonly onIdleError: (error: Error) => void;
+  /** The server gives a statement up after so long. */
+  readonly statementTimeoutMs?: number;
 }
 
 /** A Postgres server, by a pool of connections that mends itself when the server comes back. */
@@ -24,7 +27,7 @@ export function openPostgres(options: PostgresOptions): Database {
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS,
     idleTimeoutMillis: IDLE_TIMEOUT_MILLISECONDS,
-    statement_timeout: STATEMENT_TIMEOUT_MILLISECONDS,
+    statement_timeout: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS,
     application_name: 'callway',
     keepAlive: true,
   });
@@ -32,30 +35,9 @@ export function openPostgres(options: PostgresOptions): Database {
   let closing: Promise<void> | undefined;
 
   return {
-    query: (sql, parameters) => run(pool, sql, parameters),
-    async transaction(work) {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw translateDatabaseError(error);
-      });
-      // Between two queries of a transaction nobody else listens for the connection's end.
-      const ignore = () => {};
-      client.on('error', ignore);
-      let broken: Error | undefined;
-      try {
-        await run(client, 'BEGIN');
-        const result = await work({ query: (sql, parameters) => run(client, sql, parameters) });
-        await run(client, 'COMMIT');
-        return result;
-      } catch (error) {
-        await run(client, 'ROLLBACK').catch((failure: Error) => {
-          broken = failure;
-        });
-        throw error;
-      } finally {
-        client.off('error', ignore);
-        client.release(broken);
-      }
-    },
+    // Alone, a statement is a transaction.
+    query: (sql, parameters) => repeatConflicts(() => run(pool, sql, parameters)),
+    transaction: (work) => repeatConflicts(() => transact(pool, work)),
     script: async (transaction, sql) => {
       await transaction.query(sql);
     },
@@ -64,6 +46,33 @@ export function openPostgres(options: PostgresOptions): Database {
       return closing;
     },
   };
+}
+
+async function transact<Result>(
+  pool: pg.Pool,
+  work: (transaction: Queryable) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw translateDatabaseError(error);
+  });
+  // Between two queries of a transaction nobody else listens for the connection's end.
+  const ignore = () => {};
+  client.on('error', ignore);
+  let broken: Error | undefined;
+  try {
+    await run(client, 'BEGIN');
+    const result = await work({ query: (sql, parameters) => run(client, sql, parameters) });
+    await run(client, 'COMMIT');
+    return result;
+  } catch (error) {
+    await run(client, 'ROLLBACK').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.off('error', ignore);
+    client.release(broken);
+  }
 }
 
 async function run<Row>(

@@ -29,9 +29,14 @@ export function projectStore(database: Queryable): ProjectStore {
         project.updatedAt,
       ]);
     },
-    async find(projectId) {
+    async find(projectId, lock) {
       if (!isUuid(projectId)) return undefined;
-      const [row] = await database.query<Row>(`SELECT ${COLUMNS} FROM projects WHERE id = $1`, [projectId]);
+      // Who edits a pathway has it before reaching for the project; in the same order nobody waits in a circle.
+      if (lock) await database.query('SELECT FROM pathways WHERE project_id = $1 FOR UPDATE', [projectId]);
+      const [row] = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM projects WHERE id = $1 ${lock ? 'FOR UPDATE' : ''}`,
+        [projectId],
+      );
       return row && fromRow(row);
     },
     async list(page) {

@@ -139,3 +139,39 @@ describe('lists', () => {
     expect(answer.body.details[0].path).toBe(`/${query.split('=')[0]}`);
   });
 });
+
+describe('deleting a project while others write to it', () => {
+  test('is done, and every write succeeds or finds no such project', { timeout: 60_000 }, async () => {
+    const seen = new Set<number>();
+    for (let round = 0; round < 4; round += 1) {
+      const { path, developerKey: key } = await gateway().createProject();
+      let deleting = true;
+      const writer = async (number: number) => {
+        for (let turn = 0; deleting || turn < 3; turn += 1) {
+          const name = `w${number}_${turn}`;
+          const http = { method: 'GET', url: 'https://example.com/' };
+          const answers = await Promise.all([
+            gateway().api('POST', `${path}/tools`, { key, body: { name, http } }),
+            gateway().api('POST', `${path}/test-cases`, { key, body: { name } }),
+            gateway().api('POST', `${path}/pathway/nodes`, {
+              key,
+              body: { id: name, type: 'say', data: { title: name, prompt: 'Hello.' } },
+            }),
+            gateway().api('PATCH', `${path}/agent`, { key, body: { name } }),
+            gateway().api('POST', `${path}/api-keys`, { body: { name, kind: 'secret' } }),
+          ]);
+          for (const { status } of answers) seen.add(status);
+        }
+      };
+      const writers = [1, 2, 3].map(writer);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      const { status } = await gateway().api('DELETE', path);
+      deleting = false;
+      await Promise.all(writers);
+      expect(status).toBe(204);
+      expect((await gateway().api('GET', path)).status).toBe(404);
+    }
+    expect([...seen].sort().filter((status) => ![200, 201].includes(status))).not.toEqual([]);
+    for (const status of seen) expect([200, 201, 401, 404]).toContain(status);
+  });
+});

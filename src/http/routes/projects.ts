@@ -124,7 +124,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const { projectId } = request.params;
       const digests = await storage.transaction(async (stores) => {
-        const project = await stores.projects.find(projectId);
+        const project = await stores.projects.find(projectId, 'for removal');
         if (!project) throw notFound('Project');
         const keys = await stores.apiKeys.digestsOf(projectId);
         await stores.projects.remove(projectId);
