@@ -17,6 +17,7 @@ import { buildLifecycle } from './gateway/lifecycle.ts';
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
+import { requireKnownMaster } from './queue/knownMaster.ts';
 import { redisRateLimiter } from './queue/rateLimiter.ts';
 import { connectRedis } from './queue/redis.ts';
 import { startRedisServer } from './queue/redisServer.ts';
@@ -72,6 +73,7 @@ async function build(
   const [database, redisUrl] = await Promise.all([
     openDatabase(config, logger, closers),
     config.REDIS_URL ?? startRedis(config, logger, closers),
+    config.REDIS_URL && requireKnownMaster(config.REDIS_URL),
   ]);
   await requireSameSealer(database, sealer);
   const storage = createStorage(database, sealer);

@@ -45,6 +45,11 @@ async function main(): Promise<number> {
   } catch (error) {
     logger.fatal({ err: error }, 'cannot run');
     process.stderr.write(`Callway cannot run: ${error instanceof Error ? error.message : String(error)}\n`);
-    return error instanceof WrongSecretsKeyError ? EXIT_CONFIGURATION : 1;
+    return isConfigurationError(error) ? EXIT_CONFIGURATION : 1;
   }
+}
+
+/** Some settings show only at the start that they are wrong. */
+function isConfigurationError(error: unknown): boolean {
+  return error instanceof ConfigurationError || error instanceof WrongSecretsKeyError;
 }

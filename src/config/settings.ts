@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+const SENTINEL_WITH_MASTER = /^redis\+sentinel:\/\/[^/]+\/[^/?]+/;
+
 /**
  * Every setting that Callway knows, by its environment variable: its form, its default and what it is for.
  * `.env.example` and the README's table say the same, and a test holds them equal.
@@ -42,6 +44,10 @@ export const settings = z.object({
     .optional()
     .describe('Postgres 15 or later with pgvector; without it a database in `DATA_DIR` is used.'),
   REDIS_URL: urlWithProtocol(['redis:', 'rediss:', 'redis+sentinel:', 'redis+cluster:', 'rediss+cluster:'])
+    .refine(
+      (value) => !value.startsWith('redis+sentinel:') || SENTINEL_WITH_MASTER.test(value),
+      'must end with the name of the master, as in redis+sentinel://host,host/master',
+    )
     .optional()
     .describe(
       'Redis 6.2 or later: `redis://`, `rediss://`, `redis+sentinel://host,host/master` or `redis+cluster://host,host`; without it a `redis-server` is started on a private port.',

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -138,6 +140,29 @@ describe('a start', () => {
 
     expect(code).toBe(78);
     for (const name of Object.keys(env)) expect(said).toMatch(new RegExp(`^ +${name}: must `, 'm'));
+  });
+
+  test('at a Sentinel without a master’s name exits 78 and names REDIS_URL', async () => {
+    const { code, said } = await failedStart({ REDIS_URL: 'redis+sentinel://127.0.0.1:26379' });
+
+    expect(code).toBe(78);
+    expect(said).toMatch(/REDIS_URL: must end with the name of the master/);
+  });
+
+  test('at a Sentinel that does not know the master exits 78 and names REDIS_URL', async () => {
+    const sentinel = createServer((socket) => {
+      // An array of nothing is the answer to every command: there is no such master.
+      socket.on('data', () => socket.write('*-1\r\n')).on('error', () => undefined);
+    });
+    sentinel.listen(0, '127.0.0.1');
+    await once(sentinel, 'listening');
+    onTestFinished(() => void sentinel.close());
+    const { port } = sentinel.address() as AddressInfo;
+
+    const { code, said } = await failedStart({ REDIS_URL: `redis+sentinel://127.0.0.1:${port}/calls` });
+
+    expect(code).toBe(78);
+    expect(said).toContain('REDIS_URL: names the master calls, which its Sentinels do not know');
   });
 
   test('without a setting’s secret in its words', async () => {
