@@ -1,4 +1,3 @@
-import cors from '@fastify/cors';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
@@ -21,7 +20,7 @@ import { lazyLogger } from './lazyLogger.ts';
 import { createLegacyRoutes } from './plugins/legacy.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
-import { webSockets } from './plugins/webSockets.ts';
+import { allowOrigins } from './plugins/origins.ts';
 import type { HttpDeps } from './ports.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
@@ -118,13 +117,7 @@ const ROUTES = [
 ];
 
 async function addHooks(app: App, deps: HttpDeps): Promise<void> {
-  if (deps.settings.corsOrigins.length > 0) {
-    await app.register(cors, {
-      origin: [...deps.settings.corsOrigins],
-      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      exposedHeaders: ['x-request-id', 'x-session-id', 'etag', 'retry-after', 'idempotency-replayed'],
-    });
-  }
+  await allowOrigins(app, deps.settings.corsOrigins);
   const legacy = createLegacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
   const gate = createGate(deps);
   // The line of each request has fixed fields, none of which is redacted: looking for such costs more than the line.

@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -133,5 +134,41 @@ describe('a stop', () => {
     await stopped;
     await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
     await gateway.stop();
+  });
+
+  test('shows at /readyz, to who asks over a connection that is kept', async () => {
+    const gateway = await startTestGateway();
+    onTestFinished(() => gateway.stop());
+    const { path, developerKey } = await gateway.createProject();
+    const { hostname, port } = new URL(gateway.url);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    const body = JSON.stringify({ name: 'begun before the stop' });
+    socket.write(
+      [
+        `POST ${path}/test-cases HTTP/1.1`,
+        'Host: callway',
+        `Authorization: Bearer ${developerKey}`,
+        'Content-Type: application/json',
+        `Content-Length: ${body.length}`,
+        '\r\n',
+      ].join('\r\n') + body.slice(0, 5),
+    );
+    await expect.poll(() => socket.connecting).toBe(false);
+    await gateway.api('GET', '/healthz');
+
+    const stopped = gateway.stop();
+    // While the first request is not over, the connection is none that the stop closes.
+    socket.write(`${body.slice(5)}GET /readyz HTTP/1.1\r\nHost: callway\r\n\r\n`);
+
+    const [first = '', second = ''] = (await text(socket)).split(/(?<=\})(?=HTTP)/);
+    expect(first).toMatch(/^HTTP\/1\.1 201 /);
+    expect(second).toMatch(/^HTTP\/1\.1 503 /);
+    expect(second).toMatch(/^connection: close\r$/im);
+    expect(JSON.parse(second.slice(second.indexOf('{')))).toEqual({
+      status: 'draining',
+      dependencies: { database: 'up', redis: 'up' },
+    });
+    await stopped;
   });
 });

@@ -24,6 +24,33 @@ describe('pages of other origins', () => {
     expect(headers.get('access-control-allow-headers')).toContain('if-match');
   });
 
+  test('are told of the request by its id, in a preflight too', async () => {
+    const { headers } = await preflight('https://app.example.com', 'GET');
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['no origin', {}],
+    ['an origin and no method to ask for', { origin: 'https://app.example.com' }],
+    ['a method to ask for and no origin', { 'access-control-request-method': 'GET' }],
+  ])('OPTIONS with %s is no preflight: 405, with what is allowed', async (_, headers) => {
+    const answer = await fetch(`${gateway().url}/v1/projects`, { method: 'OPTIONS', headers });
+
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await answer.json()).toEqual({
+      error: 'OPTIONS is not allowed here; allowed are GET, HEAD, POST',
+      code: 'method_not_allowed',
+    });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(headers.origin ?? null);
+  });
+
+  test('and 404 where there is nothing', async () => {
+    const answer = await fetch(`${gateway().url}/nowhere`, { method: 'OPTIONS' });
+    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'not_found' }]);
+  });
+
   test('that are not named may nothing, and no origin may where none is named', async () => {
     const stranger = await preflight('https://evil.example', 'GET');
     expect(stranger.headers.get('access-control-allow-origin')).toBeNull();
