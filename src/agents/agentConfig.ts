@@ -84,7 +84,10 @@ const fields = {
   variableConfigs: z
     .array(variableConfig)
     .max(100)
-    .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'names must differ')
+    .refine(
+      (list) => new Set(list.map(({ name }) => name)).size === list.length,
+      'must have names that differ',
+    )
     .nullable()
     .describe('Variables that are drawn from the talk.'),
 };

@@ -12,7 +12,6 @@ const httpFields = {
   timeoutMs: z.int().min(100).max(LONGEST_TOOL_TIMEOUT_MILLISECONDS),
 };
 const http = z.strictObject(httpFields);
-/** A patch has none of these defaults: what it leaves out stays as it is. */
 const httpInput = z.strictObject({
   ...httpFields,
   headers: httpFields.headers.default([]),
@@ -36,7 +35,20 @@ export const toolInput = z.strictObject({
   parameters: fields.parameters.default({ type: 'object', properties: {} }),
   http: httpInput,
 });
-export const toolPatch = z.strictObject({ ...fields, http: http.partial() }).partial();
+/** What it leaves out stays as it is. What a new tool may leave out it takes away by null. */
+export const toolPatch = z
+  .strictObject({
+    ...fields,
+    http: z
+      .strictObject({
+        ...httpFields,
+        headers: httpFields.headers.nullable(),
+        bodyTemplate: httpFields.bodyTemplate.nullable(),
+        timeoutMs: httpFields.timeoutMs.nullable(),
+      })
+      .partial(),
+  })
+  .partial();
 export const tool = z
   .object({ id: z.uuid(), ...fields, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
   .meta({ id: 'Tool' });
@@ -48,3 +60,14 @@ export const createdTool = tool.extend({
 export type ToolInput = z.output<typeof toolInput>;
 export type ToolPatch = z.output<typeof toolPatch>;
 export type Tool = z.infer<typeof tool>;
+
+/** The tool as a patch leaves it; what the patch sets to null has the default of a new tool, or is gone. */
+export function patchTool(current: Tool, patch: ToolPatch): ToolInput {
+  const http = Object.entries({ ...current.http, ...patch.http }).filter(([, value]) => value !== null);
+  return toolInput.parse({
+    name: patch.name ?? current.name,
+    description: patch.description ?? current.description,
+    parameters: patch.parameters ?? current.parameters,
+    http: Object.fromEntries(http),
+  });
+}

@@ -39,11 +39,13 @@ const DEFAULT_MESSAGE = /^(?:Invalid|Too (?:small|big)|Unrecognized)\b/;
 
 /**
  * Says what is wrong with the field at `path`. A schema that brought its own message is quoted, with the field's
- * name wherever that message says `{field}`.
+ * name wherever that message says `{field}`, and before one that begins with `must`.
  */
 export function describeIssue(issue: Issue, path: readonly PropertyKey[]): string {
   const name = fieldName(path);
-  if (!DEFAULT_MESSAGE.test(issue.message)) return issue.message.replaceAll('{field}', name);
+  if (!DEFAULT_MESSAGE.test(issue.message)) {
+    return issue.message.replace(/^(?=must )/, '{field} ').replaceAll('{field}', name);
+  }
   switch (issue.code) {
     case 'invalid_type':
       return describeType(issue, name);

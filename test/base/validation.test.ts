@@ -65,6 +65,12 @@ describe('zodDetails names the field and what would be right', () => {
       'x',
       'field must rhyme',
     ],
+    [
+      'a refinement that begins with must',
+      z.string().refine(() => false, 'must rhyme'),
+      'x',
+      'field must rhyme',
+    ],
     ['a refinement', z.string().refine(() => false, 'field must rhyme'), 'x', 'field must rhyme'],
   ])('%s', (_name, schema, value, message) => {
     expect(detailsFor(field(schema), { field: value })).toEqual([{ path: '/field', message }]);

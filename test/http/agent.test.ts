@@ -125,6 +125,20 @@ describe('the agent', () => {
   });
 });
 
+test.each([
+  ['timezone', 'Mars/Olympus', 'timezone must be an IANA time zone such as Asia/Taipei'],
+  [
+    'variableConfigs',
+    [{ name: '1st', type: 'string', description: '' }],
+    'name must be letters, digits and underscores, at most 64',
+  ],
+])('the message about a wrong %s names its field', async (field, value, message) => {
+  expect((await call('PATCH', { [field]: value })).body).toMatchObject({
+    error: message,
+    details: [{ message }],
+  });
+});
+
 describe('addresses that the service is to call', () => {
   const FIELDS = ['postSessionWebhook', 'beforeStartConfig'] as const;
 

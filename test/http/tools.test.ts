@@ -84,6 +84,27 @@ describe('a tool', () => {
     expect((await call('GET', `/tools/${before.id}`)).body).toEqual(body);
   });
 
+  test('loses by null what it may do without, and keeps the rest', async () => {
+    const before = await createTool();
+    const { bodyTemplate: _gone, ...rest } = LOOKUP.http;
+
+    const { status, body } = await call('PATCH', `/tools/${before.id}`, { http: { bodyTemplate: null } });
+    expect([status, body.http]).toEqual([200, rest]);
+
+    const http = { headers: null, timeoutMs: null };
+    expect((await call('PATCH', `/tools/${before.id}`, { http })).body.http).toEqual({
+      ...rest,
+      headers: [],
+      timeoutMs: 10_000,
+    });
+    expect((await call('GET', `/tools/${before.id}`)).body.http).not.toHaveProperty('bodyTemplate');
+  });
+
+  test.each([{ url: null }, { method: null }])('cannot lose %j', async (http) => {
+    const { id } = await createTool();
+    expect((await call('PATCH', `/tools/${id}`, { http })).status).toBe(400);
+  });
+
   test.each([
     ['a name with a space', { name: 'two words' }, '/name'],
     ['a name of 65 characters', { name: 'x'.repeat(65) }, '/name'],

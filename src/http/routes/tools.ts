@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { findPathway } from '../../agents/pathwayEdits.ts';
-import { createdTool, type Tool, tool, toolInput, toolPatch } from '../../agents/tool.ts';
+import { createdTool, patchTool, type Tool, tool, toolInput, toolPatch } from '../../agents/tool.ts';
 import { requireUnused, requireUsableTool } from '../../agents/toolRules.ts';
 import { notFound } from '../../base/errors.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
@@ -73,7 +73,11 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       url: `${base}/:toolId`,
       config: write,
       schema: {
-        ...about('Tools', 'Update a tool', 'PUT and PATCH are the same: only the supplied fields change.'),
+        ...about(
+          'Tools',
+          'Update a tool',
+          'PUT and PATCH are the same: only the supplied fields change. Null takes away headers, bodyTemplate or timeoutMs.',
+        ),
         params: toolParams,
         body: toolPatch,
         response: { 200: tool, ...errors('body') },
@@ -81,12 +85,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       handler: ({ params, body }) =>
         storage.transaction(async (stores) => {
           const current = found(await stores.tools.find(params.projectId, params.toolId, 'for update'));
-          const next = toolInput.parse({
-            name: body.name ?? current.name,
-            description: body.description ?? current.description,
-            parameters: body.parameters ?? current.parameters,
-            http: { ...current.http, ...body.http },
-          });
+          const next = patchTool(current, body);
           requireUsableTool(next, egressPolicy);
           const updated: Tool = { ...current, ...next, updatedAt: now() };
           await stores.tools.update(params.projectId, updated);
