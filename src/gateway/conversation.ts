@@ -8,6 +8,7 @@ import type { Conversations } from '../conversation/conversations.ts';
 import { createConversations } from '../conversation/createConversations.ts';
 import type { ModelChoice } from '../conversation/models.ts';
 import { createPrepare } from '../conversation/prepare.ts';
+import { cacheReleases } from '../conversation/releaseCache.ts';
 import { createToolRunner } from '../conversation/toolRunner.ts';
 import type { GuardedClient } from '../egress/client.ts';
 import { createOpenAiChatModel } from '../models/openai/chat.ts';
@@ -72,7 +73,7 @@ export function buildConversations(parts: ConversationParts): Conversations {
   const templates = createTemplateCache();
   return createConversations({
     sessions: stores.sessions,
-    releases: stores.releases,
+    releases: cacheReleases(stores.releases),
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     lock: redisTurnLock(parts.redis, clock),
     turn: {

@@ -1,5 +1,6 @@
 import { Context, Liquid, type Template, toValueSync } from 'liquidjs';
 import { CallwayError, invalid } from '../base/errors.ts';
+import { createLruCache, type LruCache } from '../base/lruCache.ts';
 import { MAX_JSON_DEPTH } from './fields.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './nodeSchema.ts';
 
@@ -26,10 +27,7 @@ const REMOVED_TAGS = [
 const REMOVED_FILTERS = ['sample'];
 
 /** Keeps parsed templates, so that a prompt is parsed once and not on each turn. Bounded; the least used goes first. */
-export interface TemplateCache {
-  get(template: string): Template[] | undefined;
-  set(template: string, parsed: Template[]): void;
-}
+export type TemplateCache = LruCache<Template[]>;
 
 export interface RenderTemplateOptions {
   /** Told once of each variable that the output lacked, as a path such as `customer.name`. */
@@ -43,24 +41,7 @@ export interface RenderTemplateOptions {
 export type Variables = Readonly<Record<string, unknown>>;
 
 export function createTemplateCache(maxEntries: number = DEFAULT_CACHE_ENTRIES): TemplateCache {
-  const entries = new Map<string, Template[]>();
-  return {
-    get(template) {
-      const parsed = entries.get(template);
-      if (parsed) touch(template, parsed);
-      return parsed;
-    },
-    set(template, parsed) {
-      touch(template, parsed);
-      const [oldest] = entries.keys();
-      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
-    },
-  };
-
-  function touch(template: string, parsed: Template[]): void {
-    entries.delete(template);
-    entries.set(template, parsed);
-  }
+  return createLruCache(maxEntries);
 }
 
 /** Stateless: it parses and renders, and keeps neither templates nor variables. */
