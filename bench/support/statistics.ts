@@ -10,3 +10,18 @@ export function median(values: readonly number[]): number {
 export function rangeOf(values: readonly number[], digits: number): string {
   return `${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)}`;
 }
+
+/** The smallest value that so great a part of the values does not exceed. @param part - 0 to 1. */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** How much `y` grows with `x`, by least squares. */
+export function slope(points: readonly { readonly x: number; readonly y: number }[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const meanX = mean(points.map(({ x }) => x));
+  const meanY = mean(points.map(({ y }) => y));
+  const over = points.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0);
+  return over / points.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
+}

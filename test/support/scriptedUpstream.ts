@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delay } from '../../src/base/delay.ts';
@@ -47,6 +48,8 @@ export interface ScriptedUpstream {
   readonly requests: readonly ReceivedRequest[];
   /** How many TCP connections were opened so far. */
   readonly connections: number;
+  /** Lets go of the requests so far, for measurements that send more of them than memory should hold. */
+  forget(): void;
   /** Replaces what is left of the list of answers. */
   answerWith(...answers: readonly Answer[]): void;
   /** Ends everything, also what hangs. Idempotent. */
@@ -65,6 +68,8 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
   let answers = [...first];
   const requests: ReceivedRequest[] = [];
   const ending = new AbortController();
+  // Every answer that waits listens to it.
+  setMaxListeners(0, ending.signal);
   let connections = 0;
 
   const server = createServer(async (request, response) => {
@@ -86,6 +91,9 @@ export async function startScriptedUpstream(...first: readonly Answer[]): Promis
     requests,
     get connections() {
       return connections;
+    },
+    forget() {
+      requests.length = 0;
     },
     answerWith(...next) {
       answers = [...next];

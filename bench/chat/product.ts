@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { loadConfig } from '../../src/config/config.ts';
+import { startGateway } from '../../src/gateway.ts';
+import { createLogger } from '../../src/logger.ts';
+import { LARGE_MODEL, SMALL_MODEL } from './ruleModel.ts';
+
+export const ADMIN_TOKEN = 'of-nobody-but-this-measurement';
+/** More than any measurement sends, so that the limit is counted and never reached. */
+const RATE_LIMIT_PER_MINUTE = '100000000';
+
+export interface Product {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The whole product, on the database and Redis that the environment names, else embedded, in a folder of its own. */
+export async function startProduct(upstreamUrl: string): Promise<Product> {
+  const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
+  const { DATABASE_URL = '', REDIS_URL = '' } = process.env;
+  const config = loadConfig({
+    PORT: '0',
+    DATA_DIR: folder,
+    DATABASE_URL,
+    REDIS_URL,
+    CALLWAY_ADMIN_TOKEN: ADMIN_TOKEN,
+    SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+    RATE_LIMIT_PER_MINUTE,
+    OPENAI_BASE_URL: upstreamUrl,
+    CHAT_MODEL_SMART: LARGE_MODEL,
+    CHAT_MODEL_BALANCE: LARGE_MODEL,
+    CHAT_MODEL_TURBO: SMALL_MODEL,
+    LOG_LEVEL: 'info',
+  });
+  const gateway = await startGateway(config, createLogger('info'));
+  return {
+    url: gateway.url,
+    async stop() {
+      await gateway.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

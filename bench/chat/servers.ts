@@ -1,0 +1,67 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import type { ChildMessage, ChildQuestion, Figures, ServerName } from './child.ts';
+
+const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
+
+/** A server in a process of its own, so that its CPU time and memory are its own too. */
+export interface Server {
+  readonly name: ServerName;
+  readonly url: string;
+  cpuMicroseconds(): Promise<number>;
+  figures(): Promise<Figures>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param upstreamUrl - What it asks in its turn.
+ * @param profileFolder - Where its CPU profile goes at its end.
+ */
+export async function startServer(
+  name: ServerName,
+  upstreamUrl = '',
+  profileFolder?: string,
+): Promise<Server> {
+  if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
+  const profiling =
+    profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}/${name}`];
+  const child = fork(CHILD, [name, upstreamUrl], {
+    execArgv: ['--import', 'tsx', '--expose-gc', ...profiling],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const next = async (): Promise<ChildMessage> => {
+    const waiting = new AbortController();
+    const { signal } = waiting;
+    try {
+      const ended = once(child, 'exit', { signal }).then(() => {
+        throw new Error(`${name} ended by itself`);
+      });
+      const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [ChildMessage];
+      ended.catch(() => undefined); // given up below, and nobody waits for it any more
+      return message;
+    } finally {
+      waiting.abort();
+    }
+  };
+  const ask = async (question: ChildQuestion): Promise<Figures> => {
+    child.send(question);
+    return (await next()) as Figures;
+  };
+  const first = await next();
+  if (!('url' in first)) throw new Error(`${name} did not say where it listens`);
+  return {
+    name,
+    url: first.url,
+    cpuMicroseconds: async () => (await ask('cpu')).cpuMicroseconds,
+    figures: () => ask('figures'),
+    async close() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
