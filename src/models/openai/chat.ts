@@ -47,7 +47,8 @@ async function* answer(
   const reader = createChatReader(request.model, makeId);
   try {
     const response = await send(request, abort.signal, concessions, endpoint);
-    const events = createResponseEvents(response, clock);
+    const isDocument = response.headers.get('content-type')?.includes('application/json') ?? false;
+    const events = createResponseEvents(endpoint.bytesOf(response), isDocument, clock);
     try {
       const waitMs = () => (reader.isFinished ? USAGE_WAIT_MS : undefined);
       for (let batch = await events.read(); batch; batch = await events.read(waitMs())) {
@@ -57,7 +58,7 @@ async function* answer(
       }
       if (!events.isComplete && !reader.isFinished) throw malformed('broke off in the middle of', reader);
     } finally {
-      await events.close();
+      events.close();
     }
     outerSignal.throwIfAborted();
     for (const event of reader.finish()) yield event;

@@ -1,11 +1,16 @@
 import OpenAI from 'openai';
-import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
+import { Agent, interceptors } from 'undici';
+
+import type { ByteStream } from './byteStream.ts';
+import { createStreamingFetch } from './streamingFetch.ts';
 
 /** OpenAI's own; the SDK would take it from the environment, which only the configuration reads. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 /** Keeps connections over the pauses of a talk, so that a turn does not begin with a TLS handshake. */
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** As many as a moved endpoint needs; the key goes to no other host. */
+const MOST_REDIRECTIONS = 3;
 /** The SDK must have a limit of its own; this one never comes, since setTimeout takes no longer one. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -21,6 +26,8 @@ export interface OpenAiEndpoint {
   readonly client: OpenAI;
   /** Host name, without the port. */
   readonly host: string;
+  /** The bytes of a successful response that the client gave as it is. */
+  bytesOf(response: Response): ByteStream;
   /** Takes the key, and all that looks like one, out of a text that the endpoint wrote. */
   redact(text: string): string;
   /** Closes the connections; requests that still run fail. Idempotent. */
@@ -38,6 +45,9 @@ export function createOpenAiEndpoint({
     bodyTimeout: 0,
     connect: { timeout: CONNECT_TIMEOUT_MS },
   });
+  const { fetch, bytesOf } = createStreamingFetch(
+    agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTIONS })),
+  );
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl,
@@ -48,21 +58,16 @@ export function createOpenAiEndpoint({
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
-    fetch: fetchOver(agent),
+    fetch,
     ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
   });
   return {
     client,
     host: new URL(baseUrl).hostname,
+    bytesOf,
     redact: (text) => redact(text, apiKey),
     close: () => agent.destroy(),
   };
-}
-
-/** Node's own fetch is of the same make, but of other types, and knows only connections of its own. */
-function fetchOver(dispatcher: Dispatcher): typeof fetch {
-  const fetchBy = undiciFetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
-  return (input, init) => fetchBy(input, { ...init, dispatcher });
 }
 
 function redact(text: string, apiKey: string | undefined): string {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { ByteStream } from './byteStream.ts';
 import { createEventStreamParser, type EventStreamParser } from './eventStream.ts';
 
 const END_OF_STREAM = '[DONE]';
@@ -15,22 +16,23 @@ export interface ResponseEvents {
   /** Whether the endpoint said that it is done, and did not merely stop. */
   readonly isComplete: boolean;
   /** Lets go of the connection, where it is not free already; idempotent. */
-  close(): Promise<void>;
+  close(): void;
 }
 
-/** Reads an event stream, or the one JSON document that an endpoint sends which does not stream. */
-export function createResponseEvents(response: Response, clock: Clock): ResponseEvents {
-  const body = response.body?.getReader();
-  const isDocument = response.headers.get('content-type')?.includes('application/json');
+/**
+ * Reads an event stream, or the one JSON document that an endpoint sends which does not stream.
+ *
+ * @param isDocument - Whether it is the latter.
+ */
+export function createResponseEvents(body: ByteStream, isDocument: boolean, clock: Clock): ResponseEvents {
   const parser = isDocument ? createDocumentParser() : createEventStreamParser();
-  let isOver = body === undefined;
+  let isOver = false;
   let isComplete = false;
 
   const readPiece = async (limitMs: number | undefined): Promise<string[]> => {
-    if (!body) return [];
     const piece = limitMs === undefined ? await body.read() : await readWithin(body, limitMs, clock);
-    isOver = piece?.done ?? true;
-    const events = piece?.value ? parser.push(piece.value) : parser.end();
+    isOver = piece === undefined;
+    const events = piece ? parser.push(piece) : parser.end();
     const end = events.indexOf(END_OF_STREAM);
     if (end < 0) return events;
     isComplete = true;
@@ -46,14 +48,13 @@ export function createResponseEvents(response: Response, clock: Clock): Response
         const events = await readPiece(limitMs);
         if (events.length > 0) return events;
       }
-      if (body && !isOver) await readWithin(body, DRAIN_MS, clock);
+      if (!isOver) await readWithin(body, DRAIN_MS, clock);
       isOver = true;
       return undefined;
     },
-    async close() {
+    close() {
       isOver = true;
-      // A body that failed says so again here, and its reader has heard it already.
-      await body?.cancel().catch(() => undefined);
+      body.cancel();
     },
   };
 }
@@ -71,14 +72,11 @@ function createDocumentParser(): EventStreamParser {
   };
 }
 
-type Body = ReadableStreamDefaultReader<Uint8Array>;
-type Piece = Awaited<ReturnType<Body['read']>>;
-
-/** @returns Undefined when the read fails or takes longer. */
-function readWithin(body: Body, limitMs: number, clock: Clock): Promise<Piece | undefined> {
+/** @returns Undefined at the end, and when the read fails or takes longer. */
+function readWithin(body: ByteStream, limitMs: number, clock: Clock): Promise<Uint8Array | undefined> {
   return new Promise((resolve) => {
     const timer = clock.setTimer(() => resolve(undefined), limitMs);
-    const settle = (piece?: Piece) => {
+    const settle = (piece?: Uint8Array) => {
       timer.cancel();
       resolve(piece);
     };
