@@ -2,7 +2,8 @@ import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
 import { checkTarget, type EgressPolicy } from '../egress/target.ts';
 import type { AgentConfig, AgentConfigPatch } from './agentConfig.ts';
 import { type AgentRecord, type AgentRelease, nextRecord } from './release.ts';
-import type { AgentStore, PathwayStore, ToolStore } from './stores.ts';
+import type { AgentStore, PathwayStore, StoredPathway, ToolStore } from './stores.ts';
+import type { Tool } from './tool.ts';
 
 export interface AgentStores {
   readonly agents: AgentStore;
@@ -43,9 +44,14 @@ export async function releaseFor(
   projectId: string,
   draft: boolean,
 ): Promise<AgentRelease> {
-  const record = await stores.agents.find(projectId);
+  // Asked for together, though a frozen release needs only the first: a caller waits for the slowest of them.
+  const [record, pathway, tools] = await Promise.all([
+    stores.agents.find(projectId),
+    stores.pathways.find(projectId),
+    stores.tools.all(projectId),
+  ]);
   if (!record) throw notFound('Agent');
-  return !draft && record.frozen ? record.frozen : await workingCopy(stores, projectId, record);
+  return !draft && record.frozen ? record.frozen : releaseOf(record, pathway, tools);
 }
 
 async function workingCopy(
@@ -54,13 +60,21 @@ async function workingCopy(
   record: AgentRecord,
 ): Promise<AgentRelease> {
   const pathway = await stores.pathways.find(projectId);
+  return releaseOf(record, pathway, await stores.tools.all(projectId));
+}
+
+function releaseOf(
+  { config }: AgentRecord,
+  pathway: StoredPathway | undefined,
+  tools: readonly Tool[],
+): AgentRelease {
   if (!pathway) throw notFound('Pathway');
   return {
-    agent: record.config,
+    agent: config,
     pathwayId: pathway.id,
     pathwayVersion: pathway.version,
     pathway: pathway.graph,
-    tools: await stores.tools.all(projectId),
+    tools,
   };
 }
 

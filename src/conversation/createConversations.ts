@@ -1,4 +1,5 @@
 import type { AgentRelease } from '../agents/release.ts';
+import { createCalendar } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
@@ -6,7 +7,6 @@ import { ModelError } from '../models/modelError.ts';
 import { dueForSummary } from './context.ts';
 import type { Conversations, NewSession, TurnReader } from './conversations.ts';
 import { createJournal, type Journal } from './journal.ts';
-
 import { askForSummary } from './questions.ts';
 import { type EndReason, newSessionState, type Session, type SessionEvent } from './session.ts';
 import type { ReleaseStore, SessionEnding, SessionStore, TurnLock } from './stores.ts';
@@ -40,6 +40,7 @@ export interface Prepared {
 
 export function createConversations(deps: ConversationsDeps): Conversations {
   const now = () => new Date(deps.clock.now()).toISOString();
+  const calendar = createCalendar();
 
   const create = async (wanted: NewSession): Promise<Session> => {
     const release = await deps.releaseFor(wanted.projectId, wanted.draft ?? false);
@@ -86,7 +87,7 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     const begun = prepared ? withPrepared(session, prepared) : session;
     const journal = createJournal(begun, deps.clock);
     for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
-    const run = createTurnRun(deps.turn, begun, release, request, journal, signal);
+    const run = createTurnRun(deps.turn, calendar, begun, release, request, journal, signal);
     yield { type: 'start', model: run.modelName };
     const { kept, done } = yield* keepTurn(deps, run);
     if (done.ended) await end(session.projectId, session.sessionId, done.ended);

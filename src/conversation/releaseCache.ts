@@ -12,10 +12,14 @@ const DEFAULT_MAX_RELEASES = 128;
 export function cacheReleases(store: ReleaseStore, maxReleases: number = DEFAULT_MAX_RELEASES): ReleaseStore {
   const found = createLruCache<AgentRelease>(maxReleases);
   return {
-    keep: (projectId, release) => store.keep(projectId, release),
+    async keep(projectId, release) {
+      const releaseId = await store.keep(projectId, release);
+      found.set(keyOf(projectId, releaseId), release);
+      return releaseId;
+    },
     removeUnused: () => store.removeUnused(),
     async find(projectId, releaseId) {
-      const key = `${projectId} ${releaseId}`;
+      const key = keyOf(projectId, releaseId);
       const known = found.get(key);
       if (known) return known;
       const release = await store.find(projectId, releaseId);
@@ -23,4 +27,8 @@ export function cacheReleases(store: ReleaseStore, maxReleases: number = DEFAULT
       return release;
     },
   };
+}
+
+function keyOf(projectId: string, releaseId: string): string {
+  return `${projectId} ${releaseId}`;
 }

@@ -1,4 +1,5 @@
 import type { AgentRelease } from '../agents/release.ts';
+import type { Calendar } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ChatMessage } from '../models/chatMessage.ts';
 import type { Situation } from '../models/situation.ts';
@@ -42,6 +43,7 @@ export interface TurnRun {
 
 export function createTurnRun(
   deps: TurnDeps,
+  calendar: Calendar,
   session: Session,
   release: AgentRelease,
   request: TurnRequest,
@@ -59,7 +61,7 @@ export function createTurnRun(
     meter: createUsageMeter(),
     signal,
     modelName: deps.models[executionMode(release.agent)],
-    today: new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(deps.clock.now()),
+    today: calendar.dayIn(timeZone, deps.clock.now()),
     render: (template) =>
       renderTemplate(template, journal.variables, {
         cache: deps.templates,

@@ -65,9 +65,15 @@ test('of more than there is room for, the one unused for the longest time is ask
   expect(asked).toEqual(['p/1', 'p/2', 'p/3', 'p/2']);
 });
 
-test('all else goes to the store', async () => {
+test('one that was just kept is not asked for', async () => {
   const { releases, asked } = scene();
   expect(await releases.keep('p', RELEASE)).toBe('kept for p');
+  expect(await releases.find('p', 'kept for p')).toBe(RELEASE);
+  expect(asked).toEqual([]);
+});
+
+test('all else goes to the store', async () => {
+  const { releases, asked } = scene();
   await releases.removeUnused();
   expect(asked).toEqual(['removeUnused']);
 });
