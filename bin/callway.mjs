@@ -10,4 +10,4 @@ if (message) {
   console.error(message);
   process.exit(1);
 }
-import('../scripts/lib/commandLine.mjs').then((module) => module.runCommandLine());
+import('../scripts/lib/commandLine.mjs').then(({ runProgram }) => runProgram('src/cli/main'));

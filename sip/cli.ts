@@ -31,7 +31,6 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   const values = parse(args);
   const secret = values.secret ?? env.CALLWAY_SIP_SECRET ?? '';
   if (secret === '') throw new UsageError('--secret (or CALLWAY_SIP_SECRET) must be given');
-  const file = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path, 'utf8'));
   const tlsPort = values['tls-port'];
   return {
     host: values.host ?? DEFAULT_HOST,
@@ -39,9 +38,9 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
     ...(tlsPort === undefined ? {} : { tlsPort: portOf('--tls-port', tlsPort, 0) }),
     ...(values['public-address'] === undefined ? {} : { publicAddress: values['public-address'] }),
     tls: {
-      cert: file(values['tls-cert']),
-      key: file(values['tls-key']),
-      ca: file(values['tls-ca']),
+      cert: readText('--tls-cert', values['tls-cert']),
+      key: readText('--tls-key', values['tls-key']),
+      ca: readText('--tls-ca', values['tls-ca']),
       verify: !values['tls-no-verify'],
     },
     control: {
@@ -53,17 +52,44 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   };
 }
 
-/** Runs until SIGTERM or SIGINT. */
-export async function runSipServer(args: readonly string[]): Promise<SipServer> {
-  const server = await startSipServer(readArguments(args, process.env));
-  const stop = (): void => {
-    server.close().then(() => process.exit(0));
-  };
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+/** What the command line has of the world around it. */
+export interface CliContext {
+  readonly environment: NodeJS.ProcessEnv;
+  write(text: string): void;
+  writeError(text: string): void;
+}
+
+/**
+ * Runs `callway-sip` until SIGTERM or SIGINT.
+ *
+ * @returns The process's exit code: 0 after a signal or for help, 1 when the server cannot start, 2 for a wrong argument.
+ */
+export async function runSipServer(args: readonly string[], context: CliContext): Promise<0 | 1 | 2> {
+  if (args.includes('--help') || args.includes('-h')) {
+    context.write(USAGE);
+    return 0;
+  }
+  let server: SipServer;
+  try {
+    server = await startSipServer(readArguments(args, context.environment));
+  } catch (error) {
+    context.writeError(`callway-sip: ${error instanceof Error ? error.message : String(error)}\n`);
+    if (!(error instanceof UsageError)) return 1;
+    context.writeError(USAGE);
+    return 2;
+  }
   const ports = server.sipPorts.map(({ transport, address, port }) => `${transport}/${address}:${port}`);
-  process.stdout.write(`SIP on ${ports.join(', ')}; applications on port ${server.controlPort}\n`);
-  return server;
+  context.write(`SIP on ${ports.join(', ')}; applications on port ${server.controlPort}\n`);
+  await signalled();
+  await server.close();
+  return 0;
+}
+
+/** Resolves with the first signal to end; a second one ends the process at once, as is usual. */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  });
 }
 
 function parse(args: readonly string[]) {
@@ -98,4 +124,13 @@ function portOf(name: string, text: string | undefined, fallback: number): numbe
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
     throw new UsageError(`${name} must be 0 to 65535, not "${text}"`);
   return port;
+}
+
+function readText(name: string, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }

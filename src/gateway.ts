@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 
 import { createAuthenticator } from './accounts/authenticator.ts';
 import { systemClock } from './base/clock.ts';
 import { uuidV7 } from './base/ids.ts';
+import { packagePath } from './base/packagePath.ts';
 import { createSealer } from './base/sealer.ts';
 import type { Config } from './config/config.ts';
 import { keptSecret } from './config/keptSecret.ts';
@@ -31,7 +31,7 @@ import { migrate, readMigrations } from './storage/migrate.ts';
 import { openPostgres } from './storage/postgres.ts';
 import { createStorage } from './storage/storage.ts';
 
-const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
+const MIGRATIONS = packagePath('migrations');
 
 const USER_AGENT = 'callway';
 

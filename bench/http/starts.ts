@@ -28,7 +28,7 @@ export async function measureStarts(): Promise<number[]> {
 }
 
 async function secondsToReady(folder: string): Promise<number> {
-  const built = join(ROOT, 'dist', 'main.js');
+  const built = join(ROOT, 'dist', 'src', 'main.js');
   const program = existsSync(built) ? [built] : ['--import', 'tsx', join(ROOT, 'src', 'main.ts')];
   const began = performance.now();
   const child = spawn(process.execPath, program, {

@@ -4,7 +4,7 @@ import { endAs, runAttached } from '../lib/child.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { dependencyProgram, root } from '../lib/paths.mjs';
 
-/** Compiles the service into an empty dist/. */
+/** Compiles the service and the SIP server into an empty dist/, in the folders that their sources have. */
 export async function run() {
   await ensureDependencies();
   rmSync(join(root, 'dist'), { recursive: true, force: true });

@@ -13,7 +13,7 @@ import { ensureSystemParts } from '../lib/systemParts.mjs';
  */
 export async function run(args) {
   const settings = readSettings();
-  const built = join(root, 'dist', 'main.js');
+  const built = join(root, 'dist', 'src', 'main.js');
   const isBuilt = settings.NODE_ENV === 'production' && existsSync(built);
 
   // A production installation is as its operator made it.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runAttached } from '../lib/child.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
-import { ensureSystemParts } from '../lib/systemParts.mjs';
+import { ensureSystemParts, SIP_PEERS } from '../lib/systemParts.mjs';
 
 /**
  * How many tests ended how. What fails outside of a test counts as one failed test.
@@ -25,7 +25,7 @@ export async function run(args) {
   await ensureSystemParts(neededParts(process.env), {
     purpose: 'The tests run against real servers, and this machine',
     instead:
-      'Or name servers of your own, for tests alone: TEST_DATABASE_URL (a role that may create databases, with pgvector at hand) and TEST_REDIS_URL.',
+      'Or name servers of your own, for tests alone: TEST_DATABASE_URL (a role that may create databases, with pgvector at hand) and TEST_REDIS_URL; TEST_WITHOUT_SIP_PEERS=1 leaves out the tests against SIPp, Kamailio and baresip.',
   });
   const sum = { passed: 0, failed: 0 };
   for (const runner of runners) {
@@ -45,6 +45,7 @@ export function neededParts(env) {
   return [
     ...(env.TEST_REDIS_URL ? [] : /** @type {const} */ (['redis'])),
     ...(env.TEST_DATABASE_URL ? [] : /** @type {const} */ (['postgres', 'pgvector'])),
+    ...(env.TEST_WITHOUT_SIP_PEERS ? [] : SIP_PEERS),
   ];
 }
 

@@ -30,7 +30,8 @@ export function aptCandidate(name) {
 }
 
 /**
- * Runs apt-get without questions; what it says is shown only when it fails.
+ * Runs apt-get without questions; what it says is shown only when it fails. No service is started: the tests start
+ * their own servers, and Kamailio's would take the SIP port.
  *
  * @param {string[]} args
  * @param {string} [cwd] - Where downloads go.
@@ -38,7 +39,7 @@ export function aptCandidate(name) {
  * @throws {Stop} When apt-get fails.
  */
 export async function aptGet(args, cwd = root) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' };
   const { ok, output } = await runCaptured('apt-get', ['-qq', ...args], { cwd, env });
   if (!ok) throw new Stop(`${output}apt-get ${args.join(' ')} failed; the lines above tell why.`);
 }

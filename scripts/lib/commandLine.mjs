@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './paths.mjs';
 
-/** Hands this process over to the command line: the built one where there is one, else its source. */
-export async function runCommandLine() {
-  const built = join(root, 'dist', 'cli', 'main.js');
+/**
+ * Hands this process over to a program: the built one where there is one, else its source.
+ *
+ * @param {string} path - The source without its ending, from the root: `src/cli/main`.
+ */
+export async function runProgram(path) {
+  const built = join(root, 'dist', `${path}.js`);
   if (existsSync(built)) {
     await import(pathToFileURL(built).href);
     return;
@@ -17,5 +21,5 @@ export async function runCommandLine() {
   }
   const { register } = await import('tsx/esm/api');
   register();
-  await import(pathToFileURL(join(root, 'src', 'cli', 'main.ts')).href);
+  await import(pathToFileURL(join(root, `${path}.ts`)).href);
 }

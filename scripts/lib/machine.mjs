@@ -27,11 +27,12 @@ export function readMachine() {
 
 /**
  * @param {string} name
- * @returns {string | undefined} The program's path, as PATH finds it.
+ * @param {string[]} [others] - Folders that are looked through after those of PATH.
+ * @returns {string | undefined} The program's path.
  */
-export function findProgram(name) {
+export function findProgram(name, others = []) {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
+  return [...folders, ...others].map((folder) => join(folder, name)).find(isExecutable);
 }
 
 /** @param {string} path */

@@ -10,7 +10,7 @@ import { Stop } from './stop.mjs';
 /**
  * Programs that npm cannot bring.
  *
- * @typedef {'redis' | 'postgres' | 'pgvector'} Part
+ * @typedef {'redis' | 'postgres' | 'pgvector' | 'sipp' | 'kamailio' | 'baresip'} Part
  */
 
 /** @type {Record<Part, string>} */
@@ -18,25 +18,51 @@ const TITLES = {
   redis: 'redis-server',
   postgres: `Postgres ${MINIMUM_POSTGRES_MAJOR} or later`,
   pgvector: 'pgvector',
+  sipp: 'SIPp',
+  kamailio: 'Kamailio',
+  baresip: 'baresip',
 };
 
+/** What others say SIP to ours in the tests. @type {Part[]} */
+export const SIP_PEERS = ['sipp', 'kamailio', 'baresip'];
+
 /**
- * Commands for the package managers that Callway does not run by itself.
+ * Commands for the package managers that Callway does not run by itself; a part without a package must be built by hand.
  *
- * @type {Record<'dnf' | 'apk' | 'brew', { command: string, packages: Record<Part, string> }>}
+ * @type {Record<'dnf' | 'apk' | 'brew', { command: string, packages: Partial<Record<Part, string>> }>}
  */
 const BY_HAND = {
   dnf: {
     command: 'sudo dnf install -y',
-    packages: { redis: 'redis', postgres: 'postgresql-server', pgvector: 'pgvector' },
+    packages: {
+      redis: 'redis',
+      postgres: 'postgresql-server',
+      pgvector: 'pgvector',
+      sipp: 'sipp',
+      kamailio: 'kamailio',
+      baresip: 'baresip',
+    },
   },
   apk: {
     command: 'apk add',
-    packages: { redis: 'redis', postgres: 'postgresql', pgvector: 'postgresql-pgvector' },
+    packages: {
+      redis: 'redis',
+      postgres: 'postgresql',
+      pgvector: 'postgresql-pgvector',
+      sipp: 'sipp',
+      kamailio: 'kamailio',
+      baresip: 'baresip',
+    },
   },
   brew: {
     command: 'brew install',
-    packages: { redis: 'redis', postgres: 'postgresql@17', pgvector: 'pgvector' },
+    packages: {
+      redis: 'redis',
+      postgres: 'postgresql@17',
+      pgvector: 'pgvector',
+      sipp: 'sipp',
+      baresip: 'baresip',
+    },
   },
 };
 
@@ -78,7 +104,10 @@ export function installationAdvice(
   if (!manager) return 'Install what is missing, so that PATH finds it.';
   if (manager !== 'apt') {
     const { command, packages } = BY_HAND[manager];
-    return `Install with:\n\n  ${command} ${missing.map((part) => packages[part]).join(' ')}\n`;
+    const names = missing.flatMap((part) => packages[part] ?? []);
+    const others = missing.filter((part) => packages[part] === undefined).map((part) => TITLES[part]);
+    const byHand = others.length > 0 ? `\nThere is no package of ${others.join(', ')} for ${manager}.\n` : '';
+    return names.length > 0 ? `Install with:\n\n  ${command} ${names.join(' ')}\n${byHand}` : byHand;
   }
   const names = aptPackages(missing, major);
   const command =
@@ -97,6 +126,9 @@ export function aptPackages(missing, major) {
     redis: 'redis-server',
     postgres: `postgresql-${major}`,
     pgvector: `postgresql-${major}-pgvector`,
+    sipp: 'sip-tester',
+    kamailio: 'kamailio',
+    baresip: 'baresip-core',
   };
   return missing.map((part) => names[part]);
 }
@@ -108,6 +140,10 @@ function missingOf(parts) {
     redis: () => findProgram('redis-server') !== undefined,
     postgres: () => postgres !== undefined,
     pgvector: () => postgres?.hasVector === true,
+    sipp: () => findProgram('sipp') !== undefined,
+    // Its package puts it where the system's administrator finds it.
+    kamailio: () => findProgram('kamailio', ['/usr/sbin']) !== undefined,
+    baresip: () => findProgram('baresip') !== undefined,
   };
   return parts.filter((part) => !isPresent[part]());
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 
+import { packagePath } from '../base/packagePath.ts';
 import { ConfigurationError } from '../config/config.ts';
 import { CommandError, EXIT, type ExitCode } from './commandError.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -9,7 +10,7 @@ import { keyCommands } from './commands/key.ts';
 import { projectCommands } from './commands/project.ts';
 import type { CliContext } from './context.ts';
 
-const PACKAGE = new URL('../../package.json', import.meta.url);
+const PACKAGE = packagePath('package.json');
 
 /**
  * Runs `callway` with these arguments.

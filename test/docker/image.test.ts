@@ -73,7 +73,7 @@ test('the published UDP ports are those that audio uses', () => {
 test('the image runs Node itself as process 1, not as root, and can tell whether it is healthy', () => {
   const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
   expect(lastStage).toMatch(/^USER node$/m);
-  expect(lastStage).toMatch(/^CMD \["node", "dist\/main\.js"\]$/m);
+  expect(lastStage).toMatch(/^CMD \["node", "dist\/src\/main\.js"\]$/m);
   expect(lastStage).toMatch(/^HEALTHCHECK [\s\S]*\/healthz/m);
   expect(lastStage).toMatch(/NODE_ENV=production/);
 });

@@ -38,15 +38,18 @@ test('the command line runs from its source, and from what was built when there 
     run(process.execPath, [join(folder, 'bin/callway.mjs'), '--help'], { cwd: tempDir() });
   expect((await callway()).stdout).toBe('source --help\n');
 
-  write(folder, 'dist/cli/main.js', "console.log('built', process.argv[2]);");
+  write(folder, 'dist/src/cli/main.js', "console.log('built', process.argv[2]);");
   expect((await callway()).stdout).toBe('built --help\n');
 });
 
-test('npx finds the command line in a clone', async () => {
+test.each([
+  ['callway', 'src/cli/main.ts'],
+  ['callway-sip', 'sip/main.ts'],
+])('npx finds %s in a clone', async (name, source) => {
   const folder = clone();
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  write(folder, 'src/cli/main.ts', "console.log('source', process.argv[2]);");
-  const { stdout } = await run('npx', ['--offline', 'callway', '--help'], { cwd: folder });
+  write(folder, source, "console.log('source', process.argv[2]);");
+  const { stdout } = await run('npx', ['--offline', name, '--help'], { cwd: folder });
   expect(stdout).toBe('source --help\n');
 });
 
@@ -68,7 +71,7 @@ test('an unknown measurement is refused', async () => {
 
 test('in production start runs what was built, installs nothing, and reads .env for what is not set', async () => {
   const folder = clone();
-  write(folder, 'dist/main.js', "console.log('built', process.cwd(), process.argv[2]);");
+  write(folder, 'dist/src/main.js', "console.log('built', process.cwd(), process.argv[2]);");
   write(folder, '.env', 'REDIS_URL=redis://127.0.0.1:1\nNODE_ENV=production\n');
   const { NODE_ENV: _, REDIS_URL: __, ...env } = process.env;
   const { stdout, stderr } = await run(
@@ -84,7 +87,7 @@ test('in production start runs what was built, installs nothing, and reads .env 
 
 test('start without Redis tells what is lacking and what else would do', async () => {
   const folder = clone();
-  write(folder, 'dist/main.js', '');
+  write(folder, 'dist/src/main.js', '');
   const { REDIS_URL: _, ...env } = process.env;
   await expect(
     run(process.execPath, [join(folder, 'scripts/run.mjs'), 'start'], {

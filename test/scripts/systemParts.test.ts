@@ -5,14 +5,18 @@ import { choosePostgres } from '../../scripts/lib/postgresInstallation.mjs';
 import { installationAdvice } from '../../scripts/lib/systemParts.mjs';
 
 const machine = { isRoot: false, codename: 'noble', distribution: 'ubuntu' };
-const everything = ['redis', 'postgres', 'pgvector'] as const;
+const everything = ['redis', 'postgres', 'pgvector', 'sipp', 'kamailio', 'baresip'] as const;
+const peers = ['sipp', 'kamailio', 'baresip'];
 const all = [...everything];
 
 test.each([
-  ['dnf', 'sudo dnf install -y redis postgresql-server pgvector'],
-  ['apk', 'apk add redis postgresql postgresql-pgvector'],
-  ['brew', 'brew install redis postgresql@17 pgvector'],
-  ['apt', 'sudo apt-get install -y redis-server postgresql-16 postgresql-16-pgvector'],
+  ['dnf', 'sudo dnf install -y redis postgresql-server pgvector sipp kamailio baresip'],
+  ['apk', 'apk add redis postgresql postgresql-pgvector sipp kamailio baresip'],
+  ['brew', 'brew install redis postgresql@17 pgvector sipp baresip'],
+  [
+    'apt',
+    'sudo apt-get install -y redis-server postgresql-16 postgresql-16-pgvector sip-tester kamailio baresip-core',
+  ],
 ] as const)('with %s the advice is: %s', (manager, command) => {
   expect(installationAdvice(all, { ...machine, manager }, 16, () => true)).toContain(`\n  ${command}\n`);
 });
@@ -20,6 +24,11 @@ test.each([
 test('the advice names only what is missing', () => {
   const advice = installationAdvice(['pgvector'], { ...machine, manager: 'brew' }, 17);
   expect(advice).toContain('  brew install pgvector\n');
+});
+
+test('what a package manager lacks is named', () => {
+  const advice = installationAdvice(['sipp', 'kamailio'], { ...machine, manager: 'brew' }, 17);
+  expect(advice).toBe('Install with:\n\n  brew install sipp\n\nThere is no package of Kamailio for brew.\n');
 });
 
 test('without a known package manager the advice says what to do', () => {
@@ -37,9 +46,10 @@ test.each([
 
 test.each([
   [{}, all],
-  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector']],
-  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis']],
-  [{ TEST_REDIS_URL: 'redis://127.0.0.1', TEST_DATABASE_URL: 'postgres://127.0.0.1' }, []],
+  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector', ...peers]],
+  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis', ...peers]],
+  [{ TEST_REDIS_URL: 'redis://127.0.0.1', TEST_DATABASE_URL: 'postgres://127.0.0.1' }, peers],
+  [{ TEST_WITHOUT_SIP_PEERS: '1' }, ['redis', 'postgres', 'pgvector']],
 ])('with the servers %j the tests need %j', (env, parts) => {
   expect(neededParts(env)).toEqual(parts);
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { z } from 'zod';
 
+import { packagePath } from '../../base/packagePath.ts';
 import { probeEndpoint } from '../../models/openai/probe.ts';
 import { installedRedisServer, probeRedis } from '../../queue/probe.ts';
 import { readMigrations } from '../../storage/migrate.ts';
@@ -14,8 +14,8 @@ import { examine } from '../doctor/examine.ts';
 import { tryPort } from '../doctor/ports.ts';
 import { report } from '../doctor/report.ts';
 
-const PACKAGE = new URL('../../../package.json', import.meta.url);
-const MIGRATIONS = fileURLToPath(new URL('../../../migrations/', import.meta.url));
+const PACKAGE = packagePath('package.json');
+const MIGRATIONS = packagePath('migrations');
 
 const manifest = z.object({ engines: z.object({ node: z.string() }) });
 

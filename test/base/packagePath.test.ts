@@ -1,0 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+import { packagePath } from '../../src/base/packagePath.ts';
+
+test('the package is found from its source', () => {
+  expect(JSON.parse(readFileSync(packagePath('package.json'), 'utf8')).name).toBe('callway');
+});
