@@ -61,7 +61,9 @@ test.each([
     const server = await startEmbeddedSipServer({ port: 0, control: { port: 0, secret: 'cymru' } });
     console.log((await server.stats())['now.dialogs']);
     await server.close();`;
-  const { stdout } = await run(process.execPath, [...args, '--input-type=module', '-e', code], { cwd: root });
+  const caller = join(built, `caller-${args.length}.js`);
+  writeFileSync(caller, code);
+  const { stdout } = await run(process.execPath, [...args, caller], { cwd: root });
   expect(stdout).toBe('0\n');
 });
 
