@@ -81,6 +81,16 @@ export interface Sent {
   lastReliable: number;
 }
 
+/** A 2xx of the peer that waits for the application's ACK, and later the ACK. */
+export interface Acknowledging {
+  readonly sequence: number;
+  /** The ACK, without our Via; `undefined` until the application has given it. */
+  readonly request: SipRequest | undefined;
+  /** As it went out. */
+  sent: { readonly flow: Flow; readonly text: string } | undefined;
+  readonly limit: Timer | undefined;
+}
+
 /** A dialog, who owns it, and what is under way in it. */
 export interface Leg {
   readonly id: string;
@@ -95,8 +105,7 @@ export interface Leg {
   peer: Flow;
   /** Our 2xx that waits for its ACK. */
   answer: { sequence: number; transactionId: string; repeating: Repeating; isFirst: boolean } | undefined;
-  /** A 2xx of the peer that waits for the application's ACK, or the ACK that went out. */
-  ack: { sequence: number; request: SipRequest | undefined; limit: Timer | undefined } | undefined;
+  ack: Acknowledging | undefined;
   /** The peer's INVITE that waits for an answer of ours. */
   incomingInvite: Pending | undefined;
   /** Our own INVITE that waits for the peer's. */

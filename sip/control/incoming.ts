@@ -181,7 +181,9 @@ function onCancel(hub: Hub, transaction: ServerTransaction): void {
     return;
   }
   const pending = hub.pending.byTransaction(invite);
-  answer(hub, transaction, 200, pending ? { toTag: pending.toTag } : {});
+  // The same tag as on the INVITE's answers. RFC 3261 section 9.2
+  const toTag = pending?.toTag ?? invite.toTag;
+  answer(hub, transaction, 200, toTag === undefined ? {} : { toTag });
   if (!pending || invite.status >= 200) return;
   if (pending.proxy) {
     pending.proxy.cancel();

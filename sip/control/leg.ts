@@ -10,7 +10,7 @@ import type { ClientUser } from '../transaction/client.ts';
 import type { Target } from '../transport/resolver.ts';
 import type { Flow } from '../transport/types.ts';
 import type { Owner } from './apps.ts';
-import { type Hub, type Leg, sightingOf } from './hub.ts';
+import { type Acknowledging, type Hub, type Leg, sightingOf } from './hub.ts';
 import { sipLine, UNSOLICITED } from './lines.ts';
 
 /** Begins to keep a dialog. */
@@ -162,22 +162,25 @@ export function sendAck(hub: Hub, leg: Leg, sequence: number, fill?: (ack: SipRe
   const ack = dialogRequest(leg.dialog, 'ACK', sequence);
   fill?.(ack);
   leg.ack?.limit?.cancel();
-  leg.ack = { sequence, request: ack, limit: undefined };
-  transmitAck(hub, leg, ack);
-  return ack;
-}
-
-/** Sends the same ACK once more, by a fresh branch. */
-export function transmitAck(hub: Hub, leg: Leg, ack: SipRequest): void {
-  const again = { ...ack, headers: ack.headers.clone() };
+  const sending: Acknowledging = { sequence, request: ack, sent: undefined, limit: undefined };
+  leg.ack = sending;
   inOrder(
     leg,
     () => locateLeg(hub, leg),
     ([target]) => {
-      if (target) hub.transactions.sendOnce(again, hub.transport.flowTo(target));
+      if (!target) return;
+      const flow = hub.transport.flowTo(target);
+      const copy = { ...ack, headers: ack.headers.clone() };
+      sending.sent = { flow, text: hub.transactions.sendOnce(copy, flow) };
     },
     () => hub.counters.count('requests.unroutable'),
   );
+  return ack;
+}
+
+/** Sends the very same ACK again: a peer that has it knows it by its branch. @see RFC 3261 section 13.2.2.4 */
+export function repeatAck({ sent }: Acknowledging): void {
+  sent?.flow.send(sent.text);
 }
 
 /** Starts, restarts or (without timer) ends the watch over a session. @see RFC 4028 */

@@ -10,16 +10,7 @@ import type { Incoming } from '../transport/types.ts';
 import type { Owner } from './apps.ts';
 import type { Hub, Leg, Sent } from './hub.ts';
 import { deliverResponse } from './incoming.ts';
-import {
-  addLeg,
-  endLeg,
-  latchCallee,
-  removeLeg,
-  sendAck,
-  sendOwn,
-  transmitAck,
-  watchSession,
-} from './leg.ts';
+import { addLeg, endLeg, latchCallee, removeLeg, repeatAck, sendAck, sendOwn, watchSession } from './leg.ts';
 
 /** Larger requests may not go over UDP unless it must be. @see RFC 3261 section 18.1.1 */
 const MAX_UDP_BYTES = 1300;
@@ -211,7 +202,7 @@ function onAccepted(hub: Hub, sent: Sent, response: SipResponse, incoming: Incom
   const { sequence } = parseCSeq(request.headers.get('cseq') ?? '');
   const leg = sent.leg;
   if (leg?.ack?.sequence === sequence) {
-    if (leg.ack.request) transmitAck(hub, leg, leg.ack.request);
+    repeatAck(leg.ack);
     return;
   }
   if (leg && hub.legs.byId(leg.id) !== leg) {
@@ -245,7 +236,7 @@ function confirm(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming
     endLeg(hub, leg, 200, 'ACK timeout');
   };
   const limit = hub.clock.setTimer(unacknowledged, 64 * hub.sipTimes.t1Ms);
-  leg.ack = { sequence, request: undefined, limit };
+  leg.ack = { sequence, request: undefined, sent: undefined, limit };
   leg.endAfterAck = sent.canceled !== undefined && isFirst;
   watchSession(hub, leg, clientTimer(sent.transaction.request, response.headers));
   if (isFirst) hub.announceCdr({ verb: 'cdr:start', source: 'network', detail: 'uac', message: response });

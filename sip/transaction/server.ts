@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
+import { tagOf } from '../message/nameAddr.ts';
 import type { Flow } from '../transport/types.ts';
 import { inviteServer, inviteServerStart } from './inviteServer.ts';
 import type { SipTimes } from './machine.ts';
@@ -14,6 +15,8 @@ export interface ServerTransaction {
   readonly lengthBytes: number;
   /** The newest status sent; 0 before any. */
   readonly status: number;
+  /** The tag on To of the newest answer; `undefined` before any that has one. */
+  readonly toTag: string | undefined;
   /** Sends an answer; one after the final answer is ignored, but for the retransmission of a 2xx to INVITE. */
   respond(response: SipResponse): void;
   /** Told that the final non-2xx was never acknowledged, or could not be sent. */
@@ -33,6 +36,7 @@ export function startServer(
   const way = { reliable: flows.answer.reliable, times: deps.times };
   let text = '';
   let status = 0;
+  let toTag: string | undefined;
   let ackIsForDialog = false;
   const handlers: EffectHandlers = {
     send() {
@@ -67,10 +71,14 @@ export function startServer(
     get status() {
       return status;
     },
+    get toTag() {
+      return toTag;
+    },
     respond(response) {
       if (status >= 300 || (status >= 200 && (!isInvite || response.status !== status))) return;
       text = formatMessage(response);
       status = response.status;
+      toTag = tagOf(response.headers.get('to'));
       runner.handle({ type: 'respond', status });
     },
     retransmitted: () => runner.handle({ type: 'request' }),

@@ -1,5 +1,5 @@
 import type { SipServerOptions } from '../../../sip/options.ts';
-import { type SipServer, startSipServer } from '../../../sip/server.ts';
+import { type SipServer, type SipServerHooks, startSipServer } from '../../../sip/server.ts';
 import { Phone } from './phone.ts';
 import { newApp, type SrfApp } from './srf.ts';
 
@@ -36,8 +36,11 @@ export async function connectApp(server: SipServer, at = server.controlPort): Pr
   return srf;
 }
 
-export async function startRig(changes: Partial<SipServerOptions> = {}): Promise<Rig> {
-  const server = await startSipServer(serverOptions(changes));
+export async function startRig(
+  changes: Partial<SipServerOptions> = {},
+  hooks: SipServerHooks = {},
+): Promise<Rig> {
+  const server = await startSipServer(serverOptions(changes), hooks);
   const srf = await connectApp(server);
   const phone = await Phone.open();
   let connected = true;

@@ -9,7 +9,7 @@ export interface SrfRequest extends EventEmitter {
   readonly source_address: string;
   readonly protocol: string;
   get(name: string): string;
-  cancel(callback?: (error: Error | null) => void): void;
+  cancel(options?: { headers: Record<string, string> }): void;
   proxy(options: Record<string, unknown>): Promise<ProxyResult>;
 }
 
@@ -38,7 +38,7 @@ export interface SrfDialog extends EventEmitter {
   readonly remote: { readonly sdp: string };
   modify(sdp: string): Promise<string>;
   request(options: { method: string; headers?: Record<string, string>; body?: string }): Promise<SrfResponse>;
-  destroy(): Promise<unknown>;
+  destroy(options?: { headers?: Record<string, string> }): Promise<unknown>;
 }
 
 type Handler = (request: SrfRequest, response: SrfResponse) => void;

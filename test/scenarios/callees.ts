@@ -1,0 +1,107 @@
+import * as step from './steps.ts';
+import { sdp } from './steps.ts';
+
+/** Long enough for a peer to have sent its last repetition, with the timers that the tests run by. */
+const LINGER_MS = 3300;
+const REASON = 'Reason: Q.850;cause=16;text="Normal call clearing"';
+const rings = step.answerInvite('180 Ringing');
+const answers = [step.answerInvite('200 OK', { body: sdp() }), step.expectRequest('ACK')];
+const isHungUpOn = [
+  step.expectRequest('BYE', step.mustHave('Reason', 'Q.850;cause=16', 'reason')),
+  step.answerLast('200 OK'),
+];
+
+/** Callees: each takes one call and expects exactly what its name says. */
+export const callees = {
+  answers: step.scenario('answers', [step.expectInvite(), rings, ...answers, ...isHungUpOn]),
+  /** Without ringing: SIPp knows a repeated INVITE only by the one answer that it has sent. */
+  answersOverLoss: step.scenario(
+    'answers at once, stays until nothing is repeated any more',
+    [step.expectInvite(), ...answers, ...isHungUpOn],
+    LINGER_MS,
+  ),
+  hangsUp: step.scenario('answers and hangs up', [
+    step.expectInvite(),
+    rings,
+    ...answers,
+    step.calleeRequest('BYE', 1, 'bye', { headers: [REASON] }),
+    step.expectAnswer(200, 'bye'),
+  ]),
+  refuses: (status: number, headers: readonly string[] = [], endMs = 0) =>
+    step.scenario(
+      `refuses with ${status}`,
+      [step.expectInvite(), step.answerInvite(`${status} Refused`, { headers }), step.expectRequest('ACK')],
+      endMs,
+    ),
+  refusesOverLoss: (status: number) => callees.refuses(status, [], LINGER_MS),
+  rings: step.scenario('rings until the caller gives up', [
+    step.expectInvite(),
+    rings,
+    step.expectRequest('CANCEL', step.mustHave('Reason', 'ring timeout', 'reason')),
+    step.answerLast('200 OK'),
+    step.answerInvite('487 Request Terminated'),
+    step.expectRequest('ACK'),
+  ]),
+  answersAnyway: step.scenario('answers as the caller gives up', [
+    step.expectInvite(),
+    rings,
+    step.expectRequest('CANCEL'),
+    step.answerLast('200 OK'),
+    ...answers,
+    step.expectRequest('BYE'),
+    step.answerLast('200 OK'),
+  ]),
+  playsEarlyMedia: step.scenario('plays early media', [
+    step.expectInvite(),
+    step.answerInvite('183 Session Progress', { body: sdp() }),
+    ...answers,
+    ...isHungUpOn,
+  ]),
+  wantsAcknowledgement: step.scenario('wants its provisional answer acknowledged', [
+    step.expectInvite(),
+    step.answerInvite('183 Session Progress', { headers: ['Require: 100rel', 'RSeq: 7'], body: sdp() }),
+    step.expectRequest('PRACK', step.mustHave('RAck', '7 1 INVITE', 'rack')),
+    step.answerLast('200 OK'),
+    ...answers,
+    ...isHungUpOn,
+  ]),
+  updates: step.scenario('updates the session', [
+    step.expectInvite(),
+    rings,
+    ...answers,
+    step.calleeRequest('UPDATE', 1, 'update', { body: sdp('sendrecv', 2) }),
+    step.expectAnswer(200, 'update'),
+    ...isHungUpOn,
+  ]),
+  holds: step.scenario('holds', [
+    step.expectInvite(),
+    rings,
+    ...answers,
+    step.calleeRequest('INVITE', 1, 'hold', { body: sdp('sendonly', 2) }),
+    step.maybe(100, 'hold'),
+    step.expectAnswer(200, 'hold'),
+    step.calleeRequest('ACK', 1, 'hold'),
+    ...isHungUpOn,
+  ]),
+  isHeld: step.scenario('is held', [
+    step.expectInvite(),
+    rings,
+    ...answers,
+    step.expectRequest('INVITE'),
+    step.answerLast('200 OK', { body: sdp('recvonly', 2) }),
+    step.expectRequest('ACK'),
+    ...isHungUpOn,
+  ]),
+  challenges: step.scenario('challenges', [
+    step.expectInvite(),
+    step.answerInvite('407 Proxy Authentication Required', {
+      headers: ['Proxy-Authenticate: Digest realm="sipp", nonce="abc", algorithm=MD5, qop="auth"'],
+    }),
+    step.expectRequest('ACK'),
+    '<recv request="INVITE"><action><ereg regexp=".*" search_in="hdr" header="Via:" assign_to="via"/><ereg regexp=".*" search_in="hdr" header="CSeq:" assign_to="cseq"/><verifyauth assign_to="valid" username="alice" password="wonderland"/><test assign_to="valid" variable="valid" compare="equal" value="1"/></action></recv>',
+    ...answers,
+    ...isHungUpOn,
+  ]),
+  /** Never says anything at all. */
+  isSilent: step.scenario('is silent', [step.expectInvite(), step.pause(3600)]),
+} as const;

@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callees } from '../scenarios/callees.ts';
+import { SDP } from './support/phone.ts';
+import { drained, nothing, type Rig, startRig } from './support/rig.ts';
+import { freePort, runSipp, type SippRun, untilBound } from './support/sipp.ts';
+import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
+
+/** Both ends by the same timers: 64 times T1 is how long each of them remembers. */
+const T1_MS = 50;
+const T2_MS = 400;
+const REASON = { Reason: 'Q.850;cause=16;text="Normal call clearing"' };
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig({ sipTimes: { t1Ms: T1_MS, t2Ms: T2_MS, t4Ms: 300 } });
+});
+afterAll(async () => rig.close());
+
+interface Placing {
+  readonly calls?: number;
+  readonly options?: Record<string, unknown>;
+  readonly cancelAfterMs?: number;
+  /** What is done with a call that was answered; by default it is hung up. */
+  readonly afterwards?: (dialog: SrfDialog) => Promise<unknown>;
+  readonly onProvisional?: (response: SrfResponse) => void;
+}
+
+const hangUp = (dialog: SrfDialog) => dialog.destroy({ headers: REASON });
+
+/** Calls SIPp, all calls at once; what each of them came to. */
+async function place(
+  run: Partial<SippRun> & { scenario: string },
+  { calls = 5, options = {}, cancelAfterMs, afterwards = hangUp, onProvisional }: Placing = {},
+): Promise<unknown[]> {
+  const localPort = await freePort();
+  const sipp = runSipp({ calls, localPort, t1Ms: T1_MS, t2Ms: T2_MS, ...run });
+  await untilBound(localPort);
+  const transport = run.transport === 't1' ? ';transport=tcp' : '';
+  const placeOne = async () => {
+    const cancelLater = (_error: unknown, request: SrfRequest) => {
+      if (cancelAfterMs === undefined) return;
+      setTimeout(
+        () => request.cancel({ headers: { Reason: 'SIP;cause=487;text="ring timeout"' } }),
+        cancelAfterMs,
+      );
+    };
+    const progress = { cbRequest: cancelLater, ...(onProvisional ? { cbProvisional: onProvisional } : {}) };
+    const uri = `sip:sipp@127.0.0.1:${localPort}${transport}`;
+    const dialog = await rig.srf
+      .createUAC(uri, { localSdp: SDP, ...options }, progress)
+      .catch((error: { status: number }) => error.status);
+    if (typeof dialog === 'number') return dialog;
+    await afterwards(dialog);
+    return 200;
+  };
+  const outcomes = await Promise.all(Array.from({ length: calls }, placeOne));
+  const outcome = await sipp;
+  expect(outcome.exitCode, outcome.output).toBe(0);
+  return outcomes;
+}
+
+const all = (status: number, calls = 5) => Array(calls).fill(status);
+
+describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
+  test.each([
+    ['UDP', 'u1'],
+    ['TCP', 't1'],
+  ] as const)('over %s: it rings, answers, and is hung up on, with the reason', async (_, transport) => {
+    expect(await place({ scenario: callees.answers, transport })).toEqual(all(200));
+  });
+
+  test('it answers and hangs up, with the reason', async () => {
+    const reasons: string[] = [];
+    const afterwards = (dialog: SrfDialog) =>
+      new Promise<void>((resolve) => {
+        dialog.on('destroy', (bye: SrfRequest) => {
+          reasons.push(bye.get('Reason'));
+          resolve();
+        });
+      });
+    expect(await place({ scenario: callees.hangsUp, calls: 1 }, { calls: 1, afterwards })).toEqual([200]);
+    expect(reasons).toEqual([REASON.Reason]);
+  });
+
+  test.each([404, 480, 486, 500, 503, 603])('it refuses with %i', async (status) => {
+    expect(await place({ scenario: callees.refuses(status) })).toEqual(all(status));
+  });
+
+  test('it redirects', async () => {
+    const redirect = callees.refuses(302, ['Contact: <sip:elsewhere@127.0.0.1>']);
+    expect(await place({ scenario: redirect })).toEqual(all(302));
+  });
+
+  test('it rings until we give up, and hears why', async () => {
+    expect(await place({ scenario: callees.rings }, { cancelAfterMs: 100 })).toEqual(all(487));
+  });
+
+  test('it answers as we give up: the call is taken and ended', async () => {
+    const outcomes = await place(
+      { scenario: callees.answersAnyway },
+      { cancelAfterMs: 100, afterwards: async () => undefined },
+    );
+    expect(outcomes).toEqual(all(200));
+  });
+
+  test('it says nothing at all: 408', async () => {
+    expect(await place({ scenario: callees.isSilent, durationMs: 0 }, { calls: 1 })).toEqual([408]);
+  });
+
+  test('it plays early media', async () => {
+    const bodies: string[] = [];
+    const onProvisional = (response: SrfResponse) => void bodies.push(response.body);
+    expect(await place({ scenario: callees.playsEarlyMedia }, { onProvisional })).toEqual(all(200));
+    expect(bodies.filter((body) => body.includes('m=audio 40000'))).toHaveLength(5);
+  });
+
+  test('it wants its provisional answer acknowledged', async () => {
+    expect(await place({ scenario: callees.wantsAcknowledgement })).toEqual(all(200));
+  });
+
+  test.each(['updates', 'holds'] as const)('it %s', async (name) => {
+    const later = (dialog: SrfDialog) => sleep(300).then(() => hangUp(dialog));
+    expect(await place({ scenario: callees[name] }, { afterwards: later })).toEqual(all(200));
+  });
+
+  test('it is held', async () => {
+    const answers: string[] = [];
+    const afterwards = async (dialog: SrfDialog) => {
+      answers.push(await dialog.modify(SDP.replace('a=sendrecv', 'a=sendonly')));
+      await hangUp(dialog);
+    };
+    expect(await place({ scenario: callees.isHeld }, { afterwards })).toEqual(all(200));
+    expect(answers.filter((answer) => answer.includes('a=recvonly'))).toHaveLength(5);
+  });
+
+  test('it challenges, and takes our credentials', async () => {
+    const options = { auth: { username: 'alice', password: 'wonderland' } };
+    expect(await place({ scenario: callees.challenges }, { options })).toEqual(all(200));
+  });
+
+  describe('and every tenth message is lost', () => {
+    const lossy = { lost: 10 };
+    test('it answers and is hung up on', async () => {
+      // SIPp takes no BYE before the ACK, which may be lost some times.
+      const afterwards = (dialog: SrfDialog) => sleep(2000).then(() => hangUp(dialog));
+      const outcomes = await place(
+        { ...lossy, scenario: callees.answersOverLoss },
+        { calls: 60, afterwards },
+      );
+      expect(outcomes).toEqual(all(200, 60));
+    });
+    test('it refuses', async () => {
+      const outcomes = await place({ ...lossy, scenario: callees.refusesOverLoss(486) }, { calls: 60 });
+      expect(outcomes).toEqual(all(486, 60));
+    });
+  });
+
+  test('and nothing is left of all that', async () => {
+    expect(await drained(rig.server, 15_000)).toEqual(nothing);
+    expect(rig.server.stats()['errors.internal']).toBeUndefined();
+  });
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { challenges, type DigestPolicy, judgeDigest } from '../../sip/auth/digest.ts';
+import { callers } from '../scenarios/callers.ts';
+import { SDP } from './support/phone.ts';
+import { drained, nothing, type Rig, startRig } from './support/rig.ts';
+import { freePort, runSipp, type SippRun } from './support/sipp.ts';
+import type { SrfRequest, SrfResponse } from './support/srf.ts';
+
+/** Both ends by the same timers: 64 times T1 is how long each of them remembers. */
+const T1_MS = 50;
+const T2_MS = 400;
+const CALLS = 10;
+const policy: DigestPolicy = {
+  realm: 'callway',
+  algorithms: ['MD5'],
+  nonceSecret: 'test',
+  nonceLifeMs: 60_000,
+};
+
+let rig: Rig;
+const heard: string[] = [];
+
+/** What the application does with a call to each user. */
+const behaviours: Record<string, (req: SrfRequest, res: SrfResponse) => void | Promise<void>> = {
+  async answer(req, res) {
+    res.send(180);
+    const dialog = await rig.srf.createUAS(req, res, { localSdp: SDP });
+    dialog.on('destroy', (bye: SrfRequest) => heard.push(bye.get('Reason')));
+    dialog.on('hold', () => heard.push('hold'));
+    dialog.on('unhold', () => heard.push('unhold'));
+  },
+  async hangup(req, res) {
+    const dialog = await rig.srf.createUAS(req, res, { localSdp: SDP });
+    await dialog.destroy({ headers: { Reason: 'Q.850;cause=16;text="Normal call clearing"' } });
+  },
+  ring(req, res) {
+    req.on('cancel', (cancel: SrfRequest) => heard.push(cancel.get('Reason')));
+    res.send(180);
+  },
+  silent: () => undefined,
+  async early(req, res) {
+    res.send(183, { body: SDP });
+    await rig.srf.createUAS(req, res, { localSdp: SDP });
+  },
+  reliable(req, res) {
+    const answer = () => void rig.srf.createUAS(req, res, { localSdp: SDP });
+    res.send(183, { headers: { Require: '100rel' }, body: SDP }, undefined, answer);
+  },
+  async guarded(req, res) {
+    const given = req.get('Authorization');
+    const context = { nowMs: Date.now(), counts: new Map(), passwordOf: () => 'wonderland' };
+    const verdict = given && judgeDigest(given, { method: 'INVITE', uri: req.uri }, policy, context);
+    if (verdict && verdict.type === 'accepted') return behaviours.answer?.(req, res);
+    const [challenge = ''] = challenges(policy, Date.now());
+    res.send(401, { headers: { 'WWW-Authenticate': challenge } });
+  },
+};
+
+beforeAll(async () => {
+  rig = await startRig({
+    sipTimes: { t1Ms: T1_MS, t2Ms: T2_MS, t4Ms: 300 },
+    controlTimes: { firstAnswerMs: 300 },
+  });
+  rig.srf.invite((req, res) => {
+    const user = /^sip:([^@]+)@/.exec(req.uri)?.[1] ?? '';
+    const contact = user === '302' ? { headers: { Contact: '<sip:elsewhere@127.0.0.1>' } } : {};
+    if (/^\d+$/.test(user)) res.send(Number(user), contact);
+    else void behaviours[user]?.(req, res);
+  });
+});
+afterAll(async () => rig.close());
+
+async function call(run: Partial<SippRun> & { scenario: string }): Promise<void> {
+  const before = rig.server.stats();
+  const outcome = await runSipp({
+    calls: CALLS,
+    remote: `127.0.0.1:${rig.port}`,
+    localPort: await freePort(),
+    t1Ms: T1_MS,
+    t2Ms: T2_MS,
+    ...run,
+  });
+  expect(outcome.exitCode, outcome.output).toBe(0);
+  const after = rig.server.stats();
+  expect(after['dialogs.ended_by_server']).toBe(before['dialogs.ended_by_server']);
+}
+
+describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp calls', () => {
+  test.each([
+    ['UDP', 'u1'],
+    ['TCP', 't1'],
+    ['TCP with a connection for each call', 'tn'],
+  ] as const)('over %s: it rings, is answered, and ends by the caller', async (_, transport) => {
+    heard.length = 0;
+    // The application must have the dialog before the BYE comes.
+    await call({ scenario: callers.answered, user: 'answer', transport, durationMs: 50 });
+    expect(heard).toEqual(Array(CALLS).fill('Q.850;cause=16;text="Normal call clearing"'));
+  });
+
+  test('it is answered and hung up on, with the reason', () =>
+    call({ scenario: callers.hungUpOn, user: 'hangup' }));
+
+  test.each([404, 480, 486, 500, 503, 603])('it is refused with %i', (status) =>
+    call({ scenario: callers.refused(status), user: String(status) }),
+  );
+
+  test('it is redirected', () =>
+    call({ scenario: callers.refused(302, [['Contact', 'elsewhere@127.0.0.1']]), user: '302' }));
+
+  test('it is refused for an application that says nothing', () =>
+    call({ scenario: callers.refused(480), user: 'silent' }));
+
+  test('it gives up', async () => {
+    heard.length = 0;
+    await call({ scenario: callers.cancels(), user: 'ring' });
+    expect(heard).toEqual(Array(CALLS).fill('SIP;cause=487;text="Caller gave up"'));
+  });
+
+  test('it gives up too late, and hangs up', () =>
+    call({ scenario: callers.cancelsTooLate, user: 'answer' }));
+
+  test('it hears early media', () => call({ scenario: callers.hearsEarlyMedia, user: 'early' }));
+
+  test('it acknowledges a reliable provisional answer', () =>
+    call({ scenario: callers.acknowledgesProvisional, user: 'reliable' }));
+
+  test('it updates the session', () => call({ scenario: callers.updates, user: 'answer' }));
+
+  test('it holds and resumes', async () => {
+    heard.length = 0;
+    await call({ scenario: callers.holds, user: 'answer', calls: 1 });
+    expect(heard.slice(0, 2)).toEqual(['hold', 'unhold']);
+  });
+
+  test('it answers a challenge', () =>
+    call({
+      scenario: callers.authenticates,
+      user: 'guarded',
+      extra: ['-auth_uri', `guarded@127.0.0.1:${rig.port}`],
+    }));
+
+  describe('and every tenth message is lost', () => {
+    const lossy = { lost: 10, calls: 60 };
+    test('it is answered and ends', () =>
+      call({ ...lossy, scenario: callers.answeredOverLoss, user: 'answer' }));
+    test('it is refused', () => call({ ...lossy, scenario: callers.refusedOverLoss(486), user: '486' }));
+    test('it gives up', () => call({ ...lossy, scenario: callers.cancels(3300), user: 'ring' }));
+  });
+
+  test('and nothing is left of all that', async () => {
+    expect(await drained(rig.server, 15_000)).toEqual(nothing);
+    expect(rig.server.stats()['errors.internal']).toBeUndefined();
+  });
+});

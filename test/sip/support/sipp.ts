@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { T1, USER } from '../../scenarios/steps.ts';
+
+export interface SippRun {
+  readonly scenario: string;
+  /** Whom a caller calls. */
+  readonly user?: string;
+  /** `host:port` of the server; left out by a callee. */
+  readonly remote?: string;
+  readonly localPort: number;
+  readonly calls: number;
+  readonly callsPerSecond?: number;
+  readonly transport?: 'u1' | 't1' | 'tn';
+  /** Percent of all messages lost, both ways. */
+  readonly lost?: number;
+  /** Of a pause without a length of its own. */
+  readonly durationMs?: number;
+  /** First gap between retransmissions, as the peer's; by default what the RFC says. */
+  readonly t1Ms?: number;
+  readonly t2Ms?: number;
+  readonly timeoutSeconds?: number;
+  readonly extra?: readonly string[];
+}
+
+export interface SippOutcome {
+  /** 0: every call went by the scenario. */
+  readonly exitCode: number;
+  /** What went wrong, as far as SIPp tells. */
+  readonly output: string;
+  /** Of each call, from INVITE to 200; only with `-trace_rtt`. */
+  readonly responseTimesMs: readonly number[];
+}
+
+/** Runs SIPp to its end. @throws {Error} When it is not installed */
+export async function runSipp(run: SippRun): Promise<SippOutcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'sipp-'));
+  try {
+    const scenario = join(folder, 'scenario.xml');
+    const text = run.scenario.replaceAll(T1, String(run.t1Ms ?? 500)).replaceAll(USER, run.user ?? 'app');
+    await writeFile(scenario, text);
+    const { exitCode, output } = await execute('sipp', argumentsOf(run, scenario), folder);
+    const files = await readdir(folder);
+    const read = async (ending: string) => {
+      const name = files.find((file) => file.endsWith(ending));
+      return name === undefined ? '' : readFile(join(folder, name), 'utf8');
+    };
+    const rows = (await read('_rtt.csv')).trim().split('\n').slice(1);
+    return {
+      exitCode,
+      output: `${(await read('_errors.log')).slice(0, 4000)}\n${output.slice(-1500)}`,
+      responseTimesMs: rows.map((row) => Number(row.split(';')[1])),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function argumentsOf(run: SippRun, scenario: string): string[] {
+  const values: [name: string, value: string | number][] = [
+    ['-sf', scenario],
+    ['-i', '127.0.0.1'],
+    ['-p', run.localPort],
+    ['-m', run.calls],
+    ['-r', run.callsPerSecond ?? 50],
+    ['-t', run.transport ?? 'u1'],
+    ['-d', run.durationMs ?? 0],
+    ['-T2', run.t2Ms ?? 4000],
+    ['-timeout', `${run.timeoutSeconds ?? 40}s`],
+    ...(run.lost ? [['-lost', run.lost] as [string, number]] : []),
+  ];
+  const remote = run.remote === undefined ? [] : [run.remote];
+  const flags = ['-nostdin', '-timeout_error', '-trace_err', '-max_socket', '1000', ...(run.extra ?? [])];
+  return [...remote, ...values.flatMap(([name, value]) => [name, String(value)]), ...flags];
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const { port } = socket.address();
+  await new Promise<void>((resolve) => socket.close(() => resolve()));
+  return port;
+}
+
+/** Until some process has the port, by the kernel's own tables: asking by a bind or a connect would disturb it. */
+export async function untilBound(port: number, withinMs = 10_000): Promise<void> {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  // State 0A is a listening TCP socket, 07 a bound UDP one.
+  const bound = new RegExp(`:${hex} 00000000:0000 (?:0A|07) `);
+  const until = performance.now() + withinMs;
+  while (performance.now() < until) {
+    const tables = await Promise.all(['udp', 'tcp'].map((name) => readFile(`/proc/net/${name}`, 'utf8')));
+    if (tables.some((table) => bound.test(table))) return;
+    await sleep(20);
+  }
+  throw new Error(`nobody has bound port ${port}`);
+}
+
+function execute(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<{ exitCode: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env: { ...process.env, TERM: 'xterm' } });
+    let output = '';
+    const keep = (bytes: Buffer) => {
+      output = (output + bytes.toString()).slice(-8000);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    child.on('error', (error) =>
+      reject(new Error('SIPp (Debian: sip-tester) is not installed', { cause: error })),
+    );
+    child.on('close', (code) => resolve({ exitCode: code ?? -1, output }));
+  });
+}
