@@ -96,7 +96,7 @@ export type EngineCommand =
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
 export interface MediaEvents {
-  /** The first valid packet of the peer. */
+  /** The first valid packet of the peer; ms since the Unix epoch, fractions allowed, as all `atMs` here. */
   readonly receiving: { readonly atMs: number };
   /** The first packet that carries audio of the engine. */
   readonly speaking: { readonly atMs: number };
@@ -123,7 +123,27 @@ export interface MediaReport {
   /** Absent when the session was never connected. */
   readonly figures?: MediaFigures;
   readonly packetsSent: number;
+  /** Absent when the thread died. */
+  readonly counters?: MediaCounters;
   readonly recording?: RecordingReport;
+}
+
+/** What was not taken, and what did not get through; for the operator's log. */
+export interface MediaCounters {
+  readonly packetsDue: number;
+  readonly malformedPackets: number;
+  /** SRTP that was not made with the agreed key, or was replayed. */
+  readonly unauthenticPackets: number;
+  readonly unknownPayloadTypes: number;
+  /** From somewhere else than the peer. */
+  readonly strangersPackets: number;
+  readonly floodedPackets: number;
+  readonly malformedRtcpPackets: number;
+  readonly socketFailures: number;
+  /** Of the caller, to an engine that was too slow. */
+  readonly framesDropped: number;
+  /** Of the engine, beyond what may wait. */
+  readonly engineSamplesDropped: number;
 }
 
 export interface RecordingReport {

@@ -122,6 +122,11 @@ export class JitterBuffer {
     this.#pcm = new Int16Array(this.#toSamples(2 * MAX_PACKET_DURATION_MS + 2 * FRAME_DURATION_MS));
   }
 
+  /** Of what is played now, beyond the fastest packets. */
+  get delayMs(): number {
+    return this.#figures.delayMs;
+  }
+
   get figures(): JitterBufferFigures {
     return { ...this.#figures, shed: this.#figures.shed + this.#store.overflows };
   }

@@ -60,6 +60,8 @@ export const DEFAULT_LOW_WATER_MS = 20_000;
 const FADE_MS = 5;
 /** More wait for nobody; guards memory. */
 const MAX_MARKS = 1000;
+/** Two minutes in pieces of 6 ms; guards the time that moving them takes. */
+const MAX_CHUNKS = 20_000;
 
 /**
  * Speech on its way to the peer: chunks of any length go in, frames come out on the clock, and it is known to the
@@ -115,7 +117,7 @@ export class PlayoutQueue {
 
   enqueue(samples: Int16Array): EnqueueResult {
     const roomSamples = this.#capacity - this.#queuedSamples;
-    if (samples.length > roomSamples) {
+    if (samples.length > roomSamples || this.#chunks.length >= MAX_CHUNKS) {
       this.#isHolding = true;
       return { accepted: false, reason: 'full', roomSamples };
     }

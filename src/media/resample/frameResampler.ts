@@ -1,0 +1,33 @@
+import { FRAME_DURATION_MS } from '../codecs/codec.ts';
+import { createResampler, type SampleRateHz } from './resampler.ts';
+
+/** Changes the rate of a stream of 20 ms frames. */
+export interface FrameResampler {
+  readonly inputRateHz: SampleRateHz;
+  readonly outputRateHz: SampleRateHz;
+  /**
+   * @param frame - 20 ms.
+   * @returns 20 ms at the other rate, valid until the next call; the frame itself where the rates are the same.
+   */
+  process(frame: Int16Array): Int16Array;
+}
+
+export function createFrameResampler(inputRateHz: SampleRateHz, outputRateHz: SampleRateHz): FrameResampler {
+  if (inputRateHz === outputRateHz) return { inputRateHz, outputRateHz, process: (frame) => frame };
+  const resampler = createResampler(inputRateHz, outputRateHz, frameLength(inputRateHz));
+  const output = new Int16Array(frameLength(outputRateHz));
+  return {
+    inputRateHz,
+    outputRateHz,
+    process(frame) {
+      // All the rates are whole multiples of 8 kHz, so that 20 ms give 20 ms, neither more nor less.
+      resampler.process(frame, output);
+      return output;
+    },
+  };
+}
+
+/** Samples in 20 ms. */
+export function frameLength(rateHz: number): number {
+  return (rateHz * FRAME_DURATION_MS) / 1000;
+}

@@ -1,0 +1,91 @@
+import { invalid } from '../../base/errors.ts';
+import type { Codec, CodecFormat } from '../codecs/codec.ts';
+import type { CodecRegistry } from '../codecs/registry.ts';
+import type { NegotiatedCodec } from '../mediaSession.ts';
+import type { MediaFigures } from '../quality/figures.ts';
+import { summarizeMedia } from '../quality/figures.ts';
+import { isSampleRate, type SampleRateHz } from '../resample/resampler.ts';
+import type { PacketizerStart } from '../rtp/packetizer.ts';
+import { InboundStream } from './inboundStream.ts';
+import { OutboundStream } from './outboundStream.ts';
+
+/** Both directions of a call with one codec; another codec is another pair. */
+export interface Streams {
+  readonly codec: Codec;
+  readonly sampleRateHz: SampleRateHz;
+  readonly rtpClockRateHz: number;
+  readonly inbound: InboundStream;
+  readonly outbound: OutboundStream;
+}
+
+export interface StreamsOptions {
+  readonly format: CodecFormat;
+  readonly start: PacketizerStart;
+  readonly send: (packet: Uint8Array) => void;
+  readonly onDigit: (digit: string, durationMs: number) => void;
+}
+
+/** @throws {CallwayError} `codec_unsupported` when there is no such codec here. */
+export function findFormat(registry: CodecRegistry, codec: NegotiatedCodec): CodecFormat {
+  const format = registry.find(codec);
+  if (format !== undefined && isSampleRate(format.sampleRateHz)) return format;
+  const { encodingName, rtpClockRateHz, channels } = codec;
+  throw invalid(
+    'codec_unsupported',
+    `the codec ${encodingName}/${rtpClockRateHz}/${channels} is not spoken here`,
+  );
+}
+
+export function openStreams({ format, start, send, onDigit }: StreamsOptions): Streams {
+  const codec = format.open();
+  const { sampleRateHz, rtpClockRateHz } = format;
+  if (!isSampleRate(sampleRateHz)) throw new RangeError(`no speech comes at ${sampleRateHz} Hz`);
+  const payloadTypes = { speech: -1, dtmf: undefined, comfortNoise: undefined };
+  return {
+    codec,
+    sampleRateHz,
+    rtpClockRateHz,
+    inbound: new InboundStream(codec, payloadTypes, onDigit),
+    outbound: new OutboundStream({ codec, start, send }),
+  };
+}
+
+/** What a call's earlier codecs have left. */
+export interface PastTraffic {
+  readonly sent: number;
+  readonly received: number;
+  readonly lost: number;
+  readonly late: number;
+  readonly bursts: number;
+}
+
+export const NO_TRAFFIC: PastTraffic = { sent: 0, received: 0, lost: 0, late: 0, bursts: 0 };
+
+export function addTraffic(past: PastTraffic, { inbound, outbound }: Streams): PastTraffic {
+  const { reception, buffer } = inbound;
+  return {
+    sent: past.sent + outbound.packetizer.packetsSent,
+    received: past.received + reception.packetsReceived,
+    lost: past.lost + reception.packetsLost,
+    late: past.late + buffer.figures.late,
+    bursts: past.bursts + reception.lossBursts,
+  };
+}
+
+export function figuresOf(
+  streams: Streams,
+  past: PastTraffic,
+  roundTripMs: number | undefined,
+): MediaFigures {
+  const all = addTraffic(past, streams);
+  return summarizeMedia({
+    codec: streams.codec.format.name,
+    packetsReceived: all.received,
+    packetsLost: all.lost,
+    packetsLate: all.late,
+    lossBursts: all.bursts,
+    jitterMs: streams.inbound.reception.jitterMs,
+    bufferDelayMs: streams.inbound.meanDelayMs,
+    roundTripMs,
+  });
+}
