@@ -59,7 +59,7 @@ export class SourceLatch {
         this.#lastPacketMs = nowMs;
         return 'accepted';
       }
-      if (nowMs - this.#lastPacketMs < this.relatchAfterMs) {
+      if (!this.mayMove(nowMs)) {
         this.packetsRefused++;
         return 'refused';
       }
@@ -68,6 +68,11 @@ export class SourceLatch {
     this.#latched = { address, port };
     this.#lastPacketMs = nowMs;
     return 'latched';
+  }
+
+  /** Whether the latched source has been silent for so long that another may take its place. */
+  mayMove(nowMs: number): boolean {
+    return nowMs - this.#lastPacketMs >= this.relatchAfterMs;
   }
 
   /** Where to send: the latched source, before that what signalling named. */

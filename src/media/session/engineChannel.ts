@@ -73,6 +73,11 @@ export class EngineChannel {
       }),
   };
 
+  /** The engine is there. */
+  get isOpen(): boolean {
+    return this.#opened !== undefined && !this.#isClosed;
+  }
+
   open(link: EngineLink): void {
     const queue = new PlayoutQueue({
       sampleRateHz: link.sampleRateHz,

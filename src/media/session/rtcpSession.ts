@@ -14,8 +14,7 @@ export interface RtcpOptions {
   readonly startMs: number;
   /** The wall clock at the monotonic clock's zero, ms since the Unix epoch. */
   readonly epochMs: number;
-  readonly cname: string;
-  readonly random: () => number;
+  readonly randomUint32: () => number;
   /** @param packet - Its own memory. */
   readonly send: (packet: Uint8Array) => void;
 }
@@ -46,16 +45,18 @@ export class RtcpSession {
   /** Undefined until the peer has told of one of our reports. */
   roundTripMs: number | undefined;
   readonly #options: RtcpOptions;
+  readonly #cname: string;
   readonly #schedule: ReportSchedule;
   #packetsReported = 0;
   #lastReport: { readonly ssrc: number; readonly shortNtp: number; readonly atMs: number } | undefined;
 
   constructor(options: RtcpOptions) {
     this.#options = options;
+    this.#cname = canonicalName(options.randomUint32);
     this.#schedule = new ReportSchedule({
       startMs: options.startMs,
       sessionBandwidthBytesPerSecond: SESSION_BANDWIDTH_BYTES_PER_SECOND,
-      random: options.random,
+      random: () => options.randomUint32() / 2 ** 32,
     });
   }
 
@@ -115,12 +116,16 @@ export class RtcpSession {
 
   #contents(streams: ReportedStreams, nowMs: number, frameStartMs: number): RtcpContents {
     const { packetizer } = streams;
-    const base = { ssrc: packetizer.ssrc, cname: this.#options.cname, blocks: this.#blocks(streams, nowMs) };
+    const base = { ssrc: packetizer.ssrc, cname: this.#cname, blocks: this.#blocks(streams, nowMs) };
     if (packetizer.packetsSent === this.#packetsReported) return base;
     return { ...base, sender: this.#senderInfo(streams, nowMs, frameStartMs) };
   }
 
-  #senderInfo({ packetizer, rtpClockRateHz }: ReportedStreams, nowMs: number, frameStartMs: number): SenderInfo {
+  #senderInfo(
+    { packetizer, rtpClockRateHz }: ReportedStreams,
+    nowMs: number,
+    frameStartMs: number,
+  ): SenderInfo {
     const sinceFrameTicks = Math.round(((nowMs - frameStartMs) * rtpClockRateHz) / 1000);
     return {
       ...toNtp(this.#options.epochMs + nowMs),
@@ -143,4 +148,10 @@ export class RtcpSession {
       },
     ];
   }
+}
+
+/** 96 random bits, the same for the whole call. @see RFC 7022 section 4.2 */
+function canonicalName(randomUint32: () => number): string {
+  const bytes = Buffer.from(Uint32Array.of(randomUint32(), randomUint32(), randomUint32()).buffer);
+  return bytes.toString('base64url');
 }

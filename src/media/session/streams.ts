@@ -8,14 +8,16 @@ import { isSampleRate, type SampleRateHz } from '../resample/resampler.ts';
 import type { PacketizerStart } from '../rtp/packetizer.ts';
 import { InboundStream } from './inboundStream.ts';
 import { OutboundStream } from './outboundStream.ts';
+import type { ReportedStreams } from './rtcpSession.ts';
 
 /** Both directions of a call with one codec; another codec is another pair. */
 export interface Streams {
   readonly codec: Codec;
   readonly sampleRateHz: SampleRateHz;
-  readonly rtpClockRateHz: number;
   readonly inbound: InboundStream;
   readonly outbound: OutboundStream;
+  /** The same, as RTCP tells of them. */
+  readonly reported: ReportedStreams;
 }
 
 export interface StreamsOptions {
@@ -41,13 +43,10 @@ export function openStreams({ format, start, send, onDigit }: StreamsOptions): S
   const { sampleRateHz, rtpClockRateHz } = format;
   if (!isSampleRate(sampleRateHz)) throw new RangeError(`no speech comes at ${sampleRateHz} Hz`);
   const payloadTypes = { speech: -1, dtmf: undefined, comfortNoise: undefined };
-  return {
-    codec,
-    sampleRateHz,
-    rtpClockRateHz,
-    inbound: new InboundStream(codec, payloadTypes, onDigit),
-    outbound: new OutboundStream({ codec, start, send }),
-  };
+  const inbound = new InboundStream(codec, payloadTypes, onDigit);
+  const outbound = new OutboundStream({ codec, start, send });
+  const reported = { packetizer: outbound.packetizer, reception: inbound.reception, rtpClockRateHz };
+  return { codec, sampleRateHz, inbound, outbound, reported };
 }
 
 /** What a call's earlier codecs have left. */

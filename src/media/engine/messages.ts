@@ -1,0 +1,96 @@
+import type { ErrorCategory } from '../../base/errors.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { BridgeTarget, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
+import type { MediaFigures } from '../quality/figures.ts';
+
+/** What a thread is started with. */
+export interface MediaThreadData {
+  /** Of this machine, to listen on. */
+  readonly address: string;
+}
+
+export interface OpenInThread {
+  readonly rtpPort: number;
+  readonly timeoutMs: number;
+}
+
+/** What a thread does for the main one, by name: what is sent, and what comes back. */
+export interface ThreadCalls {
+  readonly open: { readonly sent: OpenInThread; readonly answer: undefined };
+  readonly connect: { readonly sent: MediaParameters; readonly answer: undefined };
+  readonly startBridge: { readonly sent: BridgeTarget; readonly answer: undefined };
+  readonly startRecording: { readonly sent: string; readonly answer: undefined };
+  readonly sendDtmf: { readonly sent: string; readonly answer: undefined };
+  readonly figures: { readonly sent: undefined; readonly answer: MediaFigures };
+  readonly close: { readonly sent: undefined; readonly answer: MediaReport };
+}
+
+export type ThreadCallName = keyof ThreadCalls;
+
+export type ThreadCall = {
+  [Name in ThreadCallName]: {
+    readonly kind: 'call';
+    readonly callNumber: number;
+    readonly session: number;
+    readonly name: Name;
+    readonly sent: ThreadCalls[Name]['sent'];
+  };
+}[ThreadCallName];
+
+export type ToThread =
+  | ThreadCall
+  /** Answered by `alive`, by a thread that is not stuck. */
+  | { readonly kind: 'ping' }
+  /** Close all sessions, and end. */
+  | { readonly kind: 'end' };
+
+export type SessionEvent = {
+  [Name in keyof MediaEvents]: { readonly name: Name; readonly value: MediaEvents[Name] };
+}[keyof MediaEvents];
+
+export type FromThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'alive'; readonly statistics: ThreadStatistics }
+  | { readonly kind: 'answer'; readonly callNumber: number; readonly answer: unknown }
+  | { readonly kind: 'failure'; readonly callNumber: number; readonly failure: Failure }
+  | { readonly kind: 'event'; readonly session: number; readonly event: SessionEvent }
+  /** A session's tick threw: a defect, to be logged. */
+  | { readonly kind: 'fault'; readonly session: number; readonly message: string };
+
+/** How a thread keeps its time; since it began. */
+export interface ThreadStatistics {
+  readonly sessions: number;
+  readonly ticks: number;
+  readonly skippedTicks: number;
+  readonly latenessP50Ms: number;
+  readonly latenessP99Ms: number;
+  readonly latenessMaxMs: number;
+}
+
+/** An error as it crosses threads. */
+export interface Failure {
+  readonly category: ErrorCategory;
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** A system error's code stays the code, so that a port that is taken can be told. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof CallwayError) {
+    const { category, code, message, retryAfterSeconds } = error;
+    return { category, code, message, retryAfterSeconds };
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal_error';
+  const message = error instanceof Error ? error.message : String(error);
+  return { category: 'internal', code, message, retryAfterSeconds: undefined };
+}
+
+export function fromFailure({ category, code, message, retryAfterSeconds }: Failure): CallwayError {
+  return new CallwayError(
+    category,
+    code,
+    message,
+    retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
+  );
+}

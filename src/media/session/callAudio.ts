@@ -1,0 +1,397 @@
+import type { Clock } from '../../base/clock.ts';
+import { CallwayError, unavailable } from '../../base/errors.ts';
+import type { CodecRegistry } from '../codecs/registry.ts';
+import type {
+  BridgeTarget,
+  MediaCounters,
+  MediaEvents,
+  MediaParameters,
+  MediaReport,
+} from '../mediaSession.ts';
+import type { PacketIo } from '../packetIo/packetIo.ts';
+import type { MediaFigures } from '../quality/figures.ts';
+import { startRecorder } from '../recording/stereoRecorder.ts';
+import { frameLength } from '../resample/frameResampler.ts';
+import type { SampleRateHz } from '../resample/resampler.ts';
+import { MediaTimeout } from '../rtp/mediaTimeout.ts';
+import type { RtpPacketView } from '../rtp/packet.ts';
+import type { Tick } from '../ticker/tickSchedule.ts';
+import { EngineChannel } from './engineChannel.ts';
+import type { ConnectEngine } from './engineLink.ts';
+import { KeyWaiters } from './keyWaiters.ts';
+import { PeerPath, type SocketPair } from './peerPath.ts';
+import { RecordingTap } from './recordingTap.ts';
+import { RtcpSession } from './rtcpSession.ts';
+import { type CallKeys, keysFor } from './srtpKeys.ts';
+import { addTraffic, figuresOf, findFormat, NO_TRAFFIC, openStreams, type Streams } from './streams.ts';
+
+/** Tells the call's owner; typed by the event's name. */
+export type Announce = <Name extends keyof MediaEvents>(name: Name, value: MediaEvents[Name]) => void;
+
+export interface CallAudioDeps {
+  readonly clock: Clock;
+  readonly packetIo: PacketIo;
+  readonly codecs: CodecRegistry;
+  readonly connectEngine: ConnectEngine;
+  /** 0..2^32-1, not to be foreseen. */
+  readonly randomUint32: () => number;
+}
+
+export interface CallAudioOptions {
+  /** Of this machine, to listen on. */
+  readonly address: string;
+  /** Even. RTCP is the port above it. */
+  readonly rtpPort: number;
+  readonly timeoutMs: number;
+  readonly announce: Announce;
+}
+
+/** Time that a stalled thread lost is made up with silence as far as this: ten seconds. */
+const MAX_SKIPPED_FRAMES = 500;
+/** The call is over. @see RFC 6455 section 7.4.1 */
+const NORMAL_CLOSURE = 1000;
+
+/**
+ * Reserves a call's two ports.
+ *
+ * @throws {Error} With the system's `code` when one of them is taken.
+ */
+export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptions): Promise<CallAudio> {
+  const rtp = await deps.packetIo.bind({ address: options.address, port: options.rtpPort });
+  try {
+    const rtcp = await deps.packetIo.bind({ address: options.address, port: options.rtpPort + 1 });
+    return new CallAudio(deps, options, { rtp, rtcp });
+  } catch (error) {
+    await rtp.close();
+    throw error;
+  }
+}
+
+/**
+ * One call's audio inside its thread. Packets come in as they come; everything else happens on the tick:
+ *
+ * ```
+ *  peer path ─▶ inbound stream ───┬─▶ engine channel ─▶ WebSocket
+ *  (sockets,    (jitter buffer,   └─▶ recording, left
+ *   SRTP,        DTMF, decoder)   ┌─▶ recording, right
+ *   latch)    ◀─ outbound stream ◀┴── engine channel ◀─ WebSocket
+ *               (DTMF, encoder)      (playout queue)
+ * ```
+ */
+export class CallAudio {
+  readonly #deps: CallAudioDeps;
+  readonly #announce: Announce;
+  readonly #path: PeerPath;
+  readonly #rtcp: RtcpSession;
+  readonly #timeout: MediaTimeout;
+  readonly #epochMs: number;
+  readonly #keyWaiters = new KeyWaiters();
+  readonly #ending = new AbortController();
+  #parameters: MediaParameters | undefined;
+  #streams: Streams | undefined;
+  #past = NO_TRAFFIC;
+  #keys: CallKeys | undefined;
+  #channel: EngineChannel | undefined;
+  #recording: RecordingTap | undefined;
+  #caller: Int16Array = new Int16Array(0);
+  #agent: Int16Array = new Int16Array(0);
+  #packetsDue = 0;
+  #earlierDrops = { framesDropped: 0, engineSamplesDropped: 0 };
+  #is = { receiving: false, speaking: false, silent: false };
+  #closed: Promise<MediaReport> | undefined;
+
+  constructor(deps: CallAudioDeps, options: CallAudioOptions, sockets: SocketPair) {
+    const { clock } = deps;
+    const nowMs = clock.monotonicMs();
+    this.#deps = deps;
+    this.#announce = options.announce;
+    this.#epochMs = clock.now() - nowMs;
+    this.#timeout = new MediaTimeout(options.timeoutMs, nowMs);
+    this.#rtcp = new RtcpSession({
+      startMs: nowMs,
+      epochMs: this.#epochMs,
+      randomUint32: deps.randomUint32,
+      send: (packet) => this.#path.sendRtcp(packet),
+    });
+    this.#path = new PeerPath({
+      sockets,
+      nowMs: () => clock.monotonicMs(),
+      onRtp: (packet, atMs) => this.#receive(packet, atMs),
+      onRtcp: (bytes, atMs) => this.#receiveRtcp(bytes, atMs),
+    });
+  }
+
+  /**
+   * Begins, or goes on by what a later offer and answer came to. A codec that stays keeps its stream, its numbers and
+   * its jitter buffer.
+   *
+   * @throws {CallwayError} `codec_unsupported`.
+   */
+  connect(parameters: MediaParameters): void {
+    this.#requireOpen();
+    const nowMs = this.#deps.clock.monotonicMs();
+    const streams = this.#streamsFor(parameters);
+    this.#keys = keysFor(parameters.srtp, this.#keys);
+    this.#rtcp.srtcp = this.#keys?.srtcp;
+    const { dtmfPayloadType, comfortNoisePayloadType, codec, remote } = parameters;
+    streams.inbound.payloadTypes = {
+      speech: codec.payloadType,
+      dtmf: dtmfPayloadType,
+      comfortNoise: comfortNoisePayloadType,
+    };
+    streams.outbound.payloadType = codec.payloadType;
+    streams.outbound.dtmfPayloadType = dtmfPayloadType;
+    streams.outbound.srtp = this.#keys?.outbound;
+    const expected = [codec.payloadType, dtmfPayloadType, comfortNoisePayloadType];
+    const types = new Set(expected.filter((type) => type !== undefined));
+    this.#path.connect(remote, types, this.#keys);
+    this.#parameters = parameters;
+    this.#watch(nowMs);
+  }
+
+  /**
+   * Opens the connection to the engine; a former one that is gone is replaced.
+   *
+   * @throws {CallwayError} `engine_unavailable`, `media_not_connected`, or `bridge_running`.
+   */
+  async startBridge(target: BridgeTarget): Promise<void> {
+    const { sampleRateHz } = this.#requireStreams();
+    if (this.#channel?.isOpen === true) {
+      throw new CallwayError('conflict', 'bridge_running', 'the call has a connection to an engine already');
+    }
+    const channel: EngineChannel = new EngineChannel(sampleRateHz, {
+      onCommand: (command) => this.#announce('command', command),
+      onClosed: (end) => this.#announce('bridgeClosed', end),
+    });
+    const rateHz = target.dialect === 'twilio' ? 8000 : telephoneRate(sampleRateHz);
+    const { signal } = this.#ending;
+    const link = await this.#deps.connectEngine({ target, sampleRateHz: rateHz, signal }, channel.receiver);
+    if (this.#closed !== undefined) {
+      await link.close(NORMAL_CLOSURE, 'the call has ended');
+      throw unavailable('engine');
+    }
+    this.#retireChannel();
+    channel.open(link);
+    channel.changeRate(this.#requireStreams().sampleRateHz);
+    this.#channel = channel;
+  }
+
+  /** @throws {CallwayError} `recording_failed`, `media_not_connected`, or `recording_running`. */
+  async startRecording(path: string): Promise<void> {
+    const { sampleRateHz } = this.#requireStreams();
+    if (this.#recording !== undefined) {
+      throw new CallwayError('conflict', 'recording_running', 'the call is being recorded already');
+    }
+    const tap = new RecordingTap(sampleRateHz);
+    this.#recording = tap;
+    try {
+      const onFailure = (reason: string) => this.#announce('recordingFailed', { reason });
+      tap.open(await startRecorder({ path, sampleRateHz: telephoneRate(sampleRateHz), onFailure }));
+    } catch (error) {
+      this.#recording = undefined;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CallwayError('internal', 'recording_failed', `the recording cannot be made: ${reason}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /**
+   * @returns Resolves when all keys are out.
+   * @throws {CallwayError} `dtmf_unsupported` when the peer takes no events; `dtmf_digit_invalid`, `dtmf_too_many_digits`;
+   *   `call_ended` when it ends before.
+   */
+  sendDtmf(digits: string): Promise<void> {
+    const { outbound } = this.#requireStreams();
+    if (outbound.dtmfPayloadType === undefined) {
+      throw new CallwayError('conflict', 'dtmf_unsupported', 'the peer takes no keys as telephone events');
+    }
+    outbound.dtmf.send(digits);
+    return this.#keyWaiters.untilOut();
+  }
+
+  /** @throws {CallwayError} `media_not_connected`. */
+  figures(): MediaFigures {
+    return figuresOf(this.#requireStreams(), this.#past, this.#rtcp.roundTripMs);
+  }
+
+  /** One frame each way. The order is the clock's: what was heard is told before what is said is sent. */
+  tick(tick: Tick): void {
+    const streams = this.#streams;
+    if (streams === undefined) return;
+    if (tick.skippedTicks > 0) this.#skip(streams, Math.min(tick.skippedTicks, MAX_SKIPPED_FRAMES));
+    streams.inbound.pull(tick.deadlineMs, this.#caller);
+    this.#channel?.sendCaller(this.#caller);
+    this.#sendFrame(streams);
+    this.#channel?.answer(streams.inbound.buffer.delayMs);
+    this.#recording?.write(this.#caller, this.#agent);
+    this.#keepHouse(streams, tick.deadlineMs + tick.lateMs, tick.deadlineMs);
+  }
+
+  /** Idempotent: the same report each time. */
+  close(): Promise<MediaReport> {
+    this.#closed ??= this.#finish();
+    return this.#closed;
+  }
+
+  #receive(packet: RtpPacketView, nowMs: number): void {
+    this.#timeout.active('received', nowMs);
+    this.#is.silent = false;
+    this.#streams?.inbound.receive(packet, nowMs);
+    if (this.#is.receiving) return;
+    this.#is.receiving = true;
+    this.#announce('receiving', { atMs: this.#epochMs + nowMs });
+  }
+
+  #receiveRtcp(bytes: Uint8Array, nowMs: number): void {
+    if (this.#streams !== undefined) {
+      this.#rtcp.receive(bytes, this.#streams.outbound.packetizer.ssrc, nowMs);
+    }
+  }
+
+  /** While a key sounds the engine's audio waits: what is not sent is not counted as heard. */
+  #sendFrame(streams: Streams): void {
+    const { outbound } = streams;
+    this.#agent.fill(0);
+    if (!this.#isSending) {
+      outbound.skip(1);
+      return;
+    }
+    this.#packetsDue++;
+    if (outbound.sendKey()) return;
+    const isSpeech = this.#channel?.pullAgent(this.#agent) === true;
+    outbound.sendAudio(this.#agent);
+    if (!isSpeech || this.#is.speaking) return;
+    this.#is.speaking = true;
+    this.#announce('speaking', { atMs: this.#epochMs + this.#deps.clock.monotonicMs() });
+  }
+
+  /** The thread stood still: the time is gone for the peer, and silence for everybody who counts samples. */
+  #skip(streams: Streams, frames: number): void {
+    streams.outbound.skip(frames);
+    if (this.#isSending) this.#packetsDue += frames;
+    this.#caller.fill(0);
+    for (let n = 0; n < frames; n++) this.#channel?.sendCaller(this.#caller);
+    this.#recording?.writeSilence(frames);
+  }
+
+  #keepHouse(streams: Streams, nowMs: number, frameStartMs: number): void {
+    this.#path.tick(nowMs);
+    streams.inbound.expire(nowMs);
+    if (!streams.outbound.dtmf.isActive) this.#keyWaiters.allOut();
+    this.#rtcp.tick(streams.reported, nowMs, frameStartMs);
+    if (this.#is.silent || !this.#timeout.isExpired('received', nowMs)) return;
+    this.#is.silent = true;
+    this.#announce('silent', { forMs: this.#timeout.timeoutMs });
+  }
+
+  #streamsFor(parameters: MediaParameters): Streams {
+    const format = findFormat(this.#deps.codecs, parameters.codec);
+    const current = this.#streams;
+    if (current?.codec.format === format) return current;
+    const { randomUint32 } = this.#deps;
+    const streams = openStreams({
+      format,
+      // The first wrap is far away: a receiver that joins late then still counts SRTP's rollovers as we do.
+      start: {
+        ssrc: randomUint32(),
+        sequenceNumber: randomUint32() & 0x7fff,
+        timestamp: randomUint32(),
+      },
+      send: (packet) => this.#path.send(packet),
+      onDigit: (digit, durationMs) => {
+        this.#announce('dtmf', { digit, durationMs });
+        this.#channel?.sendDigit(digit, durationMs);
+      },
+    });
+    if (current !== undefined) this.#retireStreams(current);
+    this.#caller = new Int16Array(frameLength(streams.sampleRateHz));
+    this.#agent = new Int16Array(frameLength(streams.sampleRateHz));
+    this.#channel?.changeRate(streams.sampleRateHz);
+    this.#recording?.changeRate(streams.sampleRateHz);
+    this.#streams = streams;
+    return streams;
+  }
+
+  #retireStreams(streams: Streams): void {
+    this.#past = addTraffic(this.#past, streams);
+    this.#keyWaiters.interrupt('the call went on with another codec');
+    streams.codec.close();
+  }
+
+  #retireChannel(): void {
+    if (this.#channel === undefined) return;
+    this.#earlierDrops = this.#channelDrops();
+    void this.#channel.close(NORMAL_CLOSURE, 'replaced');
+  }
+
+  #channelDrops(): Pick<MediaCounters, 'framesDropped' | 'engineSamplesDropped'> {
+    const { framesDropped, engineSamplesDropped } = this.#earlierDrops;
+    return {
+      framesDropped: framesDropped + (this.#channel?.droppedCallerFrames ?? 0),
+      engineSamplesDropped: engineSamplesDropped + (this.#channel?.overflowedSamples ?? 0),
+    };
+  }
+
+  /** Hold, from either side, is no silence. */
+  #watch(nowMs: number): void {
+    if (this.#parameters?.direction === 'sendrecv') this.#timeout.resume('received', nowMs);
+    else this.#timeout.pause('received');
+    this.#is.silent = false;
+  }
+
+  get #isSending(): boolean {
+    const direction = this.#parameters?.direction;
+    return direction === 'sendrecv' || direction === 'sendonly';
+  }
+
+  #requireOpen(): void {
+    if (this.#closed !== undefined) throw new CallwayError('conflict', 'call_ended', 'the call has ended');
+  }
+
+  #requireStreams(): Streams {
+    this.#requireOpen();
+    if (this.#streams !== undefined) return this.#streams;
+    throw new CallwayError('conflict', 'media_not_connected', 'the call’s audio is not connected yet');
+  }
+
+  async #finish(): Promise<MediaReport> {
+    const streams = this.#streams;
+    this.#ending.abort(new CallwayError('conflict', 'call_ended', 'the call has ended'));
+    this.#keyWaiters.interrupt('the call has ended');
+    await this.#channel?.close(NORMAL_CLOSURE, 'the call has ended');
+    const recording = await this.#recording?.close();
+    if (streams !== undefined) this.#rtcp.leave(streams.reported, this.#deps.clock.monotonicMs());
+    await this.#path.close();
+    const report = {
+      packetsSent: this.#past.sent + (streams?.outbound.packetizer.packetsSent ?? 0),
+      counters: this.#counters(),
+      ...(recording === undefined ? {} : { recording }),
+    };
+    if (streams === undefined) return report;
+    const figures = figuresOf(streams, this.#past, this.#rtcp.roundTripMs);
+    this.#streams = undefined;
+    streams.codec.close();
+    return { ...report, figures };
+  }
+
+  #counters(): MediaCounters {
+    const { drops } = this.#path.gate;
+    return {
+      packetsDue: this.#packetsDue,
+      malformedPackets: drops.malformed,
+      unauthenticPackets: drops.unauthentic,
+      unknownPayloadTypes: drops.unknownPayloadType,
+      strangersPackets: drops.strangers,
+      floodedPackets: drops.flooded,
+      malformedRtcpPackets: this.#rtcp.malformedPackets,
+      socketFailures: this.#path.socketFailures,
+      ...this.#channelDrops(),
+    };
+  }
+}
+
+/** What telephony, recordings and the engine work at, whatever the codec has. */
+function telephoneRate(codecRateHz: SampleRateHz): 8000 | 16_000 {
+  return codecRateHz === 8000 ? 8000 : 16_000;
+}

@@ -1,0 +1,106 @@
+import type { MediaParameters } from '../mediaSession.ts';
+import type { PacketSocket } from '../packetIo/packetIo.ts';
+import type { RtpPacketView } from '../rtp/packet.ts';
+import { PacketGate } from './packetGate.ts';
+import type { CallKeys } from './srtpKeys.ts';
+
+/** A call's pair of ports; RTCP is the one above RTP. */
+export interface SocketPair {
+  readonly rtp: PacketSocket;
+  readonly rtcp: PacketSocket;
+}
+
+export interface PeerPathOptions {
+  readonly sockets: SocketPair;
+  /** On a clock that never goes back. */
+  readonly nowMs: () => number;
+  /** @param packet - Valid during the call; the bytes it shows stay the listener's. */
+  readonly onRtp: (packet: RtpPacketView, nowMs: number) => void;
+  readonly onRtcp: (bytes: Uint8Array, nowMs: number) => void;
+}
+
+/** One a report is usual; a flood of RTCP helps nobody. */
+const MAX_RTCP_PACKETS_PER_TICK = 5;
+
+/**
+ * The way to the peer and back: two sockets, the gate before them, and where the peer really is. Once a source is
+ * latched the system itself keeps strangers away, until that source has been silent for long.
+ */
+export class PeerPath {
+  readonly gate = new PacketGate();
+  readonly #sockets: SocketPair;
+  readonly #nowMs: () => number;
+  readonly #onRtp: PeerPathOptions['onRtp'];
+  readonly #onRtcp: PeerPathOptions['onRtcp'];
+  #remote: MediaParameters['remote'] | undefined;
+  #rtcpThisTick = 0;
+  #isFiltering = false;
+
+  constructor({ sockets, nowMs, onRtp, onRtcp }: PeerPathOptions) {
+    this.#sockets = sockets;
+    this.#nowMs = nowMs;
+    this.#onRtp = onRtp;
+    this.#onRtcp = onRtcp;
+    sockets.rtp.listen((bytes, address, port) => this.#receive(bytes, address, port));
+    sockets.rtcp.listen((bytes, address) => this.#receiveRtcp(bytes, address));
+  }
+
+  get socketFailures(): number {
+    return this.#sockets.rtp.failures + this.#sockets.rtcp.failures;
+  }
+
+  /** From now on packets are taken, as was agreed. */
+  connect(remote: MediaParameters['remote'], types: ReadonlySet<number>, keys: CallKeys | undefined): void {
+    this.#remote = remote;
+    this.gate.expect(types, keys?.inbound);
+    if (this.gate.latch.signalled({ address: remote.address, port: remote.port })) this.#openToAll();
+  }
+
+  /** @param packet - May be written over afterwards. */
+  send(packet: Uint8Array): void {
+    const { target } = this.gate.latch;
+    if (target !== undefined) this.#sockets.rtp.send(packet, target);
+  }
+
+  /** To the host that audio comes from; on one port with RTP where the peer wants it so. @see RFC 5761 */
+  sendRtcp(packet: Uint8Array): void {
+    const { target } = this.gate.latch;
+    if (target === undefined || this.#remote === undefined) return;
+    const { port, rtcpPort } = this.#remote;
+    if (rtcpPort === port) this.#sockets.rtp.send(packet, target);
+    else this.#sockets.rtcp.send(packet, { address: target.address, port: rtcpPort });
+  }
+
+  tick(nowMs: number): void {
+    this.gate.tick();
+    this.#rtcpThisTick = 0;
+    if (this.#isFiltering && this.gate.latch.mayMove(nowMs)) this.#openToAll();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#sockets.rtp.close(), this.#sockets.rtcp.close()]);
+  }
+
+  #receive(bytes: Uint8Array, address: string, port: number): void {
+    if (this.#remote === undefined) return;
+    const nowMs = this.#nowMs();
+    const admission = this.gate.admit(bytes, address, port, nowMs);
+    if (admission === 'rtcp') this.#receiveRtcp(bytes, address);
+    if (admission !== 'rtp') return;
+    if (this.gate.hasLatched) {
+      this.#sockets.rtp.only({ address, port });
+      this.#isFiltering = true;
+    }
+    this.#onRtp(this.gate.view, nowMs);
+  }
+
+  #receiveRtcp(bytes: Uint8Array, address: string): void {
+    if (address !== this.gate.latch.target?.address) return;
+    if (++this.#rtcpThisTick <= MAX_RTCP_PACKETS_PER_TICK) this.#onRtcp(bytes, this.#nowMs());
+  }
+
+  #openToAll(): void {
+    if (this.#isFiltering) this.#sockets.rtp.only(undefined);
+    this.#isFiltering = false;
+  }
+}
