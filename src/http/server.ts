@@ -21,6 +21,7 @@ import { createLegacyRoutes } from './plugins/legacy.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
 import { allowOrigins } from './plugins/origins.ts';
+import { webSockets } from './plugins/webSockets.ts';
 import type { HttpDeps } from './ports.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';

@@ -198,8 +198,8 @@ describe('the runner', () => {
       ['save', { trunkId: 'a', sipCallId: 'sip-a' }],
       ['save', { status: 'ringing' }],
       ['record', '/recordings/call.wav'],
-      ['bridge', 'ws://engine/'],
       ['save', { status: 'in_progress', answeredAt: '2026-01-01T00:00:01.000Z' }],
+      ['bridge', 'ws://engine/'],
     ]);
   });
 
