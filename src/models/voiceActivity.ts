@@ -1,0 +1,16 @@
+/** Tells speech from everything else on a line. */
+export interface VoiceActivity {
+  /** @throws {RangeError} For a rate that it does not know; 8000, 16000 and 24000 it does. */
+  open(sampleRateHz: number): VoiceDetector;
+}
+
+/** One stream's detector; it learns the line's noise as it goes. */
+export interface VoiceDetector {
+  /** @param frame - 20 ms. */
+  isSpeech(frame: Int16Array): boolean;
+  /** Gives its memory back; idempotent. */
+  close(): void;
+}
+
+/** What a detector looks at in one go. */
+export const ACTIVITY_FRAME_MS = 20;
