@@ -115,6 +115,21 @@ test('a CANCEL is answered, the INVITE with it, and the application hears of it'
   expect(await drained(server)).toEqual(nothing);
 });
 
+test('a CANCEL that comes too late is answered with the tag of the 200, and changes nothing', async () => {
+  const { phone, port, srf } = rig;
+  srf.invite((req, res) => void srf.createUAS(req, res, { localSdp: SDP }));
+  const branch = 'z9hG4bK-late';
+  phone.send(phone.request('INVITE', port, { callId: 'late', branch, body: SDP }), port);
+  const accepted = await phone.next(/^SIP\/2.0 200 .*CSeq: 1 INVITE/s);
+  phone.send(phone.request('CANCEL', port, { callId: 'late', branch }), port);
+  const canceled = await phone.next(/^SIP\/2.0 200 .*CSeq: 1 CANCEL/s);
+  const to = header(accepted, 'To');
+  expect(header(canceled, 'To')).toBe(to);
+  phone.send(phone.request('ACK', port, { callId: 'late', to }), port);
+  phone.send(phone.request('BYE', port, { callId: 'late', to, cseq: 2 }), port);
+  await phone.next(/^SIP\/2.0 200 .*CSeq: 2 BYE/s);
+});
+
 test('a CANCEL of nothing is 481', async () => {
   const { phone, port } = rig;
   phone.send(phone.request('CANCEL', port, { callId: 'nothing' }), port);

@@ -55,9 +55,10 @@ test('the INVITE is repeated until an answer comes; a repeated 200 is acknowledg
   const ok = phone.answer(again, '200 OK', { body: SDP });
   phone.send(ok, port);
   await placing;
-  await phone.next(/^ACK /);
+  const first = await phone.next(/^ACK /);
   phone.send(ok, port);
-  await phone.next(/^ACK /);
+  // The very same: a peer that has it already must not take it for another one.
+  expect(await phone.next(/^ACK /)).toBe(first);
 });
 
 test.each([

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A program of somebody else's that runs beside a test. */
+export interface Program {
+  readonly pid: number;
+  /** All that it has written, for a test that fails. */
+  readonly output: string;
+  close(): Promise<void>;
+}
+
+/** A program gets so long to end by itself. */
+const GRACE_MS = 3000;
+
+/**
+ * Starts a program in a folder of its own, which holds the given files and goes with it.
+ *
+ * @param args - From the folder that was made.
+ * @throws {Error} When there is no such program.
+ */
+export async function startProgram(
+  name: string,
+  files: Readonly<Record<string, string>>,
+  args: (folder: string) => readonly string[],
+): Promise<Program> {
+  const folder = await mkdtemp(join(tmpdir(), `${name}-`));
+  for (const [file, text] of Object.entries(files)) {
+    await writeFile(join(folder, file), text.replaceAll('@FOLDER@', folder));
+  }
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+  const child = spawn(name, args(folder), { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const keep = (bytes: Buffer) => {
+    output = (output + bytes.toString()).slice(-20_000);
+  };
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const exited = once(child, 'close');
+  await once(child, 'spawn').catch((cause: unknown) => {
+    throw new Error(`${name} is not installed`, { cause });
+  });
+  return {
+    pid: child.pid ?? 0,
+    get output() {
+      return output;
+    },
+    async close() {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+      if (child.exitCode === null && child.signalCode === null) await exited;
+      clearTimeout(late);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
