@@ -41,8 +41,13 @@ export class FrameReader {
   }
 }
 
+/** A frame as it stands on the connection. */
+export function frameOf(payload: ByteString): ByteString {
+  return `${payload.length}#${payload}`;
+}
+
 export function encodeFrame(payload: ByteString): Buffer {
-  return bytesOf(`${payload.length}#${payload}`);
+  return bytesOf(frameOf(payload));
 }
 
 /** The meta line's fields, and the SIP message that follows it. */

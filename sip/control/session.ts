@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { ByteString } from '../message/bytes.ts';
+import { type ByteString, bytesOf } from '../message/bytes.ts';
 import type { Counters } from '../stats.ts';
 import type { AppConnection, Apps, Owner } from './apps.ts';
-import { ControlProtocolError, encodeFrame, FrameReader, splitFrame } from './frame.ts';
+import { ControlProtocolError, FrameReader, frameOf, splitFrame } from './frame.ts';
 import { noLine, okLine } from './lines.ts';
 
 /** What an application may ask for once it has proved who it is. */
@@ -50,18 +50,27 @@ export function serveApp(socket: Socket, deps: SessionDeps): void {
   let owner: Owner | undefined;
   let connection: AppConnection | undefined;
 
+  let unsent = '';
+  const flush = (): void => {
+    if (unsent !== '' && socket.writable) socket.write(bytesOf(unsent));
+    unsent = '';
+  };
+  // What one turn of the event loop brings goes out together: a system call for each frame costs more than all else.
   const write = (payload: ByteString): void => {
     if (socket.destroyed) return;
-    if (socket.writableLength > MAX_QUEUED_BYTES) {
+    if (socket.writableLength + unsent.length > MAX_QUEUED_BYTES) {
       deps.counters.count('apps.too_slow');
       socket.destroy();
       return;
     }
-    socket.write(encodeFrame(payload));
+    if (unsent === '') setImmediate(flush);
+    unsent += frameOf(payload);
   };
   const hangUp = (id: string, why: string): void => {
     deps.counters.count('apps.refused');
-    if (!socket.destroyed) socket.end(encodeFrame(noLine(deps.newId(), id, why)));
+    write(noLine(deps.newId(), id, why));
+    flush();
+    socket.end();
   };
   const authenticate = (id: string, secret: string, tags: string): void => {
     if (!sameSecret(secret, deps.secret)) {

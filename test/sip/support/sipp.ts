@@ -24,6 +24,8 @@ export interface SippRun {
   readonly t1Ms?: number;
   readonly t2Ms?: number;
   readonly timeoutSeconds?: number;
+  /** Whether each message's time is noted. SIPp's own statistics of response times know no less than 4 ms. */
+  readonly timed?: boolean;
   readonly extra?: readonly string[];
 }
 
@@ -32,7 +34,7 @@ export interface SippOutcome {
   readonly exitCode: number;
   /** What went wrong, as far as SIPp tells. */
   readonly output: string;
-  /** Of each call, from INVITE to 200; only with `-trace_rtt`. */
+  /** Of each call, from INVITE to its 200; only with `timed`. */
   readonly responseTimesMs: readonly number[];
 }
 
@@ -49,11 +51,10 @@ export async function runSipp(run: SippRun): Promise<SippOutcome> {
       const name = files.find((file) => file.endsWith(ending));
       return name === undefined ? '' : readFile(join(folder, name), 'utf8');
     };
-    const rows = (await read('_rtt.csv')).trim().split('\n').slice(1);
     return {
       exitCode,
       output: `${(await read('_errors.log')).slice(0, 4000)}\n${output.slice(-1500)}`,
-      responseTimesMs: rows.map((row) => Number(row.split(';')[1])),
+      responseTimesMs: responseTimes(await read('_shortmessages.log')),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -74,8 +75,31 @@ function argumentsOf(run: SippRun, scenario: string): string[] {
     ...(run.lost ? [['-lost', run.lost] as [string, number]] : []),
   ];
   const remote = run.remote === undefined ? [] : [run.remote];
-  const flags = ['-nostdin', '-timeout_error', '-trace_err', '-max_socket', '1000', ...(run.extra ?? [])];
+  const flags = [
+    '-nostdin',
+    '-timeout_error',
+    '-trace_err',
+    '-max_socket',
+    '1000',
+    ...(run.timed ? ['-trace_shortmsg'] : []),
+    ...(run.extra ?? []),
+  ];
   return [...remote, ...values.flatMap(([name, value]) => [name, String(value)]), ...flags];
+}
+
+/** Reads lines of date, time, seconds, `S` or `R`, Call-ID, CSeq and start line, parted by tabs. */
+function responseTimes(log: string): number[] {
+  const began = new Map<string, number>();
+  const times: number[] = [];
+  for (const line of log.split('\n')) {
+    const [, , seconds, direction, callId = '', sequence, startLine = ''] = line.split('\t');
+    if (sequence !== 'CSeq:1 INVITE') continue;
+    const start = began.get(callId);
+    if (direction === 'S' && start === undefined) began.set(callId, Number(seconds));
+    else if (start !== undefined && startLine.startsWith('SIP/2.0 200'))
+      times.push((Number(seconds) - start) * 1000);
+  }
+  return times;
 }
 
 /** A port of 127.0.0.1 that was free a moment ago. */
