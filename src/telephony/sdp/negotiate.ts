@@ -1,0 +1,149 @@
+import type { TrunkInput } from '../../calls/trunk.ts';
+import type { MediaDirection, MediaParameters } from '../../media/mediaSession.ts';
+import type { CryptoAttribute } from '../../media/srtp/cryptoAttribute.ts';
+import { comfortNoiseFor, eventsFor, type Format, isSame, OFFERED, type TrunkCodec } from './formats.ts';
+import type { RemoteAudio, RemoteStream } from './read.ts';
+import { unusable } from './unusable.ts';
+
+export type SrtpMode = TrunkInput['srtp'];
+
+/** What an offer and answer came to. */
+export interface Agreement {
+  readonly parameters: MediaParameters;
+  /** The peer hears nothing for now: it put us on hold. */
+  readonly isHeld: boolean;
+}
+
+/** What we choose of an offer. */
+export interface Choice {
+  /** Which of the offer's `m=` lines. */
+  readonly index: number;
+  readonly audio: RemoteAudio;
+  readonly codec: Format;
+  readonly remoteKey: CryptoAttribute | undefined;
+}
+
+/**
+ * Chooses of a peer's offer: the first stream of audio that fits, encrypted ones first, and of it the codec that stands
+ * first with the trunk.
+ *
+ * @throws {CallwayError} `sdp_unusable`
+ */
+export function chooseOfOffer(
+  streams: readonly RemoteStream[],
+  codecs: readonly TrunkCodec[],
+  srtp: SrtpMode,
+): Choice {
+  const choices = streams.flatMap(({ audio }, index) => {
+    const remoteKey = audio && srtp !== 'off' ? audio.cryptos[0] : undefined;
+    if (!audio || (audio.isSecure && !remoteKey) || (srtp === 'required' && !remoteKey)) return [];
+    const codec = firstCommon(codecs, audio.formats);
+    return codec ? [{ index, audio, codec, remoteKey }] : [];
+  });
+  const choice = choices.find(({ remoteKey }) => remoteKey) ?? choices[0];
+  if (!choice) throw whyNot(streams, codecs, srtp);
+  return choice;
+}
+
+/**
+ * Reads what a peer chose of our offer.
+ *
+ * @param offeredKeys - In our offer, by their tags.
+ * @throws {CallwayError} `sdp_unusable`
+ */
+export function readAnswer(
+  streams: readonly RemoteStream[],
+  offered: {
+    readonly codecs: readonly TrunkCodec[];
+    readonly srtp: SrtpMode;
+    readonly keys: readonly CryptoAttribute[];
+    readonly direction: MediaDirection;
+  },
+): Agreement {
+  const audio = streams[0]?.audio;
+  if (!audio) throw unusable('it refuses the audio');
+  const wanted = offered.codecs.map((name) => OFFERED[name]);
+  const codec = audio.formats.find((format) => wanted.some((one) => isSame(one, format)));
+  if (!codec) throw unusable(`it has none of our codecs (${offered.codecs.join(', ')})`);
+  const remote = audio.cryptos[0];
+  const local = remote && offered.keys.find(({ tag, suite }) => tag === remote.tag && suite === remote.suite);
+  if (offered.srtp === 'required' && !local) throw unusable('it does not agree to SRTP');
+  if (audio.isSecure && !local) throw unusable('it names a key that does not belong to our offer');
+  const keys = local && remote ? { local, remote } : undefined;
+  return agreement(audio, codec, keys, meet(offered.direction, audio.direction));
+}
+
+/** What our answer makes of a choice. @param localKey - Ours, where the peer's is used. */
+export function agreementOf(choice: Choice, localKey: CryptoAttribute | undefined): Agreement {
+  const { audio, codec, remoteKey } = choice;
+  const keys = localKey && remoteKey ? { local: localKey, remote: remoteKey } : undefined;
+  return agreement(audio, codec, keys, reverse(audio.direction));
+}
+
+/** From the other side. @see RFC 3264 section 6.1 */
+export function reverse(direction: MediaDirection): MediaDirection {
+  if (direction === 'sendonly') return 'recvonly';
+  return direction === 'recvonly' ? 'sendonly' : direction;
+}
+
+function agreement(
+  audio: RemoteAudio,
+  codec: Format,
+  srtp: MediaParameters['srtp'],
+  direction: MediaDirection,
+): Agreement {
+  const events = eventsFor(codec, audio.formats);
+  const noise = comfortNoiseFor(codec, audio.formats);
+  return {
+    parameters: {
+      remote: { address: audio.address, port: audio.port, rtcpPort: audio.rtcpPort },
+      codec,
+      ...(events ? { dtmfPayloadType: events.payloadType } : {}),
+      ...(noise ? { comfortNoisePayloadType: noise.payloadType } : {}),
+      packetDurationMs: 20,
+      direction: audio.isZero ? withoutSending(direction) : direction,
+      ...(srtp ? { srtp } : {}),
+    },
+    isHeld: audio.isZero || audio.direction === 'sendonly' || audio.direction === 'inactive',
+  };
+}
+
+function withoutSending(direction: MediaDirection): MediaDirection {
+  return direction === 'sendrecv' || direction === 'recvonly' ? 'recvonly' : 'inactive';
+}
+
+/** What remains of ours when the peer answered with its own. */
+function meet(ours: MediaDirection, theirs: MediaDirection): MediaDirection {
+  const other = reverse(theirs);
+  const sends = sending(ours) && sending(other);
+  const receives = receiving(ours) && receiving(other);
+  if (sends) return receives ? 'sendrecv' : 'sendonly';
+  return receives ? 'recvonly' : 'inactive';
+}
+
+function sending(direction: MediaDirection): boolean {
+  return direction === 'sendrecv' || direction === 'sendonly';
+}
+
+function receiving(direction: MediaDirection): boolean {
+  return direction === 'sendrecv' || direction === 'recvonly';
+}
+
+function firstCommon(codecs: readonly TrunkCodec[], formats: readonly Format[]): Format | undefined {
+  for (const name of codecs) {
+    const found = formats.find((format) => isSame(OFFERED[name], format));
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function whyNot(streams: readonly RemoteStream[], codecs: readonly TrunkCodec[], srtp: SrtpMode): Error {
+  const audios = streams.flatMap(({ audio }) => (audio ? [audio] : []));
+  if (audios.length === 0) return unusable('it offers no audio over RTP');
+  if (!audios.some(({ formats }) => firstCommon(codecs, formats))) {
+    return unusable(`it offers none of the trunk’s codecs (${codecs.join(', ')})`);
+  }
+  return unusable(
+    srtp === 'off' ? 'it wants SRTP, which the trunk has off' : 'it offers no SRTP that the trunk can use',
+  );
+}

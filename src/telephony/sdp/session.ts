@@ -1,0 +1,110 @@
+import type { MediaDescription } from 'sdp-transform';
+import type { MediaDirection } from '../../media/mediaSession.ts';
+import {
+  type CryptoAttribute,
+  MASTER_KEY_BYTES,
+  MASTER_SALT_BYTES,
+  SRTP_SUITES,
+  type SrtpSuite,
+} from '../../media/srtp/cryptoAttribute.ts';
+import { comfortNoiseFor, eventsFor, OFFERED, OFFERED_EVENTS, type TrunkCodec } from './formats.ts';
+import {
+  type Agreement,
+  agreementOf,
+  chooseOfOffer,
+  readAnswer,
+  reverse,
+  type SrtpMode,
+} from './negotiate.ts';
+import { readStreams } from './read.ts';
+import { writeDescription, writeStreams } from './write.ts';
+
+/** Our side of the offers and answers of one call. @see RFC 3264 */
+export interface SdpSession {
+  /** Our offer: all codecs of the trunk, in order. */
+  offer(): string;
+  /** Takes the answer to the last offer. @throws {CallwayError} `sdp_unusable` */
+  acceptAnswer(body: string): Agreement;
+  /** Answers a peer's offer. @throws {CallwayError} `sdp_unusable`; all stays as it was. */
+  answer(body: string): Agreement & { readonly body: string };
+  /** What we last said; '' before that. */
+  readonly current: string;
+}
+
+export interface SdpSessionOptions {
+  /** Where we receive. */
+  readonly address: string;
+  readonly rtpPort: number;
+  readonly codecs: readonly TrunkCodec[];
+  readonly srtp: SrtpMode;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+const SUITES = Object.keys(SRTP_SUITES) as SrtpSuite[];
+
+export function createSdpSession(options: SdpSessionOptions): SdpSession {
+  const { address, rtpPort, codecs, srtp, randomBytes } = options;
+  const sessionId = Buffer.from(randomBytes(4)).readUInt32BE();
+  const keys = new Map<SrtpSuite, CryptoAttribute['masterKey']>();
+  let version = 0;
+  let media = '';
+  let current = '';
+  let direction: MediaDirection = 'sendrecv';
+
+  const keyOf = (suite: SrtpSuite, tag: number): CryptoAttribute => {
+    const masterKey = keys.get(suite) ?? {
+      key: randomBytes(MASTER_KEY_BYTES),
+      salt: randomBytes(MASTER_SALT_BYTES),
+    };
+    keys.set(suite, masterKey);
+    return { tag, suite, masterKey };
+  };
+  const offeredKeys = () => (srtp === 'off' ? [] : SUITES.map((suite, at) => keyOf(suite, at + 1)));
+  const say = (streams: MediaDescription[]): string => {
+    const text = JSON.stringify(streams);
+    if (text !== media) version += 1;
+    media = text;
+    current = writeDescription({ sessionId, version, address }, streams);
+    return current;
+  };
+
+  return {
+    get current() {
+      return current;
+    },
+    offer() {
+      direction = 'sendrecv';
+      const formats = codecs.map((name) => OFFERED[name]);
+      const events = OFFERED_EVENTS.filter((one) => formats.some((codec) => eventsFor(codec, [one])));
+      const audio = {
+        port: rtpPort,
+        protocol: srtp === 'required' ? 'RTP/SAVP' : 'RTP/AVP',
+        formats: [...formats, ...events],
+        direction,
+        hasRtcpMux: true,
+        cryptos: offeredKeys(),
+      };
+      return say(writeStreams(address, [audio]));
+    },
+    acceptAnswer: (body) => readAnswer(readStreams(body), { codecs, srtp, keys: offeredKeys(), direction }),
+    answer(body) {
+      const streams = readStreams(body);
+      const choice = chooseOfOffer(streams, codecs, srtp);
+      const { audio, codec, remoteKey } = choice;
+      const localKey = remoteKey && keyOf(remoteKey.suite, remoteKey.tag);
+      const agreement = agreementOf(choice, localKey);
+      direction = reverse(audio.direction);
+      const extras = [eventsFor(codec, audio.formats), comfortNoiseFor(codec, audio.formats)];
+      const own = {
+        port: rtpPort,
+        protocol: streams[choice.index]?.protocol ?? 'RTP/AVP',
+        formats: [codec, ...extras.flatMap((format) => (format ? [format] : []))],
+        direction,
+        hasRtcpMux: audio.hasRtcpMux,
+        cryptos: localKey ? [localKey] : [],
+      };
+      const answered = streams.map((stream, index) => (index === choice.index ? own : stream));
+      return { ...agreement, body: say(writeStreams(address, answered)) };
+    },
+  };
+}
