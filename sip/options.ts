@@ -39,6 +39,11 @@ export interface SipServerOptions {
   readonly maxTransactions?: number;
   /** Beginnings of the User-Agents that are answered 603 without being shown to an application. */
   readonly scanners?: readonly string[];
+  /**
+   * Shows applications the 100 Trying that their INVITEs get, which drachtio-server keeps to itself: without it a peer
+   * that takes its time to ring looks like a dead one. Default false.
+   */
+  readonly showTrying?: boolean;
   readonly sipTimes?: Partial<SipTimes>;
   readonly controlTimes?: Partial<ControlTimes>;
   readonly connectionTimes?: Partial<ConnectionTimes>;

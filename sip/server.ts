@@ -145,6 +145,7 @@ function createHub(
       world.dns ?? systemDns,
     ),
     isScanner: createScannerCheck(options.scanners ?? defaults.DEFAULT_SCANNERS),
+    showTrying: options.showTrying ?? false,
     announceCdr: (event) => announceCdr(hub, event),
   };
   return hub;

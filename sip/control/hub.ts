@@ -135,6 +135,8 @@ export interface Hub {
   readonly legs: Legs;
   /** At once for address literals, else by DNS. */
   locate(uri: SipUri): Target[] | Promise<Target[]>;
+  /** Whether applications see 100 Trying. */
+  readonly showTrying: boolean;
   /** Rejects everything that is known to come from scanners. */
   isScanner(request: SipRequest): boolean;
   announceCdr(event: CdrEvent): void;

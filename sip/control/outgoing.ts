@@ -142,7 +142,10 @@ function onProvisional(hub: Hub, sent: Sent, response: SipResponse, incoming: In
     hub.transactions.cancel(sent.transaction, sent.canceled.headers);
   }
   if (sent.canceled?.sent) guardCancel(hub, sent);
-  if (response.status === 100) return;
+  if (response.status === 100) {
+    if (hub.showTrying) deliver(hub, sent, response, incoming);
+    return;
+  }
   const rseq = response.headers.get('rseq');
   if (rseq !== undefined && hasToken(response.headers, 'require', '100rel')) {
     const number = parseRSeq(rseq);
