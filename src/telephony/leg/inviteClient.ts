@@ -172,9 +172,13 @@ export function startInvite(
 
 const DEAF = { onResponse: () => undefined, onLost: () => undefined };
 
+/** What SIP servers say of requests that are at fault themselves; they say anything of hosts. */
+const OUR_FAULT =
+  /^(?:can not send request to myself|requested protocol|invalid (?:request|message)|missing )/i;
+
 /** Whether the SIP server knew no way to the host, as opposed to a request that it would not send. */
 export function isUnreachable(error: unknown): boolean {
-  return error instanceof RequestRefusedError && !/myself|not available|invalid|missing/i.test(error.message);
+  return error instanceof RequestRefusedError && !OUR_FAULT.test(error.message);
 }
 
 function cancelOf(sent: SentRequest, reason: Q850Reason | undefined) {

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { CallwayError } from '../../base/errors.ts';
+import type { CallLeg, IncomingCall } from '../../calls/callLeg.ts';
+import type { Trunk } from '../../calls/trunk.ts';
+import { ALLOW } from '../control/control.ts';
+import type { IncomingRequest } from '../control/incoming.ts';
+import { readDialString } from '../dialString.ts';
+import type { Agreement } from '../sdp/negotiate.ts';
+import { createSdpSession, type SdpSession } from '../sdp/session.ts';
+import { readNameAddress, readUri } from '../sip/address.ts';
+import type { CallTrace } from '../trace/traces.ts';
+import { identityUri } from '../trunks/addressing.ts';
+import { createLeg } from './leg.ts';
+import type { OutboundDeps } from './outbound.ts';
+
+/** A call that rings here, before anybody took it. */
+export function offerCall(
+  deps: OutboundDeps,
+  trunk: Trunk,
+  invite: IncomingRequest,
+  trace: CallTrace,
+): IncomingCall {
+  const { onError } = deps;
+  const canceled = new AbortController();
+  const sipCallId = invite.text.header('call-id') ?? '';
+  const { fromNumber, toNumber } = numbersOf(invite, trunk);
+  let isDecided = false;
+  invite.onCancel(() => {
+    isDecided = true;
+    trace.end();
+    canceled.abort();
+  });
+  const decide = () => {
+    if (canceled.signal.aborted) {
+      throw new CallwayError('gone', 'call_canceled', 'The caller hung up before the answer');
+    }
+    if (isDecided)
+      throw new CallwayError('conflict', 'call_decided', 'The call was answered or refused before');
+    isDecided = true;
+  };
+  const refuse = (status: number, reason?: string, headers: Record<string, string> = {}) => {
+    trace.end();
+    invite
+      .respond(status, { headers, ...(reason === undefined ? {} : { reason }) })
+      .catch((error: unknown) => onError(error, 'a call could not be refused'));
+  };
+
+  return {
+    sipCallId,
+    projectId: trunk.projectId,
+    trunk,
+    fromNumber,
+    toNumber,
+    canceled: canceled.signal,
+    ring() {
+      if (isDecided) return;
+      const isReliable = /(^|,)\s*100rel\b/i.test(invite.text.headers('require').join(','));
+      const headers: Record<string, string> = isReliable ? { Require: '100rel' } : {};
+      invite.respond(180, { headers }).catch((error: unknown) => onError(error, 'a call could not ring'));
+    },
+    reject(sipCode, reason) {
+      if (isDecided) return;
+      isDecided = true;
+      refuse(sipCode, reason);
+    },
+    async answer(callId) {
+      decide();
+      trace.assign(trunk.projectId, callId);
+      return await accept(deps, { trunk, invite, trace, callId, sipCallId, toNumber, refuse });
+    },
+  };
+}
+
+interface Acceptance {
+  readonly trunk: Trunk;
+  readonly invite: IncomingRequest;
+  readonly trace: CallTrace;
+  readonly callId: string;
+  readonly sipCallId: string;
+  readonly toNumber: string;
+  readonly refuse: (status: number, reason?: string, headers?: Record<string, string>) => void;
+}
+
+/** Opens the audio, says 200, and leaves the leg waiting for its ACK. */
+async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
+  const { trunk, invite } = call;
+  const session = await deps.media
+    .open({ callId: call.callId, timeoutMs: deps.mediaTimeoutMs })
+    .catch((error: unknown) => {
+      call.refuse(503, undefined, { 'Retry-After': '10' });
+      throw error;
+    });
+  const sdp = createSdpSession({
+    address: session.address,
+    rtpPort: session.rtpPort,
+    codecs: trunk.codecs,
+    srtp: trunk.srtp,
+    randomBytes,
+  });
+  const offer = invite.text.body;
+  let answered: (Agreement & { readonly body: string }) | undefined;
+  try {
+    answered = offer === '' ? undefined : sdp.answer(offer);
+  } catch (error) {
+    call.refuse(488);
+    await session.close();
+    throw error;
+  }
+  const core = createLeg(deps, {
+    sipCallId: call.sipCallId,
+    dialogId: invite.dialogId,
+    trunk,
+    selfUri: identityUri(trunk, call.toNumber),
+    state: { kind: 'confirming' },
+    trace: call.trace,
+    steps: lateOffer(sdp, answered !== undefined, (agreement) => core.apply(agreement)),
+  });
+  core.setMedia(session, sdp);
+  try {
+    if (answered) await core.apply(answered);
+    await invite.respond(200, { headers: { Allow: ALLOW }, body: answered?.body ?? sdp.offer() });
+  } catch (error) {
+    core.dispatch({ kind: 'failed' });
+    call.refuse(500);
+    const message = 'The call could not be answered; the caller may have hung up';
+    throw new CallwayError('unavailable', 'call_not_answered', message, { cause: error });
+  }
+  return core.leg;
+}
+
+/** Where the INVITE made no offer, ours is in the 200, and the answer to it comes with the ACK. */
+function lateOffer(sdp: SdpSession, isConnected: boolean, apply: (agreement: Agreement) => Promise<void>) {
+  let answer: string | undefined;
+  return {
+    onAcknowledged(body: string) {
+      answer ??= body;
+    },
+    async connect() {
+      if (!isConnected) await apply(sdp.acceptAnswer(answer ?? ''));
+    },
+  };
+}
+
+function numbersOf(invite: IncomingRequest, trunk: Trunk): { fromNumber: string; toNumber: string } {
+  const identity = invite.text.header('p-asserted-identity') ?? invite.text.header('from') ?? '';
+  const caller = readUri(readNameAddress(identity)?.uri ?? '')?.user ?? '';
+  return {
+    fromNumber: readDialString(caller, trunk.numberFormat),
+    toNumber: readDialString(dialledUser(invite, trunk), trunk.numberFormat),
+  };
+}
+
+/** A registrar sends calls to our registered name; the number that was dialled is in To then. */
+export function dialledUser(invite: IncomingRequest, trunk: Trunk): string {
+  const user = readUri(invite.uri)?.user ?? '';
+  if (user !== '' && user !== trunk.username) return user;
+  const to = readUri(readNameAddress(invite.text.header('to') ?? '')?.uri ?? '')?.user ?? '';
+  return to === '' ? user : to;
+}

@@ -1,0 +1,99 @@
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { SipTraceMessage, SipTraceStore } from '../../calls/stores.ts';
+import type { SipControl } from '../control/control.ts';
+import { redactSip } from './redact.ts';
+
+/** Shows the messages of a SIP call, by its Call-ID, until the returned function is called. */
+export interface TraceSource {
+  follow(sipCallId: string, listener: (messages: readonly SipTraceMessage[]) => void): () => void;
+}
+
+/** Where messages are kept. */
+export type TraceSink = Pick<SipTraceStore, 'append'>;
+
+/** What is written down of one call. */
+export interface CallTrace {
+  /** Whose it is; what comes before that waits. */
+  assign(projectId: string, callId: string): void;
+  add(message: SipTraceMessage): void;
+  /** Ends it soon, when the last answers are in. Without `assign` nothing is kept. */
+  end(): void;
+}
+
+/** Often enough for somebody who looks on, rarely enough for a database. */
+const FLUSH_MS = 500;
+/** The answer to BYE, and what is repeated of it. */
+const TAIL_MS = 2000;
+/** A call that goes on for hours, or a flood, must not fill the database. */
+const MAX_MESSAGES = 500;
+
+export interface TraceOptions {
+  readonly source: TraceSource;
+  readonly sink: TraceSink;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** Begins to follow a call. Ask before its first message. */
+export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCallId: string): CallTrace {
+  let owner: { readonly projectId: string; readonly callId: string } | undefined;
+  let waiting: SipTraceMessage[] = [];
+  let left = MAX_MESSAGES;
+  let timer: Timer | undefined;
+  let writing = Promise.resolve();
+
+  const flush = () => {
+    timer?.cancel();
+    timer = undefined;
+    if (!owner || waiting.length === 0) return;
+    const { projectId, callId } = owner;
+    const messages = waiting;
+    waiting = [];
+    writing = writing
+      .then(() => sink.append(projectId, callId, messages))
+      .catch((error: unknown) => onError(error, 'a SIP trace was not kept'));
+  };
+  const add = (message: SipTraceMessage) => {
+    if (left === 0) return;
+    left -= 1;
+    waiting.push({ ...message, text: redactSip(message.text) });
+    if (owner) timer ??= clock.setTimer(flush, FLUSH_MS);
+  };
+  const stop = source.follow(sipCallId, (messages) => messages.forEach(add));
+  let isEnding = false;
+
+  return {
+    add,
+    assign(projectId, callId) {
+      owner = { projectId, callId };
+      if (waiting.length > 0) timer ??= clock.setTimer(flush, FLUSH_MS);
+    },
+    end() {
+      if (isEnding) return;
+      isEnding = true;
+      if (!owner) {
+        stop();
+        return;
+      }
+      clock.setTimer(() => {
+        stop();
+        flush();
+      }, TAIL_MS);
+    },
+  };
+}
+
+/** What a SIP server shows its applications anyway: no ACK between hops, no 100, nothing that is repeated. */
+export function controlTraces(control: Pick<SipControl, 'events'>): TraceSource {
+  const listeners = new Map<string, (messages: readonly SipTraceMessage[]) => void>();
+  control.events.on('message', ({ atMs, direction, transport, remote, text }) => {
+    const listener = listeners.get(text.header('call-id') ?? '');
+    listener?.([{ at: new Date(atMs).toISOString(), direction, transport, remote, text: text.raw }]);
+  });
+  return {
+    follow(sipCallId, listener) {
+      listeners.set(sipCallId, listener);
+      return () => listeners.delete(sipCallId);
+    },
+  };
+}

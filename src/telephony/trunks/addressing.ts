@@ -1,0 +1,64 @@
+import { DEFAULT_SIP_PORT, type Trunk } from '../../calls/trunk.ts';
+import { dialString } from '../dialString.ts';
+import { bracketed, encodeUser, readUri } from '../sip/address.ts';
+import type { Credentials } from '../sip/digest.ts';
+
+/** The parts of a trunk that say where it is and how we appear there. */
+export type TrunkAddress = Pick<
+  Trunk,
+  'host' | 'port' | 'transport' | 'outboundProxy' | 'fromDomain' | 'username' | 'numberFormat'
+>;
+
+/**
+ * `sip:user@host`, with port and transport where they are not the usual ones. The usual port is left out, so that a host
+ * name is looked up by SRV first. @see RFC 3263 section 4
+ */
+export function trunkUri(trunk: TrunkAddress, user = ''): string {
+  const port = trunk.port === DEFAULT_SIP_PORT ? '' : `:${trunk.port}`;
+  return `sip:${user === '' ? '' : `${encodeUser(user)}@`}${bracketed(trunk.host)}${port}${transportOf(trunk)}`;
+}
+
+/** The Request-URI for a number. */
+export function dialledUri(trunk: TrunkAddress, number: string): string {
+  return trunkUri(trunk, dialString(number, trunk.numberFormat));
+}
+
+/** Where requests go first, when that is not the host. */
+export function routeOf(trunk: TrunkAddress): string | undefined {
+  const { outboundProxy } = trunk;
+  if (outboundProxy === null) return undefined;
+  const plain = outboundProxy.trim().replace(/^<|>$/g, '');
+  if (readUri(plain)?.host) return plain;
+  const isBareIpv6 = (plain.match(/:/g) ?? []).length > 1 && !plain.startsWith('[');
+  return `sip:${isBareIpv6 ? bracketed(plain) : plain}${transportOf(trunk)}`;
+}
+
+/** Who we are in From, To of a registration, and P-Asserted-Identity. */
+export function identityUri(trunk: TrunkAddress, user: string): string {
+  return `sip:${encodeUser(user)}@${bracketed(trunk.fromDomain ?? trunk.host)}`;
+}
+
+/** The SIP server puts its own address in the place of `localhost`. */
+export function contactUri(trunk: TrunkAddress, user: string): string {
+  return `sip:${encodeUser(user)}@localhost${transportOf(trunk)}`;
+}
+
+/** Hosts whose addresses the trunk's own calls come from. */
+export function sourceHosts(trunk: TrunkAddress): string[] {
+  const route = routeOf(trunk);
+  const proxy = route === undefined ? '' : (readUri(route)?.host ?? '');
+  return [...new Set([trunk.host.replace(/^\[|\]$/g, ''), proxy])].filter((host) => host !== '');
+}
+
+/** What we answer challenges with; undefined for a trunk that knows us by our address. */
+export function credentialsOf({
+  username,
+  password,
+  realm,
+}: Pick<Trunk, 'username' | 'password' | 'realm'>): Credentials | undefined {
+  return username === null || password === null ? undefined : { username, password, realm };
+}
+
+function transportOf({ transport }: TrunkAddress): string {
+  return transport === 'udp' ? '' : `;transport=${transport}`;
+}

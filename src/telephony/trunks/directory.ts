@@ -1,0 +1,133 @@
+import ipaddr from 'ipaddr.js';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { NodeBus } from '../../calls/coordination.ts';
+import type { TrunkStore } from '../../calls/stores.ts';
+import type { Trunk } from '../../calls/trunk.ts';
+import { sourceHosts } from './addressing.ts';
+
+/** The trunks that are active now, and which of them a call can come from. */
+export interface TrunkDirectory {
+  /** Resolves when it has been read for the first time. */
+  start(): Promise<void>;
+  readonly trunks: readonly Trunk[];
+  /** @param address - Where the request came from. */
+  from(address: string): Trunk[];
+  /** Calls back after each reading that found a change, until the returned function is called. */
+  onChange(listener: (trunks: readonly Trunk[]) => void): () => void;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface TrunkDirectoryDeps {
+  readonly store: Pick<TrunkStore, 'active'>;
+  readonly bus: Pick<NodeBus, 'subscribe'>;
+  /** All addresses of a host name. */
+  readonly resolve: (host: string) => Promise<string[]>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** Messages between nodes may be lost, and addresses of host names change. */
+const REREAD_MS = 30_000;
+
+export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
+  const { store, resolve, clock, onError } = deps;
+  const listeners = new Set<(trunks: readonly Trunk[]) => void>();
+  const addresses = new Map<string, readonly string[]>();
+  let trunks: readonly Trunk[] = [];
+  let timer: Timer | undefined;
+  let isClosed = false;
+  let reading: Promise<void> | undefined;
+  let isStale = false;
+
+  const read = async () => {
+    const found = await store.active();
+    const hosts = [...new Set(found.flatMap(sourceHosts))];
+    await Promise.all(hosts.map(look));
+    for (const host of addresses.keys()) if (!hosts.includes(host)) addresses.delete(host);
+    const hasChanged = versions(found) !== versions(trunks);
+    trunks = found;
+    if (hasChanged && !isClosed) for (const listener of listeners) listener(trunks);
+  };
+  const look = async (host: string) => {
+    if (ipaddr.isValid(host)) {
+      addresses.set(host, [host]);
+      return;
+    }
+    try {
+      addresses.set(host, await resolve(host));
+    } catch (error) {
+      // A name server that is away must not lock a carrier out: the former addresses stand.
+      onError(error, `the trunk host ${host} could not be looked up`);
+    }
+  };
+  /** One reading at a time; what is asked for in the meantime is done once more after it. */
+  const refresh = (): Promise<void> => {
+    if (reading) {
+      isStale = true;
+      return reading;
+    }
+    timer?.cancel();
+    isStale = false;
+    reading = read()
+      .catch((error: unknown) => onError(error, 'the trunks could not be read'))
+      .finally(() => {
+        reading = undefined;
+        if (isClosed) return;
+        if (isStale) void refresh();
+        else timer = clock.setTimer(() => void refresh(), REREAD_MS);
+      });
+    return reading;
+  };
+  const unsubscribe = deps.bus.subscribe((message) => {
+    if (message.kind === 'trunks' && !isClosed) void refresh();
+  });
+
+  return {
+    start: refresh,
+    get trunks() {
+      return trunks;
+    },
+    from(address) {
+      const source = addressOf(address);
+      if (!source) return [];
+      return trunks.filter(
+        (trunk) =>
+          trunk.inboundCidrs.some((range) => isWithin(source, range)) ||
+          sourceHosts(trunk).some((host) => addresses.get(host)?.some((one) => isWithin(source, one))),
+      );
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      isClosed = true;
+      unsubscribe();
+      timer?.cancel();
+      await reading;
+    },
+  };
+}
+
+type Address = ReturnType<typeof ipaddr.process>;
+
+/** IPv4 in the clothes of IPv6 is IPv4. */
+function addressOf(text: string): Address | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+}
+
+function isWithin(address: Address, range: string): boolean {
+  if (range.includes('/')) {
+    const [network, bits] = ipaddr.parseCIDR(range);
+    return network.kind() === address.kind() && address.match(network, bits);
+  }
+  return addressOf(range)?.toString() === address.toString();
+}
+
+function versions(trunks: readonly Trunk[]): string {
+  return trunks
+    .map(({ id, updatedAt }) => `${id} ${updatedAt}`)
+    .sort()
+    .join();
+}

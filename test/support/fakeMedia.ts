@@ -1,0 +1,82 @@
+import { createEmitter, type Emitter } from '../../src/base/emitter.ts';
+import { CallwayError } from '../../src/base/errors.ts';
+import type {
+  MediaEngine,
+  MediaEvents,
+  MediaParameters,
+  MediaSession,
+} from '../../src/media/mediaSession.ts';
+
+/** Audio that is only written down. */
+export interface FakeMediaSession extends MediaSession {
+  readonly callId: string;
+  readonly connected: readonly MediaParameters[];
+  readonly digits: readonly string[];
+  readonly isClosed: boolean;
+  readonly events: Emitter<MediaEvents>;
+}
+
+export interface FakeMediaEngine extends MediaEngine {
+  readonly all: readonly FakeMediaSession[];
+  /** How many sessions are open and not closed. */
+  readonly sessions: number;
+  /** No more sessions can be opened from now on, as when every port is taken. */
+  exhaust(): void;
+}
+
+const FIRST_PORT = 40_000;
+
+export function createFakeMedia(address = '127.0.0.1'): FakeMediaEngine {
+  const all: FakeMediaSession[] = [];
+  let isExhausted = false;
+  return {
+    all,
+    get sessions() {
+      return all.filter(({ isClosed }) => !isClosed).length;
+    },
+    exhaust() {
+      isExhausted = true;
+    },
+    async open({ callId }) {
+      if (isExhausted) throw new CallwayError('unavailable', 'media_ports_exhausted', 'no port is free');
+      const session = fakeSession(callId, address, FIRST_PORT + 2 * all.length);
+      all.push(session);
+      return session;
+    },
+    async close() {
+      for (const session of all) await session.close();
+    },
+  };
+}
+
+function fakeSession(callId: string, address: string, rtpPort: number): FakeMediaSession {
+  const connected: MediaParameters[] = [];
+  const digits: string[] = [];
+  let isClosed = false;
+  return {
+    callId,
+    address,
+    rtpPort,
+    connected,
+    digits,
+    get isClosed() {
+      return isClosed;
+    },
+    events: createEmitter<MediaEvents>((error) => {
+      throw error;
+    }),
+    async connect(parameters) {
+      connected.push(parameters);
+    },
+    async startBridge() {},
+    async startRecording() {},
+    async sendDtmf(text) {
+      digits.push(text);
+    },
+    figures: () => Promise.reject(new Error('a fake has no figures')),
+    async close() {
+      isClosed = true;
+      return { packetsSent: 0 };
+    },
+  };
+}

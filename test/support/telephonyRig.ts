@@ -1,0 +1,170 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { SipServerOptions } from '../../sip/options.ts';
+import { type SipServer, startSipServer } from '../../sip/server.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { CallLeg, DialRequest, IncomingCall, LegEnd, Telephony } from '../../src/calls/callLeg.ts';
+import type { PhoneNumber } from '../../src/calls/phoneNumber.ts';
+import type { SipTraceMessage } from '../../src/calls/stores.ts';
+import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunk.ts';
+import { connectControl, type SipControl } from '../../src/telephony/control/control.ts';
+import { createTelephony } from '../../src/telephony/telephony.ts';
+import { controlTraces, traceCall } from '../../src/telephony/trace/traces.ts';
+import { Phone } from '../sip/support/phone.ts';
+import { SECRET, serverOptions } from '../sip/support/rig.ts';
+import { createFakeMedia, type FakeMediaEngine } from './fakeMedia.ts';
+
+/** Our telephony on a real SIP server, and a peer of text and regular expressions. */
+export interface TelephonyRig {
+  readonly server: SipServer;
+  readonly control: SipControl;
+  readonly telephony: Telephony;
+  readonly media: FakeMediaEngine;
+  readonly phone: Phone;
+  /** UDP port of the SIP server. */
+  readonly port: number;
+  readonly errors: readonly { readonly error: unknown; readonly what: string }[];
+  readonly traced: readonly SipTraceMessage[];
+  /** The trunk that leads to the phone. */
+  trunk(changes?: Partial<TrunkInput>): Trunk;
+  dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): DialedLeg;
+  /** The next request of that call that the phone gets. */
+  next(leg: CallLeg, method: string): Promise<string>;
+  /** Each call that came in, in order. */
+  incoming(): Promise<IncomingCall>;
+  close(): Promise<void>;
+}
+
+export interface DialedLeg {
+  readonly leg: CallLeg;
+  /** Names of the events so far, with what matters of them. */
+  readonly events: readonly string[];
+  readonly ended: Promise<LegEnd>;
+}
+
+export const TRUNK_ID = '0197f000-0000-7000-8000-000000000001';
+export const PROJECT_ID = '0197f000-0000-7000-8000-000000000002';
+
+export function trunkOf(changes: Partial<TrunkInput> & Pick<TrunkInput, 'host'>): Trunk {
+  return {
+    ...trunkInput.parse({ name: 'test', ...changes }),
+    id: TRUNK_ID,
+    projectId: PROJECT_ID,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
+}
+
+export async function connected(control: SipControl): Promise<void> {
+  if (control.isUp) return;
+  await new Promise<void>((resolve) => {
+    const stop = control.events.on('up', () => {
+      stop();
+      resolve();
+    });
+  });
+}
+
+export async function startTelephonyRig(
+  options: {
+    readonly server?: Partial<SipServerOptions>;
+    readonly inbound?: Partial<TrunkInput>;
+    readonly numbers?: readonly PhoneNumber[];
+  } = {},
+): Promise<TelephonyRig> {
+  const server = await startSipServer(serverOptions({ showTrying: true, ...options.server }));
+  const errors: { error: unknown; what: string }[] = [];
+  const onError = (error: unknown, what: string) => errors.push({ error, what });
+  const control = connectControl({
+    target: () => ({ host: '127.0.0.1', port: server.controlPort, secret: SECRET }),
+    tag: 'test',
+    backoff: { firstMs: 20, maxMs: 100 },
+    clock: systemClock,
+    random: Math.random,
+    onError,
+  });
+  await connected(control);
+  const phone = await Phone.open();
+  const media = createFakeMedia();
+  const port = server.sipPorts.find(({ transport }) => transport === 'udp')?.port ?? 0;
+  const trunk = (changes: Partial<TrunkInput> = {}) =>
+    trunkOf({ host: '127.0.0.1', port: phone.port, ...changes });
+  const traced: SipTraceMessage[] = [];
+  const sink = {
+    append: async (_project: string, _call: string, messages: readonly SipTraceMessage[]) =>
+      void traced.push(...messages),
+  };
+  const source = controlTraces(control);
+  const telephony = createTelephony({
+    control,
+    clock: systemClock,
+    makeToken: () => randomBytes(8).toString('hex'),
+    makeCallId: randomUUID,
+    onError,
+    media,
+    traceCall: (sipCallId) => traceCall({ source, sink, clock: systemClock, onError }, sipCallId),
+    mediaTimeoutMs: 0,
+    showsTrying: options.server?.showTrying ?? true,
+    directory: {
+      from: (address) => (address === '127.0.0.1' && options.inbound ? [trunk(options.inbound)] : []),
+    },
+    numbers: {
+      findByNumber: async (_project, number) => options.numbers?.find((one) => one.number === number),
+    },
+  });
+  const waiting: ((call: IncomingCall) => void)[] = [];
+  const came: IncomingCall[] = [];
+  telephony.onIncoming((call) => {
+    const next = waiting.shift();
+    if (next) next(call);
+    else came.push(call);
+  });
+  return {
+    server,
+    control,
+    telephony,
+    media,
+    phone,
+    port,
+    errors,
+    traced,
+    trunk,
+    dial(changes = {}, request = {}) {
+      const leg = telephony.dial({
+        projectId: PROJECT_ID,
+        callId: 'call-1',
+        trunk: trunk(changes),
+        fromNumber: '+886223456789',
+        toNumber: '+886912345678',
+        ringTimeoutMs: 10_000,
+        ...request,
+      });
+      return watchLeg(leg);
+    },
+    next: (leg, method) => phone.next(new RegExp(`^${method} .*^Call-ID: ${leg.sipCallId}\r$`, 'ms')),
+    incoming() {
+      const call = came.shift();
+      return call ? Promise.resolve(call) : new Promise((resolve) => waiting.push(resolve));
+    },
+    async close() {
+      await control.close();
+      await phone.close();
+      await server.close();
+    },
+  };
+}
+
+export function watchLeg(leg: CallLeg): DialedLeg {
+  const events: string[] = [];
+  leg.events.on('ringing', ({ hasEarlyMedia }) => events.push(hasEarlyMedia ? 'early media' : 'ringing'));
+  leg.events.on('answered', () => events.push('answered'));
+  leg.events.on('held', ({ isHeld }) => events.push(isHeld ? 'held' : 'resumed'));
+  leg.events.on('dtmf', ({ digit }) => events.push(`digit ${digit}`));
+  leg.events.on('transferRequested', ({ to }) => events.push(`transfer to ${to}`));
+  const ended = new Promise<LegEnd>((resolve) => {
+    leg.events.on('ended', (end) => {
+      events.push('ended');
+      resolve(end);
+    });
+  });
+  return { leg, events, ended };
+}
