@@ -77,9 +77,13 @@ function completed(messages: readonly SessionMessage[]): SessionMessage[] {
   });
 }
 
-function withCalls({ tool_calls, ...words }: SessionMessage, calls: readonly ToolCall[]): SessionMessage[] {
+function withCalls(
+  { tool_calls: _calls, ...words }: SessionMessage,
+  calls: readonly ToolCall[],
+): SessionMessage[] {
   if (calls.length > 0) return [{ ...words, tool_calls: calls }];
-  return tool_calls && !words.content ? [] : [words];
+  // An answer of which nothing was heard is as good as none.
+  return words.role === 'assistant' && !words.content ? [] : [words];
 }
 
 function toChatMessage(message: SessionMessage): ChatMessage {

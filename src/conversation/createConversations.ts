@@ -122,7 +122,8 @@ async function* keepTurn(
   let isKept = false;
   const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
     isKept = true;
-    const closed = journal.close({ hasSpoken, interrupted });
+    const delivered = await run.request.delivery?.settle();
+    const closed = journal.close({ hasSpoken, interrupted, delivered });
     await deps.sessions.saveTurn(closed.session, closed.record);
     return closed.session;
   };

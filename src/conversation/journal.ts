@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Delivered } from './delivery.ts';
 import type {
   Session,
   SessionEvent,
@@ -24,7 +25,14 @@ export interface Journal {
   callerCalls(calls: readonly ToolCall[]): void;
   moveTo(nodeId: string): void;
   /** What is kept of the turn. */
-  close(outcome: { hasSpoken: boolean; interrupted: boolean }): { session: Session; record: TurnRecord };
+  close(outcome: TurnOutcome): { session: Session; record: TurnRecord };
+}
+
+export interface TurnOutcome {
+  readonly hasSpoken: boolean;
+  readonly interrupted: boolean;
+  /** What the customer got, where that is not simply all that was said. */
+  readonly delivered?: Delivered | undefined;
 }
 
 export function createJournal(session: Session, clock: Clock): Journal {
@@ -39,15 +47,17 @@ export function createJournal(session: Session, clock: Clock): Journal {
   let calls: readonly ToolCall[] = [];
   const at = () => new Date(clock.now()).toISOString();
 
-  const answer = (interrupted: boolean): SessionMessage[] => {
-    if (said === '' && calls.length === 0) return [];
+  const answer = (interrupted: boolean, delivered?: Delivered): SessionMessage[] => {
+    const content = delivered?.text ?? said;
+    if (said === '' && content === '' && calls.length === 0) return [];
     return [
       {
         role: 'assistant',
-        content: said === '' ? null : said,
+        content: content === '' && calls.length > 0 ? null : content,
         at: at(),
         ...(nodeId === null ? {} : { nodeId }),
-        ...(latencyMs === undefined ? {} : { latencyMs }),
+        ...latencyOf(delivered, latencyMs),
+        ...(interrupted && said.trim() !== content.trim() ? { generatedText: said } : {}),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
         ...(interrupted ? { interrupted } : {}),
       },
@@ -80,14 +90,16 @@ export function createJournal(session: Session, clock: Clock): Journal {
     moveTo(id) {
       nodeId = id;
     },
-    close({ hasSpoken, interrupted }) {
-      const messages = [...added, ...answer(interrupted)];
+    close({ hasSpoken, interrupted, delivered }) {
+      for (const { type, data } of delivered?.events ?? []) events.push({ type, at: at(), data });
+      const messages = [...added, ...answer(interrupted || delivered?.interrupted === true, delivered)];
+      const wasHeard = delivered === undefined || delivered.text !== '' || said === '';
       const next: SessionState = {
         ...state,
         variables,
         messages: [...state.messages, ...messages],
         currentNodeId: nodeId,
-        hasSpoken,
+        hasSpoken: hasSpoken && wasHeard,
         pendingToolCalls: calls,
       };
       return {
@@ -95,5 +107,15 @@ export function createJournal(session: Session, clock: Clock): Journal {
         record: { messages, events },
       };
     },
+  };
+}
+
+/** The channel's own figure where it has one, since it knows when the customer heard the first word. */
+function latencyOf(delivered: Delivered | undefined, saidAfterMs: number | undefined) {
+  const latencyMs = delivered ? delivered.latencyMs : saidAfterMs;
+  const latencyParts = delivered?.latencyParts;
+  return {
+    ...(latencyMs === undefined ? {} : { latencyMs }),
+    ...(latencyParts === undefined ? {} : { latencyParts }),
   };
 }

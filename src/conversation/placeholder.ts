@@ -10,8 +10,7 @@ export async function* withPlaceholder<Result>(
   run: TurnRun,
   work: Promise<Result>,
 ): AsyncGenerator<TurnOutput, Result> {
-  const text = placeholderOf(run.release.agent, run.journal.variables, run.session.turn);
-  if (text === undefined) return await work;
+  if (placeholderFor(run) === undefined) return await work;
   let cancel = () => {};
   const late = new Promise<'late'>((resolve) => {
     const timer = run.deps.clock.setTimer(() => resolve('late'), PLACEHOLDER_AFTER_MILLISECONDS);
@@ -21,14 +20,23 @@ export async function* withPlaceholder<Result>(
     () => 'settled' as const,
     () => 'settled' as const,
   );
-  if ((await Promise.race([settled, late])) === 'late') {
-    const said = run.journal.said();
-    const words = `${said !== '' && !/\s$/.test(said) ? '\n' : ''}${text}`;
-    run.journal.say(words);
-    yield { type: 'placeholder', text: words };
-  }
+  if ((await Promise.race([settled, late])) === 'late') yield* sayPlaceholder(run);
   cancel();
   return await work;
+}
+
+/** Says one of the agent's placeholder messages, where it has any. */
+export async function* sayPlaceholder(run: TurnRun): AsyncGenerator<TurnOutput, void> {
+  const text = placeholderFor(run);
+  if (text === undefined) return;
+  const said = run.journal.said();
+  const words = `${said !== '' && !/\s$/.test(said) ? '\n' : ''}${text}`;
+  run.journal.say(words);
+  yield { type: 'placeholder', text: words };
+}
+
+function placeholderFor({ release, journal, session }: TurnRun): string | undefined {
+  return placeholderOf(release.agent, journal.variables, session.turn);
 }
 
 /** In the session's language where the agent has words for it (`variables.language`), else the first that it has. */

@@ -31,13 +31,30 @@ export interface SessionMessage {
   readonly tool_calls?: readonly ToolCall[];
   readonly tool_call_id?: string;
   readonly name?: string;
-  /** From the turn's begin to the first words. */
+  /** From the turn's begin to the first words; of a spoken answer, from the caller's last voice to the agent's first. */
   readonly latencyMs?: number;
+  readonly latencyParts?: LatencyParts;
   readonly interrupted?: boolean;
   /** All that the model wrote, where the customer got less. */
   readonly generatedText?: string;
   /** Tools of the pathway’s own and their results: for the model’s context, not for the transcript. */
   readonly internal?: true;
+}
+
+/** Where the time of a spoken answer went, in milliseconds; the parts add up to `latencyMs`. */
+export interface LatencyParts {
+  /** The jitter buffer's share: the caller's voice was here so much later than its packet. */
+  readonly bufferMs: number;
+  /** Until it was sure that the caller had finished. */
+  readonly endpointingMs: number;
+  /** Until the words were known. */
+  readonly transcriptionMs: number;
+  /** Until the answer's first words: the turn's lock and session, the move, and the model. */
+  readonly answerMs: number;
+  /** Until the first of them were speech. */
+  readonly speechMs: number;
+  /** Until that left for the caller. */
+  readonly playoutMs: number;
 }
 
 export type SessionEventType =

@@ -1,10 +1,11 @@
 import { isEventCondition } from '../pathway/edgeSchema.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { renderDeep } from '../pathway/templates.ts';
+import { placeOf } from './delivery.ts';
 import { findKnowledge } from './knowledgeUse.ts';
 import { executionMode, MOVE_STYLES } from './models.ts';
 import { noteResult } from './modelTools.ts';
-import { withPlaceholder } from './placeholder.ts';
+import { sayPlaceholder, withPlaceholder } from './placeholder.ts';
 import { askForRoute, askForVariables } from './questions.ts';
 import { speak } from './speak.ts';
 import { toolsOfNode } from './toolRunner.ts';
@@ -27,6 +28,8 @@ export interface TurnEnd {
 /** Takes one turn: drives the machine over the pathway, and does what it wants done. */
 export async function* takeTurn(run: TurnRun): AsyncGenerator<TurnOutput, TurnEnd> {
   noteInput(run);
+  if (run.request.input.kind === 'notice') return { hasSpoken: run.session.state.hasSpoken, ended: null };
+  if (run.request.input.kind === 'failure') yield* sayPlaceholder(run);
   const extraction = extractVariables(run);
   try {
     return yield* drive(run, extraction);
@@ -38,6 +41,8 @@ export async function* takeTurn(run: TurnRun): AsyncGenerator<TurnOutput, TurnEn
 
 async function* drive(run: TurnRun, extraction: Promise<void>): AsyncGenerator<TurnOutput, TurnEnd> {
   const { session, graph, journal } = run;
+  const here = session.state.currentNodeId === null ? undefined : graph.node(session.state.currentNodeId);
+  if (here) run.request.delivery?.at(placeOf(graph, here));
   let state = initialTurn(session.state.currentNodeId, session.state.hasSpoken);
   let ended: TurnDone['ended'] = null;
   let event: TurnMachineEvent | undefined = { type: 'start', stimulus: stimulusOf(run.request.input) };
@@ -73,6 +78,7 @@ async function* perform(run: TurnRun, effect: TurnMachineEffect): AsyncGenerator
   switch (effect.type) {
     case 'enter':
       run.journal.moveTo(node.id);
+      run.request.delivery?.at(placeOf(run.graph, node));
       run.journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
       return {};
     case 'judge':
@@ -192,7 +198,13 @@ function noteInput({ request, journal }: TurnRun): void {
       journal.event('silence', { durationMs: input.durationMs });
       return;
     case 'voicemail':
-      journal.event('answering_machine', { kind: 'voicemail' });
+      journal.event('answering_machine', {
+        kind: 'voicemail',
+        ...(input.evidence === undefined ? {} : { evidence: input.evidence }),
+      });
+      return;
+    case 'notice':
+      journal.event('error', { code: input.code, message: input.message });
       return;
     case 'tool_results':
       for (const { toolCallId, name, content } of input.results) {
@@ -206,6 +218,7 @@ function noteInput({ request, journal }: TurnRun): void {
       }
       return;
     case 'begin':
+    case 'failure':
       return;
   }
 }
@@ -218,6 +231,8 @@ function stimulusOf(input: TurnInput): Stimulus | 'begin' {
       return 'begin';
     case 'words':
       return { kind: 'words' };
+    case 'notice':
+      return { kind: 'passed' };
     default:
       return input;
   }

@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../models/toolDefinition.ts';
+import type { Delivery } from './delivery.ts';
 import type { ToolCall } from './session.ts';
 
 /** What a turn answers. */
@@ -8,7 +9,12 @@ export type TurnInput =
   | { readonly kind: 'words'; readonly text: string }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
-  | { readonly kind: 'voicemail' }
+  /** A machine has answered and waits for a message; `evidence` is what gave it away. */
+  | { readonly kind: 'voicemail'; readonly evidence?: string }
+  /** The model failed over the input before: the pathway's fallback is taken, without asking a model for the way. */
+  | { readonly kind: 'failure' }
+  /** There is nothing to answer: the channel itself has something to say, and why stands in the history. */
+  | { readonly kind: 'notice'; readonly code: string; readonly message: string }
   /** Results of the caller's own tools. */
   | { readonly kind: 'tool_results'; readonly results: readonly ToolResult[] };
 
@@ -31,6 +37,8 @@ export interface TurnRequest {
   readonly passthrough?: Readonly<Record<string, unknown>>;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
+  /** For channels on which an answer takes its time, and may be cut short. Default: what is said is delivered. */
+  readonly delivery?: Delivery;
 }
 
 /** A message of a talk that the caller kept; a call among its tool calls has its result after it. */

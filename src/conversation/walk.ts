@@ -15,6 +15,7 @@ export type Stimulus =
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'silence'; readonly durationMs: number }
   | { readonly kind: 'voicemail' }
+  | { readonly kind: 'failure' }
   | { readonly kind: 'passed' }
   | { readonly kind: 'tool_result'; readonly ok: boolean; readonly tool: string };
 
@@ -65,6 +66,7 @@ function holds(edge: PathwayEdge, node: PathwayNode, options: WayOutOptions): bo
 
 /** A node that waits keeps the talk until the customer has answered it; one with nothing to say lets it pass. */
 function isUnconditionalFree(node: PathwayNode, { stimulus, hasSpoken }: WayOutOptions): boolean {
+  if (stimulus.kind === 'failure') return true;
   if (stimulus.kind === 'silence' || stimulus.kind === 'voicemail') return false;
   return !waitsForCaller(node) || hasSpoken || node.data.prompt.trim() === '';
 }

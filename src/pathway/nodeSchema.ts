@@ -7,6 +7,8 @@ const MAX_EXPECTED_ANSWERS = 100;
 const MAX_EXPECTED_ANSWER_CHARACTERS = 200;
 const MAX_TOOLS_PER_NODE = 100;
 const MAX_TRANSFER_TARGET_CHARACTERS = 500;
+const MAX_SILENCE_PROMPTS = 10;
+const MAX_SILENCE_PROMPT_CHARACTERS = 500;
 
 /** Types whose data has the common fields and no others. */
 export const PLAIN_NODE_TYPES = ['start', 'conversation', 'say', 'condition', 'end'] as const;
@@ -41,6 +43,44 @@ const expectedAnswers = z
       'Phrases a caller may say here: hints for speech recognition and for choosing the next edge.',
     examples: [['yes', 'no', 'I do not know']],
   });
+const interruption = z.enum(['on', 'off']).meta({
+  description: 'On the phone: whether the caller may cut in while the agent speaks. Default: on.',
+  examples: ['off'],
+});
+const interruptAfterMs = z
+  .int()
+  .min(100)
+  .max(5000)
+  .meta({
+    description:
+      'On the phone: how much the caller must speak, in milliseconds, before the agent stops. Default: 400.',
+    examples: [600],
+  });
+const turn = z
+  .strictObject({
+    minPauseMs: z.int().min(100).max(5000).optional(),
+    maxPauseMs: z.int().min(200).max(10_000).optional(),
+  })
+  .refine(
+    ({ minPauseMs, maxPauseMs }) => (minPauseMs ?? 0) <= (maxPauseMs ?? Number.POSITIVE_INFINITY),
+    'maxPauseMs must not be below minPauseMs',
+  )
+  .meta({
+    description:
+      'On the phone: bounds, in milliseconds, of the silence that ends what the caller says; within them it adapts to how the caller speaks. Default: 300 to 1600.',
+    examples: [{ maxPauseMs: 3000 }],
+  });
+const silence = z
+  .strictObject({
+    afterMs: z.int().min(1000).max(600_000).optional(),
+    prompts: z.array(text(1, MAX_SILENCE_PROMPT_CHARACTERS)).max(MAX_SILENCE_PROMPTS).optional(),
+    hangupAfter: z.int().min(0).max(20).optional(),
+  })
+  .meta({
+    description:
+      'On the phone: what happens while the caller says nothing. After afterMs (8000) an edge for silence is taken, or else the next of the prompts is said (a short question in the language of the talk); once hangupAfter (3; 0 is never) silences were not answered, the agent hangs up.',
+    examples: [{ afterMs: 6000, prompts: ['Are you still there?'], hangupAfter: 2 }],
+  });
 const toolArguments = jsonObjectSchema.meta({
   description: 'What the tool is called with; every string in it, at any depth, is a template.',
   examples: [{ orderNumber: '{{ orderNumber }}' }],
@@ -72,7 +112,15 @@ const position = z
   .strictObject({ x: z.number(), y: z.number() })
   .meta({ description: 'Where the node lies on the canvas.', examples: [{ x: 120, y: 80 }] });
 
-const common = { title, prompt: prompt.default(''), expectedAnswers: expectedAnswers.optional() };
+const common = {
+  title,
+  prompt: prompt.default(''),
+  expectedAnswers: expectedAnswers.optional(),
+  interruption: interruption.optional(),
+  interruptAfterMs: interruptAfterMs.optional(),
+  turn: turn.optional(),
+  silence: silence.optional(),
+};
 const anyTools = { tools: tools.default([]) };
 
 const plainData = z.strictObject({ ...common, ...anyTools });
@@ -107,6 +155,10 @@ export const nodePatchSchema = z
         prompt,
         tools,
         expectedAnswers: expectedAnswers.nullable(),
+        interruption: interruption.nullable(),
+        interruptAfterMs: interruptAfterMs.nullable(),
+        turn: turn.nullable(),
+        silence: silence.nullable(),
         arguments: toolArguments.nullable(),
         query: query.nullable(),
         topK: topK.nullable(),

@@ -70,6 +70,10 @@ export const webhookMessageSchema = z.strictObject({
   tool_call_id: z.string().optional(),
   name: z.string().optional().meta({ description: 'The tool, on `tool` messages' }),
   latencyMs: z.number().nonnegative().optional(),
+  latencyParts: z
+    .record(z.string(), z.number())
+    .optional()
+    .meta({ description: 'Where the time of a spoken answer went, in milliseconds; adds up to latencyMs' }),
   interrupted: z.boolean().optional(),
   generatedText: z
     .string()

@@ -56,7 +56,22 @@ const message = z
     tool_calls: z.array(toolCall).optional(),
     tool_call_id: z.string().optional(),
     name: z.string().optional(),
-    latencyMs: milliseconds.optional().describe('From the begin of the turn to the first words.'),
+    latencyMs: milliseconds
+      .optional()
+      .describe(
+        'From the begin of the turn to the first words; on the phone, from the caller’s last voice to the agent’s first.',
+      ),
+    latencyParts: z
+      .object({
+        bufferMs: milliseconds,
+        endpointingMs: milliseconds,
+        transcriptionMs: milliseconds,
+        answerMs: milliseconds,
+        speechMs: milliseconds,
+        playoutMs: milliseconds,
+      })
+      .optional()
+      .describe('Where the time of a spoken answer went; the parts add up to latencyMs.'),
     interrupted: z.boolean().optional(),
     generatedText: z.string().optional().describe('All that the model wrote, where the customer got less.'),
   })

@@ -1,0 +1,48 @@
+import { isEventCondition } from '../pathway/edgeSchema.ts';
+import type { PathwayGraph } from '../pathway/graph.ts';
+import type { PathwayNode } from '../pathway/nodeSchema.ts';
+import type { LatencyParts, SessionEventType } from './session.ts';
+
+/**
+ * How a channel brings an answer to the customer where that takes time, as speech does. The turn is kept when it is
+ * settled, with what the customer really got.
+ */
+export interface Delivery {
+  /** Where the talk is: told at the turn's begin and at each move. What is said from then on is said there. */
+  at(place: Place): void;
+  /**
+   * The answer is complete, or broke off. Asked at most once in a turn, and not at all in one that failed, or was
+   * left, before its first word.
+   *
+   * @returns What the customer got, once they have got it or have cut it short. Must not reject.
+   */
+  settle(): Promise<Delivered>;
+}
+
+/** A node of the pathway, as far as a channel has to know it. */
+export interface Place {
+  readonly node: PathwayNode;
+  /** Telephone keys that lead on from here. */
+  readonly keys: readonly string[];
+}
+
+export interface Delivered {
+  /** What was really said, words of the channel's own included. */
+  readonly text: string;
+  /** The customer cut it short. */
+  readonly interrupted: boolean;
+  readonly latencyMs?: number;
+  readonly latencyParts?: LatencyParts;
+  readonly events?: readonly {
+    readonly type: SessionEventType;
+    readonly data: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export function placeOf(graph: PathwayGraph, node: PathwayNode): Place {
+  const keys = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
+    const isKeys = isEventCondition(condition) && condition.event === 'dtmf';
+    return isKeys && condition.digits !== undefined ? [condition.digits] : [];
+  });
+  return { node, keys };
+}
