@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { endAs, runAttached } from '../lib/child.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
-import { ensureSystemParts } from '../lib/systemParts.mjs';
+import { ensureSystemParts, wantSystemParts } from '../lib/systemParts.mjs';
 
 /**
  * Runs the service: what `npm run build` made when NODE_ENV is `production`, else the source.
@@ -24,8 +24,23 @@ export async function run(args) {
       instead: 'Or name a Redis server of your own in REDIS_URL.',
     });
   }
+  if (hearsOffline(settings)) {
+    await wantSystemParts(['pocketsphinx'], {
+      without: 'Until then calls go on without hearing words: keys and silence are understood.',
+    });
+  }
   const program = isBuilt ? [built] : ['--import', 'tsx', join(root, 'src', 'main.ts')];
   endAs(await runAttached(process.execPath, [...program, ...args]));
+}
+
+/**
+ * Whether speech is recognised on this machine: it is chosen, or no endpoint is named that could.
+ *
+ * @param {Record<string, string | undefined>} settings
+ */
+export function hearsOffline({ STT_PROVIDER, OPENAI_API_KEY, OPENAI_BASE_URL }) {
+  const chosen = STT_PROVIDER?.trim();
+  return chosen ? chosen === 'local' : !OPENAI_API_KEY?.trim() && !OPENAI_BASE_URL?.trim();
 }
 
 /**

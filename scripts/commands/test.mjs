@@ -45,7 +45,7 @@ export function neededParts(env) {
   return [
     ...(env.TEST_REDIS_URL ? [] : /** @type {const} */ (['redis'])),
     ...(env.TEST_DATABASE_URL ? [] : /** @type {const} */ (['postgres', 'pgvector'])),
-    ...(env.TEST_WITHOUT_SIP_PEERS ? [] : SIP_PEERS),
+    'pocketsphinx',
   ];
 }
 

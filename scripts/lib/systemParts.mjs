@@ -10,7 +10,7 @@ import { Stop } from './stop.mjs';
 /**
  * Programs that npm cannot bring.
  *
- * @typedef {'redis' | 'postgres' | 'pgvector' | 'sipp' | 'kamailio' | 'baresip'} Part
+ * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx'} Part
  */
 
 /** @type {Record<Part, string>} */
@@ -18,13 +18,11 @@ const TITLES = {
   redis: 'redis-server',
   postgres: `Postgres ${MINIMUM_POSTGRES_MAJOR} or later`,
   pgvector: 'pgvector',
-  sipp: 'SIPp',
-  kamailio: 'Kamailio',
-  baresip: 'baresip',
+  pocketsphinx: 'pocketsphinx with its English model',
 };
 
-/** What others say SIP to ours in the tests. @type {Part[]} */
-export const SIP_PEERS = ['sipp', 'kamailio', 'baresip'];
+/** Of its older and its newer releases. */
+const PROGRAMS_OF_POCKETSPHINX = ['pocketsphinx_continuous', 'pocketsphinx'];
 
 /**
  * Commands for the package managers that Callway does not run by itself; a part without a package must be built by hand.
@@ -38,9 +36,7 @@ const BY_HAND = {
       redis: 'redis',
       postgres: 'postgresql-server',
       pgvector: 'pgvector',
-      sipp: 'sipp',
-      kamailio: 'kamailio',
-      baresip: 'baresip',
+      pocketsphinx: 'pocketsphinx pocketsphinx-models',
     },
   },
   apk: {
@@ -49,9 +45,7 @@ const BY_HAND = {
       redis: 'redis',
       postgres: 'postgresql',
       pgvector: 'postgresql-pgvector',
-      sipp: 'sipp',
-      kamailio: 'kamailio',
-      baresip: 'baresip',
+      pocketsphinx: 'pocketsphinx',
     },
   },
   brew: {
@@ -60,8 +54,7 @@ const BY_HAND = {
       redis: 'redis',
       postgres: 'postgresql@17',
       pgvector: 'pgvector',
-      sipp: 'sipp',
-      baresip: 'baresip',
+      pocketsphinx: 'cmu-pocketsphinx',
     },
   },
 };
@@ -84,6 +77,22 @@ export async function ensureSystemParts(parts, { purpose, instead }) {
     );
   }
   await withLock(lockPath('apt'), () => installWithApt(missingOf(parts), machine));
+}
+
+/**
+ * Installs what is missing of parts that one can do without; where that is not possible, says what is missed and how to
+ * get it, and goes on.
+ *
+ * @param {Part[]} parts
+ * @param {{ without: string }} wording - What holds while they are not there.
+ */
+export async function wantSystemParts(parts, { without }) {
+  try {
+    await ensureSystemParts(parts, { purpose: 'This machine', instead: without });
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    console.error(error.message);
+  }
 }
 
 /**
@@ -126,11 +135,9 @@ export function aptPackages(missing, major) {
     redis: 'redis-server',
     postgres: `postgresql-${major}`,
     pgvector: `postgresql-${major}-pgvector`,
-    sipp: 'sip-tester',
-    kamailio: 'kamailio',
-    baresip: 'baresip-core',
+    pocketsphinx: 'pocketsphinx pocketsphinx-en-us',
   };
-  return missing.map((part) => names[part]);
+  return missing.flatMap((part) => names[part].split(' '));
 }
 
 /** @param {Part[]} parts */
@@ -140,10 +147,7 @@ function missingOf(parts) {
     redis: () => findProgram('redis-server') !== undefined,
     postgres: () => postgres !== undefined,
     pgvector: () => postgres?.hasVector === true,
-    sipp: () => findProgram('sipp') !== undefined,
-    // Its package puts it where the system's administrator finds it.
-    kamailio: () => findProgram('kamailio', ['/usr/sbin']) !== undefined,
-    baresip: () => findProgram('baresip') !== undefined,
+    pocketsphinx: () => PROGRAMS_OF_POCKETSPHINX.some((name) => findProgram(name) !== undefined),
   };
   return parts.filter((part) => !isPresent[part]());
 }

@@ -4,16 +4,17 @@ import { pathToFileURL } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
- * Starts a worker thread from TypeScript sources (with tsx) as well as from built JavaScript. A thread does not inherit
- * what made its parent's TypeScript run, so that from sources it must load it itself.
+ * Starts a thread on a module that lies beside the caller's, from TypeScript sources and from built JavaScript alike.
+ * A thread does not inherit what made the sources run, so that from sources it loads that itself.
  *
- * @param file - The thread's entry without its ending, such as `new URL('./mediaThread', import.meta.url)`; it has the
- *   ending of this file.
+ * @param module - Such as `new URL('./worker.ts', import.meta.url)`; the build makes `.js` of the ending.
  */
-export function startThread(file: URL, options: Omit<WorkerOptions, 'eval'>): Worker {
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL(`${file.href}.js`), options);
+export function startThread(module: URL, options: WorkerOptions = {}): Worker {
+  if (!import.meta.url.endsWith('.ts')) {
+    return new Worker(new URL(module.href.replace(/\.ts$/, '.js')), options);
+  }
   const tsx = dirname(createRequire(import.meta.url).resolve('tsx/package.json'));
   const loader = pathToFileURL(join(tsx, 'dist/esm/api/index.mjs')).href;
-  const code = `import('${loader}').then(({ register }) => { register(); return import('${file.href}.ts'); })`;
+  const code = `import('${loader}').then(({ register }) => { register(); return import('${module.href}'); })`;
   return new Worker(code, { ...options, eval: true });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { hearsOffline } from '../../scripts/commands/start.mjs';
 import { neededParts } from '../../scripts/commands/test.mjs';
 import { sourceLine } from '../../scripts/lib/pgvectorBuild.mjs';
 import { choosePostgres } from '../../scripts/lib/postgresInstallation.mjs';
@@ -45,11 +46,10 @@ test.each([
 });
 
 test.each([
-  [{}, all],
-  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector', ...peers]],
-  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis', ...peers]],
-  [{ TEST_REDIS_URL: 'redis://127.0.0.1', TEST_DATABASE_URL: 'postgres://127.0.0.1' }, peers],
-  [{ TEST_WITHOUT_SIP_PEERS: '1' }, ['redis', 'postgres', 'pgvector']],
+  [{}, [...all, 'pocketsphinx']],
+  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector', 'pocketsphinx']],
+  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis', 'pocketsphinx']],
+  [{ TEST_REDIS_URL: 'redis://127.0.0.1', TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['pocketsphinx']],
 ])('with the servers %j the tests need %j', (env, parts) => {
   expect(neededParts(env)).toEqual(parts);
 });
@@ -82,4 +82,20 @@ describe('the source list for pgvector', () => {
     expect(sourceLine(targets, 'bullseye')).toBe('');
     expect(sourceLine('', 'bookworm')).toBe('');
   });
+});
+
+test.each([
+  [{}, true],
+  [{ STT_PROVIDER: 'local', OPENAI_API_KEY: 'sk-x' }, true],
+  [{ STT_PROVIDER: 'openai' }, false],
+  [{ OPENAI_API_KEY: 'sk-x' }, false],
+  [{ OPENAI_BASE_URL: 'http://127.0.0.1:1' }, false],
+  [{ OPENAI_API_KEY: ' ' }, true],
+])('with %j speech is recognised on this machine: %s', (settings, offline) => {
+  expect(hearsOffline(settings)).toBe(offline);
+});
+
+test('a recogniser is two packages for apt', () => {
+  const advice = installationAdvice(['pocketsphinx'], { ...machine, manager: 'apt' }, 16, () => true);
+  expect(advice).toContain('sudo apt-get install -y pocketsphinx pocketsphinx-en-us');
 });

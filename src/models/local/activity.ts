@@ -1,0 +1,61 @@
+import loadFvad, { type FvadModule } from '@echogarden/fvad-wasm';
+import { createResampler } from '../../media/resample/resampler.ts';
+import { ACTIVITY_FRAME_MS, type VoiceActivity, type VoiceDetector } from '../voiceActivity.ts';
+
+/** Of 0 to 3: the one whose boundaries are nearest to a neural detector's on telephone audio. */
+const AGGRESSIVENESS = 2;
+const OWN_RATES_HZ: readonly number[] = [8000, 16_000];
+/** What the detector is given of rates that it does not know; it looks at the telephone band alone. */
+const REDUCED_RATE_HZ = 8000;
+
+/**
+ * WebRTC's voice activity detector, as WebAssembly: about 8 µs for each frame.
+ *
+ * @throws {Error} When the module cannot be loaded.
+ */
+export async function createLocalVoiceActivity(): Promise<VoiceActivity> {
+  const module = await loadFvad();
+  return {
+    open(sampleRateHz) {
+      if (OWN_RATES_HZ.includes(sampleRateHz)) return openDetector(module, sampleRateHz);
+      if (sampleRateHz === 24_000) return reduced(openDetector(module, REDUCED_RATE_HZ));
+      throw new RangeError(`voice activity is told at 8000, 16000 or 24000 Hz, not at ${sampleRateHz}`);
+    },
+  };
+}
+
+function openDetector(module: FvadModule, sampleRateHz: number): VoiceDetector {
+  const frameLength = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
+  const handle = module._fvad_new();
+  const frameAt = module._malloc(frameLength * Int16Array.BYTES_PER_ELEMENT);
+  module._fvad_set_sample_rate(handle, sampleRateHz);
+  module._fvad_set_mode(handle, AGGRESSIVENESS);
+  let isOpen = true;
+  return {
+    isSpeech(frame) {
+      if (!isOpen || frame.length !== frameLength) return false;
+      module.HEAP16.set(frame, frameAt / Int16Array.BYTES_PER_ELEMENT);
+      return module._fvad_process(handle, frameAt, frameLength) === 1;
+    },
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      module._free(frameAt);
+      module._fvad_free(handle);
+    },
+  };
+}
+
+function reduced(detector: VoiceDetector): VoiceDetector {
+  const frameLength = (24_000 * ACTIVITY_FRAME_MS) / 1000;
+  const resampler = createResampler(24_000, REDUCED_RATE_HZ, frameLength);
+  const frame = new Int16Array(resampler.maxOutput(frameLength));
+  return {
+    isSpeech(samples) {
+      if (samples.length !== frameLength) return false;
+      const count = resampler.process(samples, frame);
+      return detector.isSpeech(frame.subarray(0, count));
+    },
+    close: () => detector.close(),
+  };
+}

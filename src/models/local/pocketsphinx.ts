@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { ModelError } from '../modelError.ts';
+import type { SpeechToText, Transcript, Transcription, TranscriptionRequest } from '../speechToText.ts';
+import { answerGrammar } from './grammar.ts';
+import { findPocketsphinx, type PocketsphinxInstallation } from './pocketsphinxInstallation.ts';
+import { type RecogniserProcess, startRecogniser } from './recogniserProcess.ts';
+import { createRecogniserFeed, RECOGNISER_RATE_HZ } from './spectralFolding.ts';
+
+/** Debian's and Ubuntu's. */
+export const POCKETSPHINX_COMMAND = 'sudo apt-get install -y pocketsphinx pocketsphinx-en-us';
+/** Longest run of samples that is converted in one piece, in seconds. */
+const FEED_SECONDS = 1;
+/** The recogniser wants a little quiet before and after the words. */
+const MARGIN_SAMPLES = RECOGNISER_RATE_HZ / 10;
+
+export interface PocketsphinxDeps {
+  readonly clock: Clock;
+  /** Where programs are looked for, as in `PATH`. */
+  readonly searchPath: string;
+}
+
+interface Toolbox {
+  readonly installation: PocketsphinxInstallation;
+  /** @returns Arguments that choose the grammar of these answers, else the general model. */
+  modelFor(expectedAnswers: readonly string[]): Promise<readonly string[]>;
+}
+
+/**
+ * Recognition without any network: English, with a process for each utterance. Where the answers are known it hears
+ * one of them and nothing else, quickly and well; else the general model is tried.
+ *
+ * Where the recogniser is not installed, every question fails and says how to install it; keys and silence still work.
+ */
+export function createPocketsphinx(deps: PocketsphinxDeps): SpeechToText {
+  const folder = lazily(() => mkdtemp(join(tmpdir(), 'callway-grammars-')));
+  const toolbox = lazily(async (): Promise<Toolbox> => {
+    const installation = await findPocketsphinx(deps.searchPath);
+    if (!installation) throw notInstalled();
+    return { installation, modelFor: grammarsOf(installation, folder.get) };
+  });
+  const open = new Set<Transcription>();
+  return {
+    name: 'pocketsphinx',
+    open(request) {
+      const transcription = openTranscription(request, toolbox.get, deps.clock, () =>
+        open.delete(transcription),
+      );
+      open.add(transcription);
+      return transcription;
+    },
+    async close() {
+      for (const transcription of open) transcription.close();
+      if (folder.isAsked()) await rm(await folder.get(), { recursive: true, force: true });
+    },
+  };
+}
+
+function openTranscription(
+  request: TranscriptionRequest,
+  toolbox: () => Promise<Toolbox>,
+  clock: Clock,
+  onClose: () => void,
+): Transcription {
+  const feed = createRecogniserFeed(request.sampleRateHz, request.sampleRateHz * FEED_SECONDS);
+  const heard: Int16Array[] = [new Int16Array(MARGIN_SAMPLES)];
+  let isOpen = true;
+  let running: Promise<RecogniserProcess> | undefined;
+  let current: RecogniserProcess | undefined;
+
+  const start = async (): Promise<RecogniserProcess> => {
+    const { installation, modelFor } = await toolbox();
+    const model = await modelFor(request.expectedAnswers ?? []);
+    const process = startRecogniser(installation, model, clock);
+    if (!isOpen) process.kill();
+    current = process;
+    for (const samples of heard) process.write(samples);
+    return process;
+  };
+  const stop = () => {
+    current?.kill();
+    current = undefined;
+    running = undefined;
+  };
+  const begin = () => {
+    running ??= start();
+    running.catch(() => undefined);
+    return running;
+  };
+  begin();
+
+  return {
+    push(samples) {
+      if (!isOpen) return;
+      const converted = feed.convert(samples);
+      heard.push(converted);
+      begin();
+      current?.write(converted);
+    },
+    async transcribe(signal): Promise<Transcript> {
+      signal.throwIfAborted();
+      const process = await begin();
+      // What comes from now on is for another process, which hears all from the begin.
+      running = undefined;
+      current = undefined;
+      const kill = () => process.kill();
+      signal.addEventListener('abort', kill, { once: true });
+      try {
+        if (signal.aborted) kill();
+        process.write(new Int16Array(MARGIN_SAMPLES));
+        const text = await process.finish();
+        signal.throwIfAborted();
+        request.onPartial?.(text);
+        return { text };
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', kill);
+      }
+    },
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      stop();
+      onClose();
+    },
+  };
+}
+
+/** Writes a grammar's file once for each set of answers. */
+function grammarsOf({ dictionary, languageModel }: PocketsphinxInstallation, folder: () => Promise<string>) {
+  const words = lazily(async () => {
+    const text = await readFile(dictionary, 'utf8');
+    return new Set(text.split('\n').map((line) => line.slice(0, line.indexOf(' ')).replace(/\(\d+\)$/, '')));
+  });
+  const files = new Map<string, Promise<string>>();
+  const general = ['-lm', languageModel];
+  return async (expectedAnswers: readonly string[]): Promise<readonly string[]> => {
+    if (expectedAnswers.length === 0) return general;
+    const known = await words.get();
+    const grammar = answerGrammar(expectedAnswers, (word) => known.has(word));
+    if (grammar === undefined) return general;
+    const name = `${createHash('sha256').update(grammar).digest('hex').slice(0, 32)}.gram`;
+    const file = files.get(name) ?? writeGrammar(await folder(), name, grammar);
+    files.set(name, file);
+    return ['-jsgf', await file];
+  };
+}
+
+async function writeGrammar(folder: string, name: string, grammar: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, grammar);
+  return path;
+}
+
+function notInstalled(): ModelError {
+  return new ModelError(
+    'model_rejected',
+    `Speech is not recognised, as pocketsphinx is not installed. Install it with: ${POCKETSPHINX_COMMAND}`,
+    { beforeFirstToken: true },
+  );
+}
+
+/** Does something once, when it is first asked for; a failure is not remembered. */
+function lazily<Value>(make: () => Promise<Value>) {
+  let made: Promise<Value> | undefined;
+  return {
+    isAsked: () => made !== undefined,
+    get(): Promise<Value> {
+      made ??= make().catch((error: unknown) => {
+        made = undefined;
+        throw error;
+      });
+      return made;
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { ModelError } from '../modelError.ts';
+import type { SpeechRequest, TextToSpeech } from '../textToSpeech.ts';
+import type { OpenAiEndpoint } from './endpoint.ts';
+import { modelErrorOf } from './failures.ts';
+import { type PatienceDeps, patiently } from './patience.ts';
+
+/** Of the format `pcm`: 16 bits, little-endian, mono. */
+const OPENAI_SPEECH_RATE_HZ = 24_000;
+
+export interface OpenAiSpeechDeps extends PatienceDeps {
+  readonly endpoint: OpenAiEndpoint;
+  /** Such as `gpt-4o-mini-tts`. */
+  readonly model: string;
+  readonly voice: string;
+}
+
+/**
+ * Speech from an OpenAI-compatible endpoint, as it is made.
+ *
+ * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
+ */
+export function createOpenAiSpeech(deps: OpenAiSpeechDeps): TextToSpeech {
+  return {
+    name: 'openai',
+    sampleRateHz: OPENAI_SPEECH_RATE_HZ,
+    isCacheable: true,
+    speak: (request, signal) =>
+      patiently((attemptSignal) => send(deps, request, attemptSignal), signal, deps),
+    close: async () => undefined,
+  };
+}
+
+async function* send(
+  { endpoint, model, voice }: OpenAiSpeechDeps,
+  request: SpeechRequest,
+  signal: AbortSignal,
+): AsyncGenerator<Int16Array, void> {
+  let hasBegun = false;
+  try {
+    const response = await endpoint.client.audio.speech
+      .create(
+        { model, voice: request.voice ?? voice, input: request.text, response_format: 'pcm' },
+        { signal },
+      )
+      .asResponse();
+    if (response.headers.get('content-type')?.includes('json')) throw notAudio();
+    let rest: Uint8Array = new Uint8Array(0);
+    for await (const bytes of response.body ?? []) {
+      const joined: Uint8Array = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+      const evenLength = joined.length - (joined.length % Int16Array.BYTES_PER_ELEMENT);
+      rest = joined.slice(evenLength);
+      if (evenLength === 0) continue;
+      hasBegun = true;
+      yield samplesOf(joined, evenLength);
+    }
+    if (!hasBegun) throw notAudio();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw modelErrorOf(error, endpoint, !hasBegun);
+  }
+}
+
+/** A copy, since what the network brings lies at any address. */
+function samplesOf(bytes: Uint8Array, lengthBytes: number): Int16Array {
+  const samples = new Uint8Array(lengthBytes);
+  samples.set(bytes.subarray(0, lengthBytes));
+  return new Int16Array(samples.buffer);
+}
+
+function notAudio(): ModelError {
+  const message = "The model's endpoint answered with something that is no speech";
+  return new ModelError('model_malformed', message, { beforeFirstToken: true });
+}

@@ -1,0 +1,134 @@
+import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav/wav.ts';
+import { ModelError } from '../modelError.ts';
+import type { SpeechToText, Transcript, TranscriptionRequest } from '../speechToText.ts';
+import type { OpenAiEndpoint } from './endpoint.ts';
+import { modelErrorOf, streamedErrorOf } from './failures.ts';
+import { multipartBody } from './multipart.ts';
+import { type PatienceDeps, patiently } from './patience.ts';
+import { createResponseEvents } from './responseEvents.ts';
+import { isRecord, textOf } from './wire.ts';
+
+/** Hints beyond this are more than a model heeds. */
+const LONGEST_HINT_CHARACTERS = 800;
+
+export interface OpenAiTranscriptionDeps extends PatienceDeps {
+  readonly endpoint: OpenAiEndpoint;
+  /** Such as `gpt-4o-mini-transcribe`. */
+  readonly model: string;
+}
+
+/**
+ * Recognition behind an OpenAI-compatible endpoint. An utterance is sent as a whole as soon as it seems to be over, and
+ * its words come back as a stream where the endpoint knows that, else in one piece.
+ *
+ * @see https://platform.openai.com/docs/api-reference/audio/createTranscription
+ */
+export function createOpenAiTranscription(deps: OpenAiTranscriptionDeps): SpeechToText {
+  return {
+    name: 'openai',
+    open(request) {
+      let heard: Int16Array[] = [];
+      return {
+        push: (samples) => void heard.push(Int16Array.from(samples)),
+        transcribe: (signal) => transcribe(deps, request, [...heard], signal),
+        close() {
+          heard = [];
+        },
+      };
+    },
+    close: async () => undefined,
+  };
+}
+
+async function transcribe(
+  deps: OpenAiTranscriptionDeps,
+  request: TranscriptionRequest,
+  heard: readonly Int16Array[],
+  signal: AbortSignal,
+): Promise<Transcript> {
+  const { contentType, body } = formOf(deps.model, request, heard);
+  let text = '';
+  const attempt = (attemptSignal: AbortSignal) => send(deps, body, contentType, attemptSignal);
+  for await (const event of patiently(attempt, signal, deps)) {
+    text = event.isWhole ? event.text : text + event.text;
+    if (text.trim() !== '') request.onPartial?.(text.trim());
+  }
+  return { text: text.trim() };
+}
+
+interface Words {
+  readonly text: string;
+  /** All of them, not the next ones. */
+  readonly isWhole: boolean;
+}
+
+async function* send(
+  { endpoint, clock }: OpenAiTranscriptionDeps,
+  body: Buffer,
+  contentType: string,
+  signal: AbortSignal,
+): AsyncGenerator<Words, void> {
+  let hasBegun = false;
+  try {
+    const response = await endpoint.client
+      .post('/audio/transcriptions', { body, headers: { 'content-type': contentType }, signal })
+      .asResponse();
+    const events = createResponseEvents(response, clock);
+    try {
+      for (let batch = await events.read(); batch; batch = await events.read()) {
+        for (const data of batch) {
+          const words = wordsOf(data, endpoint, !hasBegun);
+          hasBegun = true;
+          if (words) yield words;
+        }
+      }
+    } finally {
+      await events.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw modelErrorOf(error, endpoint, !hasBegun);
+  }
+}
+
+function wordsOf(data: string, endpoint: OpenAiEndpoint, beforeFirstToken: boolean): Words | undefined {
+  let event: unknown;
+  try {
+    event = JSON.parse(data);
+  } catch {
+    const message = "The model's endpoint sent something that is not JSON as a transcription";
+    throw new ModelError('model_malformed', message, { beforeFirstToken });
+  }
+  if (!isRecord(event)) return undefined;
+  if (event.error) throw streamedErrorOf(event.error, endpoint, beforeFirstToken);
+  if (event.type === 'transcript.text.delta') return { text: textOf(event.delta), isWhole: false };
+  return typeof event.text === 'string' ? { text: event.text, isWhole: true } : undefined;
+}
+
+function formOf(
+  model: string,
+  { sampleRateHz, language, expectedAnswers }: TranscriptionRequest,
+  heard: readonly Int16Array[],
+) {
+  const lengthBytes = heard.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const wav = new Uint8Array(WAV_HEADER_BYTES + lengthBytes);
+  wav.set(wavHeader({ sampleRateHz, channels: 1 }, lengthBytes));
+  let at = WAV_HEADER_BYTES;
+  for (const { buffer, byteOffset, byteLength } of heard) {
+    wav.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+    at += byteLength;
+  }
+  const hint = expectedAnswers?.length ? `Possible answers: ${expectedAnswers.join('; ')}` : '';
+  // Of a tag such as zh-TW the endpoint takes the language alone.
+  const [code] = language?.toLowerCase().split('-') ?? [];
+  return multipartBody(
+    {
+      model,
+      response_format: 'json',
+      stream: 'true',
+      ...(code?.length === 2 ? { language: code } : {}),
+      ...(hint === '' ? {} : { prompt: hint.slice(0, LONGEST_HINT_CHARACTERS) }),
+    },
+    { name: 'file', fileName: 'speech.wav', contentType: 'audio/wav', bytes: wav },
+  );
+}
