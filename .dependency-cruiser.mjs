@@ -18,10 +18,12 @@ const mayImport = {
   calls: ['base', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge', 'voice'],
 };
 const inner = Object.keys(mayImport);
-const adapters = ['telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage'];
+const adapters = ['telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage', 'files'];
 for (const adapter of adapters) mayImport[adapter] = inner;
 mayImport.simulator = [...inner, 'config'];
-mayImport.http = [...inner, ...adapters, 'config'].filter((room) => room !== 'storage' && room !== 'queue');
+mayImport.http = [...inner, ...adapters, 'config'].filter(
+  (room) => !['storage', 'queue', 'files'].includes(room),
+);
 
 const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
   name: `room-${room}`,
@@ -66,6 +68,12 @@ export default {
     onlyIn('redis', 'ioredis|bullmq', 'queue'),
     onlyIn('sql', 'pg|@electric-sql', 'storage'),
     onlyIn('openai', 'openai', 'models/openai'),
+    onlyIn('local-encoder', '@energetic-ai', 'models/local'),
+    onlyIn(
+      'parsers',
+      'pdf-parse|mammoth|htmlparser2|csv-parse|yauzl|chardet|read-excel-file',
+      'knowledge/parse',
+    ),
     onlyIn('fastify', 'fastify|@fastify', 'http'),
   ],
   options: {
