@@ -1,0 +1,146 @@
+import type { Clock } from '../../base/clock.ts';
+import { CallwayError } from '../../base/errors.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { Embedder, EncoderName } from '../../models/embedder.ts';
+import { ModelError } from '../../models/modelError.ts';
+import type { TextChunk } from '../chunking/chunker.ts';
+import { typeOfMime } from '../documentType.ts';
+import type { DocumentFiles } from '../files.ts';
+import { DocumentError } from '../parse/block.ts';
+import type { ChunkStore, DatasetStore, IngestionTask, NewChunk } from '../stores.ts';
+import { type ParseLimits, parseDocument } from './parseDocument.ts';
+
+/** Begun so often, by failures and by processes that died, a document is given up. */
+const MAX_ATTEMPTS = 30;
+/** Requests to the encoder that are under way at a time: its answers are waited for, its limits seldom met. */
+const PARALLEL_BATCHES = 4;
+
+export interface IngestDeps {
+  readonly datasets: DatasetStore;
+  readonly chunks: ChunkStore;
+  readonly files: DocumentFiles;
+  readonly embedderOf: (encoder: EncoderName) => Embedder | undefined;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly limits?: ParseLimits;
+  /** Told of failures that were not foreseen. */
+  readonly onError: (error: unknown, datasetId: string) => void;
+  /** Told what became of a dataset. */
+  readonly onDone?: (
+    datasetId: string,
+    outcome: { readonly status: 'ready' | 'failed'; readonly encoder: string },
+  ) => void;
+}
+
+export interface IngestAttempt {
+  readonly signal: AbortSignal;
+  /** A failure then is the dataset's; before, it is thrown for another attempt. */
+  readonly isLastAttempt: boolean;
+}
+
+/** The dataset was removed meanwhile. */
+class GoneError extends Error {}
+
+/**
+ * Makes a dataset ready: parses it into chunks, then embeds those that have no vector yet. Each batch is kept as it
+ * comes, so that whoever goes on after a crash pays for no vector twice.
+ *
+ * @throws What may pass (a database or an encoder that is away), to be tried again.
+ */
+export async function ingest(deps: IngestDeps, datasetId: string, attempt: IngestAttempt): Promise<void> {
+  const task = await deps.datasets.begin(datasetId, now(deps));
+  if (!task) return;
+  try {
+    if (task.attempts > MAX_ATTEMPTS) throw new DocumentError('Reading the file was broken off too often');
+    if (!task.isParsed) await parse(deps, task, attempt.signal);
+    await embed(deps, task, attempt.signal);
+    await deps.datasets.finish(datasetId, now(deps));
+    deps.onDone?.(datasetId, { status: 'ready', encoder: task.encoder });
+  } catch (error) {
+    if (error instanceof GoneError) return;
+    attempt.signal.throwIfAborted();
+    const reason = reasonOf(error, attempt.isLastAttempt);
+    if (!(error instanceof DocumentError)) deps.onError(error, datasetId);
+    if (reason === undefined) throw error;
+    await deps.datasets.fail(datasetId, reason, now(deps));
+    deps.onDone?.(datasetId, { status: 'failed', encoder: task.encoder });
+  }
+}
+
+async function parse(deps: IngestDeps, task: IngestionTask, signal: AbortSignal): Promise<void> {
+  const { datasetId, name, chunkSize, chunkOverlap } = task;
+  const type = typeOfMime(task.mimeType);
+  if (!type) throw new DocumentError(`The type ${task.mimeType} cannot be read`);
+  const file = await checkOut(deps.files, task.fileKey);
+  try {
+    await deps.chunks.clear(datasetId);
+    let count = 0;
+    const keep = async (chunks: readonly TextChunk[]) => {
+      count += chunks.length;
+      const kept = await deps.chunks.append(
+        task,
+        chunks.map((chunk): NewChunk => ({ id: deps.makeId(), ...chunk })),
+      );
+      if (!kept) throw new GoneError();
+    };
+    await parseDocument({ path: file.path, name, type, chunkSize, chunkOverlap }, keep, deps, signal);
+    if (count === 0) throw new DocumentError('The file holds no text');
+    if (!(await deps.datasets.noteParsed(datasetId, now(deps)))) throw new GoneError();
+  } finally {
+    await file.release();
+  }
+}
+
+async function checkOut(files: DocumentFiles, fileKey: string) {
+  try {
+    return await files.checkOut(fileKey);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new DocumentError('The uploaded file is gone; upload it again', { cause: error });
+  }
+}
+
+async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal): Promise<void> {
+  const embedder = deps.embedderOf(task.encoder);
+  if (!embedder) {
+    throw new DocumentError(`The encoder ${task.encoder} cannot be reached: no key or address of it is set`);
+  }
+  const embedBatch = async (batch: readonly { id: string; content: string }[]) => {
+    const vectors = await embedder.embed(
+      batch.map(({ content }) => content),
+      signal,
+    );
+    const made = batch.flatMap(({ id: chunkId }, index) => {
+      const vector = vectors[index];
+      return vector ? [{ chunkId, vector }] : [];
+    });
+    if (!(await deps.chunks.keepVectors(task, made, now(deps)))) throw new GoneError();
+  };
+  for (;;) {
+    const missing = await deps.chunks.withoutVector(task.datasetId, embedder.batchSize * PARALLEL_BATCHES);
+    if (missing.length === 0) return;
+    const batches = Array.from({ length: Math.ceil(missing.length / embedder.batchSize) }, (_, index) =>
+      missing.slice(index * embedder.batchSize, (index + 1) * embedder.batchSize),
+    );
+    // What one of them keeps is kept, also where another fails.
+    const outcomes = await Promise.allSettled(batches.map(embedBatch));
+    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failure) throw failure.reason;
+  }
+}
+
+/** @returns What the user is told, when this is the end; `undefined` when it is worth another attempt. */
+function reasonOf(error: unknown, isLastAttempt: boolean): string | undefined {
+  if (error instanceof DocumentError) return error.message;
+  if (error instanceof ModelError && !error.retryable)
+    return `The chunks could not be embedded: ${error.message}`;
+  if (!isLastAttempt) return undefined;
+  if (error instanceof ModelError) return `The chunks could not be embedded: ${error.message}`;
+  // A database that is away is back later, and the dataset is found again then.
+  if (error instanceof CallwayError && error.category === 'unavailable') return undefined;
+  return 'An internal error; the service’s log says more';
+}
+
+function now({ clock }: IngestDeps): string {
+  return new Date(clock.now()).toISOString();
+}

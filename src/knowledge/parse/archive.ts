@@ -1,0 +1,112 @@
+import type { Readable } from 'node:stream';
+import yauzl, { type Entry, type ZipFile } from 'yauzl';
+
+import { DocumentError } from './block.ts';
+
+/** No document of people has as many parts. */
+const MAX_ENTRIES = 10_000;
+/** What all parts of an archive may come to once they are inflated. */
+const MAX_INFLATED_BYTES = 268_435_456;
+/** Text deflates to a tenth, tables to a fiftieth; beyond this it was made to be large. */
+const MAX_RATIO = 250;
+/** Below it no ratio is suspicious. */
+const RATIO_FROM_BYTES = 8_388_608;
+/** Part of the flags of an entry whose content is encrypted. @see APPNOTE 4.4.4 */
+const ENCRYPTED_FLAG = 1;
+
+/** An archive whose parts have been looked over. */
+export interface Archive {
+  readonly names: readonly string[];
+  /** @returns `undefined` when there is no such part. */
+  read(name: string): Promise<string | undefined>;
+  close(): void;
+}
+
+/**
+ * Opens an archive, after it has been inflated once to see what it really comes to: what an archive says of itself
+ * may be a lie.
+ *
+ * @throws {DocumentError} When it is damaged, encrypted, or made to be larger than what it seems.
+ */
+export async function openArchive(path: string): Promise<Archive> {
+  const zip = await open(path);
+  try {
+    const entries = await entriesOf(zip);
+    await checkSizes(zip, entries);
+    return {
+      names: [...entries.keys()],
+      async read(name) {
+        const entry = entries.get(name);
+        if (!entry) return undefined;
+        const pieces: Buffer[] = [];
+        for await (const piece of await contentOf(zip, entry)) pieces.push(piece as Buffer);
+        return Buffer.concat(pieces).toString('utf8');
+      },
+      close: () => zip.close(),
+    };
+  } catch (error) {
+    zip.close();
+    throw error instanceof DocumentError ? error : damaged(error);
+  }
+}
+
+/** @throws {DocumentError} As {@link openArchive} does. */
+export async function checkArchive(path: string): Promise<void> {
+  (await openArchive(path)).close();
+}
+
+function open(path: string): Promise<ZipFile> {
+  return new Promise((resolve, reject) => {
+    yauzl.open(path, { lazyEntries: true, autoClose: false, validateEntrySizes: true }, (error, zip) => {
+      if (error) reject(damaged(error));
+      else resolve(zip);
+    });
+  });
+}
+
+function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
+  return new Promise((resolve, reject) => {
+    const entries = new Map<string, Entry>();
+    zip.on('entry', (entry: Entry) => {
+      if (entries.size >= MAX_ENTRIES)
+        reject(new DocumentError(`The file has more than ${MAX_ENTRIES} parts`));
+      else if (entry.generalPurposeBitFlag & ENCRYPTED_FLAG) {
+        reject(new DocumentError('The file is protected by a password; save it without one'));
+      } else {
+        entries.set(entry.fileName, entry);
+        zip.readEntry();
+      }
+    });
+    zip.once('end', () => resolve(entries));
+    zip.once('error', reject);
+    zip.readEntry();
+  });
+}
+
+async function checkSizes(zip: ZipFile, entries: ReadonlyMap<string, Entry>): Promise<void> {
+  let inflatedBytes = 0;
+  for (const entry of entries.values()) {
+    let entryBytes = 0;
+    for await (const piece of await contentOf(zip, entry)) {
+      entryBytes += (piece as Buffer).length;
+      inflatedBytes += (piece as Buffer).length;
+      const isSuspicious = entryBytes > RATIO_FROM_BYTES && entryBytes > entry.compressedSize * MAX_RATIO;
+      if (inflatedBytes > MAX_INFLATED_BYTES || isSuspicious) {
+        throw new DocumentError('The file unpacks to far more than a document holds; it was not read');
+      }
+    }
+  }
+}
+
+function contentOf(zip: ZipFile, entry: Entry): Promise<Readable> {
+  return new Promise((resolve, reject) => {
+    zip.openReadStream(entry, (error, stream) => {
+      if (error) reject(error);
+      else resolve(stream);
+    });
+  });
+}
+
+function damaged(cause: unknown): DocumentError {
+  return new DocumentError('The file is damaged or cut off; upload it again', { cause });
+}

@@ -1,0 +1,54 @@
+/** Longer blocks are cut, so that what works on one needs little memory: some pages of text. */
+export const MAX_BLOCK_CHARACTERS = 16_384;
+
+/** Controls but tab and line end, marks of byte order and of possible breaks, interlinear and unassigned specials. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+const INVISIBLE = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b\u2060\ufeff\ufff9-\ufffb]/g;
+
+/**
+ * Takes out what nobody reads: control characters, runs of spaces, more than one empty line. What joins characters
+ * (as in emoji and in Indic scripts) stays.
+ */
+export function cleanText(text: string): string {
+  return text
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/\r\n?|[\u2028\u2029\v\f\u0085]/g, '\n')
+    .replace(INVISIBLE, '')
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+/**
+ * Where a text may be cut at or before `limit`, looking for a line's end, then a space, and else between two
+ * characters as a reader sees them.
+ *
+ * @returns More than 0, for texts and limits of more than one character.
+ */
+export function cutPoint(text: string, limit: number): number {
+  if (text.length <= limit) return text.length;
+  const line = text.lastIndexOf('\n', limit - 1);
+  if (line > limit / 2) return line + 1;
+  const space = text.lastIndexOf(' ', limit - 1);
+  if (space > limit / 2) return space + 1;
+  // What a reader takes for one character is seldom longer than this.
+  const from = Math.max(0, limit - 64);
+  const window = text.slice(from, limit + 64);
+  let cut = 0;
+  for (const { index } of GRAPHEMES.segment(window)) {
+    if (from + index > limit) break;
+    cut = from + index;
+  }
+  if (cut > 0) return cut;
+  return isLowSurrogate(text, limit) ? limit - 1 : limit;
+}
+
+const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
+
+/** Whether the index stands between the halves of a pair. */
+export function isLowSurrogate(text: string, index: number): boolean {
+  const code = text.charCodeAt(index);
+  return code >= 0xdc00 && code <= 0xdfff;
+}

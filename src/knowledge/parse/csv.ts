@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+
+import { type BlockReader, DocumentError } from './block.ts';
+import { createRowWriter } from './table.ts';
+import { readText } from './textStream.ts';
+
+const SEPARATORS = [',', ';', '\t', '|'] as const;
+/** A quote that is never closed would take in all that follows. */
+const MAX_RECORD_CHARACTERS = 1_048_576;
+
+/** Each row a block. */
+export const readCsv: BlockReader = async function* ({ path }) {
+  const rows = createRowWriter();
+  const pieces = readText(path);
+  const first = await pieces.next();
+  if (first.done) return;
+  const parser = parse({
+    delimiter: separatorOf(first.value),
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_RECORD_CHARACTERS,
+    bom: true,
+  });
+  const source = Readable.from(withFirst(first.value, pieces));
+  source.once('error', (error) => parser.destroy(error));
+  try {
+    for await (const record of source.pipe(parser) as AsyncIterable<string[]>) {
+      const block = rows.write(record);
+      if (block) yield block;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new DocumentError(`The table cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+};
+
+async function* withFirst(first: string, rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield first;
+  yield* rest;
+}
+
+/** The one that the first line has most of, outside quotes. */
+function separatorOf(text: string): string {
+  const line = (text.split(/\r?\n/, 1)[0] ?? '').replace(/"[^"]*"/g, '');
+  const counts = SEPARATORS.map((separator) => ({ separator, count: line.split(separator).length }));
+  return counts.reduce((best, one) => (one.count > best.count ? one : best)).separator;
+}
+
+function reasonOf({ code, lines }: CsvError & { lines?: number }): string {
+  const where = lines === undefined ? '' : ` near line ${lines}`;
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return `a row is too long${where}, perhaps for a quote that is not closed`;
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return `a quote is not closed${where}`;
+  return `its quotes or columns are not in order${where}`;
+}

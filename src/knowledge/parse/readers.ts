@@ -1,0 +1,15 @@
+import type { DocumentType } from '../documentType.ts';
+import type { BlockReader } from './block.ts';
+
+/** Loads no more than what the type needs: some of the libraries are large. */
+export const READERS: Readonly<Record<DocumentType, () => Promise<BlockReader>>> = {
+  pdf: async () => (await import('./pdf.ts')).readPdf,
+  docx: async () => (await import('./docx.ts')).readDocx,
+  pptx: async () => (await import('./pptx.ts')).readPptx,
+  xlsx: async () => (await import('./xlsx.ts')).readXlsx,
+  html: async () => (await import('./html.ts')).readHtml,
+  json: async () => (await import('./json.ts')).readJson,
+  csv: async () => (await import('./csv.ts')).readCsv,
+  markdown: async () => (await import('./plainText.ts')).readMarkdown,
+  text: async () => (await import('./plainText.ts')).readPlainText,
+};
