@@ -2,9 +2,14 @@ import type { Sealer } from '../base/sealer.ts';
 import { agentStore } from './agents.ts';
 import { apiKeyStore } from './apiKeys.ts';
 import { auditStore } from './audit.ts';
+import { chunkSearch } from './chunkSearch.ts';
+import { chunkStore } from './chunks.ts';
 import type { Database, Queryable } from './database.ts';
+import { datasetStore } from './datasets.ts';
+import { fileRemovalStore } from './fileRemovals.ts';
 import { historyStore } from './history.ts';
 import { idempotencyStore } from './idempotency.ts';
+import { knowledgebaseStore } from './knowledgebases.ts';
 import { legacyUsageStore } from './legacyUsage.ts';
 import { memoryStore } from './memories.ts';
 import { pathwayStore } from './pathways.ts';
@@ -26,6 +31,8 @@ export function createStorage(database: Database, sealer: Sealer) {
     stores: storesOver(database, sealing),
     /** Has transactions of its own. */
     outbox: webhookOutbox(database),
+    /** Has transactions of its own. */
+    chunkSearch: chunkSearch(database),
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
     ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, sealing))),
@@ -48,6 +55,10 @@ function storesOver(database: Queryable, sealing: Sealing) {
     sessions: sessionStore(database),
     history: historyStore(database),
     memory: memoryStore(database),
+    knowledgebases: knowledgebaseStore(database),
+    datasets: datasetStore(database),
+    chunks: chunkStore(database),
+    fileRemovals: fileRemovalStore(database),
     webhookDeliveries: webhookDeliveryStore(database),
     webhookSecrets: webhookSecretStore(database, sealing),
   };
