@@ -32,7 +32,7 @@ export interface RedisDeps {
 
 /** Connects; a lost connection is tried again for ever, and meanwhile commands fail at once. */
 export function connectRedis(deps: RedisDeps): RedisConnection {
-  const client = createClient(deps.url);
+  const client = createRedisClient(deps.url);
   client.on('error', deps.onError);
   let closed = false;
   return {
@@ -68,12 +68,21 @@ export async function orUnavailable<Result>(command: Promise<Result>): Promise<R
   }
 }
 
-function createClient(url: string): RedisClient {
+/**
+ * A client for what `REDIS_URL` names.
+ *
+ * @param use - `command` fails at once while Redis is away; `wait` is for BullMQ's workers, whose commands wait for
+ *   jobs, and for Redis to be back.
+ */
+export function createRedisClient(url: string, use: 'command' | 'wait' = 'command'): RedisClient {
   const address = parseRedisAddress(url);
+  const isPatient = use === 'wait';
+  const bounds: RedisOptions = isPatient
+    ? { maxRetriesPerRequest: null }
+    : { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MILLISECONDS };
   const options: RedisOptions = {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: COMMAND_TIMEOUT_MILLISECONDS,
+    ...bounds,
+    enableOfflineQueue: isPatient,
     connectTimeout: CONNECT_TIMEOUT_MILLISECONDS,
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RETRY_MILLISECONDS),
   };
@@ -89,11 +98,11 @@ function createClient(url: string): RedisClient {
       });
     case 'cluster':
       return new Cluster([...address.nodes], {
-        enableOfflineQueue: false,
+        enableOfflineQueue: isPatient,
         clusterRetryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RETRY_MILLISECONDS),
         redisOptions: {
+          ...bounds,
           connectTimeout: CONNECT_TIMEOUT_MILLISECONDS,
-          commandTimeout: COMMAND_TIMEOUT_MILLISECONDS,
           ...(address.tls ? { tls: {} } : {}),
           ...named(address.credentials),
         },
