@@ -13,11 +13,12 @@ import { keptSecret } from './config/keptSecret.ts';
 import { startSessionSweeps } from './conversation/sessionSweeps.ts';
 import { createGuardedClient } from './egress/client.ts';
 import { buildConversations, buildModels } from './gateway/conversation.ts';
+import { buildKnowledge } from './gateway/knowledge.ts';
 import { buildLifecycle } from './gateway/lifecycle.ts';
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
-import { requireKnownMaster } from './queue/knownMaster.ts';
+import { openJobs } from './queue/bull.ts';
 import { redisRateLimiter } from './queue/rateLimiter.ts';
 import { connectRedis } from './queue/redis.ts';
 import { startRedisServer } from './queue/redisServer.ts';
@@ -113,6 +114,12 @@ async function build(
     logger,
   });
   closers.push(() => dispatcher.close());
+  const jobs = openJobs({
+    url: redisUrl,
+    onError: (error, queue) => redisLogger.warn({ queue, reason: error.message }, 'queue trouble'),
+  });
+  const knowledge = buildKnowledge({ config, storage, jobs, clock, makeId: uuidV7, logger, closers });
+  closers.push(() => jobs.close());
   const conversations = buildConversations({
     config,
     storage,
@@ -122,6 +129,7 @@ async function build(
     clock,
     makeId: uuidV7,
     logger,
+    knowledge: knowledge.search,
     onEnded: dispatcher.wake,
   });
   closers.push(
@@ -150,6 +158,7 @@ async function build(
     egressPolicy,
     conversations,
     webhookAdmin,
+    knowledge,
     clock,
     makeId: uuidV7,
     logger,
@@ -162,6 +171,7 @@ async function build(
       legacySunset: config.LEGACY_SUNSET,
       rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
       failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+      maxUploadBytes: config.MAX_UPLOAD_BYTES,
       isDraining: () => draining,
     },
   });

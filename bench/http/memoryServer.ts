@@ -7,7 +7,7 @@ import { createMetrics } from '../../src/http/metrics.ts';
 import type { HttpDeps, Stores } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
-import { noConversations, noWebhooks } from '../../test/support/noConversations.ts';
+import { noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
 import { KEY, PROJECT_ID } from './route.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */
@@ -38,6 +38,7 @@ export async function startMemoryServer(logLevel: string): Promise<string> {
     metrics: createMetrics(),
     conversations: noConversations,
     webhookAdmin: noWebhooks,
+    knowledge: noKnowledge,
     settings: {
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',
@@ -46,6 +47,7 @@ export async function startMemoryServer(logLevel: string): Promise<string> {
       legacySunset: new Date('2027-09-11'),
       rateLimitPerMinute: RATE_LIMIT_PER_MINUTE,
       failedAuthPerMinute: 300,
+      maxUploadBytes: 1_000_000,
       isDraining: () => false,
     },
   });

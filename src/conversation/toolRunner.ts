@@ -20,6 +20,15 @@ export interface KnowledgeSearch {
     options: { topK?: number; scoreThreshold?: number },
     signal: AbortSignal,
   ): Promise<readonly KnowledgePassage[]>;
+  /**
+   * Searches ahead, for words that the caller has said so far: the same question, asked within seconds, is answered at
+   * once. Never fails.
+   */
+  prefetch?(
+    projectId: string,
+    query: string,
+    options: { topK?: number; scoreThreshold?: number },
+  ): Promise<void>;
 }
 
 export interface KnowledgePassage {

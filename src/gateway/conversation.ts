@@ -8,8 +8,7 @@ import type { Conversations } from '../conversation/conversations.ts';
 import { createConversations } from '../conversation/createConversations.ts';
 import type { ModelChoice } from '../conversation/models.ts';
 import { createPrepare } from '../conversation/prepare.ts';
-import { cacheReleases } from '../conversation/releaseCache.ts';
-import { createToolRunner } from '../conversation/toolRunner.ts';
+import { createToolRunner, type KnowledgeSearch } from '../conversation/toolRunner.ts';
 import type { GuardedClient } from '../egress/client.ts';
 import { createOpenAiChatModel } from '../models/openai/chat.ts';
 import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
@@ -63,6 +62,7 @@ export interface ConversationParts {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
+  readonly knowledge: KnowledgeSearch;
   readonly onEnded: () => void;
 }
 
@@ -80,6 +80,7 @@ export function buildConversations(parts: ConversationParts): Conversations {
       models,
       tools: createToolRunner({ client, templates }),
       templates,
+      knowledge: parts.knowledge,
       clock,
       onMissingVariable: ({ projectId, instanceId }, variable) =>
         logger.info({ projectId, instanceId, variable }, 'a template names a variable that is not set'),

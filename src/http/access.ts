@@ -17,7 +17,9 @@ export type Access =
   /** A key of the project in the path; `admin` lets the operator in as well. */
   | { readonly kind: 'project'; readonly scope: Scope; readonly admin?: boolean }
   /** A secret key of the project in the path, on the legacy routes. */
-  | { readonly kind: 'legacy'; readonly scope: Scope };
+  | { readonly kind: 'legacy'; readonly scope: Scope }
+  /** A secret key in the header `x-api-key`, which names the project too: the path does not. */
+  | { readonly kind: 'knowledge'; readonly scope: Scope };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -69,8 +71,8 @@ export function createGate(deps: GateDeps) {
   return function gate(request: FastifyRequest): Waiting {
     const access = request.routeOptions.config.access ?? { kind: 'public' };
     if (access.kind === 'public') return undefined;
-    const credential = bearer(request);
-    if (credential === undefined) return refuse(request, MISSING_CREDENTIAL());
+    const credential = access.kind === 'knowledge' ? apiKey(request) : bearer(request);
+    if (credential === undefined) return refuse(request, MISSING_CREDENTIAL(access));
     const known = authenticator.recall(credential);
     if (known) return admit(request, access, known);
     return lookUp(request, credential).then((principal) => admit(request, access, principal));
@@ -103,8 +105,10 @@ function judge(
       access.kind === 'admin' || access.kind === 'manage' || (access.kind === 'project' && access.admin);
     return welcome ? undefined : INVALID_CREDENTIAL();
   }
-  if (access.kind === 'admin' || principal.projectId !== projectId) return INVALID_CREDENTIAL();
-  if (access.kind === 'legacy' && principal.kind !== 'secret') return INVALID_CREDENTIAL();
+  if (access.kind === 'admin') return INVALID_CREDENTIAL();
+  if (access.kind !== 'knowledge' && principal.projectId !== projectId) return INVALID_CREDENTIAL();
+  const isForSecretKeys = access.kind === 'legacy' || access.kind === 'knowledge';
+  if (isForSecretKeys && principal.kind !== 'secret') return INVALID_CREDENTIAL();
   const scope = access.kind === 'manage' ? 'keys:write' : access.scope;
   return principal.scopes.includes(scope)
     ? undefined
@@ -114,6 +118,11 @@ function judge(
 function bearer(request: FastifyRequest): string | undefined {
   const [, credential] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
   return credential;
+}
+
+function apiKey(request: FastifyRequest): string | undefined {
+  const header = request.headers['x-api-key'];
+  return typeof header === 'string' && header !== '' ? header : undefined;
 }
 
 function projectOf(request: FastifyRequest): string | undefined {
@@ -126,8 +135,11 @@ function unauthenticated(code: string, message: string): CallwayError {
   return new CallwayError('unauthenticated', code, message);
 }
 
-const MISSING_CREDENTIAL = () =>
-  unauthenticated('missing_credential', 'Send the header Authorization: Bearer <key>');
+const MISSING_CREDENTIAL = ({ kind }: Access) =>
+  unauthenticated(
+    'missing_credential',
+    `Send the header ${kind === 'knowledge' ? 'x-api-key: <key>' : 'Authorization: Bearer <key>'}`,
+  );
 
 const INVALID_CREDENTIAL = () => unauthenticated('invalid_credential', 'The credential is not valid here');
 

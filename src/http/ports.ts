@@ -13,6 +13,10 @@ import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
+import type { Documents } from '../knowledge/intake/documents.ts';
+import type { Retrieval } from '../knowledge/search/retrieval.ts';
+import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
+import type { EncoderName, OpenAiEncoderName } from '../models/embedder.ts';
 import type { TestCaseStore, TestSuiteStore } from '../suites/stores.ts';
 
 /** One store an aggregate; in a transaction all of them see and change the same moment. */
@@ -31,6 +35,9 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly history: HistoryStore;
   readonly memory: MemoryStore;
+  readonly knowledgebases: KnowledgebaseStore;
+  readonly datasets: DatasetStore;
+  readonly chunks: ChunkStore;
 }
 
 export interface Storage {
@@ -83,6 +90,14 @@ export interface WebhookAdmin {
   rotate(projectId: string): Promise<SigningSecret>;
 }
 
+/** Documents, from their upload to what is found in them. */
+export interface Knowledge {
+  /** What really makes the vectors of a knowledgebase for which this model was asked. */
+  encoderOf(embeddingModelName: OpenAiEncoderName): EncoderName;
+  readonly documents: Documents;
+  readonly retrieval: Retrieval;
+}
+
 /** All that the routes need from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
@@ -98,8 +113,7 @@ export interface HttpDeps {
   readonly metrics: Metrics;
   readonly conversations: Conversations;
   readonly webhookAdmin: WebhookAdmin;
-  /** Absent where the program has no voice. */
-  readonly mediaStreams?: MediaStreams;
+  readonly knowledge: Knowledge;
   /** Hangs up a live call; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }
@@ -113,6 +127,7 @@ export interface HttpSettings {
   readonly legacySunset: Date;
   readonly rateLimitPerMinute: number;
   readonly failedAuthPerMinute: number;
+  readonly maxUploadBytes: number;
   /** Set while the service stops: it is not ready, and says so. */
   readonly isDraining: () => boolean;
 }

@@ -26,7 +26,11 @@ import type { HttpDeps } from './ports.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
 import { chatCompletionRoutes } from './routes/chatCompletions.ts';
-import { mediaStreamRoutes } from './routes/mediaStreams.ts';
+import { chunkRoutes } from './routes/chunks.ts';
+import { datasetRoutes } from './routes/datasets.ts';
+import { datasetUploadRoutes } from './routes/datasetUpload.ts';
+import { knowledgebaseRoutes } from './routes/knowledgebases.ts';
+import { knowledgeQueryRoutes } from './routes/knowledgeQuery.ts';
 import { modelRoutes } from './routes/models.ts';
 import { operationsRoutes } from './routes/operations.ts';
 import { pathwayRoutes } from './routes/pathway.ts';
@@ -93,7 +97,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   await openApi(app, deps.settings.publicUrl);
   await webSockets(app);
   const refuseOtherMethods = watchMethods(app);
-  for (const routes of ROUTES) routes(app, deps);
+  for (const routes of ROUTES) await routes(app, deps);
   refuseOtherMethods();
   return app;
 }
@@ -114,7 +118,11 @@ const ROUTES = [
   sessionRoutes,
   sessionHistoryRoutes,
   webhookRoutes,
-  mediaStreamRoutes,
+  knowledgebaseRoutes,
+  datasetRoutes,
+  datasetUploadRoutes,
+  chunkRoutes,
+  knowledgeQueryRoutes,
 ];
 
 async function addHooks(app: App, deps: HttpDeps): Promise<void> {

@@ -11,6 +11,7 @@ import type { HttpDeps, Stores, WebhookAdmin } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createFakeConversations, type FakeConversations } from './fakeConversations.ts';
+import { noKnowledge } from './noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
@@ -88,6 +89,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       legacyRequest: () => {},
     },
     conversations,
+    knowledge: noKnowledge,
     webhookAdmin: {
       ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
       ...options.webhookAdmin,
@@ -101,6 +103,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       legacySunset: LEGACY_SUNSET,
       rateLimitPerMinute: 0,
       failedAuthPerMinute: 0,
+      maxUploadBytes: 1_000_000,
       isDraining: () => false,
     },
   });
@@ -125,7 +128,17 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
 }
 
-const UNUSED_STORES = ['apiKeys', 'agents', 'pathways', 'tools', 'testCases', 'testSuites'] as const;
+const UNUSED_STORES = [
+  'apiKeys',
+  'agents',
+  'pathways',
+  'tools',
+  'testCases',
+  'testSuites',
+  'knowledgebases',
+  'datasets',
+  'chunks',
+] as const;
 
 function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], uses: LegacyUse[]) {
   const kept = new Map<string, KeptAnswer>();

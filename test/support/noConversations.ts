@@ -1,5 +1,5 @@
 import type { Conversations } from '../../src/conversation/conversations.ts';
-import type { WebhookAdmin } from '../../src/http/ports.ts';
+import type { Knowledge, WebhookAdmin } from '../../src/http/ports.ts';
 
 const refuse = (): never => {
   throw new Error('nothing talks here');
@@ -7,5 +7,11 @@ const refuse = (): never => {
 
 /** For an API under test where nothing talks. */
 export const noConversations: Conversations = { create: refuse, find: refuse, converse: refuse, end: refuse };
+
+export const noKnowledge: Knowledge = {
+  encoderOf: refuse,
+  documents: { receive: refuse, discard: refuse, begin: refuse, forget: refuse, removeFiles: refuse },
+  retrieval: { search: refuse, prefetch: refuse },
+};
 
 export const noWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };

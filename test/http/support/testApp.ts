@@ -8,7 +8,7 @@ import { createServer } from '../../../src/http/server.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
 import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
-import { noConversations, noWebhooks } from '../../support/noConversations.ts';
+import { noConversations, noKnowledge, noWebhooks } from '../../support/noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
@@ -49,6 +49,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     metrics: createMetrics(),
     conversations: noConversations,
     webhookAdmin: noWebhooks,
+    knowledge: noKnowledge,
     settings: {
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',
@@ -57,6 +58,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
       legacySunset: new Date('2027-09-11T00:00:00.000Z'),
       rateLimitPerMinute: 0,
       failedAuthPerMinute: 0,
+      maxUploadBytes: 1_000_000,
       isDraining: () => false,
       ...settings,
     },

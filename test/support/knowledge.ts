@@ -1,0 +1,81 @@
+import { expect } from 'vitest';
+
+import type { ApiAnswer, TestGateway, TestProject } from './gateway.ts';
+
+export interface TestKnowledge {
+  readonly project: TestProject;
+  /** `/v1/projects/{id}/knowledgebases/{id}` */
+  readonly path: string;
+  readonly id: string;
+  upload(name: string, content: Uint8Array | string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  /** Uploads, and waits until it is ready or failed. */
+  add(name: string, content: Uint8Array | string): Promise<TestDataset>;
+  settled(datasetId: string): Promise<TestDataset>;
+  query(q: string, more?: Record<string, string>): Promise<ApiAnswer>;
+  chunks(datasetId: string): Promise<ApiAnswer>;
+}
+
+export interface TestDataset {
+  readonly id: string;
+  readonly status: string;
+  readonly error?: string;
+  readonly mimeType: string;
+  readonly chunkCount: number;
+  readonly embeddedCount: number;
+  readonly encoder: string;
+}
+
+/** A project with a knowledgebase. */
+export async function createKnowledge(gateway: TestGateway, settings: object = {}): Promise<TestKnowledge> {
+  const project = await gateway.createProject();
+  const key = project.developerKey;
+  const base = `${project.path}/knowledgebases`;
+  const body = { name: 'kb', type: 'pgvector', embeddingModelName: 'text-embedding-3-small', ...settings };
+  const created = await gateway.api('POST', base, { key, body });
+  if (created.status !== 201) throw new Error(`no knowledgebase: ${JSON.stringify(created.body)}`);
+  const { id } = (await gateway.api('GET', base, { key })).body[0];
+  const path = `${base}/${id}`;
+
+  const upload: TestKnowledge['upload'] = async (name, content, headers = {}) => {
+    const { body: form, type } = formOf(name, content);
+    return await gateway.api('POST', `${path}/datasets`, {
+      key,
+      body: form,
+      headers: { 'content-type': type, ...headers },
+    });
+  };
+  const settled = async (datasetId: string): Promise<TestDataset> => {
+    const find = async () => (await gateway.api('GET', `${path}/datasets/${datasetId}`, { key })).body;
+    await expect
+      .poll(async () => (await find()).status, { timeout: 60_000, interval: 50 })
+      .toMatch(/ready|failed/);
+    return await find();
+  };
+  return {
+    project,
+    path,
+    id,
+    upload,
+    settled,
+    async add(name, content) {
+      const { status, body: answer } = await upload(name, content);
+      if (status !== 201) throw new Error(`not taken: ${JSON.stringify(answer)}`);
+      return await settled(answer.datasetId);
+    },
+    query: (q, more = {}) =>
+      gateway.api('GET', `${path}/query?${new URLSearchParams({ q, ...more })}`, { key }),
+    chunks: (datasetId) => gateway.api('GET', `${path}/datasets/${datasetId}/chunks`, { key }),
+  };
+}
+
+/** A form with one file, written out, so that a test can spoil it. */
+export function formOf(name: string, content: Uint8Array | string, part = 'dataset') {
+  const boundary = 'callway-test-form';
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="${part}"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n`;
+  const body = Buffer.concat([
+    Buffer.from(head),
+    Buffer.from(content),
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+  return { body, type: `multipart/form-data; boundary=${boundary}` };
+}
