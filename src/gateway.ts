@@ -19,6 +19,7 @@ import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
 import { openJobs } from './queue/bull.ts';
+import { requireKnownMaster } from './queue/knownMaster.ts';
 import { redisRateLimiter } from './queue/rateLimiter.ts';
 import { connectRedis } from './queue/redis.ts';
 import { startRedisServer } from './queue/redisServer.ts';

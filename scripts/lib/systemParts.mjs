@@ -10,7 +10,7 @@ import { Stop } from './stop.mjs';
 /**
  * Programs that npm cannot bring.
  *
- * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx'} Part
+ * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx' | 'sipp' | 'kamailio' | 'baresip'} Part
  */
 
 /** @type {Record<Part, string>} */
@@ -19,7 +19,13 @@ const TITLES = {
   postgres: `Postgres ${MINIMUM_POSTGRES_MAJOR} or later`,
   pgvector: 'pgvector',
   pocketsphinx: 'pocketsphinx with its English model',
+  sipp: 'SIPp',
+  kamailio: 'Kamailio',
+  baresip: 'baresip',
 };
+
+/** What others say SIP to ours in the tests. @type {Part[]} */
+export const SIP_PEERS = ['sipp', 'kamailio', 'baresip'];
 
 /** Of its older and its newer releases. */
 const PROGRAMS_OF_POCKETSPHINX = ['pocketsphinx_continuous', 'pocketsphinx'];
@@ -37,6 +43,9 @@ const BY_HAND = {
       postgres: 'postgresql-server',
       pgvector: 'pgvector',
       pocketsphinx: 'pocketsphinx pocketsphinx-models',
+      sipp: 'sipp',
+      kamailio: 'kamailio',
+      baresip: 'baresip',
     },
   },
   apk: {
@@ -46,6 +55,9 @@ const BY_HAND = {
       postgres: 'postgresql',
       pgvector: 'postgresql-pgvector',
       pocketsphinx: 'pocketsphinx',
+      sipp: 'sipp',
+      kamailio: 'kamailio',
+      baresip: 'baresip',
     },
   },
   brew: {
@@ -55,6 +67,8 @@ const BY_HAND = {
       postgres: 'postgresql@17',
       pgvector: 'pgvector',
       pocketsphinx: 'cmu-pocketsphinx',
+      sipp: 'sipp',
+      baresip: 'baresip',
     },
   },
 };
@@ -136,6 +150,9 @@ export function aptPackages(missing, major) {
     postgres: `postgresql-${major}`,
     pgvector: `postgresql-${major}-pgvector`,
     pocketsphinx: 'pocketsphinx pocketsphinx-en-us',
+    sipp: 'sip-tester',
+    kamailio: 'kamailio',
+    baresip: 'baresip-core',
   };
   return missing.flatMap((part) => names[part].split(' '));
 }
@@ -148,6 +165,10 @@ function missingOf(parts) {
     postgres: () => postgres !== undefined,
     pgvector: () => postgres?.hasVector === true,
     pocketsphinx: () => PROGRAMS_OF_POCKETSPHINX.some((name) => findProgram(name) !== undefined),
+    sipp: () => findProgram('sipp') !== undefined,
+    // Its package puts it where the system's administrator finds it.
+    kamailio: () => findProgram('kamailio', ['/usr/sbin']) !== undefined,
+    baresip: () => findProgram('baresip') !== undefined,
   };
   return parts.filter((part) => !isPresent[part]());
 }

@@ -8,6 +8,7 @@ import type { Conversations } from '../conversation/conversations.ts';
 import { createConversations } from '../conversation/createConversations.ts';
 import type { ModelChoice } from '../conversation/models.ts';
 import { createPrepare } from '../conversation/prepare.ts';
+import { cacheReleases } from '../conversation/releaseCache.ts';
 import { createToolRunner, type KnowledgeSearch } from '../conversation/toolRunner.ts';
 import type { GuardedClient } from '../egress/client.ts';
 import { createOpenAiChatModel } from '../models/openai/chat.ts';

@@ -114,6 +114,8 @@ export interface HttpDeps {
   readonly conversations: Conversations;
   readonly webhookAdmin: WebhookAdmin;
   readonly knowledge: Knowledge;
+  /** Absent where the program has no voice. */
+  readonly mediaStreams?: MediaStreams;
   /** Hangs up a live call; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }

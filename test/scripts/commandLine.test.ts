@@ -72,7 +72,7 @@ test('an unknown measurement is refused', async () => {
 test('in production start runs what was built, installs nothing, and reads .env for what is not set', async () => {
   const folder = clone();
   write(folder, 'dist/src/main.js', "console.log('built', process.cwd(), process.argv[2]);");
-  write(folder, '.env', 'REDIS_URL=redis://127.0.0.1:1\nNODE_ENV=production\n');
+  write(folder, '.env', 'REDIS_URL=redis://127.0.0.1:1\nNODE_ENV=production\nSTT_PROVIDER=openai\n');
   const { NODE_ENV: _, REDIS_URL: __, ...env } = process.env;
   const { stdout, stderr } = await run(
     process.execPath,

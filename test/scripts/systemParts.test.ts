@@ -46,10 +46,14 @@ test.each([
 });
 
 test.each([
-  [{}, [...all, 'pocketsphinx']],
-  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector', 'pocketsphinx']],
-  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis', 'pocketsphinx']],
-  [{ TEST_REDIS_URL: 'redis://127.0.0.1', TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['pocketsphinx']],
+  [{}, ['redis', 'postgres', 'pgvector', 'pocketsphinx', ...peers]],
+  [{ TEST_REDIS_URL: 'redis://127.0.0.1' }, ['postgres', 'pgvector', 'pocketsphinx', ...peers]],
+  [{ TEST_DATABASE_URL: 'postgres://127.0.0.1' }, ['redis', 'pocketsphinx', ...peers]],
+  [
+    { TEST_REDIS_URL: 'redis://127.0.0.1', TEST_DATABASE_URL: 'postgres://127.0.0.1' },
+    ['pocketsphinx', ...peers],
+  ],
+  [{ TEST_WITHOUT_SIP_PEERS: '1' }, ['redis', 'postgres', 'pgvector', 'pocketsphinx']],
 ])('with the servers %j the tests need %j', (env, parts) => {
   expect(neededParts(env)).toEqual(parts);
 });

@@ -39,7 +39,7 @@ export async function parseDocument(
 ): Promise<void> {
   signal.throwIfAborted();
   const { timeMs = TIME_LIMIT_MS, memoryMb = MEMORY_LIMIT_MB } = limits;
-  const worker = startThread(import.meta.url, 'parseThread', {
+  const worker = startThread(new URL('./parseThread.ts', import.meta.url), {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
     // Libraries say on the console what they think of a file; it is no business of the log.

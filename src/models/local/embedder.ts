@@ -29,7 +29,7 @@ export function createLocalEmbedder(): LocalEmbedder {
   let closed = false;
 
   const start = (): Worker => {
-    const started = startThread(import.meta.url, 'embedderThread', {});
+    const started = startThread(new URL('./embedderThread.ts', import.meta.url));
     // It must not keep a process alive that has nothing else to do.
     started.unref();
     started.on('message', (answer: EmbedAnswer) => settle(waiting, answer));

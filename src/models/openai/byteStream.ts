@@ -18,6 +18,21 @@ export interface ByteStream {
   cancel(): void;
 }
 
+/** Reads a web stream. */
+export function byteStreamOf(response: Response): ByteStream {
+  const reader = response.body?.getReader();
+  return {
+    async read() {
+      const piece = await reader?.read();
+      return piece?.value;
+    },
+    cancel() {
+      // What the reader was waiting for does not come any more, which is what was asked for.
+      reader?.cancel().catch(() => {});
+    },
+  };
+}
+
 /** The end of a {@link ByteStream} that the network writes to. */
 export class ByteQueue implements ByteStream {
   readonly #controller: Controller;

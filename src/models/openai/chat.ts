@@ -74,7 +74,7 @@ async function send(
   request: ChatRequest,
   signal: AbortSignal,
   concessions: Concessions,
-  { client, host }: OpenAiEndpoint,
+  { streamingClient: client, host }: OpenAiEndpoint,
 ): Promise<Response> {
   const conceded = new Set<string>();
   let body = concessions.apply(chatBody(request, host));

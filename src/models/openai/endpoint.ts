@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { Agent, interceptors } from 'undici';
+import { Agent, type Dispatcher, interceptors, fetch as undiciFetch } from 'undici';
 
 import type { ByteStream } from './byteStream.ts';
 import { createStreamingFetch } from './streamingFetch.ts';
@@ -24,9 +24,11 @@ export interface EndpointSettings {
 /** An OpenAI-compatible endpoint: the SDK's client, with connections of its own. */
 export interface OpenAiEndpoint {
   readonly client: OpenAI;
+  /** The same, whose successful responses have no body but {@link bytesOf}. */
+  readonly streamingClient: OpenAI;
   /** Host name, without the port. */
   readonly host: string;
-  /** The bytes of a successful response that the client gave as it is. */
+  /** The bytes of a successful response that the streaming client gave as it is. */
   bytesOf(response: Response): ByteStream;
   /** Takes the key, and all that looks like one, out of a text that the endpoint wrote. */
   redact(text: string): string;
@@ -45,10 +47,9 @@ export function createOpenAiEndpoint({
     bodyTimeout: 0,
     connect: { timeout: CONNECT_TIMEOUT_MS },
   });
-  const { fetch, bytesOf } = createStreamingFetch(
-    agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTIONS })),
-  );
-  const client = new OpenAI({
+  const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTIONS }));
+  const { fetch: streamingFetch, bytesOf } = createStreamingFetch(dispatcher);
+  const options = {
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl,
     organization: null,
@@ -57,17 +58,23 @@ export function createOpenAiEndpoint({
     webhookSecret: null,
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
-    logLevel: 'off',
-    fetch,
+    logLevel: 'off' as const,
     ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
-  });
+  };
   return {
-    client,
+    client: new OpenAI({ ...options, fetch: fetchOver(dispatcher) }),
+    streamingClient: new OpenAI({ ...options, fetch: streamingFetch }),
     host: new URL(baseUrl).hostname,
     bytesOf,
     redact: (text) => redact(text, apiKey),
     close: () => agent.destroy(),
   };
+}
+
+/** Node's own fetch is of the same make, but of other types, and knows only connections of its own. */
+function fetchOver(dispatcher: Dispatcher): typeof fetch {
+  const fetchBy = undiciFetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
+  return (input, init) => fetchBy(input, { ...init, dispatcher });
 }
 
 function redact(text: string, apiKey: string | undefined): string {

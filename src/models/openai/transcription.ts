@@ -1,6 +1,7 @@
 import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav/wav.ts';
 import { ModelError } from '../modelError.ts';
 import type { SpeechToText, Transcript, TranscriptionRequest } from '../speechToText.ts';
+import { byteStreamOf } from './byteStream.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { modelErrorOf, streamedErrorOf } from './failures.ts';
 import { multipartBody } from './multipart.ts';
@@ -73,7 +74,8 @@ async function* send(
     const response = await endpoint.client
       .post('/audio/transcriptions', { body, headers: { 'content-type': contentType }, signal })
       .asResponse();
-    const events = createResponseEvents(response, clock);
+    const isDocument = response.headers.get('content-type')?.includes('application/json') ?? false;
+    const events = createResponseEvents(byteStreamOf(response), isDocument, clock);
     try {
       for (let batch = await events.read(); batch; batch = await events.read()) {
         for (const data of batch) {
@@ -83,7 +85,7 @@ async function* send(
         }
       }
     } finally {
-      await events.close();
+      events.close();
     }
   } catch (error) {
     signal.throwIfAborted();
