@@ -1,31 +1,31 @@
 /**
- * What a JSON route of ours costs beside a bare fastify route, in CPU time of the serving process; and how long the
- * service takes from its start to being ready.
+ * What a JSON route of ours costs beside a bare fastify route, in CPU time of the serving process: alone, and with a
+ * database below both; and how long the service takes from its start to being ready.
  *
- *   npm run bench:http [-- --rounds 9 --requests 20000 --profile FOLDER]
+ *   npm run bench:http [-- --rounds 9 --requests 20000 --profile FOLDER --without-starts --without-databases]
  *
  * Each server is a process of its own, loaded from here over loopback; rounds alternate, so that a busy machine hits
- * all alike, and the median counts.
+ * all alike, and the median of the rounds' ratios counts.
  */
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { table } from '../src/cli/table.ts';
-import type { ServerName } from './http/child.ts';
+import type { Server } from './http/child.ts';
+import { compileServers } from './http/compile.ts';
 import { type Contender, type Cost, startContender } from './http/contender.ts';
+import { startMeasuredPostgres } from './http/postgres.ts';
 import { measureStarts } from './http/starts.ts';
 import { median, rangeOf } from './support/statistics.ts';
 
 const CONNECTIONS = 10;
 /** Until the hot code is compiled. */
 const WARM_UP_REQUESTS = 20_000;
+/** A database takes longer over one than all else. */
+const REQUESTS_TO_ONE_WITH_A_DATABASE = 10;
 const WANTED_RATIO = 1.4;
 const WANTED_START_SECONDS = 3;
-
-const TITLES: Record<ServerName, string> = {
-  bare: 'bare fastify',
-  product: 'callway, log level info',
-  quiet: 'callway, log level silent',
-};
+const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 
 const { values: options } = parseArgs({
   options: {
@@ -33,64 +33,90 @@ const { values: options } = parseArgs({
     requests: { type: 'string', default: '20000' },
     profile: { type: 'string' },
     'without-starts': { type: 'boolean', default: false },
+    'without-databases': { type: 'boolean', default: false },
   },
 });
+const rounds = Number(options.rounds);
+const requests = Number(options.requests);
 
-const contenders: Contender[] = [];
-try {
-  for (const name of ['bare', 'product', 'quiet'] as const) {
-    const profiling =
-      options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}/${name}`];
-    contenders.push(await startContender(name, CONNECTIONS, profiling));
-  }
-  printCosts(await measure(contenders, Number(options.rounds), Number(options.requests)));
-} finally {
-  await Promise.all(contenders.map((contender) => contender.close()));
+const program = await compileServers();
+console.log(`PATCH of an agent; aim: at most ${WANTED_RATIO} times the bare route.`);
+await compare('no database', 'none', requests);
+if (!options['without-databases']) {
+  const fewer = Math.ceil(requests / REQUESTS_TO_ONE_WITH_A_DATABASE);
+  await compare('PGlite', 'embedded', fewer);
+  const postgres = await startMeasuredPostgres();
+  if (postgres === undefined) console.log('No Postgres with pgvector here, so none is measured.\n');
+  else await compare('Postgres', postgres.url as Server['database'], fewer).finally(postgres.close);
 }
 if (!options['without-starts']) printStarts(await measureStarts());
 
-async function measure(
-  all: readonly Contender[],
-  rounds: number,
-  requests: number,
-): Promise<Map<ServerName, Cost[]>> {
-  for (const contender of all) await contender.round(WARM_UP_REQUESTS);
-  const costs = new Map<ServerName, Cost[]>(all.map(({ name }) => [name, []]));
+/** Measures the bare route and ours over one kind of database, and prints how they stand to each other. */
+async function compare(where: string, database: Server['database'], amount: number): Promise<void> {
+  const contenders: Contender[] = [];
+  try {
+    for (const [kind, title] of [
+      ['bare', 'bare fastify'],
+      ['info', 'callway, log level info'],
+      ['silent', 'callway, log level silent'],
+    ] as const) {
+      const server: Server = { kind, database, migrations: MIGRATIONS };
+      contenders.push(
+        await startContender(program, title, server, CONNECTIONS, profiling(`${where} ${kind}`)),
+      );
+    }
+    printCosts(where, await measure(contenders, amount));
+  } finally {
+    await Promise.all(contenders.map((contender) => contender.close()));
+  }
+}
+
+function profiling(name: string): string[] {
+  return options.profile === undefined
+    ? []
+    : ['--cpu-prof', `--cpu-prof-dir=${options.profile}/${name.replaceAll(' ', '-')}`];
+}
+
+async function measure(all: readonly Contender[], amount: number): Promise<Map<string, Cost[]>> {
+  for (const contender of all) await contender.round(Math.min(WARM_UP_REQUESTS, 2 * amount));
+  const costs = new Map<string, Cost[]>(all.map(({ title }) => [title, []]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const contender of all) costs.get(contender.name)?.push(await contender.round(requests));
+    for (const contender of all) costs.get(contender.title)?.push(await contender.round(amount));
   }
   return costs;
 }
 
-function printCosts(costs: ReadonlyMap<ServerName, readonly Cost[]>): void {
-  const parts: Record<string, (cost: Cost) => number> = {
-    all: ({ user, system }) => user + system,
-    user: ({ user }) => user,
-    system: ({ system }) => system,
-  };
-  const rows = [...costs].map(([name, rounds]) => {
-    const figures = Object.values(parts).map((part) => rounds.map(part));
-    const bases = Object.values(parts).map((part) => median((costs.get('bare') ?? []).map(part)));
+function printCosts(where: string, costs: ReadonlyMap<string, readonly Cost[]>): void {
+  const whole = ({ user, system }: Cost) => user + system;
+  const [bare = []] = costs.values();
+  const rows = [...costs].map(([title, measured]) => {
+    const ratios = measured.map((cost, round) => whole(cost) / whole(bare[round] ?? cost));
     return [
-      TITLES[name],
-      ...figures.flatMap((values, index) => [
-        median(values).toFixed(1),
-        (median(values) / (bases[index] ?? Number.NaN)).toFixed(2),
-      ]),
-      rangeOf(figures[0] ?? [], 1),
+      title,
+      median(measured.map(whole)).toFixed(1),
+      median(measured.map(({ user }) => user)).toFixed(1),
+      median(measured.map(({ system }) => system)).toFixed(1),
+      median(ratios).toFixed(2),
+      rangeOf(ratios, 2),
     ];
   });
-  console.log(`PATCH of an agent, without a database; aim: at most ${WANTED_RATIO} times the bare route.`);
-  const head = Object.keys(parts).flatMap((part) => [`${part} us`, 'times']);
-  console.log(table([['median CPU time a request', ...head, 'all us, of all rounds'], ...rows]));
+  const head = [
+    `${where}: median CPU time a request`,
+    'all us',
+    'user us',
+    'system us',
+    'times bare',
+    'of all rounds',
+  ];
+  console.log(table([head, ...rows]));
 }
 
-function printStarts(seconds: readonly number[]): void {
+function printStarts(starts: ReadonlyMap<string, readonly number[]>): void {
   console.log(`Start to ready with an existing embedded database; aim: under ${WANTED_START_SECONDS} s.`);
-  console.log(
-    table([
-      ['', 'median s', 'of all starts'],
-      ['callway', median(seconds).toFixed(2), rangeOf(seconds, 2)],
-    ]),
-  );
+  const rows = [...starts].map(([title, seconds]) => [
+    title,
+    median(seconds).toFixed(2),
+    rangeOf(seconds, 2),
+  ]);
+  console.log(table([['', 'median s', 'of all starts'], ...rows]));
 }

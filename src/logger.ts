@@ -1,5 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
+import { createIsoTime } from './base/isoTime.ts';
+
 /** Fields that hold secrets, numbers that people dial, or words that people said. */
 const REDACTED = [
   'authorization',
@@ -14,17 +16,23 @@ const REDACTED = [
   'content',
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
+/** Lines are written together: this many bytes at once, or what there is after so long. A kill loses them. */
+const WRITE_BYTES = 4096;
+const WRITE_MILLISECONDS = 100;
+
 /** Structured logs on standard output, one JSON object a line; see pino. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
+  const isoTime = createIsoTime();
   return pino(
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${isoTime(Date.now())}"`,
       redact: { paths: REDACTED, censor: '[redacted]' },
       serializers: { err: describeError },
     },
-    destination ?? pino.destination({ dest: 1, sync: false, minLength: 0 }),
+    destination ??
+      pino.destination({ dest: 1, sync: false, minLength: WRITE_BYTES, periodicFlush: WRITE_MILLISECONDS }),
   );
 }
 

@@ -29,6 +29,8 @@ async function main(): Promise<number> {
     const began = performance.now();
     const gateway = await startGateway(config, logger);
     logger.info({ url: gateway.url, startMs: Math.round(performance.now() - began) }, 'ready');
+    // Somebody waits for this line.
+    logger.flush();
     const signal = await stopRequested;
     logger.info({ signal }, 'stopping');
     const deadline = setTimeout(

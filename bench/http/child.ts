@@ -1,13 +1,16 @@
 import { startBareServer } from './bareServer.ts';
-import { startMemoryServer } from './memoryServer.ts';
+import { startProductServer } from './productServer.ts';
+import { memoryStorage, openMeasured, storageIn } from './storages.ts';
 
-const servers = {
-  bare: startBareServer,
-  product: () => startMemoryServer('info'),
-  quiet: () => startMemoryServer('silent'),
-} as const;
-
-export type ServerName = keyof typeof servers;
+/** What a child serves; goes to it as JSON in its first argument. */
+export interface Server {
+  /** `bare`, or ours at a level of its log. */
+  readonly kind: 'bare' | 'info' | 'silent';
+  /** None, or the embedded one, or the address of one on a server. */
+  readonly database: 'none' | 'embedded' | `postgres${string}`;
+  /** Folder of the migrations. */
+  readonly migrations: string;
+}
 
 /** What the child says: its address once it listens, then its CPU time whenever it is asked. */
 export type ChildMessage = { readonly url: string } | { readonly cpu: NodeJS.CpuUsage };
@@ -18,4 +21,11 @@ process.on('message', () => {
   say({ cpu: process.cpuUsage() });
 });
 process.on('disconnect', () => process.exit());
-say({ url: await servers[process.argv[2] as ServerName]() });
+say({ url: await start(JSON.parse(process.argv[2] ?? '{}')) });
+
+async function start({ kind, database: where, migrations }: Server): Promise<string> {
+  const database =
+    where === 'none' ? undefined : await openMeasured(where === 'embedded' ? undefined : where, migrations);
+  if (kind === 'bare') return await startBareServer(database);
+  return await startProductServer(kind, database ? storageIn(database) : memoryStorage());
+}

@@ -1,12 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 
-import type { ChildMessage, ServerName } from './child.ts';
+import type { ChildMessage, Server } from './child.ts';
 import { BODY, KEY, PROJECT_ID, ROUTE } from './route.ts';
-
-const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
 /** CPU time of the serving process, in microseconds a request. */
 export interface Cost {
@@ -17,7 +14,7 @@ export interface Cost {
 }
 
 export interface Contender {
-  readonly name: ServerName;
+  readonly title: string;
   /** Sends so many requests, and checks that each was answered well. */
   round(requests: number): Promise<Cost>;
   close(): Promise<void>;
@@ -25,12 +22,14 @@ export interface Contender {
 
 /** A server in a process of its own; its log goes nowhere, but is written. */
 export async function startContender(
-  name: ServerName,
+  program: string,
+  title: string,
+  server: Server,
   connections: number,
   execArgv: readonly string[],
 ): Promise<Contender> {
-  const child = fork(CHILD, [name], {
-    execArgv: ['--import', 'tsx', ...execArgv],
+  const child = fork(program, [JSON.stringify(server)], {
+    execArgv: [...execArgv],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const next = async <Key extends string>(key: Key) => {
@@ -45,7 +44,7 @@ export async function startContender(
   };
   const { url } = await next('url');
   return {
-    name,
+    title,
     async round(requests) {
       const before = await cpu();
       const result = await autocannon({
@@ -56,7 +55,7 @@ export async function startContender(
         connections,
         amount: requests,
       });
-      if (result['2xx'] !== requests) throw new Error(`${name}: ${result['2xx']} of ${requests} succeeded`);
+      if (result['2xx'] !== requests) throw new Error(`${title}: ${result['2xx']} of ${requests} succeeded`);
       const after = await cpu();
       return {
         user: (after.user - before.user) / requests,

@@ -15,13 +15,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
  *
  * @returns Seconds from the process's start to its being ready, for each start.
  */
-export async function measureStarts(): Promise<number[]> {
+export async function measureStarts(): Promise<Map<string, number[]>> {
   const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
   try {
     await secondsToReady(folder);
     const seconds: number[] = [];
     for (let start = 0; start < STARTS; start += 1) seconds.push(await secondsToReady(folder));
-    return seconds;
+    return new Map([['callway', seconds]]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

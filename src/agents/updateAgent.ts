@@ -1,3 +1,4 @@
+import { definedOnly } from '../base/definedOnly.ts';
 import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
 import { checkTarget, type EgressPolicy } from '../egress/target.ts';
 import type { AgentConfig, AgentConfigPatch } from './agentConfig.ts';
@@ -88,11 +89,6 @@ function refuseTargets(patch: AgentConfigPatch, policy: EgressPolicy): void {
   const [first] = details;
   if (first)
     throw invalid('invalid_target', `${first.path.slice(1).replace('/', '.')}: ${first.message}`, details);
-}
-
-/** A field that is there but undefined would otherwise wipe out what stands. */
-function definedOnly(patch: AgentConfigPatch): Partial<AgentConfig> {
-  return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 }
 
 function missing(): never {

@@ -18,6 +18,7 @@ const SEQUENCE_OFFSET = 6;
  */
 export function createUuidV7(now: () => number = Date.now): MakeId {
   const pool = Buffer.alloc(POOL_BYTES);
+  const random = new Uint8Array(RANDOM_BYTES);
   let used = POOL_BYTES;
   let msecs = Number.NEGATIVE_INFINITY;
   let seq = 0;
@@ -26,13 +27,14 @@ export function createUuidV7(now: () => number = Date.now): MakeId {
       randomFillSync(pool);
       used = 0;
     }
-    const random = pool.subarray(used, used + RANDOM_BYTES);
+    // For so few bytes that is far cheaper than a view of them.
+    for (let index = 0; index < RANDOM_BYTES; index += 1) random[index] = pool[used + index] ?? 0;
     used += RANDOM_BYTES;
     const nowMs = now();
     if (nowMs > msecs) {
       msecs = nowMs;
       // Half of the numbers are left to count up by.
-      seq = random.readUInt32BE(SEQUENCE_OFFSET) >>> 1;
+      seq = pool.readUInt32BE(used - RANDOM_BYTES + SEQUENCE_OFFSET) >>> 1;
     } else {
       seq = (seq + 1) >>> 0;
       if (seq === 0) msecs += 1;

@@ -69,7 +69,7 @@ export function createGate(deps: GateDeps) {
   };
 
   return function gate(request: FastifyRequest): Waiting {
-    const access = request.routeOptions.config.access ?? { kind: 'public' };
+    const access = request.route.config.access ?? { kind: 'public' };
     if (access.kind === 'public') return undefined;
     const credential = access.kind === 'knowledge' ? apiKey(request) : bearer(request);
     if (credential === undefined) return refuse(request, MISSING_CREDENTIAL(access));

@@ -61,7 +61,7 @@ export function errorBody(error: unknown): ErrorBody {
 /** Answers an error, and logs what only the operator may see. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body } = errorBody(error);
-  if (status >= 500) request.log.error({ err: error }, 'request failed');
+  if (status >= 500) request.log.error({ requestId: request.id, err: error }, 'request failed');
   return reply
     .code(status)
     .headers(headers)

@@ -16,13 +16,13 @@ import type { App } from './app.ts';
 import { answerClientErrors } from './clientError.ts';
 import { replyWithError } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
-import { lazyLogger } from './lazyLogger.ts';
 import { createLegacyRoutes } from './plugins/legacy.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
 import { allowOrigins } from './plugins/origins.ts';
 import { webSockets } from './plugins/webSockets.ts';
 import type { HttpDeps } from './ports.ts';
+import { rememberRoutes } from './requestRoute.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
 import { chatCompletionRoutes } from './routes/chatCompletions.ts';
@@ -93,6 +93,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   });
 
   app.decorateRequest('principal', undefined);
+  rememberRoutes(app);
   await addHooks(app, deps);
   await openApi(app, deps.settings.publicUrl);
   await webSockets(app);
@@ -147,7 +148,7 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
   });
   app.addHook('onResponse', (request, reply, done) => {
     legacy.count(request);
-    const route = request.routeOptions.url ?? 'unknown';
+    const route = request.route.url ?? 'unknown';
     const { method } = request;
     deps.metrics.requestDone({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
     requestLines.info(
@@ -166,7 +167,7 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
 
 /** @throws {CallwayError} 503 on routes that are not public, while something that they stand on is known to be away. */
 function requireDependencies(request: FastifyRequest, dependencies: HttpDeps['dependencies']): void {
-  if ((request.routeOptions.config.access?.kind ?? 'public') === 'public') return;
+  if ((request.route.config.access?.kind ?? 'public') === 'public') return;
   const away = dependencies.find((dependency) => dependency.isAway?.());
   if (away) throw unavailable(away.name);
 }
@@ -179,12 +180,13 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
 function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {
   return {
     loggerInstance: deps.logger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID_FORM.test(given) ? given : deps.makeId();
     },
-    childLoggerFactory: (logger, bindings, options) => lazyLogger(() => logger.child(bindings, options)),
+    // A logger for each request costs more than all of its hooks; the few lines about one name it themselves.
+    childLoggerFactory: (logger) => logger,
     trustProxy: deps.settings.trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MILLISECONDS,

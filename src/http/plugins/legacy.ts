@@ -43,7 +43,7 @@ export function createLegacyRoutes(app: App, deps: LegacyDeps): LegacyRoutes {
 
   return {
     announce(request, reply) {
-      const { successor } = request.routeOptions.config;
+      const { successor } = request.route.config;
       if (successor === undefined) return;
       const path = fill(successor, request);
       addHeaders(reply, deprecated, sunset, path);
@@ -52,7 +52,7 @@ export function createLegacyRoutes(app: App, deps: LegacyDeps): LegacyRoutes {
       throw new CallwayError('gone', 'legacy_route_removed', message, { extra: { successor: path } });
     },
     count(request) {
-      const { url, config } = request.routeOptions;
+      const { url, config } = request.route;
       if (config.successor === undefined || request.principal?.kind !== 'secret') return;
       counter.count(request.principal.projectId, `${request.method} ${url}`);
     },

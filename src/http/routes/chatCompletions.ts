@@ -160,7 +160,7 @@ async function answerInPieces(
     if (!isOver) throw new Error('a turn ended without an outcome');
   } catch (error) {
     if (signal.aborted) return;
-    request.log.error({ err: error }, 'a stream failed midway');
+    request.log.error({ requestId: request.id, err: error }, 'a stream failed midway');
     const { body: failure } = errorBody(error);
     if (!isOver) stream.end(failureEvent({ message: String(failure.error), code: String(failure.code) }));
   }

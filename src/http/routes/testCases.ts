@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { definedOnly } from '../../base/definedOnly.ts';
 import { notFound } from '../../base/errors.ts';
 import { type TestCase, testCase, testCaseInput, testCasePatch } from '../../suites/testCase.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
@@ -90,8 +91,7 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
           const current = found(
             await stores.testCases.find(params.projectId, params.testCaseId, 'for update'),
           );
-          const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-          const updated: TestCase = { ...current, ...changes, updatedAt: now() };
+          const updated: TestCase = { ...current, ...definedOnly(body), updatedAt: now() };
           await stores.testCases.update(updated);
           return updated;
         }),

@@ -1,32 +1,30 @@
 import { createAuthenticator } from '../../src/accounts/authenticator.ts';
-import { newAgentConfig } from '../../src/agents/agentConfig.ts';
-import type { AgentStore } from '../../src/agents/stores.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
-import type { HttpDeps, Stores } from '../../src/http/ports.ts';
+import type { HttpDeps, Storage } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
 import { noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
 import { KEY, PROJECT_ID } from './route.ts';
+import { noConversations, noWebhooks } from '../../test/support/noConversations.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */
 const RATE_LIMIT_PER_MINUTE = 100_000_000;
 
-/** The product's server as the gateway builds it, over stores that answer from memory. @returns Its address. */
-export async function startMemoryServer(logLevel: string): Promise<string> {
-  const stores = inMemoryStores();
+/** The product's server as the gateway builds it. @returns Its address. */
+export async function startProductServer(logLevel: string, storage: Storage): Promise<string> {
   const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
   const authenticator = createAuthenticator({
-    findByDigest: stores.apiKeys.findByDigest,
-    markUsed: async () => undefined,
+    findByDigest: storage.stores.apiKeys.findByDigest,
+    markUsed: storage.stores.apiKeys.markUsed,
     revocations,
     adminToken: 'of-nobody-in-this-measurement',
     clock: systemClock,
     onError: (error) => console.error(error),
   });
   const app = await createServer({
-    storage: { stores, transaction: (work) => work(stores) },
+    storage,
     authenticator,
     revocations,
     rateLimiter: inMemoryRateLimiter(),
@@ -65,24 +63,4 @@ function inMemoryRateLimiter(): HttpDeps['rateLimiter'] {
     },
     isExhausted: () => ({ allowed: true }),
   };
-}
-
-/** Only what the measured route and the key's look-up ask for. */
-function inMemoryStores(): Stores {
-  const record = { config: newAgentConfig('Clinic reception'), frozen: null };
-  const agents: AgentStore = {
-    find: async () => record,
-    insert: async () => undefined,
-    save: async () => undefined,
-  };
-  const apiKeys: Pick<Stores['apiKeys'], 'findByDigest'> = {
-    findByDigest: async () => ({
-      kind: 'secret',
-      keyId: PROJECT_ID,
-      hint: `sk_…${KEY.slice(-4)}`,
-      projectId: PROJECT_ID,
-      scopes: ['read', 'write', 'calls'],
-    }),
-  };
-  return { agents, apiKeys, legacyUsage: { add: async () => undefined } } as unknown as Stores;
 }

@@ -1,0 +1,25 @@
+import { createTemplate, dropTemplate, startPostgres } from '../../test/support/postgres.ts';
+
+/**
+ * An empty database with pgvector: on the server that TEST_DATABASE_URL names, by a role that may make databases, or on
+ * one that runs only while this measures.
+ *
+ * @returns `undefined` where no Postgres with pgvector is installed.
+ */
+export async function startMeasuredPostgres() {
+  const named = process.env.TEST_DATABASE_URL;
+  const server = named
+    ? { url: named, close: async () => undefined }
+    : await startPostgres().catch(() => undefined);
+  if (!server) return undefined;
+  const name = await createTemplate(server.url);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    async close() {
+      await dropTemplate(server.url, name);
+      await server.close();
+    },
+  };
+}
