@@ -1,7 +1,8 @@
+import { CONTEXT_BUDGET_TOKENS, estimateTokens } from './context.ts';
 import type { TurnRun } from './turnRun.ts';
 
-/** What of the documents goes into one answer's context at most. */
-const MAX_KNOWLEDGE_CHARACTERS = 12_000;
+/** What of the documents goes into one answer's context at most, beside the talk. */
+export const KNOWLEDGE_BUDGET_TOKENS = CONTEXT_BUDGET_TOKENS * 0.375;
 
 /** Looks a question up in the project's documents, and notes what was used. Without documents there is nothing. */
 export async function findKnowledge(
@@ -14,9 +15,10 @@ export async function findKnowledge(
   try {
     const found = await knowledge.search(run.session.projectId, query, options, run.signal);
     const used: (typeof found)[number][] = [];
-    let left = MAX_KNOWLEDGE_CHARACTERS;
+    let left = KNOWLEDGE_BUDGET_TOKENS;
     for (const passage of found) {
-      left -= passage.content.length;
+      left -= estimateTokens(passage.content);
+      // One alone is no longer than a chunk may be; the best is better than nothing.
       if (left < 0 && used.length > 0) break;
       used.push(passage);
     }

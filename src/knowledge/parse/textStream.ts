@@ -11,6 +11,7 @@ const READ_BYTES = 262_144;
 const FALLBACK = 'windows-1252';
 /** A text of which so much cannot be decoded is none. */
 const TOLERATED_BROKEN_SHARE = 0.1;
+const BEYOND_ASCII = /[\u0080-\uffff]+/g;
 
 /**
  * Reads a text file piece by piece, whatever its encoding: by its mark, as UTF-8 where all of it is, by what it
@@ -70,16 +71,21 @@ async function readSample(path: string): Promise<Buffer> {
   }
 }
 
+/**
+ * Whether the text is UTF-8, or was before a little of it broke: in a text of another encoding nearly all characters
+ * beyond ASCII would be broken.
+ */
 async function isUtf8(path: string): Promise<boolean> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const bytes of createReadStream(path, { highWaterMark: READ_BYTES })) {
-      decoder.decode(bytes as Buffer, { stream: true });
-    }
-    decoder.decode();
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError) return false;
-    throw error;
+  const decoder = new TextDecoder('utf-8');
+  let broken = 0;
+  let beyondAscii = 0;
+  const count = (text: string) => {
+    broken += text.split('\ufffd').length - 1;
+    for (const run of text.match(BEYOND_ASCII) ?? []) beyondAscii += run.length;
+  };
+  for await (const bytes of createReadStream(path, { highWaterMark: READ_BYTES })) {
+    count(decoder.decode(bytes as Buffer, { stream: true }));
   }
+  count(decoder.decode());
+  return broken <= beyondAscii * TOLERATED_BROKEN_SHARE;
 }

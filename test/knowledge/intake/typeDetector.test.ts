@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+
+import type { DocumentType } from '../../../src/knowledge/documentType.ts';
+import { createTypeDetector } from '../../../src/knowledge/intake/typeDetector.ts';
+import { archive, makeCompoundFile, makeDocx, makePdf, makePptx, makeXlsx } from '../../support/documents.ts';
+
+/** In pieces of so many bytes, as a network would bring it. */
+function typeOf(name: string, content: Uint8Array | string, pieceBytes = 7): DocumentType {
+  const bytes = Buffer.from(content);
+  const detector = createTypeDetector(name);
+  for (let at = 0; at < bytes.length; at += pieceBytes) detector.push(bytes.subarray(at, at + pieceBytes));
+  return detector.type();
+}
+
+const docx = makeDocx(['Text']);
+
+test.each<[DocumentType, string, Uint8Array | string]>([
+  ['pdf', 'a.pdf', makePdf([['x']])],
+  ['pdf', 'a.txt', makePdf([['x']])],
+  ['pdf', 'no name', Buffer.concat([Buffer.from('rubbish before\n'), makePdf([['x']])])],
+  ['docx', 'a.docx', docx],
+  ['docx', 'a', docx],
+  ['docx', 'a.docx', Buffer.concat([docx, Buffer.alloc(60_000)])],
+  ['pptx', 'a.pptx', makePptx([{ title: 'x', texts: [] }])],
+  ['xlsx', 'a.xlsx', makeXlsx('x', [['y']])],
+  ['html', 'a.html', '<!DOCTYPE html><p>x'],
+  ['html', 'a.txt', '<!-- made by hand -->\n<html><p>x'],
+  ['html', 'a.html', 'x <b>y</b>'],
+  ['json', 'a.json', '{"a": 1}'],
+  ['json', 'a.txt', '[{"a": 1}]'],
+  ['json', 'a.json', 'no json'],
+  ['text', 'a.txt', '[note] this is no JSON'],
+  ['csv', 'a.csv', 'one column'],
+  ['csv', 'a', 'a,b\n1,2\n3,4\n5,6\n'],
+  ['markdown', 'a.md', 'x'],
+  ['markdown', 'a.txt', '# Title\n\ntext'],
+  ['text', 'a.txt', 'just words, nothing else'],
+  ['text', 'a.log', Buffer.from('\ufeffwords', 'utf16le')],
+  ['text', 'a.txt', 'x'],
+])('%s: %s', (type, name, content) => {
+  expect(typeOf(name, content)).toBe(type);
+  expect(typeOf(name, content, 65_536)).toBe(type);
+});
+
+test.each<[string, string, Uint8Array | string]>([
+  ['dataset_empty', 'a.txt', ''],
+  ['dataset_type_mismatch', 'a.pdf', 'this is a text'],
+  ['dataset_type_mismatch', 'a.docx', makeXlsx('x', [['y']])],
+  ['dataset_type_mismatch', 'a.pdf', '<!doctype html><p>Please log in'],
+  ['dataset_encrypted', 'a.docx', makeCompoundFile('EncryptedPackage')],
+  ['dataset_type_unsupported', 'a.doc', makeCompoundFile('WordDocument')],
+  ['dataset_truncated', 'a.docx', docx.subarray(0, docx.length - 30)],
+  ['dataset_truncated', 'a.docx', Buffer.concat([docx, Buffer.alloc(70_000)])],
+  ['dataset_type_unsupported', 'a.zip', archive({ 'a.txt': 'x' })],
+  ['dataset_type_unsupported', 'a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
+  ['dataset_type_unsupported', 'a.txt', Buffer.from('\x01\x02\x03\x04text', 'latin1')],
+])('%s: %s', (code, name, content) => {
+  expect(() => typeOf(name, content)).toThrow(expect.objectContaining({ category: 'invalid', code }));
+});

@@ -1,0 +1,236 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+
+import type { DocumentType } from '../../../src/knowledge/documentType.ts';
+import type { Block } from '../../../src/knowledge/parse/block.ts';
+import { reflow } from '../../../src/knowledge/parse/pdf.ts';
+import { READERS } from '../../../src/knowledge/parse/readers.ts';
+import { collect } from '../../support/collect.ts';
+import { archive, makeDocx, makePptx, makeXlsx, makeZipBomb } from '../../support/documents.ts';
+import { tempDir } from '../../support/tempDir.ts';
+
+async function read(type: DocumentType, content: Uint8Array | string, name = `file.${type}`): Promise<Block[]> {
+  const path = join(tempDir(), 'document');
+  writeFileSync(path, content);
+  const reader = await READERS[type]();
+  return await collect(reader({ path, name }));
+}
+const texts = (blocks: readonly Block[]) => blocks.map(({ text }) => text);
+
+describe('plain text', () => {
+  const encodings: [string, Uint8Array, string][] = [
+    ['UTF-8', Buffer.from('Grüße, 世界'), 'Grüße, 世界'],
+    ['UTF-8 with its mark', Buffer.from('\ufeffGrüße'), 'Grüße'],
+    ['UTF-16 LE', Buffer.from('\ufeffGrüße, 世界', 'utf16le'), 'Grüße, 世界'],
+    ['UTF-16 BE', Buffer.from('\ufeffGrüße', 'utf16le').swap16(), 'Grüße'],
+    ['Latin-1', Buffer.from('Grüße aus München, schöne Straßen über Köln', 'latin1'), 'Grüße aus München, schöne Straßen über Köln'],
+    // 繁體中文 in Big5, several times, as a guess needs some text.
+    ['Big5', Buffer.from('c163c5e9a4a4a4e5a141'.repeat(20), 'hex'), '繁體中文，'.repeat(20)],
+    // こんにちは世界。 in Shift JIS.
+    ['Shift JIS', Buffer.from('82b182f182c982bf82cd90a28a458142'.repeat(20), 'hex'), 'こんにちは世界。'.repeat(20)],
+  ];
+  test.each(encodings)('in %s', async (_, bytes, expected) => {
+    expect(texts(await read('text', bytes))).toEqual([expected]);
+  });
+
+  test('of which little is broken is read without that', async () => {
+    const bytes = Buffer.concat([Buffer.from('世界 '.repeat(300)), Buffer.from([0xe4, 0xb8, 0x20])]);
+    const [text = ''] = texts(await read('text', bytes));
+    expect(text.startsWith('世界 世界')).toBe(true);
+  });
+
+  test('is parted by empty lines, whatever ends a line', async () => {
+    expect(texts(await read('text', 'a\r\nb\r\n\r\nc\n \n\n\nd\r\re'))).toEqual(['a\nb', 'c', 'd', 'e']);
+  });
+
+  test('in one huge line is cut, and nothing is lost', async () => {
+    const line = '天地玄黃宇宙洪荒'.repeat(30_000);
+    const blocks = texts(await read('text', line));
+    expect(blocks.join('')).toBe(line);
+    expect(Math.max(...blocks.map(({ length }) => length))).toBeLessThanOrEqual(16_384);
+  });
+});
+
+test('Markdown has headings', async () => {
+  expect(await read('markdown', 'Intro\n# One #\ntext\n\n## Two\n\n#no heading')).toEqual([
+    { kind: 'paragraph', text: 'Intro' },
+    { kind: 'heading', text: 'One' },
+    { kind: 'paragraph', text: 'text' },
+    { kind: 'heading', text: 'Two' },
+    { kind: 'paragraph', text: '#no heading' },
+  ]);
+});
+
+describe('HTML', () => {
+  test('gives what is read, in blocks', async () => {
+    const page = `<!doctype html><html><head><title>Shop</title><style>p{}</style></head><body><script>alert(1)</script>
+      <h1>Warranty &amp; more</h1><p>It lasts <b>three</b> years.<br>Truly.</p><ul><li>One<li>Two</ul>
+      <table><tr><th>Item<th>Price<tr><td>Kettle<td>20 €</table><pre>a  b</pre></body></html>`;
+    expect(await read('html', page)).toEqual([
+      { kind: 'heading', text: 'Shop' },
+      { kind: 'heading', text: 'Warranty & more' },
+      { kind: 'paragraph', text: 'It lasts three years.\nTruly.' },
+      { kind: 'row', text: 'One' },
+      { kind: 'row', text: 'Two' },
+      { kind: 'row', text: 'Item | Price' },
+      { kind: 'row', text: 'Kettle | 20 €' },
+      { kind: 'paragraph', text: 'a  b' },
+    ]);
+  });
+
+  test('in the encoding that it declares', async () => {
+    const page = Buffer.concat([
+      Buffer.from('<!doctype html><meta charset="big5"><p>'),
+      Buffer.from('c163c5e9a4a4a4e5', 'hex'),
+    ]);
+    expect(texts(await read('html', page))).toEqual(['繁體中文']);
+  });
+});
+
+describe('CSV', () => {
+  test.each([
+    ['commas and titles', 'Name,Age\n"Doe, Ann",41\nBo,\n', ['Name: Doe, Ann; Age: 41', 'Name: Bo']],
+    ['semicolons', 'Name;Age\nAnn;41', ['Name: Ann; Age: 41']],
+    ['tabs', 'Name\tAge\nAnn\t41', ['Name: Ann; Age: 41']],
+    ['no titles', '1,2\n3,4', ['1; 2', '3; 4']],
+    ['rows of other lengths', 'Name,Age\nAnn,41,x', ['Name: Ann; Age: 41; x']],
+  ])('with %s', async (_, content, expected) => {
+    expect(texts(await read('csv', content))).toEqual(expected);
+  });
+
+  test('whose quote never ends says so', async () => {
+    await expect(read('csv', `a,b\n"${'x\n'.repeat(1_000_000)}`)).rejects.toThrow(/row is too long|not closed/);
+  });
+});
+
+describe('JSON', () => {
+  test('gives its values with their paths', async () => {
+    expect(texts(await read('json', '{"shop": {"name": "A", "open": [1, 2]}, "x": null, "y": ""}'))).toEqual([
+      'shop.name: A',
+      'shop.open: 1',
+      'shop.open: 2',
+    ]);
+  });
+
+  test('line by line', async () => {
+    expect(texts(await read('json', '{"a":1}\n{"a":2}\n'))).toEqual(['a: 1', 'a: 2']);
+  });
+
+  test('that is none says so where the name claims it, and else is text', async () => {
+    await expect(read('json', '{"a": ')).rejects.toThrow('named like JSON, but is none');
+    expect(texts(await read('json', '{"a": ', 'notes.txt'))).toEqual(['{"a": ']);
+  });
+
+  test('nested beyond reason says so', async () => {
+    await expect(read('json', `${'['.repeat(500)}1${']'.repeat(500)}`)).rejects.toThrow('64 levels');
+  });
+});
+
+describe('Office documents', () => {
+  test('DOCX', async () => {
+    expect(await read('docx', makeDocx(['# Terms', 'Three years & more.']))).toEqual([
+      { kind: 'heading', text: 'Terms' },
+      { kind: 'paragraph', text: 'Three years & more.' },
+    ]);
+  });
+
+  test('PPTX, in the order of the slides and not of their files', async () => {
+    const slides = [
+      { title: 'First', texts: ['One', 'Two'] },
+      { title: 'Second', texts: ['Three'] },
+    ];
+    expect(texts(await read('pptx', makePptx(slides)))).toEqual(['First', 'One', 'Two', 'Second', 'Three']);
+  });
+
+  test('XLSX', async () => {
+    const rows = [['Item', 'Price'], ['Kettle', '20 €'], ['Cup']];
+    expect(await read('xlsx', makeXlsx('Prices', rows))).toEqual([
+      { kind: 'heading', text: 'Prices' },
+      { kind: 'row', text: 'Item: Kettle; Price: 20 €' },
+      { kind: 'row', text: 'Item: Cup' },
+    ]);
+  });
+
+  const whole = makeDocx(['Text']);
+  test.each<[string, DocumentType, Buffer, RegExp]>([
+    ['a zip bomb', 'docx', makeZipBomb(64_000_000), /unpacks to far more/],
+    ['a Word document without its text', 'docx', archive({ 'word/other.xml': '<a/>' }), /damaged/],
+    ['one cut off', 'docx', whole.subarray(0, whole.length - 40), /damaged or cut off/],
+    ['one with other bytes in its middle', 'docx', spoilt(whole), /damaged/],
+    ['an encrypted archive', 'docx', encryptedEntry(), /password/],
+    ['a presentation without slides’ list', 'pptx', archive({ 'ppt/x.xml': '<a/>' }), /list of slides is missing/],
+    ['a spreadsheet without sheets', 'xlsx', archive({ 'xl/workbook.xml': '<a' }), /damaged/],
+    ['more parts than a document has', 'docx', manyEntries(), /more than 10000 parts/],
+  ])('%s is refused with a reason', async (_, type, content, reason) => {
+    await expect(read(type, content)).rejects.toMatchObject({
+      name: 'DocumentError',
+      message: expect.stringMatching(reason),
+    });
+  });
+
+  test('an archive that lies about its sizes is found out', async () => {
+    const content = deflateRawSync(Buffer.alloc(50_000_000));
+    await expect(read('docx', zipThatClaims(content, 1000))).rejects.toThrow(/damaged|unpacks to far more/);
+  });
+});
+
+describe('a PDF’s lines', () => {
+  test.each<[string, string, string[]]>([
+    [
+      'go on where they are full',
+      'The kettle boils a litre of water in\nsome minutes and then it rests.\nShort.',
+      ['The kettle boils a litre of water in some minutes and then it rests.', 'Short.'],
+    ],
+    ['join a broken word', 'All of this is of a very great impor-\ntance to us here, as it stands.', ['All of this is of a very great importance to us here, as it stands.']],
+    ['join Chinese without a space', '今天天氣很好我們\n一起去公園散步吧', ['今天天氣很好我們一起去公園散步吧']],
+    ['end with an empty one', 'One two three\n\nFour five six', ['One two three', 'Four five six']],
+  ])('%s', (_, page, expected) => {
+    expect(reflow(page).map(({ text }) => text)).toEqual(expected);
+  });
+});
+
+function spoilt(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.fill(0x55, 60, 160);
+  return copy;
+}
+
+function manyEntries(): Buffer {
+  return archive(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`word/${index}`, ''])));
+}
+
+/** Sets the flag of an encrypted entry in the archive's directory. @see APPNOTE 4.4.4 */
+function encryptedEntry(): Buffer {
+  const bytes = Buffer.from(archive({ 'word/document.xml': '<a/>' }));
+  const entry = bytes.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1'));
+  bytes.writeUInt16LE(1, entry + 8);
+  return bytes;
+}
+
+/** One deflated entry whose headers claim another size than it unpacks to. */
+function zipThatClaims(deflated: Buffer, claimedBytes: number): Buffer {
+  const name = Buffer.from('word/document.xml');
+  const local = Buffer.alloc(30);
+  local.write('PK\x03\x04', 'latin1');
+  local.writeUInt16LE(20, 4);
+  local.writeUInt16LE(8, 8);
+  local.writeUInt32LE(deflated.length, 18);
+  local.writeUInt32LE(claimedBytes, 22);
+  local.writeUInt16LE(name.length, 26);
+  const central = Buffer.alloc(46);
+  central.write('PK\x01\x02', 'latin1');
+  central.writeUInt16LE(20, 6);
+  central.writeUInt16LE(8, 10);
+  central.writeUInt32LE(deflated.length, 20);
+  central.writeUInt32LE(claimedBytes, 24);
+  central.writeUInt16LE(name.length, 28);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt16LE(1, 8);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(central.length + name.length, 12);
+  end.writeUInt32LE(local.length + name.length + deflated.length, 16);
+  return Buffer.concat([local, name, deflated, central, name, end]);
+}
