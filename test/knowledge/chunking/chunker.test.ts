@@ -33,7 +33,12 @@ describe('sentences', () => {
   test.each<[string, string, number, string[]]>([
     ['fit together', 'One is. Two are. Three be.', 50, ['One is. Two are. Three be.']],
     ['are not parted', 'One is here. Two are there.', 20, ['One is here.', 'Two are there.']],
-    ['of Chinese', '今天天氣很好。我們去公園散步。晚上回家吃飯。', 15, ['今天天氣很好。我們去公園散步。', '晚上回家吃飯。']],
+    [
+      'of Chinese',
+      '今天天氣很好。我們去公園散步。晚上回家吃飯。',
+      15,
+      ['今天天氣很好。我們去公園散步。', '晚上回家吃飯。'],
+    ],
     ['of Japanese', '今日は晴れです。散歩に行きましょう。', 12, ['今日は晴れです。', '散歩に行きましょう。']],
     [
       'too long are cut between words',
@@ -41,8 +46,18 @@ describe('sentences', () => {
       12,
       ['alpha beta', 'gamma delta', 'epsilon'],
     ],
-    ['of Thai, without spaces, between words', 'ภาษาไทยเป็นภาษาที่สวยงาม', 12, ['ภาษาไทยเป็น', 'ภาษาที่', 'สวยงาม']],
-    ['of Chinese without marks, between words', '我們明天一起去台北看電影', 6, ['我們明天', '一起去台北', '看電影']],
+    [
+      'of Thai, without spaces, between words',
+      'ภาษาไทยเป็นภาษาที่สวยงาม',
+      12,
+      ['ภาษาไทยเป็น', 'ภาษาที่', 'สวยงาม'],
+    ],
+    [
+      'of Chinese without marks, between words',
+      '我們明天一起去台北看電影',
+      6,
+      ['我們明天', '一起去台北', '看電影'],
+    ],
     ['without words, between characters', 'aaaaaaaaaaaa', 5, ['aaaaa', 'aaaaa', 'aa']],
     ['of emoji, never within one', '👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 15, ['👨‍👩‍👧‍👦', '👨‍👩‍👧‍👦']],
     ['of flags', '🇹🇼🇯🇵🇹🇭', 9, ['🇹🇼🇯🇵', '🇹🇭']],
@@ -86,7 +101,10 @@ describe('structure', () => {
 
   test('a heading that its text does not fit beside stands alone', () => {
     const blocks = [heading('A heading of a length'), paragraph('A sentence of some length too.')];
-    expect(contents(chunksOf(blocks, 32))).toEqual(['A heading of a length', 'A sentence of some length too.']);
+    expect(contents(chunksOf(blocks, 32))).toEqual([
+      'A heading of a length',
+      'A sentence of some length too.',
+    ]);
   });
 
   test('rows of a table stand line by line', () => {
@@ -96,11 +114,9 @@ describe('structure', () => {
 
 describe('overlap', () => {
   test('is of whole sentences where they fit', () => {
-    expect(contents(chunksOf([paragraph('One is here. Two is there. Three is gone. Four.')], 30, 16))).toEqual([
-      'One is here. Two is there.',
-      'Two is there. Three is gone.',
-      'Three is gone. Four.',
-    ]);
+    expect(
+      contents(chunksOf([paragraph('One is here. Two is there. Three is gone. Four.')], 30, 16)),
+    ).toEqual(['One is here. Two is there.', 'Two is there. Three is gone.', 'Three is gone. Four.']);
   });
 
   test('begins with a word where a sentence does not fit', () => {
@@ -122,7 +138,19 @@ describe('overlap', () => {
 });
 
 test('every chunk stands in the cleaned text at its offsets, none is too long, and no text is lost', () => {
-  const words = fc.constantFrom('one', 'two.', '三四', '五。', 'ภาษาไทย', '👩‍🚀', 'x'.repeat(70), '\n', '\t', 'é', 'か\u3099');
+  const words = fc.constantFrom(
+    'one',
+    'two.',
+    '三四',
+    '五。',
+    'ภาษาไทย',
+    '👩‍🚀',
+    'x'.repeat(70),
+    '\n',
+    '\t',
+    'é',
+    'か\u3099',
+  );
   const block = fc.record({
     kind: fc.constantFrom('heading' as const, 'paragraph' as const, 'row' as const),
     text: fc.array(words, { maxLength: 30 }).map((parts) => parts.join(' ')),

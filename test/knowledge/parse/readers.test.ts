@@ -11,7 +11,11 @@ import { collect } from '../../support/collect.ts';
 import { archive, makeDocx, makePptx, makeXlsx, makeZipBomb } from '../../support/documents.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
-async function read(type: DocumentType, content: Uint8Array | string, name = `file.${type}`): Promise<Block[]> {
+async function read(
+  type: DocumentType,
+  content: Uint8Array | string,
+  name = `file.${type}`,
+): Promise<Block[]> {
   const path = join(tempDir(), 'document');
   writeFileSync(path, content);
   const reader = await READERS[type]();
@@ -25,11 +29,19 @@ describe('plain text', () => {
     ['UTF-8 with its mark', Buffer.from('\ufeffGrüße'), 'Grüße'],
     ['UTF-16 LE', Buffer.from('\ufeffGrüße, 世界', 'utf16le'), 'Grüße, 世界'],
     ['UTF-16 BE', Buffer.from('\ufeffGrüße', 'utf16le').swap16(), 'Grüße'],
-    ['Latin-1', Buffer.from('Grüße aus München, schöne Straßen über Köln', 'latin1'), 'Grüße aus München, schöne Straßen über Köln'],
+    [
+      'Latin-1',
+      Buffer.from('Grüße aus München, schöne Straßen über Köln', 'latin1'),
+      'Grüße aus München, schöne Straßen über Köln',
+    ],
     // 繁體中文 in Big5, several times, as a guess needs some text.
     ['Big5', Buffer.from('c163c5e9a4a4a4e5a141'.repeat(20), 'hex'), '繁體中文，'.repeat(20)],
     // こんにちは世界。 in Shift JIS.
-    ['Shift JIS', Buffer.from('82b182f182c982bf82cd90a28a458142'.repeat(20), 'hex'), 'こんにちは世界。'.repeat(20)],
+    [
+      'Shift JIS',
+      Buffer.from('82b182f182c982bf82cd90a28a458142'.repeat(20), 'hex'),
+      'こんにちは世界。'.repeat(20),
+    ],
   ];
   test.each(encodings)('in %s', async (_, bytes, expected) => {
     expect(texts(await read('text', bytes))).toEqual([expected]);
@@ -101,7 +113,9 @@ describe('CSV', () => {
   });
 
   test('whose quote never ends says so', async () => {
-    await expect(read('csv', `a,b\n"${'x\n'.repeat(1_000_000)}`)).rejects.toThrow(/row is too long|not closed/);
+    await expect(read('csv', `a,b\n"${'x\n'.repeat(1_000_000)}`)).rejects.toThrow(
+      /row is too long|not closed/,
+    );
   });
 });
 
@@ -160,7 +174,12 @@ describe('Office documents', () => {
     ['one cut off', 'docx', whole.subarray(0, whole.length - 40), /damaged or cut off/],
     ['one with other bytes in its middle', 'docx', spoilt(whole), /damaged/],
     ['an encrypted archive', 'docx', encryptedEntry(), /password/],
-    ['a presentation without slides’ list', 'pptx', archive({ 'ppt/x.xml': '<a/>' }), /list of slides is missing/],
+    [
+      'a presentation without slides’ list',
+      'pptx',
+      archive({ 'ppt/x.xml': '<a/>' }),
+      /list of slides is missing/,
+    ],
     ['a spreadsheet without sheets', 'xlsx', archive({ 'xl/workbook.xml': '<a' }), /damaged/],
     ['more parts than a document has', 'docx', manyEntries(), /more than 10000 parts/],
   ])('%s is refused with a reason', async (_, type, content, reason) => {
@@ -183,8 +202,16 @@ describe('a PDF’s lines', () => {
       'The kettle boils a litre of water in\nsome minutes and then it rests.\nShort.',
       ['The kettle boils a litre of water in some minutes and then it rests.', 'Short.'],
     ],
-    ['join a broken word', 'All of this is of a very great impor-\ntance to us here, as it stands.', ['All of this is of a very great importance to us here, as it stands.']],
-    ['join Chinese without a space', '今天天氣很好我們\n一起去公園散步吧', ['今天天氣很好我們一起去公園散步吧']],
+    [
+      'join a broken word',
+      'All of this is of a very great impor-\ntance to us here, as it stands.',
+      ['All of this is of a very great importance to us here, as it stands.'],
+    ],
+    [
+      'join Chinese without a space',
+      '今天天氣很好我們\n一起去公園散步吧',
+      ['今天天氣很好我們一起去公園散步吧'],
+    ],
     ['end with an empty one', 'One two three\n\nFour five six', ['One two three', 'Four five six']],
   ])('%s', (_, page, expected) => {
     expect(reflow(page).map(({ text }) => text)).toEqual(expected);
