@@ -1,0 +1,395 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { uuidV7 } from '../../src/base/ids.ts';
+import { createSealer } from '../../src/base/sealer.ts';
+import type { Knowledgebase } from '../../src/knowledge/knowledgebase.ts';
+import type { IngestionTask } from '../../src/knowledge/stores.ts';
+import type { EncoderName } from '../../src/models/embedder.ts';
+import { EF_SEARCH, EXACT_LIMIT, nearestSql, PREPARE_INDEX } from '../../src/storage/chunkSearch.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { VECTOR_COLUMNS, vectorText } from '../../src/storage/vectors.ts';
+import { wordVector } from '../support/embeddings.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
+import { BEGIN, later } from './support/sessions.ts';
+
+const LOCAL = 'energetic-ai-embeddings-en';
+const DIMENSIONS: Record<EncoderName, number> = {
+  [LOCAL]: 512,
+  'text-embedding-ada-002': 1536,
+  'text-embedding-3-small': 1536,
+  'text-embedding-3-large': 3072,
+};
+
+describe.each(databases)('knowledge on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  let storage: ReturnType<typeof createStorage>;
+  beforeAll(async () => {
+    opened = await migrated(open);
+    storage = createStorage(opened.database, createSealer(Buffer.alloc(32, 7)));
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+
+  async function addProject() {
+    const id = uuidV7();
+    await storage.stores.projects.insert({
+      id,
+      name: 'p',
+      sessionIdleMinutes: 5,
+      historyRetentionDays: 0,
+      reportUsage: true,
+      createdAt: BEGIN,
+      updatedAt: BEGIN,
+    });
+    return id;
+  }
+  async function addKnowledgebase(encoder: EncoderName = LOCAL): Promise<Knowledgebase> {
+    const one: Knowledgebase = {
+      id: uuidV7(),
+      projectId: await addProject(),
+      name: 'kb',
+      type: 'pgvector',
+      embeddingModelName: 'text-embedding-3-small',
+      encoder,
+      chunkSize: 500,
+      chunkOverlap: 50,
+      createdAt: BEGIN,
+    };
+    await storage.stores.knowledgebases.insert(one);
+    return one;
+  }
+  async function addDataset({ id: knowledgebaseId }: Knowledgebase, name = 'guide.txt') {
+    const id = uuidV7();
+    const file = { mimeType: 'text/plain', bytes: 5_000_000_000, fileKey: `file-${id}` };
+    await storage.stores.datasets.insert({ id, knowledgebaseId, name, ...file, createdAt: BEGIN });
+    return id;
+  }
+  async function begin(datasetId: string): Promise<IngestionTask> {
+    const task = await storage.stores.datasets.begin(datasetId, BEGIN);
+    if (!task) throw new Error('nothing to do');
+    return task;
+  }
+  /** A dataset of these texts, embedded by their words or by the vectors given. */
+  async function addTexts(
+    knowledgebase: Knowledgebase,
+    texts: readonly string[],
+    vectorOf = (text: string) => wordVector(text, DIMENSIONS[knowledgebase.encoder]),
+  ) {
+    const { datasets, chunks } = storage.stores;
+    const task = await begin(await addDataset(knowledgebase));
+    let offset = 0;
+    const made = texts.map((content, position) => {
+      const startOffset = offset;
+      offset += content.length;
+      return { id: uuidV7(), position, content, startOffset, endOffset: offset };
+    });
+    await chunks.append(task, made);
+    await datasets.noteParsed(task.datasetId, BEGIN);
+    for (let from = 0; from < made.length; from += 500) {
+      const batch = made.slice(from, from + 500);
+      const vectors = batch.map(({ id, content }) => ({ chunkId: id, vector: vectorOf(content) }));
+      await chunks.keepVectors(task, vectors, BEGIN);
+    }
+    await datasets.finish(task.datasetId, BEGIN);
+    return { task, ids: made.map(({ id }) => id) };
+  }
+  const searchable = async ({ projectId }: Knowledgebase) => {
+    const found = await storage.stores.knowledgebases.searchable(projectId);
+    if (!found) throw new Error('no knowledgebase');
+    return found;
+  };
+
+  test('a project has one knowledgebase, and sees no other', async () => {
+    const mine = await addKnowledgebase();
+    const theirs = await addKnowledgebase();
+    const { knowledgebases } = storage.stores;
+    await expect(knowledgebases.insert({ ...mine, id: uuidV7() })).rejects.toMatchObject({
+      category: 'invalid',
+      code: 'knowledgebase_exists',
+    });
+    expect(await knowledgebases.list(mine.projectId)).toEqual([mine]);
+    expect(await knowledgebases.find(mine.projectId, mine.id)).toEqual(mine);
+    expect(await knowledgebases.find(mine.projectId, theirs.id)).toBeUndefined();
+    expect(await knowledgebases.find(mine.projectId, "' OR 1=1")).toBeUndefined();
+    expect(await knowledgebases.searchable(await addProject())).toBeUndefined();
+  });
+
+  test('a dataset goes from pending to ready, and shows how far it is', async () => {
+    const knowledgebase = await addKnowledgebase();
+    const { datasets, chunks } = storage.stores;
+    const id = await addDataset(knowledgebase);
+    const find = () => datasets.find(knowledgebase.id, id);
+    expect(await find()).toEqual({
+      id,
+      name: 'guide.txt',
+      mimeType: 'text/plain',
+      bytes: 5_000_000_000,
+      status: 'pending',
+      chunkCount: 0,
+      embeddedCount: 0,
+      encoder: LOCAL,
+      createdAt: BEGIN,
+    });
+    const task = await begin(id);
+    expect(task).toMatchObject({
+      projectId: knowledgebase.projectId,
+      chunkSize: 500,
+      attempts: 1,
+      isParsed: false,
+    });
+    const texts = ['one', 'two', 'three'].map((content, position) => ({
+      id: uuidV7(),
+      position,
+      content,
+      startOffset: position * 5,
+      endOffset: position * 5 + content.length,
+    }));
+    expect(await chunks.append(task, texts)).toBe(true);
+    expect(
+      await chunks.append(
+        task,
+        texts.map((one) => ({ ...one, id: uuidV7() })),
+      ),
+    ).toBe(true);
+    await datasets.noteParsed(id, BEGIN);
+    expect(await find()).toMatchObject({ status: 'processing', chunkCount: 3, embeddedCount: 0 });
+
+    const missing = await chunks.withoutVector(id, 2);
+    expect(missing.map(({ content }) => content)).toEqual(['one', 'two']);
+    const vectors = missing.map(({ id: chunkId, content }) => ({
+      chunkId,
+      vector: wordVector(content, 512),
+    }));
+    await chunks.keepVectors(task, vectors, BEGIN);
+    await chunks.keepVectors(task, vectors, BEGIN);
+    expect(await find()).toMatchObject({ chunkCount: 3, embeddedCount: 2 });
+    expect(await begin(id)).toMatchObject({ attempts: 2, isParsed: true });
+    expect(await chunks.withoutVector(id, 10)).toEqual([{ id: texts[2]?.id, content: 'three' }]);
+
+    await datasets.finish(id, BEGIN);
+    expect(await find()).toMatchObject({ status: 'ready' });
+    expect(await datasets.begin(id, BEGIN)).toBeUndefined();
+  });
+
+  test('a failure keeps its reason and nothing of the document', async () => {
+    const knowledgebase = await addKnowledgebase();
+    const { datasets, chunks } = storage.stores;
+    const task = await begin(await addDataset(knowledgebase));
+    await chunks.append(task, [{ id: uuidV7(), position: 0, content: 'x', startOffset: 0, endOffset: 1 }]);
+    await datasets.fail(task.datasetId, 'The file holds no text', BEGIN);
+    expect(await datasets.find(knowledgebase.id, task.datasetId)).toMatchObject({
+      status: 'failed',
+      error: 'The file holds no text',
+      chunkCount: 0,
+    });
+    expect(await chunks.list(task.datasetId, { limit: 10, offset: 0 })).toEqual([]);
+    expect(await datasets.begin(task.datasetId, BEGIN)).toBeUndefined();
+  });
+
+  test('a removal takes everything, notes the file, and is noticed by who still works on it', async () => {
+    const knowledgebase = await addKnowledgebase();
+    const { datasets, chunks, fileRemovals, projects } = storage.stores;
+    const { task, ids } = await addTexts(knowledgebase, ['one', 'two']);
+    expect(await datasets.remove(uuidV7(), task.datasetId)).toBe(false);
+    expect(await datasets.remove(knowledgebase.id, 'rubbish')).toBe(false);
+    expect(await datasets.remove(knowledgebase.id, task.datasetId)).toBe(true);
+
+    for (const table of ['chunks', 'chunk_embeddings']) {
+      const rows = await opened.database.query(`SELECT 1 FROM ${table} WHERE knowledgebase_id = $1`, [
+        knowledgebase.id,
+      ]);
+      expect(rows).toEqual([]);
+    }
+    expect(await fileRemovals.list(100)).toContain(`file-${task.datasetId}`);
+    const chunk = { id: uuidV7(), position: 9, content: 'x', startOffset: 0, endOffset: 1 };
+    expect(await chunks.append(task, [chunk])).toBe(false);
+    const vector = { chunkId: ids[0] ?? '', vector: wordVector('x', 512) };
+    expect(await chunks.keepVectors(task, [vector], BEGIN)).toBe(false);
+    expect(await datasets.noteParsed(task.datasetId, BEGIN)).toBe(false);
+
+    const other = await addDataset(knowledgebase);
+    await projects.remove(knowledgebase.projectId);
+    expect(await fileRemovals.list(100)).toContain(`file-${other}`);
+    await fileRemovals.done(`file-${other}`);
+    expect(await fileRemovals.list(100)).not.toContain(`file-${other}`);
+  });
+
+  test('what is unfinished and untouched is found again', async () => {
+    const knowledgebase = await addKnowledgebase();
+    const pending = await addDataset(knowledgebase);
+    const { task } = await addTexts(knowledgebase, ['x']);
+    const found = await storage.stores.datasets.unfinished(later(1), 1000);
+    expect(found).toContainEqual({ datasetId: pending, projectId: knowledgebase.projectId });
+    expect(found.map(({ datasetId }) => datasetId)).not.toContain(task.datasetId);
+    expect(await storage.stores.datasets.unfinished(BEGIN, 1000)).not.toContainEqual(
+      expect.objectContaining({ datasetId: pending }),
+    );
+  });
+
+  describe('a search', () => {
+    let knowledgebase: Knowledgebase;
+    const find = async (text: string, limit = 5) =>
+      await storage.chunkSearch.nearestAndMatching({
+        knowledgebase: await searchable(knowledgebase),
+        vector: wordVector(text, DIMENSIONS[knowledgebase.encoder]),
+        text,
+        limit,
+      });
+    const contents = (found: readonly { content: string }[]) => found.map(({ content }) => content);
+    beforeEach(async () => {
+      knowledgebase = await addKnowledgebase();
+    });
+
+    test.each(Object.keys(DIMENSIONS) as EncoderName[])(
+      'with %s finds the nearest first',
+      async (encoder) => {
+        knowledgebase = await addKnowledgebase(encoder);
+        const { task, ids } = await addTexts(knowledgebase, ['tea in cups', 'a kettle of water', 'water']);
+        const { nearest } = await find('kettle of water', 2);
+        expect(nearest).toEqual([
+          {
+            id: ids[1],
+            content: 'a kettle of water',
+            contentLength: 17,
+            isEnabled: true,
+            startOffset: 11,
+            endOffset: 28,
+            score: expect.closeTo(Math.sqrt(3) / 2, 2),
+            datasetId: task.datasetId,
+            datasetName: 'guide.txt',
+          },
+          expect.objectContaining({ content: 'water' }),
+        ]);
+      },
+    );
+
+    test('sees no other knowledgebase, and no chunk that is off', async () => {
+      const others = await addKnowledgebase();
+      await addTexts(others, ['kettle']);
+      const { task, ids } = await addTexts(knowledgebase, ['kettle one', 'kettle two']);
+      const { chunks } = storage.stores;
+      expect(contents((await find('kettle')).nearest)).toEqual(['kettle one', 'kettle two']);
+
+      expect(await chunks.setEnabled(task.datasetId, ids[0] ?? '', false)).toMatchObject({
+        isEnabled: false,
+      });
+      expect(await find('kettle')).toMatchObject({
+        nearest: [{ content: 'kettle two' }],
+        matching: [{ content: 'kettle two' }],
+      });
+      await chunks.setEnabled(task.datasetId, ids[0] ?? '', true);
+      expect((await find('kettle')).nearest).toHaveLength(2);
+      expect(await chunks.setEnabled(task.datasetId, uuidV7(), false)).toBeUndefined();
+      expect(await chunks.setEnabled(uuidV7(), ids[0] ?? '', false)).toBeUndefined();
+    });
+
+    test.each<[string, string, string[]]>([
+      ['of another form', 'boiling kettles', ['The kettle boils.']],
+      ['of Chinese', '保固期多久', ['這個水壺的保固期是三年。']],
+      ['of one Chinese character', '壺', []],
+      ['of Japanese', '返金について', ['返金は十日以内に行われます。']],
+      ['of Thai', 'การรับประกัน', ['การรับประกันมีอายุสามปี']],
+      ['that are numbers', 'what is XK-4821', ['Model XK-4821 is blue.']],
+      ['with marks of every kind', `'kettle' \\ " & | ! ( :* <->`, ['The kettle boils.']],
+      ['that nobody knows', 'zebra', []],
+      ['that say nothing', 'the of and', []],
+    ])('finds words %s', async (_, question, expected) => {
+      await addTexts(knowledgebase, [
+        'The kettle boils.',
+        'Model XK-4821 is blue.',
+        '這個水壺的保固期是三年。',
+        '返金は十日以内に行われます。',
+        'การรับประกันมีอายุสามปี',
+      ]);
+      expect(contents((await find(question)).matching)).toEqual(expected);
+    });
+  });
+
+  describe('the plan', () => {
+    const planOf = async (sql: string, knowledgebaseId: string, vector: Float32Array, prepare: boolean) =>
+      await opened.database.transaction(async (transaction) => {
+        if (prepare) await transaction.query(PREPARE_INDEX, [String(EF_SEARCH), '20000']);
+        const rows = await transaction.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, [
+          knowledgebaseId,
+          vectorText(vector),
+          5,
+        ]);
+        return rows.map((row) => row['QUERY PLAN']).join('\n');
+      });
+
+    test.each<[EncoderName, string]>([
+      [LOCAL, 'chunk_embeddings_local'],
+      ['text-embedding-ada-002', 'chunk_embeddings_ada_002'],
+      ['text-embedding-3-small', 'chunk_embeddings_3_small'],
+      ['text-embedding-3-large', 'chunk_embeddings_3_large'],
+    ])('for %s goes through its own index, and not when it is to be exact', async (encoder, index) => {
+      const knowledgebase = await addKnowledgebase(encoder);
+      const vector = wordVector('x', DIMENSIONS[encoder]);
+      await addTexts(knowledgebase, ['x', 'y']);
+      expect(VECTOR_COLUMNS[encoder].type).toContain(String(DIMENSIONS[encoder]));
+      const plan = await planOf(nearestSql(encoder, false), knowledgebase.id, vector, true);
+      expect(plan).toContain(`Index Scan using ${index} on chunk_embeddings`);
+      expect(plan).toContain('Order By');
+      const exact = await planOf(nearestSql(encoder, true), knowledgebase.id, vector, false);
+      expect(exact).not.toContain(index);
+    });
+
+    test('holds, and finds nearly all of the true nearest, beside another project’s vectors', {
+      timeout: 180_000,
+    }, async () => {
+      const [mine, theirs] = [await addKnowledgebase(), await addKnowledgebase()];
+      const random = pseudoRandom(7);
+      const centres = Array.from({ length: 40 }, () => gaussian(random, 512));
+      const near = () => {
+        const centre = centres[Math.floor(random() * centres.length)] ?? new Float32Array(512);
+        return gaussian(random, 512).map((noise, index) => (centre[index] ?? 0) + noise * 0.6);
+      };
+      const numbers = Array.from({ length: EXACT_LIMIT + 50 }, (_, index) => `No. ${index}`);
+      await addTexts(theirs, numbers.slice(0, 500), near);
+      const { ids } = await addTexts(mine, numbers, near);
+      const own = new Set(ids);
+      const knowledgebase = await searchable(mine);
+      expect(knowledgebase.embeddedCount).toBe(EXACT_LIMIT + 50);
+
+      let hits = 0;
+      for (let round = 0; round < 20; round += 1) {
+        const query = { knowledgebase, vector: near(), limit: 5 };
+        const found = await storage.chunkSearch.nearest(query);
+        const exact = await storage.chunkSearch.nearest({
+          ...query,
+          knowledgebase: { ...knowledgebase, embeddedCount: 1 },
+        });
+        expect(found).toHaveLength(5);
+        for (const { id } of found) {
+          expect(own.has(id)).toBe(true);
+          if (exact.some((one) => one.id === id)) hits += 1;
+        }
+        const scores = found.map(({ score }) => score);
+        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+      }
+      expect(hits).toBeGreaterThanOrEqual(95);
+
+      // All but three are off: they are found all the same, exactly.
+      await opened.database.query(
+        'UPDATE chunk_embeddings SET is_enabled = false WHERE knowledgebase_id = $1 AND chunk_id <> ALL ($2::uuid[])',
+        [mine.id, ids.slice(0, 3)],
+      );
+      const left = await storage.chunkSearch.nearest({ knowledgebase, vector: near(), limit: 5 });
+      expect(left.map(({ id }) => id).sort()).toEqual(ids.slice(0, 3).sort());
+    });
+  });
+});
+
+/** @see Marsaglia, "Xorshift RNGs" */
+function pseudoRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+function gaussian(random: () => number, dimensions: number): Float32Array {
+  return Float32Array.from({ length: dimensions }, () => random() + random() + random() - 1.5);
+}
