@@ -1,0 +1,272 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { startThread } from '../../../src/base/thread.ts';
+import {
+  type MediaTrouble,
+  startMediaEngine,
+  type ThreadedMediaEngine,
+} from '../../../src/media/engine/mediaEngine.ts';
+import type { BridgeTarget, MediaSession, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { watchLeaks } from '../../support/leaks.ts';
+import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { tempDir } from '../../support/tempDir.ts';
+import { CODECS, read } from '../session/harness.ts';
+import { rootMeanSquare, tone, tonePower } from '../signals.ts';
+
+const ECHO_THREAD = new URL('../../support/media/echoThread', import.meta.url);
+const PORTS = { min: 41_000, max: 41_039 };
+
+let assertNoLeaks: () => Promise<void>;
+beforeAll(() => {
+  assertNoLeaks = watchLeaks();
+});
+afterAll(() => assertNoLeaks());
+
+async function startEngine(options: { threads?: number; ports?: typeof PORTS } = {}) {
+  const troubles: MediaTrouble[] = [];
+  const engine = await startMediaEngine({
+    clock: systemClock,
+    startThread: (workerData) => startThread(ECHO_THREAD, { workerData, stderr: true }),
+    threads: options.threads ?? 1,
+    ports: options.ports ?? PORTS,
+    address: '127.0.0.1',
+    publicAddress: '127.0.0.1',
+    onTrouble: (trouble) => troubles.push(trouble),
+  });
+  onTestFinished(() => engine.close());
+  return { engine, troubles };
+}
+
+const open = (engine: ThreadedMediaEngine) => engine.open({ callId: 'c', timeoutMs: 0 });
+
+async function startPhone(codec: NegotiatedCodec, samples: Int16Array): Promise<RtpPhone> {
+  const phone = await startRtpPhone(codec, samples);
+  onTestFinished(() => phone.close());
+  return phone;
+}
+
+const target = (url: string): BridgeTarget => ({
+  url,
+  dialect: 'callway',
+  streamId: 's',
+  callId: 'c',
+  customParameters: {},
+  canReconnect: false,
+});
+
+async function connect(session: MediaSession, phone: RtpPhone, codec: NegotiatedCodec): Promise<void> {
+  await session.connect({
+    remote: { address: '127.0.0.1', port: phone.port, rtcpPort: phone.port + 1 },
+    codec,
+    dtmfPayloadType: 101,
+    packetDurationMs: 20,
+    direction: 'sendrecv',
+  });
+}
+
+const share = (samples: Int16Array, rateHz: number, frequencyHz: number) =>
+  tonePower(samples, rateHz, frequencyHz) / (2 * rootMeanSquare(samples) ** 2);
+
+describe('the media engine over real threads and sockets', () => {
+  it('carries a call to its engine and back, records it, and reports', async () => {
+    const { engine } = await startEngine();
+    const session = await open(engine);
+    expect(session).toMatchObject({ address: '127.0.0.1', rtpPort: 41_000 });
+    const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
+    const events: string[] = [];
+    for (const name of ['receiving', 'speaking', 'dtmf', 'command'] as const) {
+      session.events.on(name, () => events.push(name));
+    }
+    await connect(session, phone, CODECS.PCMU);
+    await session.startBridge(target('echo:'));
+    const path = join(tempDir(), 'call.wav');
+    await session.startRecording({ path });
+    phone.talkTo(session.rtpPort);
+    await sleep(1500);
+    expect(await session.figures()).toMatchObject({ codec: 'PCMU', packetsLost: 0 });
+    expect(engine.sessions).toBe(1);
+    await session.sendDtmf('7');
+    const [statistics] = await engine.statistics();
+    expect(statistics).toMatchObject({ sessions: 1 });
+    expect(statistics?.ticks).toBeGreaterThan(60);
+
+    const report = await session.close();
+    expect(await session.close()).toBe(report);
+    expect(engine.sessions).toBe(0);
+    expect(events.slice(0, 2)).toEqual(['receiving', 'speaking']);
+    const heard = phone.phone.hear(phone.received.filter(({ bytes }) => (bytes[1] ?? 0) < 200));
+    expect(share(heard.slice(4000, 10_000), 8000, 1000)).toBeGreaterThan(0.9);
+    expect(phone.received.some(({ bytes }) => read(bytes).payloadType === 101)).toBe(true);
+    expect(report.packetsSent).toBe(report.counters?.packetsDue);
+    expect(report.figures?.mos).toBeGreaterThan(4);
+    const file = parseWav(readFileSync(path));
+    expect(file.sampleRateHz).toBe(8000);
+    expect(report.recording).toMatchObject({ path, durationMs: file.samples.length / 16 });
+    for (const channel of [0, 1]) {
+      expect(share(pickChannel(file, channel).slice(4000, 10_000), 8000, 1000)).toBeGreaterThan(0.9);
+    }
+  });
+
+  it('spreads calls over its threads, and gives no port twice', async () => {
+    const { engine } = await startEngine({ threads: 2 });
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => open(engine)));
+    expect(new Set(sessions.map(({ rtpPort }) => rtpPort)).size).toBe(6);
+    expect((await engine.statistics()).map(({ sessions: count }) => count)).toEqual([3, 3]);
+  });
+
+  it('passes over ports that somebody else has, and says when all are taken', async () => {
+    const other = createSocket('udp4');
+    other.bind(41_003, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { engine } = await startEngine({ ports: { min: 41_000, max: 41_005 } });
+    const [first, second] = [await open(engine), await open(engine)];
+    expect([first.rtpPort, second.rtpPort]).toEqual([41_000, 41_004]);
+    await expect(open(engine)).rejects.toMatchObject({
+      category: 'unavailable',
+      code: 'media_ports_exhausted',
+    });
+    await first.close();
+    expect((await open(engine)).rtpPort).toBe(41_000);
+  });
+
+  it('tells the errors of the thread as they are', async () => {
+    const { engine } = await startEngine();
+    const session = await open(engine);
+    await expect(session.figures()).rejects.toMatchObject({ code: 'media_not_connected' });
+    const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
+    await connect(session, phone, CODECS.PCMU);
+    await expect(session.startBridge(target('refuse:'))).rejects.toMatchObject({
+      category: 'unavailable',
+      code: 'engine_unavailable',
+      message: 'the engine refuses',
+    });
+    await session.startBridge(target('echo:'));
+    await expect(session.startBridge(target('echo:'))).rejects.toMatchObject({ code: 'bridge_running' });
+    const { figures, ...report } = await session.close();
+    expect(figures?.codec).toBe('PCMU');
+    expect(report.recording).toBeUndefined();
+    await expect(session.sendDtmf('1')).rejects.toMatchObject({ code: 'call_ended' });
+  });
+
+  it.each(['crash:', 'throw:'])(
+    'loses only the calls of a thread that dies by %s, and replaces it',
+    async (how) => {
+      const { engine, troubles } = await startEngine({ threads: 2 });
+      const [doomed, spared] = [await open(engine), await open(engine)];
+      const [mine, other] = await Promise.all([
+        startPhone(CODECS.PCMU, tone(8000, 1000, 8000)),
+        startPhone(CODECS.PCMU, tone(8000, 1000, 8000)),
+      ]);
+      await connect(doomed, mine, CODECS.PCMU);
+      await connect(spared, other, CODECS.PCMU);
+      await spared.startBridge(target('echo:'));
+      const path = join(tempDir(), 'call.wav');
+      await doomed.startRecording({ path });
+      mine.talkTo(doomed.rtpPort);
+      other.talkTo(spared.rtpPort);
+      await sleep(1300);
+      const lost: string[] = [];
+      doomed.events.on('lost', ({ reason }) => lost.push(reason));
+      spared.events.on('lost', ({ reason }) => lost.push(reason));
+      const isFirst = doomed.startBridge(target(how));
+      if (how === 'crash:') await expect(isFirst).rejects.toMatchObject({ code: 'media_lost' });
+      else await isFirst.catch(() => {});
+      await expect.poll(() => lost.length).toBe(1);
+      expect(troubles).toMatchObject([{ kind: 'thread_lost', sessions: 1 }]);
+      const report = await doomed.close();
+      expect(report).toMatchObject({ packetsSent: 0, recording: { path, durationMs: 1000, error: lost[0] } });
+      expect(parseWav(readFileSync(path)).sampleRateHz).toBe(8000);
+
+      const before = other.received.length;
+      await sleep(300);
+      expect(other.received.length - before).toBeGreaterThan(8);
+      expect(lost.length).toBe(1);
+      await expect.poll(async () => (await engine.statistics()).length, { timeout: 8000 }).toBe(2);
+      const again = await open(engine);
+      expect((await engine.statistics()).map(({ sessions }) => sessions).sort()).toEqual([1, 1]);
+      await again.close();
+    },
+  );
+
+  it('closes its sessions when it is closed', async () => {
+    const { engine } = await startEngine();
+    const session = await open(engine);
+    await engine.close();
+    expect(engine.sessions).toBe(0);
+    expect(await session.close()).toMatchObject({ packetsSent: 0 });
+    await expect(open(engine)).rejects.toMatchObject({ code: 'media_unavailable' });
+  });
+
+  it('is not moved by garbage and a flood to a port, nor are other calls', async () => {
+    const { engine } = await startEngine();
+    const [attacked, quiet] = [await open(engine), await open(engine)];
+    const [victim, other, attacker] = [
+      await startPhone(CODECS.PCMU, tone(8000, 1000, 8000)),
+      await startPhone(CODECS.PCMU, tone(8000, 1000, 8000)),
+      await startPhone(CODECS.PCMU, tone(8000, 300, 8000)),
+    ];
+    for (const [session, phone] of [
+      [attacked, victim],
+      [quiet, other],
+    ] as const) {
+      await connect(session, phone, CODECS.PCMU);
+      await session.startBridge(target('echo:'));
+      phone.talkTo(session.rtpPort);
+    }
+    await sleep(400);
+    const endMs = performance.now() + 1000;
+    while (performance.now() < endMs) {
+      for (let n = 0; n < 100; n++) {
+        attacker.send(attacker.phone.next(), attacked.rtpPort);
+        attacker.send(new Uint8Array(50), attacked.rtpPort + 1);
+      }
+      await sleep(10);
+    }
+    const reports = [await attacked.close(), await quiet.close()];
+    for (const { figures } of reports) {
+      expect(figures?.packetsReceived).toBeGreaterThan(50);
+      expect(figures?.packetsLost).toBeLessThan(5);
+    }
+    for (const phone of [victim, other]) {
+      expect(share(phone.phone.hear(phone.received).slice(2000, 9000), 8000, 1000)).toBeGreaterThan(0.85);
+    }
+  });
+});
+
+describe('a thread that hangs', () => {
+  it('is ended and replaced once it does not answer', async () => {
+    const { createSimulatedClock } = await import('../../support/simulatedClock.ts');
+    const clock = createSimulatedClock();
+    const troubles: MediaTrouble[] = [];
+    const engine = await startMediaEngine({
+      clock,
+      startThread: (workerData) => startThread(ECHO_THREAD, { workerData }),
+      threads: 1,
+      ports: PORTS,
+      address: '127.0.0.1',
+      publicAddress: '203.0.113.5',
+      onTrouble: (trouble) => troubles.push(trouble),
+    });
+    onTestFinished(() => engine.close());
+    const session = await open(engine);
+    expect(session.address).toBe('203.0.113.5');
+    const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
+    await connect(session, phone, CODECS.PCMU);
+    const stuck = session.startBridge(target('stall:'));
+    const refused = expect(stuck).rejects.toMatchObject({ code: 'media_lost' });
+    clock.advance(5000);
+    clock.advance(5000);
+    expect(troubles).toEqual([]);
+    clock.advance(5000);
+    expect(troubles).toMatchObject([{ kind: 'thread_lost', reason: 'the media thread does not answer' }]);
+    await refused;
+    expect((await engine.statistics()).length).toBe(1);
+  });
+});

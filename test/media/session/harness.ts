@@ -1,0 +1,245 @@
+import { onTestFinished } from 'vitest';
+import type { Codec } from '../../../src/media/codecs/codec.ts';
+import { type CodecRegistry, createCodecRegistry } from '../../../src/media/codecs/registry.ts';
+import type { BridgeTarget, MediaParameters, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
+import type { PacketIo, PacketListener, PacketSocket } from '../../../src/media/packetIo/packetIo.ts';
+import type { PlayedMark, PlayPosition } from '../../../src/media/playPosition.ts';
+import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
+import { RtpPacketView, writeRtpHeader } from '../../../src/media/rtp/packet.ts';
+import type { MediaAddress } from '../../../src/media/rtp/sourceLatch.ts';
+import { type CallAudio, openCallAudio } from '../../../src/media/session/callAudio.ts';
+import type { ConnectEngine, EngineLink, EngineReceiver } from '../../../src/media/session/engineLink.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+
+export const PEER: MediaAddress = { address: '192.0.2.7', port: 4000 };
+
+export const CODECS = {
+  PCMU: { encodingName: 'PCMU', rtpClockRateHz: 8000, channels: 1, payloadType: 0 },
+  PCMA: { encodingName: 'PCMA', rtpClockRateHz: 8000, channels: 1, payloadType: 8 },
+  G722: { encodingName: 'G722', rtpClockRateHz: 8000, channels: 1, payloadType: 9 },
+  opus: { encodingName: 'opus', rtpClockRateHz: 48_000, channels: 2, payloadType: 111 },
+  L16: { encodingName: 'L16', rtpClockRateHz: 24_000, channels: 1, payloadType: 97 },
+} as const satisfies Record<string, NegotiatedCodec>;
+
+/** One for all tests of a file: compiling Opus takes a while. */
+const codecs: CodecRegistry = createCodecRegistry();
+
+export class FakeSocket implements PacketSocket {
+  readonly port: number;
+  failures = 0;
+  isClosed = false;
+  filter: MediaAddress | undefined;
+  readonly sent: { readonly bytes: Uint8Array; readonly to: MediaAddress }[] = [];
+  #listener: PacketListener = () => {};
+
+  constructor(port: number) {
+    this.port = port;
+  }
+  listen(listener: PacketListener): void {
+    this.#listener = listener;
+  }
+  send(bytes: Uint8Array, to: MediaAddress): void {
+    this.sent.push({ bytes: bytes.slice(), to });
+  }
+  only(source: MediaAddress | undefined): void {
+    this.filter = source;
+  }
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+  deliver(bytes: Uint8Array, from: MediaAddress = PEER): void {
+    this.#listener(bytes.slice(), from.address, from.port);
+  }
+}
+
+/** What an engine got, in order, and its mouth. */
+export class FakeLink implements EngineLink {
+  readonly sampleRateHz: SampleRateHz;
+  bufferedBytes = 0;
+  receiver: EngineReceiver;
+  closedWith: { readonly code: number; readonly reason: string } | undefined;
+  readonly audio: number[] = [];
+  readonly positions: number[] = [];
+  readonly said: (
+    | { readonly mark: PlayedMark }
+    | { readonly cleared: PlayPosition }
+    | { readonly digit: string; readonly durationMs: number }
+  )[] = [];
+
+  constructor(sampleRateHz: SampleRateHz, receiver: EngineReceiver) {
+    this.sampleRateHz = sampleRateHz;
+    this.receiver = receiver;
+  }
+  sendAudio(samples: Int16Array, position: number): void {
+    this.positions.push(position);
+    for (const sample of samples) this.audio.push(sample);
+  }
+  sendDtmf(digit: string, durationMs: number): void {
+    this.said.push({ digit, durationMs });
+  }
+  sendMark(mark: PlayedMark): void {
+    this.said.push({ mark });
+  }
+  sendCleared(cleared: PlayPosition): void {
+    this.said.push({ cleared });
+  }
+  async close(code: number, reason: string): Promise<void> {
+    this.closedWith ??= { code, reason };
+  }
+}
+
+/** A peer on paper: makes packets of a codec, and reads those that come back. */
+export class Phone {
+  readonly codec: Codec;
+  readonly payloadType: number;
+  ssrc = 0x1234;
+  sequenceNumber = 65_500;
+  timestamp = 4_294_960_000;
+  readonly #samples: Int16Array;
+  #at = 0;
+
+  /** @param samples - What it says, at its codec's rate, over and over. */
+  constructor(codec: NegotiatedCodec, samples: Int16Array) {
+    const format = codecs.find(codec);
+    if (format === undefined) throw new Error('no such codec');
+    this.codec = format.open();
+    this.payloadType = codec.payloadType;
+    this.#samples = samples;
+  }
+  /** The next 20 ms. */
+  next(): Uint8Array {
+    const { format } = this.codec;
+    const length = format.sampleRateHz / 50;
+    const payload = new Uint8Array(format.maxBytesPer20Ms);
+    const frame = this.#samples.subarray(this.#at, this.#at + length);
+    this.#at = (this.#at + length) % this.#samples.length;
+    const packet = this.packet(this.payloadType, payload.subarray(0, this.codec.encode(frame, payload)));
+    this.advance();
+    return packet;
+  }
+  packet(payloadType: number, payload: Uint8Array, timestamp = this.timestamp): Uint8Array {
+    const bytes = new Uint8Array(12 + payload.length);
+    const { sequenceNumber, ssrc } = this;
+    writeRtpHeader(bytes, { payloadType, marker: false, sequenceNumber, timestamp, ssrc });
+    bytes.set(payload, 12);
+    this.sequenceNumber = (this.sequenceNumber + 1) & 0xffff;
+    return bytes;
+  }
+  advance(): void {
+    this.timestamp = (this.timestamp + this.codec.format.rtpClockRateHz / 50) % 2 ** 32;
+  }
+  /** What packets of ours say, one after the other. */
+  hear(packets: readonly { readonly bytes: Uint8Array }[]): Int16Array {
+    const out: number[] = [];
+    const frame = new Int16Array(this.codec.format.sampleRateHz / 50);
+    for (const { bytes } of packets) {
+      const view = read(bytes);
+      if (view.payloadType !== this.payloadType) continue;
+      out.push(...frame.subarray(0, this.codec.decode(view.payload(), frame)));
+    }
+    return Int16Array.from(out);
+  }
+}
+
+export function read(bytes: Uint8Array): RtpPacketView {
+  const view = new RtpPacketView();
+  const defect = view.read(bytes);
+  if (defect !== undefined) throw new Error(`not RTP: ${defect}`);
+  return view;
+}
+
+export interface CallHarness {
+  readonly audio: CallAudio;
+  readonly clock: SimulatedClock;
+  readonly rtp: FakeSocket;
+  readonly rtcp: FakeSocket;
+  readonly links: FakeLink[];
+  readonly events: { readonly name: string; readonly value: unknown }[];
+  /** Of one kind. */
+  told(name: string): unknown[];
+  connect(parameters?: Partial<MediaParameters>): void;
+  bridge(target?: Partial<BridgeTarget>): Promise<FakeLink>;
+  /** Lets so many ticks pass; before each `before` is called. */
+  ticks(count: number, before?: (index: number) => void): void;
+}
+
+/** A call with everything around it simulated. */
+export async function openCall(
+  options: { timeoutMs?: number; connectEngine?: ConnectEngine } = {},
+): Promise<CallHarness> {
+  const clock = createSimulatedClock();
+  clock.advance(1000);
+  const sockets: FakeSocket[] = [];
+  const packetIo: PacketIo = {
+    bind: async ({ port }) => {
+      const socket = new FakeSocket(port);
+      sockets.push(socket);
+      return socket;
+    },
+  };
+  const links: FakeLink[] = [];
+  const connectEngine: ConnectEngine = async ({ sampleRateHz }, receiver) => {
+    const link = new FakeLink(sampleRateHz, receiver);
+    links.push(link);
+    return link;
+  };
+  const events: CallHarness['events'] = [];
+  let randoms = 0;
+  const audio = await openCallAudio(
+    {
+      clock,
+      packetIo,
+      codecs,
+      connectEngine: options.connectEngine ?? connectEngine,
+      randomUint32: () => (++randoms * 2_654_435_761) % 2 ** 32,
+    },
+    {
+      address: '127.0.0.1',
+      rtpPort: 30_000,
+      timeoutMs: options.timeoutMs ?? 0,
+      announce: (name, value) => events.push({ name, value }),
+    },
+  );
+  onTestFinished(async () => void (await audio.close()));
+  const [rtp, rtcp] = sockets;
+  if (rtp === undefined || rtcp === undefined) throw new Error('two sockets were expected');
+  return {
+    audio,
+    clock,
+    rtp,
+    rtcp,
+    links,
+    events,
+    told: (name) => events.filter((event) => event.name === name).map(({ value }) => value),
+    connect: (parameters) =>
+      audio.connect({
+        remote: { address: PEER.address, port: PEER.port, rtcpPort: PEER.port + 1 },
+        codec: CODECS.PCMU,
+        dtmfPayloadType: 101,
+        packetDurationMs: 20,
+        direction: 'sendrecv',
+        ...parameters,
+      }),
+    async bridge(target) {
+      await audio.startBridge({
+        url: 'ws://engine.test/',
+        dialect: 'callway',
+        streamId: 's',
+        callId: 'c',
+        customParameters: {},
+        canReconnect: false,
+        ...target,
+      });
+      const link = links.at(-1);
+      if (link === undefined) throw new Error('no link was asked for');
+      return link;
+    },
+    ticks(count, before = () => {}) {
+      for (let index = 0; index < count; index++) {
+        before(index);
+        clock.advance(20);
+        audio.tick({ deadlineMs: clock.monotonicMs(), lateMs: 0, skippedTicks: 0 });
+      }
+    },
+  };
+}
