@@ -91,7 +91,7 @@ export class RemoteSession implements MediaSession {
       return await this.#line.call('close', undefined);
     } catch (error) {
       if (!(error instanceof CallwayError && error.code === 'media_lost')) throw error;
-      return await this.#reportOfLost(error.message);
+      return await this.#reportOfLost(this.#lostReason ?? error.message);
     } finally {
       this.#onClosed();
     }

@@ -13,9 +13,11 @@ export const dgramPacketIo: PacketIo = {
       // Addresses are literal: asking the resolver would cost every packet a turn of the loop.
       lookup: (literal, _options, done) => done(null, literal, family),
     });
+    // Asked first: with addresses at hand it happens within the call.
+    const listening = once(socket, 'listening');
     socket.bind(port, address);
     try {
-      await once(socket, 'listening');
+      await listening;
     } catch (error) {
       socket.close();
       throw error;

@@ -87,10 +87,7 @@ export class PeerPath {
     const admission = this.gate.admit(bytes, address, port, nowMs);
     if (admission === 'rtcp') this.#receiveRtcp(bytes, address);
     if (admission !== 'rtp') return;
-    if (this.gate.hasLatched) {
-      this.#sockets.rtp.only({ address, port });
-      this.#isFiltering = true;
-    }
+    if (this.gate.hasLatched) this.#closeToOthers(this.#remote, address, port);
     this.#onRtp(this.gate.view, nowMs);
   }
 
@@ -99,8 +96,18 @@ export class PeerPath {
     if (++this.#rtcpThisTick <= MAX_RTCP_PACKETS_PER_TICK) this.#onRtcp(bytes, this.#nowMs());
   }
 
+  /** A peer that is where it said sends RTCP from where it said, too; behind a NAT nobody knows from which port. */
+  #closeToOthers(remote: MediaParameters['remote'], address: string, port: number): void {
+    this.#isFiltering = true;
+    this.#sockets.rtp.only({ address, port });
+    const isAsSignalled = remote.address === address && remote.port === port && remote.rtcpPort !== port;
+    this.#sockets.rtcp.only(isAsSignalled ? { address, port: remote.rtcpPort } : undefined);
+  }
+
   #openToAll(): void {
-    if (this.#isFiltering) this.#sockets.rtp.only(undefined);
+    if (!this.#isFiltering) return;
     this.#isFiltering = false;
+    this.#sockets.rtp.only(undefined);
+    this.#sockets.rtcp.only(undefined);
   }
 }
