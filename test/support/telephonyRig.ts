@@ -9,7 +9,7 @@ import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunk.t
 import { connectControl, type SipControl } from '../../src/telephony/control/control.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
 import { controlTraces, traceCall } from '../../src/telephony/trace/traces.ts';
-import { Phone } from '../sip/support/phone.ts';
+import { header, Phone } from '../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../sip/support/rig.ts';
 import { createFakeMedia, type FakeMediaEngine } from './fakeMedia.ts';
 
@@ -29,6 +29,14 @@ export interface TelephonyRig {
   dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): DialedLeg;
   /** The next request of that call that the phone gets. */
   next(leg: CallLeg, method: string): Promise<string>;
+  /** A request of the callee inside a call that it took. */
+  fromCallee(
+    method: string,
+    invite: string,
+    accepted: string,
+    extra?: readonly string[],
+    body?: string,
+  ): string;
   /** Each call that came in, in order. */
   incoming(): Promise<IncomingCall>;
   close(): Promise<void>;
@@ -113,6 +121,7 @@ export async function startTelephonyRig(
   });
   const waiting: ((call: IncomingCall) => void)[] = [];
   const came: IncomingCall[] = [];
+  let sequence = 76;
   telephony.onIncoming((call) => {
     const next = waiting.shift();
     if (next) next(call);
@@ -141,6 +150,23 @@ export async function startTelephonyRig(
       return watchLeg(leg);
     },
     next: (leg, method) => phone.next(new RegExp(`^${method} .*^Call-ID: ${leg.sipCallId}\r$`, 'ms')),
+    fromCallee(method, invite, accepted, extra = [], body = '') {
+      sequence += 1;
+      return [
+        `${method} ${header(invite, 'Contact').replace(/[<>]/g, '')} SIP/2.0`,
+        `Via: SIP/2.0/UDP 127.0.0.1:${phone.port};branch=z9hG4bK-callee-${sequence}`,
+        'Max-Forwards: 70',
+        `From: ${header(accepted, 'To')}`,
+        `To: ${header(invite, 'From')}`,
+        `Call-ID: ${header(invite, 'Call-ID')}`,
+        `CSeq: ${sequence} ${method}`,
+        `Contact: <${phone.uri}>`,
+        ...extra,
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        '',
+        body,
+      ].join('\r\n');
+    },
     incoming() {
       const call = came.shift();
       return call ? Promise.resolve(call) : new Promise((resolve) => waiting.push(resolve));

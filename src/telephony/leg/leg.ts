@@ -154,31 +154,27 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
       .catch(() => undefined)
       .finally(() => dispatch({ kind: 'over' }));
   };
+  const connect = () =>
+    steps.connect().then(
+      () => dispatch({ kind: 'connected' }),
+      (error: unknown) => {
+        onError(error, 'the audio of a call could not be connected');
+        dispatch({ kind: 'failed' });
+      },
+    );
+  const cancel = (reason: HangupReason) => {
+    after(CANCEL_WAIT_MS, () => dispatch({ kind: 'over' }));
+    steps.cancel?.(reason);
+  };
   const run = (effect: LegEffect): void => {
-    switch (effect.kind) {
-      case 'invite':
-        return steps.invite?.();
-      case 'cancel':
-        after(CANCEL_WAIT_MS, () => dispatch({ kind: 'over' }));
-        return steps.cancel?.(effect.reason);
-      case 'connect':
-        steps.connect().then(
-          () => dispatch({ kind: 'connected' }),
-          (error: unknown) => {
-            onError(error, 'the audio of a call could not be connected');
-            dispatch({ kind: 'failed' });
-          },
-        );
-        return undefined;
-      case 'bye':
-        return bye(effect.reason);
-      case 'announceRinging':
-        return events.emit('ringing', { hasEarlyMedia: effect.hasEarlyMedia });
-      case 'announceAnswered':
-        return events.emit('answered', { atMs: clock.now() });
-      case 'end':
-        return end(effect.end);
-    }
+    if (effect.kind === 'invite') steps.invite?.();
+    else if (effect.kind === 'cancel') cancel(effect.reason);
+    else if (effect.kind === 'connect') connect();
+    else if (effect.kind === 'bye') bye(effect.reason);
+    else if (effect.kind === 'announceRinging') {
+      events.emit('ringing', { hasEarlyMedia: effect.hasEarlyMedia });
+    } else if (effect.kind === 'announceAnswered') events.emit('answered', { atMs: clock.now() });
+    else end(effect.end);
   };
   const dispatch = (event: LegEvent): void => {
     const step = transition(state, event);

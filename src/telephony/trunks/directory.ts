@@ -12,6 +12,8 @@ export interface TrunkDirectory {
   readonly trunks: readonly Trunk[];
   /** @param address - Where the request came from. */
   from(address: string): Trunk[];
+  /** All addresses and networks that calls of trunks come from. */
+  readonly sources: readonly string[];
   /** Calls back after each reading that found a change, until the returned function is called. */
   onChange(listener: (trunks: readonly Trunk[]) => void): () => void;
   /** Idempotent. */
@@ -96,6 +98,10 @@ export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
           trunk.inboundCidrs.some((range) => isWithin(source, range)) ||
           sourceHosts(trunk).some((host) => addresses.get(host)?.some((one) => isWithin(source, one))),
       );
+    },
+    get sources() {
+      const ranges = trunks.flatMap(({ inboundCidrs }) => inboundCidrs);
+      return [...new Set([...ranges, ...[...addresses.values()].flat()])];
     },
     onChange(listener) {
       listeners.add(listener);

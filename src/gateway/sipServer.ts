@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
+
+import { type EmbeddedSipServer, startEmbeddedSipServer } from '../../sip/embed.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../config/config.ts';
+import { backoffMs } from '../telephony/backoff.ts';
+import type { ControlTarget } from '../telephony/control/session.ts';
+import type { TraceSource } from '../telephony/trace/traces.ts';
+
+/** A SIP server to connect to, whether ours or another's. */
+export interface SipServerAccess {
+  /** Undefined while there is none. */
+  target(): ControlTarget | undefined;
+  /** Ours shows every message of a call; of another's we know what it tells applications. */
+  readonly traces: TraceSource | undefined;
+  readonly showsTrying: boolean;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+const DEFAULT_DRACHTIO_PORT = 9022;
+const RESTART_BACKOFF = { firstMs: 200, maxMs: 10_000 };
+
+/** The drachtio-server of the settings, which is connected to and left alone. */
+export function externalSipServer(url: string): SipServerAccess {
+  const { hostname, port, password } = new URL(url);
+  const target = {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? DEFAULT_DRACHTIO_PORT : Number(port),
+    secret: decodeURIComponent(password),
+  };
+  return { target: () => target, traces: undefined, showsTrying: false, close: async () => undefined };
+}
+
+export interface EmbeddedParts {
+  readonly config: Config;
+  /** Sources that are never limited or banned: the trunks’ own. */
+  readonly trusted: readonly string[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/**
+ * Runs our own SIP server in a thread, and starts it anew when the thread dies: on the same SIP port, since that is
+ * where carriers send calls.
+ *
+ * @throws {Error} When it cannot be started the first time: a port is taken, a certificate cannot be read.
+ */
+export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServerAccess> {
+  const { config, clock, logger } = parts;
+  const secret = randomBytes(24).toString('base64url');
+  const options = serverOptions(parts, secret);
+  let server: EmbeddedSipServer | undefined = await startEmbeddedSipServer(options);
+  const sipPort = server.sipPorts.find(({ transport }) => transport === 'udp')?.port ?? config.SIP_PORT;
+  const followers = new Map<string, { stop: () => void; again: (next: EmbeddedSipServer) => void }>();
+  let isClosed = false;
+  let stopWaiting: () => void = () => undefined;
+  logger.info({ endpoints: server.sipPorts }, 'the SIP server listens');
+
+  const wait = (delayMs: number) =>
+    new Promise<void>((resolve) => {
+      const timer = clock.setTimer(resolve, delayMs);
+      stopWaiting = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  const startAgain = async () => {
+    for (let failures = 1; !server && !isClosed; failures += 1) {
+      await wait(backoffMs(RESTART_BACKOFF, failures, parts.random()));
+      if (isClosed) return;
+      server = await startEmbeddedSipServer({ ...options, port: sipPort }).catch((error: unknown) => {
+        logger.error({ err: error }, 'the SIP server could not be started');
+        return undefined;
+      });
+    }
+  };
+  const keep = async () => {
+    while (server && !isClosed) {
+      const reason = await Promise.race([server.lost, closed]);
+      if (reason === undefined) return;
+      server = undefined;
+      logger.error({ err: reason }, 'the SIP server died and is started anew');
+      await startAgain();
+      for (const follower of followers.values()) if (server) follower.again(server);
+    }
+  };
+  let announceClosed: () => void = () => undefined;
+  const closed = new Promise<undefined>((resolve) => {
+    announceClosed = () => resolve(undefined);
+  });
+  const keeping = keep();
+
+  return {
+    target: () => (server ? { host: LOOPBACK, port: server.controlPort, secret } : undefined),
+    showsTrying: true,
+    traces: {
+      follow(sipCallId, listener) {
+        const begin = (one: EmbeddedSipServer) =>
+          one.follow(sipCallId, (entries) =>
+            listener(
+              entries.map(({ atMs, direction, transport, remote, text }) => ({
+                at: new Date(atMs).toISOString(),
+                direction,
+                transport,
+                remote,
+                text,
+              })),
+            ),
+          );
+        const follower = {
+          stop: server ? begin(server) : () => undefined,
+          again(next: EmbeddedSipServer) {
+            follower.stop = begin(next);
+          },
+        };
+        followers.set(sipCallId, follower);
+        return () => {
+          followers.delete(sipCallId);
+          follower.stop();
+        };
+      },
+    },
+    async close() {
+      isClosed = true;
+      stopWaiting();
+      announceClosed();
+      await keeping;
+      await server?.close();
+    },
+  };
+}
+
+function serverOptions({ config, trusted }: EmbeddedParts, secret: string) {
+  const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'));
+  return {
+    host: config.SIP_HOST,
+    port: config.SIP_PORT,
+    ...(config.SIP_TLS_PORT === undefined ? {} : { tlsPort: config.SIP_TLS_PORT }),
+    ...(config.PUBLIC_IP === undefined ? {} : { publicAddress: config.PUBLIC_IP }),
+    tls: {
+      cert: read(config.SIP_TLS_CERT_FILE),
+      key: read(config.SIP_TLS_KEY_FILE),
+      ca: read(config.SIP_TLS_CA_FILE),
+      verify: config.SIP_TLS_VERIFY,
+    },
+    control: { host: LOOPBACK, port: 0, secret },
+    trusted,
+    showTrying: true,
+  };
+}

@@ -1,0 +1,131 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+
+import type { Clock } from '../base/clock.ts';
+import type { Telephony } from '../calls/callLeg.ts';
+import type { Leases, NodeBus, TrunkHealthBoard } from '../calls/coordination.ts';
+import type { PhoneNumberStore, TrunkStore } from '../calls/stores.ts';
+import type { Config } from '../config/config.ts';
+import type { Dependency } from '../http/ports.ts';
+import type { MediaEngine } from '../media/mediaSession.ts';
+import { connectControl } from '../telephony/control/control.ts';
+import { createTelephony } from '../telephony/telephony.ts';
+import { controlTraces, type TraceSink, traceCall } from '../telephony/trace/traces.ts';
+import { createTrunkDirectory } from '../telephony/trunks/directory.ts';
+import { resolveSipHost } from '../telephony/trunks/resolveHost.ts';
+import { createTrunkWatchers, type TrunkWatchers } from '../telephony/trunks/watchers.ts';
+import { embeddedSipServer, externalSipServer } from './sipServer.ts';
+
+export interface TelephonyParts {
+  readonly config: Config;
+  readonly media: MediaEngine;
+  readonly trunks: Pick<TrunkStore, 'active'>;
+  readonly numbers: Pick<PhoneNumberStore, 'findByNumber'>;
+  readonly traceSink: TraceSink;
+  readonly leases: Leases;
+  readonly board: Pick<TrunkHealthBoard, 'publish'>;
+  readonly bus: Pick<NodeBus, 'subscribe'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface BuiltTelephony {
+  readonly telephony: Telephony;
+  readonly watchers: TrunkWatchers;
+  /** For `/readyz`. */
+  readonly dependency: Dependency;
+  /** Unregisters, disconnects, and ends the embedded SIP server. Calls are to be over before. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the SIP server (or connects to the one of the settings) and what works with it.
+ *
+ * @throws {Error} When the embedded SIP server cannot be started.
+ */
+export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTelephony> {
+  const { config, clock } = parts;
+  const logger = parts.logger.child({ part: 'telephony' });
+  const random = Math.random;
+  const makeToken = () => randomBytes(8).toString('hex');
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+
+  const directory = createTrunkDirectory({
+    store: parts.trunks,
+    bus: parts.bus,
+    resolve: resolveSipHost,
+    clock,
+    onError,
+  });
+  await directory.start();
+  const server = config.DRACHTIO_URL
+    ? externalSipServer(config.DRACHTIO_URL)
+    : await embeddedSipServer({ config, trusted: directory.sources, clock, random, logger }).catch(
+        async (error: unknown) => {
+          await directory.close();
+          throw error;
+        },
+      );
+  const control = connectControl({
+    target: server.target,
+    tag: `callway-${makeToken()}`,
+    clock,
+    random,
+    onError,
+  });
+  control.events.on('up', ({ endpoints, version }) => logger.info({ endpoints, version }, 'SIP is up'));
+  control.events.on('down', ({ reason }) => logger.warn({ reason }, 'SIP is down'));
+  const tracing = {
+    source: server.traces ?? controlTraces(control),
+    sink: parts.traceSink,
+    clock,
+    onError,
+  };
+  const telephony = createTelephony({
+    control,
+    clock,
+    makeToken,
+    makeCallId: randomUUID,
+    onError,
+    media: parts.media,
+    traceCall: (sipCallId) => traceCall(tracing, sipCallId),
+    mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
+    showsTrying: server.showsTrying,
+    directory,
+    numbers: parts.numbers,
+  });
+  const watchers = createTrunkWatchers({
+    directory,
+    leases: parts.leases,
+    board: parts.board,
+    control,
+    clock,
+    random,
+    makeToken,
+    onError,
+  });
+  watchers.start();
+
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    await watchers.close();
+    await directory.close();
+    await control.close();
+    await server.close();
+  };
+  return {
+    telephony,
+    watchers,
+    dependency: {
+      name: 'sip',
+      check: async () => {
+        if (!control.isUp) throw new Error('there is no connection to the SIP server');
+      },
+      isAway: () => !control.isUp,
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
