@@ -70,7 +70,27 @@ export interface CallSettings {
   readonly maxDurationSeconds: number;
   readonly record: boolean;
   readonly media: CallMedia | null;
+  /** The numbers as they were asked for, for trunks that write them as given; absent where nobody asked. */
+  readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
 }
+
+/** What changes in a call's life. */
+export type CallChange = Partial<
+  Pick<
+    Call,
+    | 'status'
+    | 'endReason'
+    | 'trunkId'
+    | 'sipCallId'
+    | 'sip'
+    | 'q850Cause'
+    | 'startedAt'
+    | 'answeredAt'
+    | 'endedAt'
+    | 'figures'
+    | 'recording'
+  >
+>;
 
 export interface CallRecording {
   readonly status: 'recording' | 'ready' | 'failed';

@@ -21,6 +21,8 @@ export interface DialRequest {
   /** In the product's normal form; the trunk's number format is applied by telephony. */
   readonly fromNumber: string;
   readonly toNumber: string;
+  /** As the API's caller wrote them, for trunks whose number format is `as_given`. @see writeNumber */
+  readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
   /** From INVITE to the final answer; then CANCEL. */
   readonly ringTimeoutMs: number;
 }

@@ -1,6 +1,7 @@
 import type { Page, PageOf } from '../base/page.ts';
 import type { Session, SessionEvent } from '../conversation/session.ts';
-import type { Call, CallDirection, CallStatus } from './call.ts';
+import type { Call, CallChange, CallDirection, CallRecording, CallStatus } from './call.ts';
+
 import type { PhoneNumber, PhoneNumberInput, PhoneNumberPatch } from './phoneNumber.ts';
 import type { Trunk, TrunkInput, TrunkPatch } from './trunk.ts';
 
@@ -14,6 +15,8 @@ export interface TrunkStore {
   remove(projectId: string, id: string): Promise<boolean>;
   /** Active trunks of all projects: for registration, health and the matching of what comes in. */
   active(): Promise<Trunk[]>;
+  /** Active trunks of one project, oldest first. */
+  activeOf(projectId: string): Promise<Trunk[]>;
 }
 
 /** Numbers are kept and compared in the product's normal form. */
@@ -67,32 +70,53 @@ export interface CallStore {
   ): Promise<Call | undefined>;
   /** Asks whoever carries it to hang up; a queued one is over at once. */
   requestHangup(projectId: string, id: string, at: string): Promise<Call | undefined>;
-  /** Queued calls older than `before`, for those whose job was lost. */
-  queuedBefore(before: Date, limit: number): Promise<{ readonly id: string; readonly projectId: string }[]>;
-  /** Live calls of nodes that have not beaten since `before`. */
-  orphans(before: Date, limit: number): Promise<Call[]>;
-  /** Live calls of one node that began another life: what its former one left. */
+  /**
+   * What became of the recording; the first time counts, before the call's end and after it.
+   *
+   * @returns The call after it; undefined where nothing was changed.
+   */
+  closeRecording(id: string, recording: CallRecording): Promise<Call | undefined>;
+  /** All that the call's end makes due is done. */
+  settle(id: string): Promise<void>;
+  /** Calls that no node has taken yet, oldest first. @param after - Only those after this one. */
+  queued(after: string | null, limit: number): Promise<QueuedCall[]>;
+  /**
+   * Calls that nobody sees to: carried by a node that has not beaten since `before`, or over since then and still not
+   * settled, though no recording of theirs is being stored.
+   */
+  orphans(before: Date, limit: number): Promise<OrphanedCall[]>;
+  /** Calls of one node that are not settled; where it begins another life, what its former one left. */
   carriedBy(nodeId: string): Promise<Call[]>;
   /** A node's sign of life. */
   beat(nodeId: string, at: Date): Promise<void>;
+  /** How long callers waited for the agent's first words, of those sessions that had turns. */
+  turnLatencies(instanceIds: readonly string[]): Promise<Map<string, TurnLatency>>;
 }
 
-export type CallChange = Partial<
-  Pick<
-    Call,
-    | 'status'
-    | 'endReason'
-    | 'trunkId'
-    | 'sipCallId'
-    | 'sip'
-    | 'q850Cause'
-    | 'startedAt'
-    | 'answeredAt'
-    | 'endedAt'
-    | 'figures'
-    | 'recording'
-  >
->;
+export interface QueuedCall {
+  readonly id: string;
+  readonly projectId: string;
+  readonly toNumber: string;
+  readonly createdAtMs: number;
+}
+
+export interface OrphanedCall {
+  readonly call: Call;
+  /** When its node last beat; null where that is not known. */
+  readonly lastSeenAt: string | null;
+}
+
+export interface TurnLatency {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+/** Recordings whose calls are gone, by retention or with their project; their files are to be removed. */
+export interface RecordingRemovals {
+  /** Keys in the recording store, longest due first. */
+  due(limit: number): Promise<string[]>;
+  done(key: string): Promise<void>;
+}
 
 /** One SIP message of a call, credentials blanked. */
 export interface SipTraceMessage {

@@ -1,5 +1,11 @@
 import { CallwayError, invalid } from '../base/errors.ts';
-import { type Channel, type Session, type SessionState, sessionData } from '../conversation/session.ts';
+import {
+  type Channel,
+  type Session,
+  type SessionEvent,
+  type SessionState,
+  sessionData,
+} from '../conversation/session.ts';
 import type { FoundSession, SessionEnding, SessionStore, TurnRecord } from '../conversation/stores.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { asInJson, containing } from './like.ts';
@@ -44,13 +50,7 @@ export function sessionStore(database: Queryable): SessionStore {
   return {
     find,
     async insert(session, started) {
-      const [inserted] = await database.query(INSERT, [
-        ...toParameters(session),
-        JSON.stringify(sessionData(session)),
-        started.type,
-        started.at,
-        JSON.stringify(started.data),
-      ]);
+      const [inserted] = await database.query(INSERT, sessionParameters(session, started));
       if (inserted) return;
       throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
     },
@@ -93,8 +93,9 @@ export function sessionStore(database: Queryable): SessionStore {
   };
 }
 
-const INSERT = `
-  WITH session AS (
+/** Parts of a `WITH` that keep a new session, with {@link sessionParameters}; `session` has a row if it was kept. */
+export const INSERT_SESSION = `
+  session AS (
     INSERT INTO sessions (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12)
     ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
   ), searchable AS (
@@ -107,8 +108,9 @@ const INSERT = `
   ), event AS (
     INSERT INTO session_events (instance_id, type, at, data)
     SELECT instance_id, $14, $15::timestamptz, $16::json FROM session
-  )
-  SELECT instance_id FROM session`;
+  )`;
+
+const INSERT = `WITH ${INSERT_SESSION} SELECT instance_id FROM session`;
 
 const SAVE_TURN = `
   WITH saved AS (
@@ -172,7 +174,7 @@ const searchFor = (patterns: number): string => `
   LEFT JOIN session_texts AS text USING (instance_id)
   ORDER BY page.updated_at DESC, page.session_id`;
 
-function toParameters(session: Session): Parameter[] {
+export function sessionParameters(session: Session, started: SessionEvent): Parameter[] {
   return [
     session.projectId,
     session.sessionId,
@@ -186,6 +188,10 @@ function toParameters(session: Session): Parameter[] {
     JSON.stringify(session.state),
     session.startedAt,
     session.lastActivityAt,
+    JSON.stringify(sessionData(session)),
+    started.type,
+    started.at,
+    JSON.stringify(started.data),
   ];
 }
 

@@ -4,6 +4,7 @@ import { apiKeyStore } from './apiKeys.ts';
 import { auditStore } from './audit.ts';
 import { chunkSearch } from './chunkSearch.ts';
 import { chunkStore } from './chunks.ts';
+import { callStore } from './calls.ts';
 import type { Database, Queryable } from './database.ts';
 import { datasetStore } from './datasets.ts';
 import { fileRemovalStore } from './fileRemovals.ts';
@@ -13,13 +14,17 @@ import { knowledgebaseStore } from './knowledgebases.ts';
 import { legacyUsageStore } from './legacyUsage.ts';
 import { memoryStore } from './memories.ts';
 import { pathwayStore } from './pathways.ts';
+import { phoneNumberStore } from './phoneNumbers.ts';
 import { projectStore } from './projects.ts';
+import { recordingRemovals } from './recordingRemovals.ts';
 import { releaseStore } from './releases.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 import { sessionStore } from './sessions.ts';
+import { sipTraceStore } from './sipTraces.ts';
 import { testCaseStore } from './testCases.ts';
 import { testSuiteStore } from './testSuites.ts';
 import { toolStore } from './tools.ts';
+import { trunkStore } from './trunks.ts';
 import { webhookDeliveryStore } from './webhookDeliveries.ts';
 import { webhookOutbox } from './webhookOutbox.ts';
 import { webhookSecretStore } from './webhookSecrets.ts';
@@ -61,5 +66,10 @@ function storesOver(database: Queryable, sealing: Sealing) {
     fileRemovals: fileRemovalStore(database),
     webhookDeliveries: webhookDeliveryStore(database),
     webhookSecrets: webhookSecretStore(database, sealing),
+    trunks: trunkStore(database, sealing),
+    phoneNumbers: phoneNumberStore(database),
+    calls: callStore(database),
+    sipTraces: sipTraceStore(database),
+    recordingRemovals: recordingRemovals(database),
   };
 }
