@@ -36,12 +36,27 @@ export interface JobContext {
 }
 
 export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<void>;
+/** A job that could not be done yet waits, and then goes to any node; nothing else makes a job wait. */
+export interface JobAgain {
+  readonly again: true;
+  readonly afterMs: number;
+}
+
+export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobAgain | undefined>;
+
+export interface JobWorker {
+  /** Takes no more jobs; those begun go on. */
+  pause(): Promise<void>;
+  /** Takes no more jobs, and waits for those begun. Idempotent. */
+  close(): Promise<void>;
+}
 
 /** BullMQ over the Redis of the settings: its queues, its workers, and their end. */
 export interface Jobs {
   queue<Data>(kind: QueueKind<Data>): JobQueue<Data>;
   /** Takes jobs at once, so many at a time. A handler that throws has its job tried again as the kind's options say. */
   work<Data>(kind: QueueKind<Data>, handler: JobHandler<Data>, concurrency: number): void;
+  work<Data>(kind: QueueKind<Data>, handler: JobHandler<Data>, concurrency: number): JobWorker;
   /** Workers end first, and hand over what they were at; then the queues, then the connections. Idempotent. */
   close(): Promise<void>;
 }
@@ -86,6 +101,14 @@ export function openJobs(deps: JobsDeps): Jobs {
       const worker = new Worker(
         kind.name,
         (job: Job, token) => runJob(job, token, kind.schema, handler, stopping.signal),
+      let paused = false;
+      const worker = new Worker(
+        kind.name,
+        // A worker that pauses may have asked for its next job already.
+        (job: Job, token) =>
+          paused
+            ? putOff(job, token, HAND_OVER_MS)
+            : runJob(job, token, kind.schema, handler, stopping.signal),
         {
           connection: connect('wait'),
           prefix: prefixOf(kind.name),
@@ -98,6 +121,13 @@ export function openJobs(deps: JobsDeps): Jobs {
       );
       worker.on('error', (error) => deps.onError(error, kind.name));
       closers.push(() => worker.close());
+      return {
+        async pause() {
+          paused = true;
+          await worker.pause(true);
+        },
+        close: () => worker.close(),
+      };
     },
     close() {
       stopping.abort(new Error('the service is stopping'));
@@ -127,6 +157,17 @@ async function runJob<Data>(
     await job.moveToDelayed(Date.now() + HAND_OVER_MS, token);
     throw new DelayedError();
   }
+  const outcome = await handler(schema.parse(job.data), { signal, isLastAttempt }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    return putOff(job, token, HAND_OVER_MS);
+  });
+  if (outcome) await putOff(job, token, outcome.afterMs);
+}
+
+/** BullMQ wants to be told by an error that the job has been moved. */
+async function putOff(job: Job, token: string | undefined, byMs: number): Promise<never> {
+  await job.moveToDelayed(Date.now() + byMs, token);
+  throw new DelayedError();
 }
 
 async function closeInOrder(closers: readonly (() => Promise<void>)[]): Promise<void> {
