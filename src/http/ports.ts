@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
 import type { MediaStreams } from '../bridge/mediaStreams.ts';
+import type { RecordingStore } from '../calls/recordingStore.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
@@ -17,6 +18,7 @@ import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
 import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
 import type { EncoderName, OpenAiEncoderName } from '../models/embedder.ts';
+import type { RecordingUrls } from '../recording/signedUrl.ts';
 import type { TestCaseStore, TestSuiteStore } from '../suites/stores.ts';
 
 /** One store an aggregate; in a transaction all of them see and change the same moment. */
@@ -98,6 +100,12 @@ export interface Knowledge {
   readonly retrieval: Retrieval;
 }
 
+/** Recordings, and the links that open them. */
+export interface RecordingAccess {
+  readonly store: Pick<RecordingStore, 'open'>;
+  readonly urls: Pick<RecordingUrls, 'verify'>;
+}
+
 /** All that the routes need from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
@@ -116,6 +124,8 @@ export interface HttpDeps {
   readonly knowledge: Knowledge;
   /** Absent where the program has no voice. */
   readonly mediaStreams?: MediaStreams;
+  /** Absent where the program keeps no recordings. */
+  readonly recordings?: RecordingAccess;
   /** Hangs up a live call; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }

@@ -37,6 +37,7 @@ import { pathwayRoutes } from './routes/pathway.ts';
 import { pathwayEdgeRoutes } from './routes/pathwayEdges.ts';
 import { pathwayNodeRoutes } from './routes/pathwayNodes.ts';
 import { projectRoutes } from './routes/projects.ts';
+import { recordingRoutes } from './routes/recordings.ts';
 import { sessionHistoryRoutes } from './routes/sessionHistory.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { testCaseRoutes } from './routes/testCases.ts';
@@ -124,6 +125,7 @@ const ROUTES = [
   datasetUploadRoutes,
   chunkRoutes,
   knowledgeQueryRoutes,
+  recordingRoutes,
 ];
 
 async function addHooks(app: App, deps: HttpDeps): Promise<void> {

@@ -18,7 +18,7 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   legacy: { admin: 401, secret: 'in', reader: 401, writer: 401, caller: 401, keeper: 401 },
   write: { admin: 401, secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
 };
-const PUBLIC = ['/healthz', '/readyz', '/metrics', '/openapi.json'];
+const PUBLIC = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/recordings/{token}'];
 const PROJECT = '/v1/projects/{projectId}';
 
 function accessOf(method: string, path: string): string {

@@ -55,6 +55,7 @@ export interface ServerOptions {
   readonly sessions?: Pick<SessionStore, 'search'>;
   readonly webhookAdmin?: Partial<WebhookAdmin>;
   readonly hangUp?: HttpDeps['hangUp'];
+  readonly recordings?: HttpDeps['recordings'];
 }
 
 /** The HTTP API on a socket of its own, over stores in memory and scripted conversations. */
@@ -95,6 +96,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...options.webhookAdmin,
     },
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),
+    ...(options.recordings ? { recordings: options.recordings } : {}),
     settings: {
       modelNames: ['scripted-model', 'vendor/large'],
       publicUrl: () => 'http://callway.test',

@@ -54,6 +54,7 @@ const TAGS = [
   ['Chat', 'Talking with the agent through OpenAI’s clients.'],
   ['Sessions', 'Live sessions, and the history of all.'],
   ['Knowledge', 'Documents that the agent answers from.'],
+  ['Calls', 'Phone calls and their recordings.'],
   ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
   ['Tests', 'Test cases, and suites of them.'],
   ['Operations', 'Health, readiness, numbers.'],

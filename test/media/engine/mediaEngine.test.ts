@@ -182,7 +182,8 @@ describe('the media engine over real threads and sockets', () => {
       await expect.poll(() => lost.length).toBe(1);
       expect(troubles).toMatchObject([{ kind: 'thread_lost', sessions: 1 }]);
       const report = await doomed.close();
-      expect(report).toMatchObject({ packetsSent: 0, recording: { path, durationMs: 1000, error: lost[0] } });
+      expect(report).toMatchObject({ packetsSent: 0, recording: { path, error: lost[0] } });
+      expect(report.recording?.durationMs).toBeGreaterThanOrEqual(1000);
       expect(parseWav(readFileSync(path)).sampleRateHz).toBe(8000);
 
       const before = other.received.length;
