@@ -1,11 +1,10 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
-import type { Call } from './call.ts';
+import type { Call, CallChange } from './call.ts';
 import type { CallLeg, LegEnd } from './callLeg.ts';
 import { type CallEffect, type CallEvent, type CallState, transition } from './callMachine.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
-import type { CallChange } from './stores.ts';
 import type { Trunk } from './trunk.ts';
 
 export interface LiveCallDeps {

@@ -35,14 +35,13 @@ export interface JobContext {
   readonly isLastAttempt: boolean;
 }
 
-export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<void>;
 /** A job that could not be done yet waits, and then goes to any node; nothing else makes a job wait. */
 export interface JobAgain {
   readonly again: true;
   readonly afterMs: number;
 }
 
-export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobAgain | undefined>;
+export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobAgain | undefined | void>;
 
 export interface JobWorker {
   /** Takes no more jobs; those begun go on. */
@@ -55,7 +54,6 @@ export interface JobWorker {
 export interface Jobs {
   queue<Data>(kind: QueueKind<Data>): JobQueue<Data>;
   /** Takes jobs at once, so many at a time. A handler that throws has its job tried again as the kind's options say. */
-  work<Data>(kind: QueueKind<Data>, handler: JobHandler<Data>, concurrency: number): void;
   work<Data>(kind: QueueKind<Data>, handler: JobHandler<Data>, concurrency: number): JobWorker;
   /** Workers end first, and hand over what they were at; then the queues, then the connections. Idempotent. */
   close(): Promise<void>;
@@ -98,9 +96,6 @@ export function openJobs(deps: JobsDeps): Jobs {
       };
     },
     work(kind, handler, concurrency) {
-      const worker = new Worker(
-        kind.name,
-        (job: Job, token) => runJob(job, token, kind.schema, handler, stopping.signal),
       let paused = false;
       const worker = new Worker(
         kind.name,
@@ -150,13 +145,6 @@ async function runJob<Data>(
   signal: AbortSignal,
 ): Promise<void> {
   const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-  try {
-    await handler(schema.parse(job.data), { signal, isLastAttempt });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    await job.moveToDelayed(Date.now() + HAND_OVER_MS, token);
-    throw new DelayedError();
-  }
   const outcome = await handler(schema.parse(job.data), { signal, isLastAttempt }).catch((error: unknown) => {
     if (!signal.aborted) throw error;
     return putOff(job, token, HAND_OVER_MS);
