@@ -41,7 +41,7 @@ export interface JobAgain {
   readonly afterMs: number;
 }
 
-export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobAgain | undefined | void>;
+export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobAgain | undefined>;
 
 export interface JobWorker {
   /** Takes no more jobs; those begun go on. */

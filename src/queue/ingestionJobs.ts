@@ -36,5 +36,9 @@ export function workOnIngestion(
   handler: (payload: IngestionPayload, context: JobContext) => Promise<void>,
   concurrency: number,
 ): void {
-  jobs.work(KIND, handler, concurrency);
+  const work = async (payload: IngestionPayload, context: JobContext) => {
+    await handler(payload, context);
+    return undefined;
+  };
+  jobs.work(KIND, work, concurrency);
 }
