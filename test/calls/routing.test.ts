@@ -1,40 +1,27 @@
 import { expect, test } from 'vitest';
 
-import { routeOf } from '../../src/calls/routing.ts';
+import { upFirst } from '../../src/calls/routing.ts';
 import { type Trunk, trunkInput } from '../../src/calls/trunk.ts';
 
-const trunk = (id: string, fields: Partial<Trunk> = {}): Trunk => ({
+const trunk = (id: string): Trunk => ({
   ...trunkInput.parse({ name: id, host: 'sip.example.com' }),
   id,
   projectId: 'p',
   createdAt: '',
   updatedAt: '',
-  ...fields,
 });
-const ids = (trunks: readonly Trunk[]) => trunks.map(({ id }) => id);
-const nothingSeen = new Map();
+const trunks = ['a', 'b', 'c', 'd'].map(trunk);
+const ids = (some: readonly Trunk[]) => some.map(({ id }) => id);
 
-test('keeps the number’s own order', () => {
-  const trunks = [trunk('a', { priority: 1 }), trunk('b', { priority: 2 }), trunk('c')];
-  expect(ids(routeOf(['b', 'c', 'a'], trunks, nothingSeen))).toEqual(['b', 'c', 'a']);
+test('trunks that nobody has seen down keep their order', () => {
+  expect(ids(upFirst(trunks, new Map()))).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('goes by priority where the number names none', () => {
-  const trunks = [trunk('a', { priority: 2 }), trunk('b', { priority: 1 })];
-  expect(ids(routeOf([], trunks, nothingSeen))).toEqual(['b', 'a']);
-});
-
-test('leaves out what is not active or not there', () => {
-  const trunks = [trunk('a', { status: 'inactive' }), trunk('b')];
-  expect(ids(routeOf(['a', 'gone', 'b'], trunks, nothingSeen))).toEqual(['b']);
-});
-
-test('tries those that were seen to be down last, and still tries them', () => {
-  const trunks = [trunk('a'), trunk('b'), trunk('c'), trunk('d')];
+test('those that were seen to be down are tried last, and still tried', () => {
   const health = new Map([
     ['a', { reachable: false, registered: null }],
     ['b', { reachable: true, registered: false }],
     ['c', { reachable: null, registered: null }],
   ]);
-  expect(ids(routeOf(['a', 'b', 'c', 'd'], trunks, health))).toEqual(['c', 'd', 'a', 'b']);
+  expect(ids(upFirst(trunks, health))).toEqual(['c', 'd', 'a', 'b']);
 });

@@ -1,0 +1,77 @@
+import type { Clock } from '../base/clock.ts';
+import type { Call } from './call.ts';
+import type { CallRunner } from './callRunner.ts';
+import { candidateTrunks } from './candidateTrunks.ts';
+import type { JobResult, TrunkHealthBoard, TrunkSlots } from './coordination.ts';
+import type { CallEnd } from './finishCall.ts';
+import { upFirst } from './routing.ts';
+import type { CallStore, PhoneNumberStore, TrunkStore } from './stores.ts';
+import type { Trunk } from './trunk.ts';
+
+export interface PlaceCallsDeps {
+  readonly nodeId: string;
+  readonly calls: Pick<CallStore, 'claim' | 'unclaim'>;
+  readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
+  readonly trunks: Pick<TrunkStore, 'activeOf'>;
+  readonly health: Pick<TrunkHealthBoard, 'read'>;
+  readonly slots: Pick<TrunkSlots, 'take'>;
+  readonly runner: Pick<CallRunner, 'place'>;
+  readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
+  readonly clock: Clock;
+}
+
+const DONE: JobResult = { done: true };
+/** A call that waits for a trunk asks again at least so often, and not more often than that. */
+const LONGEST_WAIT_MS = 5000;
+const SHORTEST_WAIT_MS = 50;
+
+/**
+ * What is done with each job of the call queue: takes the call for this node, finds the first of its trunks that has
+ * room, and has the call placed. Where every trunk is full, the call goes back and waits.
+ */
+export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Promise<JobResult> {
+  const now = () => new Date(deps.clock.now()).toISOString();
+  return async (callId) => {
+    const call = await deps.calls.claim(callId, deps.nodeId, now());
+    // It was canceled, or another node has it.
+    if (!call) return DONE;
+    try {
+      const route = await routeFor(deps, call);
+      if (route.length === 0) {
+        await deps.finish(call, { status: 'failed', endReason: 'trunk_error', endedAt: now() });
+        return DONE;
+      }
+      const taken = await takeFirst(deps, call, route);
+      if ('waitMs' in taken) {
+        await deps.calls.unclaim(callId, deps.nodeId);
+        return { again: true, afterMs: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, taken.waitMs)) };
+      }
+      deps.runner.place({ ...call, trunkId: taken.trunk.id }, route.slice(route.indexOf(taken.trunk)));
+      return DONE;
+    } catch (error) {
+      await deps.calls.unclaim(callId, deps.nodeId);
+      throw error;
+    }
+  };
+}
+
+async function routeFor(deps: PlaceCallsDeps, { projectId, fromNumber }: Call): Promise<readonly Trunk[]> {
+  const number = await deps.phoneNumbers.findByNumber(projectId, fromNumber);
+  if (number?.outboundStatus !== 'active') return [];
+  const trunks = candidateTrunks(number, await deps.trunks.activeOf(projectId));
+  return upFirst(trunks, await deps.health.read(trunks.map(({ id }) => id)));
+}
+
+async function takeFirst(
+  { slots }: PlaceCallsDeps,
+  call: Call,
+  route: readonly Trunk[],
+): Promise<{ readonly trunk: Trunk } | { readonly waitMs: number }> {
+  let shortestMs = LONGEST_WAIT_MS;
+  for (const trunk of route) {
+    const waitMs = await slots.take(trunk, call.id, 'outbound');
+    if (waitMs === 0) return { trunk };
+    shortestMs = Math.min(shortestMs, waitMs);
+  }
+  return { waitMs: shortestMs };
+}

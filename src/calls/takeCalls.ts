@@ -1,0 +1,127 @@
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import type { Conversations } from '../conversation/conversations.ts';
+import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
+import type { IncomingCall } from './callLeg.ts';
+import type { CallRunner } from './callRunner.ts';
+import type { TrunkSlots } from './coordination.ts';
+import type { CallEnd } from './finishCall.ts';
+import type { PhoneNumber } from './phoneNumber.ts';
+import type { CallStore, PhoneNumberStore } from './stores.ts';
+
+export interface TakeCallsDeps {
+  readonly nodeId: string;
+  readonly calls: Pick<CallStore, 'insert'>;
+  readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
+  readonly conversations: Pick<Conversations, 'prepare'>;
+  readonly slots: Pick<TrunkSlots, 'take' | 'free'>;
+  readonly runner: Pick<CallRunner, 'receive'>;
+  readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
+  /** Set while the node stops. */
+  readonly isDraining: () => boolean;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** Answers to callers that are not taken. @see RFC 3261 sections 21.4.5, 21.4.24, 21.5.4 */
+const NOT_FOUND = 404;
+const BUSY_HERE = 486;
+const UNAVAILABLE = 503;
+
+/** Takes the calls that come in to numbers of the project whose trunk they came over. */
+export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) => void {
+  const take = async (incoming: IncomingCall): Promise<void> => {
+    const { projectId, trunk, toNumber, canceled } = incoming;
+    if (deps.isDraining()) return incoming.reject(UNAVAILABLE);
+    const number = await deps.phoneNumbers.findByNumber(projectId, toNumber);
+    if (!number?.inboundEnabled || !isOn(number, trunk.id)) return incoming.reject(NOT_FOUND);
+    const callId = deps.makeId();
+    if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) return incoming.reject(BUSY_HERE);
+    try {
+      const call = await keep(deps, incoming, number, callId);
+      await answer(deps, incoming, call);
+    } catch (error) {
+      await deps.slots.free(trunk.id, callId).catch((failure: unknown) => {
+        deps.onError(failure, 'a trunk’s channel was not freed');
+      });
+      if (!canceled.aborted) throw error;
+    }
+  };
+  return (incoming) => {
+    take(incoming).catch((error: unknown) => {
+      deps.onError(error, 'a call could not be taken');
+      incoming.reject(UNAVAILABLE);
+    });
+  };
+}
+
+/** A number that names no trunks may be called over any of its project's. */
+function isOn({ trunkIds }: PhoneNumber, trunkId: string): boolean {
+  return trunkIds.length === 0 || trunkIds.includes(trunkId);
+}
+
+async function keep(
+  deps: TakeCallsDeps,
+  incoming: IncomingCall,
+  number: PhoneNumber,
+  callId: string,
+): Promise<Call> {
+  const { projectId, fromNumber, trunk, sipCallId } = incoming;
+  const { session, started } = await deps.conversations.prepare({
+    projectId,
+    sessionId: deps.makeId(),
+    channel: 'phone',
+    callId,
+  });
+  const now = new Date(deps.clock.now()).toISOString();
+  const call: Call = {
+    id: callId,
+    projectId,
+    sessionId: session.sessionId,
+    instanceId: session.instanceId,
+    direction: 'inbound',
+    status: 'ringing',
+    endReason: null,
+    fromNumber,
+    toNumber: number.number,
+    trunkId: trunk.id,
+    sipCallId,
+    sip: null,
+    q850Cause: null,
+    settings: {
+      ringTimeoutSeconds: DEFAULT_RING_TIMEOUT_SECONDS,
+      maxDurationSeconds: DEFAULT_MAX_DURATION_SECONDS,
+      record: true,
+      media: number.media,
+    },
+    metadata: {},
+    createdAt: now,
+    startedAt: now,
+    answeredAt: null,
+    endedAt: null,
+    figures: null,
+    recording: null,
+    nodeId: deps.nodeId,
+    hangupRequested: false,
+  };
+  await deps.calls.insert(call, session, started);
+  return call;
+}
+
+async function answer(deps: TakeCallsDeps, incoming: IncomingCall, call: Call): Promise<void> {
+  incoming.ring();
+  try {
+    incoming.canceled.throwIfAborted();
+    deps.runner.receive(call, await incoming.answer(call.id));
+  } catch (error) {
+    const endedAt = new Date(deps.clock.now()).toISOString();
+    const hasLeft = incoming.canceled.aborted;
+    await deps.finish(call, {
+      status: hasLeft ? 'canceled' : 'failed',
+      endReason: hasLeft ? 'caller_hangup' : 'trunk_error',
+      endedAt,
+    });
+    throw error;
+  }
+}
