@@ -4,10 +4,12 @@ import { parseEnv } from 'node:util';
 import { endAs, runAttached } from '../lib/child.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
+import { freshBuild } from '../lib/serviceBuild.mjs';
 import { ensureSystemParts, wantSystemParts } from '../lib/systemParts.mjs';
 
 /**
- * Runs the service: what `npm run build` made when NODE_ENV is `production`, else the source.
+ * Runs the service: what `npm run build` made when NODE_ENV is `production`, else the source as it is now, compiled
+ * where it has changed.
  *
  * @param {string[]} args - For the service.
  */
@@ -29,7 +31,8 @@ export async function run(args) {
       without: 'Until then calls go on without hearing words: keys and silence are understood.',
     });
   }
-  const program = isBuilt ? [built] : ['--import', 'tsx', join(root, 'src', 'main.ts')];
+  const compiled = isBuilt ? built : await freshBuild();
+  const program = compiled ? [compiled] : ['--import', 'tsx', join(root, 'src', 'main.ts')];
   endAs(await runAttached(process.execPath, [...program, ...args]));
 }
 
