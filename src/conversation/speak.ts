@@ -105,9 +105,12 @@ async function* askOnce(
 
 /** What the caller's request says of how the model is to answer; a choice of tools is for the first round. */
 function wishesOf({ request }: TurnRun, round: number) {
-  const { toolChoice, temperature, maxOutputTokens, passthrough, callerTools } = request;
+  const { toolChoice, parallelToolCalls, responseFormat } = request;
+  const { temperature, maxOutputTokens, passthrough, callerTools } = request;
   return {
     ...(round === 1 && toolChoice && callerTools?.length ? { toolChoice } : {}),
+    ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
+    ...(responseFormat ? { responseFormat } : {}),
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(passthrough ? { passthrough } : {}),

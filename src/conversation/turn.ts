@@ -1,3 +1,4 @@
+import type { ResponseFormat } from '../models/chatModel.ts';
 import type { ToolDefinition } from '../models/toolDefinition.ts';
 import type { Delivery } from './delivery.ts';
 import type { ToolCall } from './session.ts';
@@ -33,6 +34,10 @@ export interface TurnRequest {
   /** Tools that the caller runs. */
   readonly callerTools?: readonly ToolDefinition[];
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
+  /** Whether one answer may call several tools; absent leaves it to the model. */
+  readonly parallelToolCalls?: boolean;
+  /** The form of what the model says at a node; texts that the pathway fixes keep theirs. */
+  readonly responseFormat?: ResponseFormat;
   /** Fields of the request that go to the model as they are. @see PASSED_THROUGH */
   readonly passthrough?: Readonly<Record<string, unknown>>;
   readonly temperature?: number;

@@ -29,10 +29,25 @@ export interface ChatRequest {
   readonly maxOutputTokens?: number;
   /** Asks for one JSON document instead of prose; a name of `[A-Za-z0-9_-]` and the schema of the document. */
   readonly jsonSchema?: { readonly name: string; readonly schema: JsonSchema };
+  /** The form that the caller of the chat API wants of the answer; `jsonSchema`, where there is one, comes before it. */
+  readonly responseFormat?: ResponseFormat;
   readonly situation?: Situation;
   /** Fields of the caller's own request that go to the endpoint as they are; others than {@link PASSED_THROUGH} do not. */
   readonly passthrough?: Readonly<Record<string, unknown>>;
 }
+
+/** As OpenAI's API takes it, by the names on the wire. */
+export type ResponseFormat =
+  | { readonly type: 'json_object' }
+  | {
+      readonly type: 'json_schema';
+      readonly json_schema: {
+        readonly name: string;
+        readonly description?: string;
+        readonly schema?: JsonSchema;
+        readonly strict?: boolean;
+      };
+    };
 
 /** What a caller of the chat API may set that Callway has no opinion about, by the name it has on the wire. */
 export const PASSED_THROUGH = [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { GivenMessage } from '../../conversation/newMessages.ts';
 import type { TurnRequest } from '../../conversation/turn.ts';
-import { PASSED_THROUGH } from '../../models/chatModel.ts';
+import { PASSED_THROUGH, type ResponseFormat } from '../../models/chatModel.ts';
 import { MOVE_TOOL } from '../../models/protocol.ts';
 import { sessionIdField } from '../sessionIds.ts';
 
@@ -68,6 +68,24 @@ const toolChoice = z
   ])
   .describe('Whether, and which, of the tools is to be called.');
 
+const responseFormat = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('text') }),
+    z.object({ type: z.literal('json_object') }),
+    z.object({
+      type: z.literal('json_schema'),
+      json_schema: z.object({
+        name: z.string().regex(TOOL_NAME, '{field} must be 1 to 64 letters, digits, underscores or hyphens'),
+        description: z.string().nullish(),
+        schema: z.record(z.string(), z.unknown()).nullish(),
+        strict: z.boolean().nullish(),
+      }),
+    }),
+  ])
+  .describe(
+    'The form of the answer. Holds for what the model says; a text that the pathway fixes is said as it stands.',
+  );
+
 const tokens = z.int().min(1).nullish();
 
 /** What goes to the model as it is; held to its types here, so that the model has nothing to refuse. */
@@ -106,6 +124,8 @@ export const chatBody = z
       .looseObject({ include_usage: z.boolean().nullish() })
       .nullish()
       .describe('With `include_usage`, true token counts.'),
+    parallel_tool_calls: z.boolean().nullish().describe('Whether one answer may call several tools.'),
+    response_format: responseFormat.nullish(),
     model: z.string().nullish().describe('Passed over: the agent’s execution mode chooses the model.'),
     n: z.literal(1, 'n must be 1: there is one answer').nullish(),
     temperature: z.number().min(0).max(2).nullish(),
@@ -148,13 +168,30 @@ export function turnSettings(body: ChatBody): Omit<TurnRequest, 'input' | 'histo
   const passthrough = Object.fromEntries(
     PASSED_THROUGH.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])),
   );
-  const { tool_choice: choice } = body;
+  const { tool_choice: choice, parallel_tool_calls: parallel } = body;
+  const format = toResponseFormat(body.response_format);
   return {
     ...(body.tools?.length ? { callerTools: body.tools.map((one) => toDefinition(one.function)) } : {}),
     ...(choice ? { toolChoice: typeof choice === 'string' ? choice : { name: choice.function.name } } : {}),
+    ...(parallel == null ? {} : { parallelToolCalls: parallel }),
+    ...(format ? { responseFormat: format } : {}),
     ...(Object.keys(passthrough).length > 0 ? { passthrough } : {}),
     ...(body.temperature == null ? {} : { temperature: body.temperature }),
     ...(maxOutputTokens == null ? {} : { maxOutputTokens }),
+  };
+}
+
+function toResponseFormat(
+  format: z.infer<typeof responseFormat> | null | undefined,
+): ResponseFormat | undefined {
+  if (!format || format.type === 'text') return undefined;
+  if (format.type === 'json_object') return format;
+  const { name, description, schema, strict } = format.json_schema;
+  const described = description == null ? {} : { description };
+  const formed = schema ? { schema } : {};
+  return {
+    type: 'json_schema',
+    json_schema: { name, ...described, ...formed, ...(strict == null ? {} : { strict }) },
   };
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { NewSession, TurnReader } from '../../conversation/conversations.ts';
 import { newMessages } from '../../conversation/newMessages.ts';
 import type { TurnUsage } from '../../conversation/turn.ts';
+import { PASSED_THROUGH } from '../../models/chatModel.ts';
 import { agentVersionHeaders, wantsDraft } from '../agentVersion.ts';
 import { about, errors, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
@@ -25,7 +26,8 @@ const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_toke
 const DESCRIPTION = [
   'OpenAI’s chat completions on a session of the agent. The header `X-Session-ID`, else `session_id`, names the session; a new one begins where there is none, and its id is in the header and body of the answer.',
   'Only what is new among the messages is answered. `system` and `developer` messages are instructions for this request and are not stored. A user message while tool calls are pending lets these calls go; results come for all pending calls or for none.',
-  '`response_format` and `parallel_tool_calls` are taken and passed over. No Idempotency-Key is honoured, since a repetition of a stream would have to be kept whole.',
+  `These reach the model at each answer that it gives: \`temperature\`, \`max_tokens\`, \`max_completion_tokens\`, \`response_format\`, \`parallel_tool_calls\` (where there are tools), \`tool_choice\` (for the caller’s tools, at the first answer) and ${PASSED_THROUGH.map((name) => `\`${name}\``).join(', ')}. Questions that the agent asks the model for itself, such as which way to go, are not touched by them. \`model\` and all that is not named here is taken and passed over.`,
+  'No Idempotency-Key is honoured, since a repetition of a stream would have to be kept whole.',
 ].join('\n\n');
 
 const headers = agentVersionHeaders.extend({

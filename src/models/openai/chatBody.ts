@@ -14,7 +14,7 @@ const HOSTS_WITH_COMPLETION_LIMIT = /(^|\.)openai(\.azure)?\.com$/;
  * @param host - The endpoint's host name, since the field of the output limit depends on it.
  */
 export function chatBody(request: ChatRequest, host: string): ChatBody {
-  const { tools, jsonSchema, maxOutputTokens } = request;
+  const { tools, maxOutputTokens } = request;
   const limitField = HOSTS_WITH_COMPLETION_LIMIT.test(host) ? 'max_completion_tokens' : 'max_tokens';
   const hasTools = tools !== undefined && tools.length > 0;
   return {
@@ -30,10 +30,19 @@ export function chatBody(request: ChatRequest, host: string): ChatBody {
       : {}),
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(maxOutputTokens === undefined ? {} : { [limitField]: maxOutputTokens }),
-    ...(jsonSchema
-      ? { response_format: { type: 'json_schema', json_schema: { ...jsonSchema, strict: true } } }
-      : {}),
+    ...wireFormat(request),
   };
+}
+
+function wireFormat({ jsonSchema, responseFormat }: ChatRequest): Pick<ChatBody, 'response_format'> {
+  if (jsonSchema) {
+    return { response_format: { type: 'json_schema', json_schema: { ...jsonSchema, strict: true } } };
+  }
+  if (responseFormat?.type !== 'json_schema')
+    return responseFormat ? { response_format: responseFormat } : {};
+  const { schema, ...named } = responseFormat.json_schema;
+  const jsonFormat = { ...named, ...(schema ? { schema: { ...schema } } : {}) };
+  return { response_format: { type: 'json_schema', json_schema: jsonFormat } };
 }
 
 function passedThrough(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {

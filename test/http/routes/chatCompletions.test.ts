@@ -235,8 +235,28 @@ test('what the model may be told goes to the turn; what is unknown or null is pa
     instructions: ['Be brief'],
     temperature: 0.2,
     maxOutputTokens: 5,
+    parallelToolCalls: false,
+    responseFormat: { type: 'json_object' },
     passthrough: { top_p: 0.5, user: 'u-1', metadata: { a: 'b' }, stop: ['END'] },
   });
+});
+
+test.each([
+  ['a schema', { name: 'day', schema: { type: 'object' }, strict: true }],
+  ['a schema with nulls', { name: 'day', description: null, schema: { type: 'object' }, strict: null }],
+  ['a name alone', { name: 'day' }],
+])('a response_format of %s goes to the turn', async (_what, json_schema) => {
+  await ask({ messages: [user('Hi')], response_format: { type: 'json_schema', json_schema } });
+  const given = Object.fromEntries(Object.entries(json_schema).filter(([, value]) => value !== null));
+  expect(server.conversations.requests[0]?.request.responseFormat).toEqual({
+    type: 'json_schema',
+    json_schema: given,
+  });
+});
+
+test('a response_format of text is what an answer is anyway', async () => {
+  await ask({ messages: [user('Hi')], response_format: { type: 'text' } });
+  expect(server.conversations.requests[0]?.request).toEqual({ input: { kind: 'words', text: 'Hi' } });
 });
 
 describe('bad input is 400 and takes no turn', () => {
@@ -244,6 +264,18 @@ describe('bad input is 400 and takes no turn', () => {
   const tool = (more: object) => ({ messages: [USER], tools: [{ ...WEATHER, ...more }] });
   test.each<[string, unknown, string, string]>([
     ['no messages', {}, '/messages', 'messages is required'],
+    [
+      'an unknown response_format',
+      { messages: [USER], response_format: { type: 'yaml' } },
+      '/response_format/type',
+      'type must be "text", "json_object" or "json_schema"',
+    ],
+    [
+      'a schema without a name',
+      { messages: [USER], response_format: { type: 'json_schema', json_schema: { schema: {} } } },
+      '/response_format/json_schema/name',
+      'name is required',
+    ],
     ['empty messages', { messages: [] }, '/messages', 'at least one entry'],
     ['messages of another type', { messages: 'Hi' }, '/messages', 'must be an array'],
     ['an unknown role', { messages: [{ role: 'robot', content: '' }] }, '/messages/0/role', 'role'],

@@ -102,6 +102,29 @@ describe('a request', () => {
     });
   });
 
+  it.each([
+    ['as its caller wants it', { responseFormat: { type: 'json_object' as const } }, { type: 'json_object' }],
+    [
+      'by its caller’s schema',
+      {
+        responseFormat: {
+          type: 'json_schema' as const,
+          json_schema: { name: 'day', schema: { type: 'object' }, strict: false },
+        },
+      },
+      { type: 'json_schema', json_schema: { name: 'day', schema: { type: 'object' }, strict: false } },
+    ],
+    [
+      'by a question’s own schema before all',
+      { jsonSchema: { name: 'route', schema: {} }, responseFormat: { type: 'json_object' as const } },
+      { type: 'json_schema', json_schema: { name: 'route', schema: {}, strict: true } },
+    ],
+  ])('asks for the answer’s form %s', async (_name, more, format) => {
+    upstream.answerWith({ steps: saying('{}') });
+    await ask(more);
+    expect(upstream.requests[0]?.body.response_format).toEqual(format);
+  });
+
   it('says nothing about tools when there are none', async () => {
     upstream.answerWith({ steps: saying('Hi') });
     await ask({ tools: [], toolChoice: 'none', parallelToolCalls: true });
