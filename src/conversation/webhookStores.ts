@@ -76,14 +76,28 @@ export interface OutboxSession {
   readonly factsAt: Partial<Readonly<Record<WebhookEventName, string>>>;
 }
 
+/** How many sessions a node may take on. */
+export interface DispatchRoom {
+  readonly sessions: number;
+  /** Of each project at most, with those that the node is at already. */
+  readonly perProject: number;
+  /** How many the node is at, by project. */
+  readonly running: ReadonlyMap<string, number>;
+}
+
+export interface ClaimedSession {
+  readonly instanceId: string;
+  readonly projectId: string;
+}
+
 /** Ended sessions whose webhooks are not finished; any node may go on with any of them. */
 export interface WebhookOutbox {
   /**
    * Takes due sessions for this node: no other is given them before `until`.
    *
-   * @returns Their instance ids, longest due first.
+   * @returns Those that are due for longest first, but of no project more than it has room for.
    */
-  claimDue(now: Date, until: Date, limit: number): Promise<string[]>;
+  claimDue(now: Date, until: Date, room: DispatchRoom): Promise<ClaimedSession[]>;
   /**
    * Locks one session, lets `step` decide, and keeps what it decided, all in one transaction.
    *

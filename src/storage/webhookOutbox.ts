@@ -50,9 +50,16 @@ const KEPT_BODY_CHARACTERS = 65_536;
 
 export function webhookOutbox(database: Database): WebhookOutbox {
   return {
-    async claimDue(now, until, limit) {
-      const rows = await database.query<{ instance_id: string; next_at: Date }>(CLAIM, [now, until, limit]);
-      return rows.map(({ instance_id }) => instance_id);
+    async claimDue(now, until, { sessions, perProject, running }) {
+      const rows = await database.query<{ instance_id: string; project_id: string }>(CLAIM, [
+        now,
+        until,
+        sessions,
+        perProject,
+        [...running.keys()],
+        [...running.values()],
+      ]);
+      return rows.map(({ instance_id, project_id }) => ({ instanceId: instance_id, projectId: project_id }));
     },
     async advance(instanceId, step) {
       return await database.transaction(async (transaction) => {
@@ -80,14 +87,21 @@ export function webhookOutbox(database: Database): WebhookOutbox {
 }
 
 const CLAIM = `
-  WITH due AS (
-    SELECT instance_id, next_at FROM webhook_outbox WHERE next_at <= $1
-    ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED
+  WITH placed AS (
+    SELECT instance_id, project_id, row_number() OVER (PARTITION BY project_id ORDER BY next_at) AS place
+    FROM webhook_outbox WHERE next_at <= $1
+  ), due AS (
+    SELECT outbox.instance_id, outbox.next_at
+    FROM webhook_outbox AS outbox JOIN placed USING (instance_id)
+    LEFT JOIN unnest($5::uuid[], $6::integer[]) AS busy (project_id, running)
+      ON busy.project_id = placed.project_id
+    WHERE outbox.next_at <= $1 AND place + coalesce(running, 0) <= $4
+    ORDER BY outbox.next_at LIMIT $3 FOR UPDATE OF outbox SKIP LOCKED
   ), claimed AS (
     UPDATE webhook_outbox AS outbox SET next_at = $2 FROM due
-    WHERE outbox.instance_id = due.instance_id RETURNING outbox.instance_id, due.next_at
+    WHERE outbox.instance_id = due.instance_id RETURNING outbox.instance_id, outbox.project_id, due.next_at
   )
-  SELECT instance_id FROM claimed ORDER BY next_at`;
+  SELECT instance_id, project_id FROM claimed ORDER BY next_at`;
 
 const SESSION = `
   SELECT history.project_id, session_id, release_id, channel, call_id, started_at, ended_at, end_reason, variables,

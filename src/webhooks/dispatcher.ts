@@ -1,5 +1,6 @@
 import type { Timer } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { ClaimedSession } from '../conversation/webhookStores.ts';
 import { type AfterwardsDeps, doAfterwards } from './afterwards.ts';
 import { catchUp, TURN_LEASE_MS } from './outboxSteps.ts';
 import { type SendDeps, sendEvent } from './sendEvent.ts';
@@ -8,6 +9,8 @@ import { type SendDeps, sendEvent } from './sendEvent.ts';
 const POLL_MS = 1_000;
 /** Sessions that one node is at together; each may wait ten seconds for its receiver. */
 const MAX_SESSIONS = 100;
+/** Of one project: its one receiver, however slow, leaves nine tenths of a node to the others. */
+const MAX_SESSIONS_PER_PROJECT = 10;
 
 export interface DispatcherDeps extends SendDeps, AfterwardsDeps {
   readonly makeId: MakeId;
@@ -29,7 +32,7 @@ export interface Dispatcher {
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { outbox, clock } = deps;
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, { readonly projectId: string; readonly task: Promise<void> }>();
   const askedAgain = new Set<string>();
   const aside = new Set<Promise<void>>();
   const closing = new AbortController();
@@ -37,14 +40,24 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let lookAgain = false;
   let timer: Timer | undefined;
 
+  const runningByProject = (): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const { projectId } of running.values()) counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
+    return counts;
+  };
+
   const look = async (): Promise<void> => {
     do {
       lookAgain = false;
-      const free = MAX_SESSIONS - running.size;
-      if (free <= 0) return;
+      const sessions = MAX_SESSIONS - running.size;
+      if (sessions <= 0) return;
       const nowMs = clock.now();
-      const ids = await outbox.claimDue(new Date(nowMs), new Date(nowMs + TURN_LEASE_MS), free);
-      for (const id of ids) startSession(id);
+      const claimed = await outbox.claimDue(new Date(nowMs), new Date(nowMs + TURN_LEASE_MS), {
+        sessions,
+        perProject: MAX_SESSIONS_PER_PROJECT,
+        running: runningByProject(),
+      });
+      for (const session of claimed) startSession(session);
     } while (lookAgain && !closing.signal.aborted);
   };
 
@@ -58,38 +71,40 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       });
   };
 
-  const startSession = (id: string): void => {
+  const startSession = ({ instanceId: id, projectId }: ClaimedSession): void => {
     if (running.has(id)) {
       askedAgain.add(id);
       return;
     }
-    const task = runSession(id)
+    const task = runSession({ instanceId: id, projectId })
       .catch((error: unknown) => deps.onError(error, 'a session’s webhooks are tried again later'))
       .finally(() => {
-        const mayBeMore = running.size === MAX_SESSIONS;
+        const ofProject = runningByProject().get(projectId) ?? 0;
+        const mayBeMore = running.size >= MAX_SESSIONS || ofProject >= MAX_SESSIONS_PER_PROJECT;
         running.delete(id);
         if (closing.signal.aborted) return;
-        if (askedAgain.delete(id)) startSession(id);
+        if (askedAgain.delete(id)) startSession({ instanceId: id, projectId });
         else if (mayBeMore) wake();
       });
-    running.set(id, task);
+    running.set(id, { projectId, task });
   };
 
-  const runSession = async (id: string): Promise<void> => {
+  const runSession = async (session: ClaimedSession): Promise<void> => {
+    const { instanceId: id } = session;
     while (!closing.signal.aborted) {
       const due = await outbox.advance(id, (now) => catchUp(now, clock.now(), deps.makeId));
-      if (due?.afterwards) startAside(id);
+      if (due?.afterwards) startAside(session);
       if (!due?.send || !(await sendEvent(deps, id, due.send, closing.signal))) return;
     }
   };
 
   /** Nothing that a model does holds up the events that are due. */
-  const startAside = (id: string): void => {
-    const task = doAfterwards(deps, id, closing.signal, wake)
+  const startAside = (session: ClaimedSession): void => {
+    const task = doAfterwards(deps, session.instanceId, closing.signal, wake)
       .catch((error: unknown) => deps.onError(error, 'what follows a session is tried again later'))
       .finally(() => {
         aside.delete(task);
-        if (!closing.signal.aborted) startSession(id);
+        if (!closing.signal.aborted) startSession(session);
       });
     aside.add(task);
   };
@@ -108,7 +123,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       closing.abort(new Error('the service stops'));
       timer?.cancel();
       while (looking || running.size + aside.size > 0) {
-        await Promise.allSettled([looking, ...running.values(), ...aside]);
+        await Promise.allSettled([looking, ...[...running.values()].map(({ task }) => task), ...aside]);
       }
     },
   };

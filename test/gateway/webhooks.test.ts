@@ -63,8 +63,15 @@ test('a chat that ends is told of twice, signed, by one of two nodes, and shown 
     },
   ]);
 
-  const list = await second.api('GET', `${project.path}/webhook-deliveries`, { key });
-  expect(list.body.pagination.total).toBe(2);
+  // A delivery is recorded once its receiver's answer is there.
+  const list = await vi.waitFor(
+    async () => {
+      const answer = await second.api('GET', `${project.path}/webhook-deliveries`, { key });
+      expect(answer.body.pagination.total).toBe(2);
+      return answer;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
   expect(list.body.data).toMatchObject(Array(2).fill({ sessionId, ok: true, status: 204 }));
   const history = await first.api('GET', `${project.path}/session-history/${encodeURIComponent(sessionId)}`, {
     key,

@@ -229,6 +229,34 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
     expect(here.names()).toEqual(CHAT);
   });
 
+  test('a project with a slow receiver leaves the node to the others', async () => {
+    const slow = await scene();
+    const quick = await scene();
+    const waiting: (() => void)[] = [];
+    const isSlow = (url: string) => url === slow.url;
+    const request: GuardedClient['request'] = async (what) => {
+      if (isSlow(what.url)) await new Promise<void>((resolve) => waiting.push(resolve));
+      return await client.request(what);
+    };
+    const many = await Promise.all(Array.from({ length: 15 }, () => talkAndEnd(slow)));
+    const one = await talkAndEnd(quick, { at: later(60_001) });
+    slow.clock.advance(10);
+    const dispatcher = node(slow, { client: { request } });
+    await untilFinished(one);
+    expect(quick.names()).toEqual(CHAT);
+    expect(waiting).toHaveLength(10);
+    expect(slow.names()).toEqual([]);
+
+    // Each that is done makes room for one that waits, without anybody's waking the dispatcher.
+    const answering = setInterval(() => {
+      for (const answer of waiting.splice(0)) answer();
+    }, 5);
+    closers.push(async () => clearInterval(answering));
+    for (const session of many) await untilFinished(session);
+    expect(slow.names()).toHaveLength(2 * many.length);
+    await dispatcher.close();
+  });
+
   test.each([
     ['only what is subscribed to', ['session.finalized'], ['session.finalized']],
     ['the default', ['session.ended'], ['session.ended']],
