@@ -139,7 +139,7 @@ async function build(
       history: storage.stores.history,
       deliveries: storage.stores.webhookDeliveries,
       releases: storage.stores.releases,
-      end: conversations.end,
+      endIdle: conversations.endIdle,
       clock,
       onError: (error, what) => logger.warn({ err: error }, what),
     }),

@@ -1,4 +1,4 @@
-import type { Channel, EndReason, Session } from './session.ts';
+import type { Channel, EndReason, IdleSession, Session, SessionEvent } from './session.ts';
 import type { TurnOutput, TurnRequest } from './turn.ts';
 
 export interface NewSession {
@@ -15,8 +15,19 @@ export interface NewSession {
 /** Reads the turn's request off the session as it is once the turn's time has come. */
 export type TurnReader = (session: Session) => TurnRequest;
 
+/** A session that is to be, and the first event of its history. */
+export interface PreparedSession {
+  readonly session: Session;
+  readonly started: SessionEvent;
+}
+
 /** Talks, from their begin to their end; what the HTTP API and the voice side both stand on. */
 export interface Conversations {
+  /**
+   * Makes a session ready to begin, on the release that callers get now, and keeps nothing of it yet: for whoever keeps
+   * it in a transaction of theirs, by the sessions' store.
+   */
+  prepare(session: NewSession): Promise<PreparedSession>;
   /** @throws {CallwayError} 400 `session_id_in_use` */
   create(session: NewSession): Promise<Session>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
@@ -29,4 +40,11 @@ export interface Conversations {
   converse(session: NewSession, read: TurnReader, signal: AbortSignal): AsyncIterable<TurnOutput>;
   /** @returns Whether there was a live session to end. */
   end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean>;
+  /**
+   * Ends a session that is idle, unless a turn has been taken, or has begun, since it was found to be: that one is waited for.
+   *
+   * @returns Whether it was ended.
+   * @throws {CallwayError} 409 `session_busy` when a turn of it lasts too long to be waited for.
+   */
+  endIdle(found: IdleSession): Promise<boolean>;
 }

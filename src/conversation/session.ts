@@ -117,6 +117,9 @@ export interface Session {
   readonly state: SessionState;
 }
 
+/** A live session as it was when nobody had talked in it for too long. */
+export type IdleSession = Pick<Session, 'projectId' | 'sessionId' | 'instanceId' | 'turn'>;
+
 export const newSessionState = (variables: Readonly<Record<string, unknown>>): SessionState => ({
   variables,
   messages: [],

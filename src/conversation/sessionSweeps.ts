@@ -15,7 +15,7 @@ export interface SessionSweepsDeps {
   readonly history: Pick<HistoryStore, 'purge'>;
   readonly deliveries: Pick<WebhookDeliveryStore, 'purge'>;
   readonly releases: Pick<ReleaseStore, 'removeUnused'>;
-  readonly end: Conversations['end'];
+  readonly endIdle: Conversations['endIdle'];
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -59,18 +59,17 @@ export function startSessionSweeps(deps: SessionSweepsDeps): () => Promise<void>
 
 /** One that cannot be ended holds up none of the others. */
 async function endIdle(
-  { sessions, end, clock, onError }: SessionSweepsDeps,
+  { sessions, endIdle: endOne, clock, onError }: SessionSweepsDeps,
   isStopped: () => boolean,
 ): Promise<void> {
   let ended = 0;
   do {
     const idle = await sessions.idle(new Date(clock.now()), IDLE_BATCH);
     ended = 0;
-    for (const { projectId, sessionId } of idle) {
+    for (const found of idle) {
       if (isStopped()) return;
       try {
-        await end(projectId, sessionId, 'idle');
-        ended += 1;
+        if (await endOne(found)) ended += 1;
       } catch (error) {
         onError(error, 'an idle session was not ended; it is tried again');
       }

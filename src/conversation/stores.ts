@@ -1,7 +1,7 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { AgentRelease } from '../agents/release.ts';
 import type { Page, PageOf } from '../base/page.ts';
-import type { Channel, EndReason, Session, SessionEvent, SessionMessage } from './session.ts';
+import type { Channel, EndReason, IdleSession, Session, SessionEvent, SessionMessage } from './session.ts';
 
 /** Keeps releases that sessions run on; equal ones once. */
 export interface ReleaseStore {
@@ -52,17 +52,18 @@ export interface SessionStore {
   /**
    * Ends a session: its state goes for good, its history is closed, its webhooks are due.
    *
-   * @returns The session as it was; undefined where none is live.
+   * @param ending - What is due for the session as it is; undefined leaves it. Asked anew when a turn was kept meanwhile.
+   * @returns The session as it was; undefined where none is live, or it was left.
    */
   end(
     projectId: string,
     sessionId: string,
-    ending: (session: Session) => Promise<SessionEnding>,
+    ending: (session: Session) => Promise<SessionEnding | undefined>,
   ): Promise<Session | undefined>;
   /** Case-sensitive, anywhere in the JSON of the session's data; last changed first. */
   search(projectId: string, text: string, page: Page): Promise<PageOf<FoundSession>>;
   /** Live sessions without traffic for longer than their project allows; chat and web only. */
-  idle(now: Date, limit: number): Promise<{ projectId: string; sessionId: string }[]>;
+  idle(now: Date, limit: number): Promise<IdleSession[]>;
 }
 
 export interface HistoryFilter {

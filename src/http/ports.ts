@@ -13,6 +13,7 @@ import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { RecordingStore } from '../calls/recordingStore.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
+import type { WebhookSecretStore } from '../conversation/webhookStores.ts';
 import type { EgressPolicy } from '../egress/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
@@ -40,6 +41,7 @@ export interface Stores {
   readonly knowledgebases: KnowledgebaseStore;
   readonly datasets: DatasetStore;
   readonly chunks: ChunkStore;
+  readonly webhookSecrets: WebhookSecretStore;
 }
 
 export interface Storage {
@@ -89,7 +91,8 @@ export interface WebhookAdmin {
   /** Latest first. */
   deliveries(projectId: string, filter: WebhookDeliveryFilter, page: Page): Promise<PageOf<WebhookDelivery>>;
   secret(projectId: string): Promise<SigningSecret>;
-  rotate(projectId: string): Promise<SigningSecret>;
+  /** @param store - Of the transaction that the rotation is part of. */
+  rotate(projectId: string, store: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
 }
 
 /** Documents, from their upload to what is found in them. */

@@ -66,8 +66,9 @@ export function sessionStore(database: Queryable): SessionStore {
     async end(projectId, sessionId, ending) {
       // What is due is asked for before anything is locked; the embedded database has one transaction at a time.
       for (let live = await find(projectId, sessionId); live; live = await find(projectId, sessionId)) {
-        const parameters = endParameters(live, await ending(live));
-        const [ended] = await database.query<Row>(END, parameters);
+        const due = await ending(live);
+        if (!due) return undefined;
+        const [ended] = await database.query<Row>(END, endParameters(live, due));
         if (ended) return fromRow(ended);
       }
       return undefined;
@@ -82,13 +83,18 @@ export function sessionStore(database: Queryable): SessionStore {
       };
     },
     async idle(now, limit) {
-      const rows = await database.query<{ project_id: string; session_id: string }>(
-        `SELECT project_id, session_id FROM sessions JOIN projects ON projects.id = project_id
+      const rows = await database.query<Pick<Row, 'project_id' | 'session_id' | 'instance_id' | 'turn'>>(
+        `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
          WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => session_idle_minutes)
          ORDER BY last_activity_at LIMIT $2`,
         [now, limit],
       );
-      return rows.map(({ project_id, session_id }) => ({ projectId: project_id, sessionId: session_id }));
+      return rows.map(({ project_id, session_id, instance_id, turn }) => ({
+        projectId: project_id,
+        sessionId: session_id,
+        instanceId: instance_id,
+        turn,
+      }));
     },
   };
 }
@@ -140,7 +146,7 @@ const SAVE_TURN = `
 
 const END = `
   WITH ended AS (
-    DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 RETURNING *
+    DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $10 RETURNING *
   ), history AS (
     UPDATE session_history AS history
     SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables'
@@ -227,6 +233,7 @@ function endParameters(session: Session, ending: SessionEnding): Parameter[] {
     ending.evaluating,
     ending.expected,
     ending.subscribed,
+    session.turn,
   ];
 }
 

@@ -17,8 +17,11 @@ export interface SigningSecrets {
   current(projectId: string): Promise<SigningSecret>;
   /** Those that sign now: the current one, and for 24 h after a rotation the one before. */
   signing(projectId: string): Promise<readonly string[]>;
-  /** @returns The new secret. */
-  rotate(projectId: string): Promise<SigningSecret>;
+  /**
+   * @param within - The store of a transaction that the rotation is part of; default one of its own.
+   * @returns The new secret.
+   */
+  rotate(projectId: string, within?: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
 }
 
 export interface SigningSecretsDeps {
@@ -48,6 +51,6 @@ export function createSigningSecrets(deps: SigningSecretsDeps): SigningSecrets {
         ? [stored.secret, stored.previous]
         : [stored.secret];
     },
-    rotate: async (projectId) => shown(await store.rotate(projectId, makeSecret(), now())),
+    rotate: async (projectId, within = store) => shown(await within.rotate(projectId, makeSecret(), now())),
   };
 }

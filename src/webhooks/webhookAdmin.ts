@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Page } from '../base/page.ts';
-import type { WebhookDeliveryStore } from '../conversation/webhookStores.ts';
+import type { WebhookDeliveryStore, WebhookSecretStore } from '../conversation/webhookStores.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
 
 export interface WebhookAdminDeps {
@@ -24,6 +24,7 @@ export function createWebhookAdmin({ deliveries, secrets }: WebhookAdminDeps) {
       return { items: shown, total };
     },
     secret: (projectId: string) => secrets.current(projectId),
-    rotate: (projectId: string) => secrets.rotate(projectId),
+    rotate: (projectId: string, store: Pick<WebhookSecretStore, 'rotate'>) =>
+      secrets.rotate(projectId, store),
   };
 }

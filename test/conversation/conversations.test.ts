@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import type { Tool } from '../../src/agents/tool.ts';
 import { ModelError } from '../../src/models/modelError.ts';
@@ -252,6 +252,55 @@ describe('variables', () => {
   });
 });
 
+describe('the end of an idle session', () => {
+  const idle = (talk: ReturnType<typeof memoryConversations>) => {
+    const { projectId, sessionId, instanceId, turn } = talk.session();
+    return { projectId, sessionId, instanceId, turn };
+  };
+  const idling = async () => {
+    const talk = memoryConversations({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway });
+    await talk.say('Hi');
+    return talk;
+  };
+
+  test('ends it as it was found', async () => {
+    const talk = await idling();
+    expect(await talk.conversations.endIdle(idle(talk))).toBe(true);
+    expect(talk.sessions.size).toBe(0);
+    expect(talk.endings).toMatchObject([{ reason: 'idle' }]);
+  });
+
+  test('leaves it when a turn was taken meanwhile', async () => {
+    const talk = await idling();
+    const found = idle(talk);
+    await talk.say('Still here');
+    expect(await talk.conversations.endIdle(found)).toBe(false);
+    expect(talk.session().turn).toBe(2);
+    expect(talk.endings).toEqual([]);
+  });
+
+  test('leaves one that took its id meanwhile', async () => {
+    const talk = await idling();
+    const found = { ...idle(talk), instanceId: 'another' };
+    expect(await talk.conversations.endIdle(found)).toBe(false);
+  });
+});
+
+test('what the caller wishes of the answer goes with the answer, and not with the agent’s own questions', async () => {
+  const model = scriptedModel((request) => (request.jsonSchema ? { json: { edge: null } } : { text: '{}' }));
+  const talk = memoryConversations({ model, pathway, agent: { executionMode: 'smart' } });
+  const wishes = {
+    responseFormat: { type: 'json_object' },
+    parallelToolCalls: false,
+    temperature: 0.3,
+  } as const;
+  await talk.say('Hi', wishes);
+  const [route, answer] = model.requests;
+  expect(answer).toMatchObject(wishes);
+  expect(route).not.toHaveProperty('responseFormat');
+  expect(route).not.toHaveProperty('parallelToolCalls');
+});
+
 describe('failures', () => {
   const away = new ModelError('model_unavailable', 'The model is away', { beforeFirstToken: true });
 
@@ -291,6 +340,35 @@ describe('failures', () => {
     expect(model.left()).toBe(1);
     expect(talk.session().state.messages.at(-1)).toMatchObject({ content: 'One', interrupted: true });
   });
+
+  test.each([
+    ['leaves the loop', (_leaving: AbortController, turn: AsyncIterator<unknown>) => void turn.return?.()],
+    ['is gone', (leaving: AbortController) => leaving.abort(new Error('gone'))],
+  ])(
+    'a customer who %s before the first word leaves a trace, and the talk as it was',
+    async (_how, leave) => {
+      const model = scriptedModel((_request, index) => (index === 0 ? { hang: true } : { text: 'Hello!' }));
+      const talk = memoryConversations({ model, pathway });
+      const leaving = new AbortController();
+      const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+      const turn = talk.conversations
+        .converse(wanted, () => ({ input: { kind: 'words', text: 'Hi' } }), leaving.signal)
+        [Symbol.asyncIterator]();
+      expect(await turn.next()).toMatchObject({ value: { type: 'start' } });
+      const first = turn.next().catch(() => undefined);
+      await vi.waitFor(() => expect(model.requests).toHaveLength(1));
+      leave(leaving, turn);
+      leaving.abort(new Error('gone'));
+      await first;
+      await vi.waitFor(() =>
+        expect(talk.events().filter(({ type }) => type === 'error')).toMatchObject([
+          { data: { code: 'interrupted' } },
+        ]),
+      );
+      expect(talk.session().state).toMatchObject({ messages: [], currentNodeId: null });
+      expect(await talk.say('Hi')).toBe('Hello!');
+    },
+  );
 
   test('a pathway that goes round without a word stops', async () => {
     const model = scriptedModel(() => ({ text: 'Hi.' }));

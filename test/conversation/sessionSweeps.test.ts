@@ -16,10 +16,15 @@ function scene(idle: string[], change: Partial<SessionSweepsDeps> = {}) {
   const deps: SessionSweepsDeps = {
     sessions: {
       idle: async (_now, limit) =>
-        live.slice(0, limit).map((sessionId) => ({ projectId: PROJECT, sessionId })),
+        live.slice(0, limit).map((sessionId) => ({
+          projectId: PROJECT,
+          sessionId,
+          instanceId: `of ${sessionId}`,
+          turn: 3,
+        })),
     },
-    end: async (projectId, sessionId, reason) => {
-      ended.push(`${projectId} ${sessionId} ${reason}`);
+    endIdle: async ({ projectId, sessionId, turn }) => {
+      ended.push(`${projectId} ${sessionId} ${turn}`);
       live.splice(live.indexOf(sessionId), 1);
       return true;
     },
@@ -50,7 +55,7 @@ test('ends idle sessions every 15 seconds, over as many parts as there are', asy
   await settled();
   expect(ended).toEqual([]);
   clock.advance(1);
-  await vi.waitFor(() => expect(ended).toEqual(ids.map((id) => `p ${id} idle`)));
+  await vi.waitFor(() => expect(ended).toEqual(ids.map((id) => `p ${id} 3`)));
   await settled();
   live.push('late');
   clock.advance(15_000);
@@ -62,7 +67,7 @@ test('sessions that cannot be ended are reported, hold up no others, and are tri
   const ids = Array.from({ length: 100 }, (_, index) => `s${index}`);
   let tries = 0;
   const { clock, errors, stop } = scene(ids, {
-    end: async () => {
+    endIdle: async () => {
       tries += 1;
       throw new Error('not now');
     },
@@ -101,7 +106,7 @@ test('purges every hour, and goes on after a failure', async () => {
 test('stops for good, and waits for what it is at', async () => {
   let finish: () => void = () => undefined;
   const { clock, stop } = scene(['a', 'b'], {
-    end: () =>
+    endIdle: () =>
       new Promise((resolve) => {
         finish = () => resolve(true);
       }),

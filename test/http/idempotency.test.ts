@@ -59,6 +59,7 @@ describe('a repeated POST', () => {
   test('of every other kind creates one thing', async () => {
     for (const [path, body] of [
       ['/test-suites', { name: 's' }],
+      ['/sessions', { session_id: 'once' }],
       ['/pathway/nodes', { type: 'say', data: { title: 'x' } }],
       ['/pathway/edges', { source: 'start', target: 'end' }],
       ['/pathway/versions/1/restore', undefined],
@@ -89,6 +90,45 @@ describe('a repeated POST', () => {
       expect(replayed).toHaveLength(7);
       expect(await caseCount()).toBe(before + 1);
     }
+  });
+
+  test('of a session, at the same time on both nodes, begins one, and all are told so', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const body = { session_id: `session ${round}` };
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          post('/sessions', `session-${round}`, body, index % 2 === 0 ? nodes.first : nodes.second),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+      expect(answers.filter(({ headers }) => headers.has('idempotency-replayed'))).toHaveLength(7);
+    }
+  });
+
+  test('of a session that is live under another key is refused, and keeps nothing', async () => {
+    await post('/sessions', 'live', { session_id: 'live' });
+    const refused = await post('/sessions', 'late', { session_id: 'live' });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'session_id_in_use' } });
+    await nodes.first.api('DELETE', `${project.path}/sessions`, {
+      key: project.developerKey,
+      body: { session_id: 'live' },
+    });
+    const answer = await post('/sessions', 'late', { session_id: 'live' });
+    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
+  });
+
+  test('of a rotation, at the same time on both nodes, rotates once', async () => {
+    const rotate = (gateway: TestGateway) =>
+      gateway.api('POST', `${project.path}/webhook-secret/rotate`, {
+        headers: { 'idempotency-key': 'turn' },
+      });
+    const answers = await Promise.all([nodes.first, nodes.second, nodes.first, nodes.second].map(rotate));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const secrets = answers
+      .map(({ body }) => body.secret as string | null)
+      .filter((secret) => secret !== null);
+    const { body: now } = await nodes.first.api('GET', `${project.path}/webhook-secret`);
+    expect(secrets).toEqual([now.secret]);
   });
 
   test('after a refusal is taken as new', async () => {

@@ -145,13 +145,29 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
 
     test('takes the turn that was kept just before it', async () => {
       const session = await world.start();
-      const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async () => {
-        await world.say({ ...session, state: { ...session.state, variables: { late: true } } }, [user('x')]);
+      const asked: number[] = [];
+      const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async ({ turn }) => {
+        asked.push(turn);
+        const state = { ...session.state, variables: { late: true } };
+        if (turn === 0) await world.say({ ...session, state }, [user('x')]);
         return ENDING;
       });
       expect(ended?.turn).toBe(1);
+      expect(asked).toEqual([0, 1]);
       const kept = await world.stores.history.find(world.projectId, session.sessionId);
       expect(kept).toMatchObject({ status: 'ended', variables: { late: true } });
+    });
+
+    test('leaves a session that is not meant any more, whatever was kept just before', async () => {
+      const session = await world.start();
+      const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async ({ turn }) => {
+        if (turn > 0) return undefined;
+        await world.say(session, [user('still here')]);
+        return ENDING;
+      });
+      expect(ended).toBeUndefined();
+      expect((await world.stores.sessions.find(world.projectId, session.sessionId))?.turn).toBe(1);
+      expect(await rowsOf('webhook_outbox', session.instanceId)).toBe(0);
     });
 
     test('goes on with a session that took the id meanwhile', async () => {

@@ -28,6 +28,8 @@ export interface FakeConversations extends Conversations {
   /** Why turns were left before their end. */
   readonly aborted: unknown[];
   messagesOf(sessionId: string): readonly SessionMessage[];
+  /** Keeps a prepared session, as the sessions' store does. @throws {CallwayError} 400 `session_id_in_use` */
+  insert(session: Session): void;
   put(session: Partial<Session> & Pick<Session, 'projectId' | 'sessionId'>): Session;
 }
 
@@ -56,6 +58,7 @@ export function toolCall(id: string, name: string, args: unknown): ToolCall {
 export function createFakeConversations(): FakeConversations {
   const sessions = new Map<string, Session>();
   const scripts: TurnScript[] = [saying('Hello')];
+  const preparedFor = new WeakMap<Session, NewSession>();
   const fake: FakeConversations = {
     requests: [],
     ended: [],
@@ -71,11 +74,20 @@ export function createFakeConversations(): FakeConversations {
       sessions.set(given.sessionId, session);
       return session;
     },
-    async create(wanted) {
-      if (sessions.has(wanted.sessionId)) throw invalid('session_id_in_use', 'A live session has this id');
-      fake.created.push(wanted);
+    async prepare(wanted) {
       const session = blank(wanted);
-      sessions.set(wanted.sessionId, session);
+      preparedFor.set(session, wanted);
+      return { session, started: { type: 'session_started', at: AT, data: {} } };
+    },
+    insert(session) {
+      if (sessions.has(session.sessionId)) throw invalid('session_id_in_use', 'A live session has this id');
+      const wanted = preparedFor.get(session);
+      if (wanted) fake.created.push(wanted);
+      sessions.set(session.sessionId, session);
+    },
+    async create(wanted) {
+      const { session } = await fake.prepare(wanted);
+      fake.insert(session);
       return session;
     },
     async find(projectId, sessionId) {
@@ -108,6 +120,7 @@ export function createFakeConversations(): FakeConversations {
       fake.ended.push({ sessionId, reason });
       return sessions.delete(sessionId);
     },
+    endIdle: ({ projectId, sessionId }) => fake.end(projectId, sessionId, 'idle'),
   };
   return fake;
 }

@@ -70,7 +70,11 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const stores: Stores = {
     ...unused<Omit<Stores, keyof ReturnType<typeof memoryStores>>>('store', UNUSED_STORES),
     ...memoryStores(project, audit, legacyUses),
-    sessions: { ...unused<SessionStore>('sessions', ['search']), ...options.sessions },
+    sessions: {
+      ...unused<SessionStore>('sessions', ['search']),
+      insert: async (session) => conversations.insert(session),
+      ...options.sessions,
+    },
     history: { ...unused<HistoryStore>('history', ['list', 'find', 'stats']), ...options.history },
   };
   const app = await createServer({
@@ -140,6 +144,7 @@ const UNUSED_STORES = [
   'knowledgebases',
   'datasets',
   'chunks',
+  'webhookSecrets',
 ] as const;
 
 function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], uses: LegacyUse[]) {

@@ -143,7 +143,9 @@ function memorySessions(
     async end(_project, sessionId, ending) {
       const session = sessions.get(sessionId);
       if (!session) return undefined;
-      endings.push(await ending(session));
+      const due = await ending(session);
+      if (!due) return undefined;
+      endings.push(due);
       sessions.delete(sessionId);
       return session;
     },

@@ -6,7 +6,14 @@ const refuse = (): never => {
 };
 
 /** For an API under test where nothing talks. */
-export const noConversations: Conversations = { create: refuse, find: refuse, converse: refuse, end: refuse };
+export const noConversations: Conversations = {
+  prepare: refuse,
+  create: refuse,
+  find: refuse,
+  converse: refuse,
+  end: refuse,
+  endIdle: refuse,
+};
 
 export const noKnowledge: Knowledge = {
   encoderOf: refuse,

@@ -14,7 +14,7 @@ import {
 } from '../answers.ts';
 import type { App } from '../app.ts';
 import { BOTH_PATHS, onBothPaths } from '../bothPaths.ts';
-import { createOnceApart } from '../idempotency.ts';
+import { createOnce } from '../idempotency.ts';
 import type { HttpDeps } from '../ports.ts';
 import { sessionIdField } from '../sessionIds.ts';
 
@@ -116,19 +116,22 @@ function registerCreate(app: App, deps: HttpDeps): void {
           response: { 200: createdSession, ...errors('body', 409) },
         },
       },
-      (request, reply) =>
-        createOnceApart(deps, request, reply, { status: 200 }, async () => {
-          const { session_id: sessionId, variables, provider } = request.body;
-          const { pathwayId } = await deps.conversations.create({
-            projectId: request.params.projectId,
-            sessionId,
-            channel: 'chat',
-            draft: wantsDraft(request),
-            ...(variables ? { variables } : {}),
-            ...(provider == null ? {} : { provider }),
-          });
-          return { sessionId, pathwayId };
-        }),
+      async (request, reply) => {
+        const { session_id: sessionId, variables, provider } = request.body;
+        // Before the transaction: the embedded database has one at a time, and what it asks for would wait for it.
+        const { session, started } = await deps.conversations.prepare({
+          projectId: request.params.projectId,
+          sessionId,
+          channel: 'chat',
+          draft: wantsDraft(request),
+          ...(variables ? { variables } : {}),
+          ...(provider == null ? {} : { provider }),
+        });
+        return await createOnce(deps, request, reply, { status: 200 }, async ({ sessions }) => {
+          await sessions.insert(session, started);
+          return { sessionId, pathwayId: session.pathwayId };
+        });
+      },
     );
   });
 }

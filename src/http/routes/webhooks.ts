@@ -6,7 +6,7 @@ import type { Access } from '../access.ts';
 import { about, errors, listAnswer, listOf, pageQuery, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
 import { audit } from '../audit.ts';
-import { createOnceApart } from '../idempotency.ts';
+import { createOnce } from '../idempotency.ts';
 import type { HttpDeps } from '../ports.ts';
 import { sessionIdField } from '../sessionIds.ts';
 
@@ -104,14 +104,20 @@ export function webhookRoutes(app: App, deps: HttpDeps): void {
       const { projectId } = request.params;
       await requireProject(projectId);
       const withoutSecrets = (body: z.infer<typeof rotatedSecret>) => ({ ...body, secret: null });
-      return await createOnceApart<z.infer<typeof rotatedSecret>>(
+      return await createOnce<z.infer<typeof rotatedSecret>>(
         deps,
         request,
         reply,
         { status: 200, withoutSecrets },
-        () => webhookAdmin.rotate(projectId),
-        (stores) =>
-          audit(deps, stores, request, { action: 'webhook_secret.rotated', projectId, target: projectId }),
+        async (stores) => {
+          const rotated = await webhookAdmin.rotate(projectId, stores.webhookSecrets);
+          await audit(deps, stores, request, {
+            action: 'webhook_secret.rotated',
+            projectId,
+            target: projectId,
+          });
+          return rotated;
+        },
       );
     },
   );

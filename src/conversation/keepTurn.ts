@@ -1,0 +1,73 @@
+import { CallwayError } from '../base/errors.ts';
+import type { Session } from './session.ts';
+import type { SessionStore } from './stores.ts';
+import { takeTurn } from './takeTurn.ts';
+import type { TurnDone, TurnOutput } from './turn.ts';
+import type { TurnRun } from './turnRun.ts';
+
+const LEFT_BEFORE_FIRST_WORD = {
+  code: 'interrupted',
+  message: 'The customer left before the answer began',
+};
+
+export interface KeepTurnDeps {
+  readonly sessions: Pick<SessionStore, 'saveTurn'>;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/**
+ * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
+ * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history.
+ */
+export async function* keepTurn(
+  deps: KeepTurnDeps,
+  run: TurnRun,
+): AsyncGenerator<TurnOutput, { kept: Session; done: TurnDone }> {
+  const { journal } = run;
+  let isKept = false;
+  let hasFailed = false;
+  const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
+    isKept = true;
+    const delivered = await run.request.delivery?.settle();
+    const closed = journal.close({ hasSpoken, interrupted, delivered });
+    await deps.sessions.saveTurn(closed.session, closed.record);
+    return closed.session;
+  };
+  try {
+    const end = yield* takeTurn(run);
+    const kept = await keep(end.hasSpoken, false);
+    const done: TurnDone = {
+      type: 'done',
+      finishReason: kept.state.pendingToolCalls.length > 0 ? 'tool_calls' : 'stop',
+      ended: end.ended,
+      model: run.modelName,
+      usage: run.meter.total(),
+    };
+    return { kept, done };
+  } catch (error) {
+    hasFailed = !run.signal.aborted;
+    if (hasFailed && !isKept) journal.event('error', dataOf(error));
+    throw error;
+  } finally {
+    if (!isKept && journal.said() !== '') await keep(true, true);
+    else if (!isKept) {
+      if (!hasFailed) journal.event('error', LEFT_BEFORE_FIRST_WORD);
+      await keepErrorsOnly(deps, run);
+    }
+  }
+}
+
+/** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
+async function keepErrorsOnly(deps: KeepTurnDeps, { session, journal }: TurnRun): Promise<void> {
+  const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
+  const events = record.events.filter(({ type }) => type === 'error');
+  const next = { ...session, turn: session.turn + 1 };
+  await deps.sessions.saveTurn(next, { messages: [], events }).catch((error: unknown) => {
+    deps.onError(error, 'a turn’s failure was not kept');
+  });
+}
+
+function dataOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (!(error instanceof CallwayError)) return { code: 'internal_error', message: 'Internal error' };
+  return { code: error.code, message: error.message };
+}
