@@ -130,6 +130,20 @@ export const newSessionState = (variables: Readonly<Record<string, unknown>>): S
   memory: null,
 });
 
+/** Parts of the JSON of {@link sessionData} that every session's has, whatever was said in it. */
+export const ALWAYS_SHOWN: readonly string[] = [
+  '{"variables":{',
+  '},"messages":[',
+  '],"pathwayId":"',
+  '","currentNodeId":',
+  ',"channel":"',
+  '","provider":',
+  ',"status":"active",',
+  ',"startedAt":"20',
+  'Z","lastActivityAt":"20',
+  'Z"}',
+];
+
 /** What the API shows of a session as `state` or `data`. */
 export function sessionData(session: Session) {
   return {

@@ -6,10 +6,10 @@ import {
   type SessionState,
   sessionData,
 } from '../conversation/session.ts';
-import type { FoundSession, SessionEnding, SessionStore, TurnRecord } from '../conversation/stores.ts';
+import type { SessionEnding, SessionStore, TurnRecord } from '../conversation/stores.ts';
 import type { Parameter, Queryable } from './database.ts';
-import { asInJson, containing } from './like.ts';
 import { isoTime } from './rows.ts';
+import { searchSessions } from './sessionSearch.ts';
 
 interface Row {
   project_id: string;
@@ -24,14 +24,6 @@ interface Row {
   state: SessionState;
   started_at: Date;
   last_activity_at: Date;
-}
-
-interface FoundRow {
-  total: number;
-  session_id: string | null;
-  data: string;
-  created_at: Date;
-  updated_at: Date;
 }
 
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
@@ -73,15 +65,7 @@ export function sessionStore(database: Queryable): SessionStore {
       }
       return undefined;
     },
-    async search(projectId, text, page) {
-      const patterns = [...new Set([text, asInJson(text)])].map(containing);
-      const parameters = [projectId, page.limit, page.offset, ...patterns];
-      const rows = await database.query<FoundRow>(searchFor(patterns.length), parameters);
-      return {
-        items: rows.flatMap((row) => (row.session_id === null ? [] : [foundSession(row, row.session_id)])),
-        total: rows[0]?.total ?? 0,
-      };
-    },
+    search: (projectId, text, page) => searchSessions(database, projectId, text, page),
     async idle(now, limit) {
       const rows = await database.query<Pick<Row, 'project_id' | 'session_id' | 'instance_id' | 'turn'>>(
         `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
@@ -166,20 +150,6 @@ const END = `
   )
   SELECT ${COLUMNS} FROM ended`;
 
-/** Reads all that match any of so many patterns once, for their count; then only what is shown. */
-const searchFor = (patterns: number): string => `
-  WITH found AS MATERIALIZED (
-    SELECT instance_id, session_id, updated_at FROM session_texts
-    WHERE project_id = $1 AND (${Array.from({ length: patterns }, (_, index) => `data LIKE $${index + 4}`).join(' OR ')})
-  ), page AS (
-    SELECT * FROM found ORDER BY updated_at DESC, session_id LIMIT $2 OFFSET $3
-  )
-  SELECT total, page.session_id, text.data, text.created_at, page.updated_at
-  FROM (SELECT count(*)::integer AS total FROM found) AS counted
-  LEFT JOIN page ON true
-  LEFT JOIN session_texts AS text USING (instance_id)
-  ORDER BY page.updated_at DESC, page.session_id`;
-
 export function sessionParameters(session: Session, started: SessionEvent): Parameter[] {
   return [
     session.projectId,
@@ -251,14 +221,5 @@ function fromRow(row: Row): Session {
     state: row.state,
     startedAt: isoTime(row.started_at),
     lastActivityAt: isoTime(row.last_activity_at),
-  };
-}
-
-function foundSession(row: FoundRow, sessionId: string): FoundSession {
-  return {
-    sessionId,
-    data: JSON.parse(row.data),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
   };
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../src/base/ids.ts';
-import { sessionData } from '../../src/conversation/session.ts';
+import { ALWAYS_SHOWN, sessionData } from '../../src/conversation/session.ts';
 import { databases, migrated, type OpenDatabase } from './support/databases.ts';
 import {
   agent,
@@ -220,6 +220,55 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       expect(await found('needle', { limit: 2, offset: 1 })).toEqual({ ids: ['b', 'a'], total: 4 });
       expect(await found('needle', { limit: 2, offset: 9 })).toEqual({ ids: [], total: 4 });
       expect(await found('haystack')).toEqual({ ids: [], total: 0 });
+    });
+
+    test('finds the same by whatever way, and counts all of it', async () => {
+      const rare = ['xylophone', 'Ωλ', 'qz', '§', 'say \\"no\\"', 'a "q', '\\\\'];
+      const texts: { id: string; text: string; at: number }[] = [];
+      for (let index = 0; index < 44; index += 1) {
+        const words = `${index % 2 === 0 ? 'even' : 'odd'} ${index === 17 ? rare.join(' ') : 'plain'}`;
+        const started = await world.start({ sessionId: `s${index}` });
+        const said = await world.say(started, [user(words)], later(index * 1000));
+        texts.push({ id: `s${index}`, text: JSON.stringify(sessionData(said)), at: index });
+      }
+      const common = [
+        'e',
+        'ev',
+        'even',
+        'd p',
+        '"content":"odd',
+        '"status":"active"',
+        'lastActivityAt',
+        '"}',
+      ];
+      for (const text of [...rare, ...common, 'nowhere', '~', 'zq', '":~']) {
+        const escaped = JSON.stringify(text).slice(1, -1);
+        const holding = texts
+          .filter((one) => one.text.includes(text) || one.text.includes(escaped))
+          .reverse();
+        const ids = holding.map(({ id }) => id);
+        expect([text, await found(text, { limit: 5, offset: 0 })]).toEqual([
+          text,
+          { ids: ids.slice(0, 5), total: ids.length },
+        ]);
+        expect([text, await found(text, { limit: 5, offset: 3 })]).toEqual([
+          text,
+          { ids: ids.slice(3, 8), total: ids.length },
+        ]);
+      }
+    });
+
+    test('every session’s data has the parts that all have', async () => {
+      const session = await world.start({ callId: 'c', provider: 'p' });
+      const said = await world.say(session, [user('x'), agent('y')]);
+      for (const one of [
+        session,
+        said,
+        { ...said, callId: null, provider: null, channel: 'phone' as const },
+      ]) {
+        const text = JSON.stringify(sessionData(one));
+        expect(ALWAYS_SHOWN.filter((part) => !text.includes(part))).toEqual([]);
+      }
     });
 
     test('does not see what only the model does', async () => {
