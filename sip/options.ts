@@ -37,6 +37,8 @@ export interface SipServerOptions {
   readonly maxConnectionsPerSource?: number;
   /** Default 100,000. */
   readonly maxTransactions?: number;
+  /** New requests that wait for an application's answer; a call beyond them is answered 503. Default 2,000. */
+  readonly maxWaitingCalls?: number;
   /** Beginnings of the User-Agents that are answered 603 without being shown to an application. */
   readonly scanners?: readonly string[];
   /**
@@ -62,6 +64,8 @@ export const DEFAULT_MAX_CONNECTIONS = 1000;
 export const DEFAULT_MAX_CONNECTIONS_PER_SOURCE = 100;
 /** 300 calls a second, each with some ten transactions that linger for 32 s. */
 export const DEFAULT_MAX_TRANSACTIONS = 100_000;
+/** Seven seconds of 300 calls a second: who comes after would not be answered in time. */
+export const DEFAULT_MAX_WAITING_CALLS = 2000;
 /** What the scanners seen everywhere call themselves. */
 export const DEFAULT_SCANNERS: readonly string[] = [
   'friendly-scanner',

@@ -7,7 +7,7 @@ import { createLegs, createPendingBook, defaultControlTimes, type Hub } from './
 import { onAck, onRequest } from './control/incoming.ts';
 import { announceCdr, closeHub, onAppGone, onAppLost } from './control/lifecycle.ts';
 import { closeProxyBook, createProxyBook, type ProxyBook } from './control/proxyDialogs.ts';
-import { createScannerCheck, refuseUnparsed } from './control/refuse.ts';
+import { createScannerCheck, mayBegin, refuseUnparsed } from './control/refuse.ts';
 import { serveApp } from './control/session.ts';
 import { createIds } from './ids.ts';
 import type { SipServerOptions, SipServerWorld } from './options.ts';
@@ -108,6 +108,7 @@ function createHub(
   const ids = createIds();
   const sipTimes = { ...defaultTimes, ...options.sipTimes };
   const times = { ...defaultControlTimes, ...options.controlTimes };
+  const maxWaitingCalls = options.maxWaitingCalls ?? defaults.DEFAULT_MAX_WAITING_CALLS;
   const transactions: TransactionLayer = createTransactions({
     clock,
     ids,
@@ -115,6 +116,7 @@ function createHub(
     transport,
     times: sipTimes,
     maxTransactions: options.maxTransactions ?? defaults.DEFAULT_MAX_TRANSACTIONS,
+    mayBegin: (request, flow) => mayBegin(hub, request, flow, maxWaitingCalls),
     user: {
       onRequest: (transaction, incoming) => onRequest(hub, book, transaction, incoming),
       onAck: (ack, incoming) => onAck(hub, book, ack, incoming),

@@ -22,6 +22,8 @@ export interface ControlTimes {
   readonly firstAnswerMs: number;
   /** An INVITE that was only ever answered provisionally is answered 480. */
   readonly finalAnswerMs: number;
+  /** A provisional answer is repeated so often, for proxies that would give the call up. @see RFC 3261 section 13.3.1.1 */
+  readonly provisionalMs: number;
   /** Any other request that the application leaves unanswered is answered 480 (a BYE 200). */
   readonly requestAnswerMs: number;
   /** How long calls of an application that lost its connection are kept. */
@@ -35,6 +37,7 @@ export interface ControlTimes {
 export const defaultControlTimes: ControlTimes = {
   firstAnswerMs: 20_000,
   finalAnswerMs: 300_000,
+  provisionalMs: 60_000,
   requestAnswerMs: 15_000,
   graceMs: 60_000,
   failoverMs: 4000,
@@ -52,6 +55,8 @@ export interface Pending {
   leg: Leg | undefined;
   /** Ends the waiting. */
   limit: Timer;
+  /** Repeats the newest provisional answer. */
+  reminder: Timer | undefined;
   /** Set while several targets are asked on the application's behalf. */
   proxy: { cancel(): void } | undefined;
   /** Reliable provisional answers, the one under way first. @see RFC 3262 */
@@ -137,7 +142,7 @@ export interface Hub {
   locate(uri: SipUri): Target[] | Promise<Target[]>;
   /** Whether applications see 100 Trying. */
   readonly showTrying: boolean;
-  /** Rejects everything that is known to come from scanners. */
+  /** Whether a request is known to come from a scanner. */
   isScanner(request: SipRequest): boolean;
   announceCdr(event: CdrEvent): void;
 }

@@ -6,7 +6,7 @@ import { tagOf } from '../message/nameAddr.ts';
 import { makeResponse, type ResponseParts } from '../message/respond.ts';
 import { parseCSeq, parseRAck } from '../message/sequence.ts';
 import type { ServerTransaction } from '../transaction/server.ts';
-import type { Incoming } from '../transport/types.ts';
+import type { Flow, Incoming } from '../transport/types.ts';
 import type { Owner } from './apps.ts';
 import { dialogIdOf, type Hub, type Leg, type Pending, sightingOf } from './hub.ts';
 import { latch, removeLeg } from './leg.ts';
@@ -79,7 +79,7 @@ export function onAck(hub: Hub, book: ProxyBook, ack: SipRequest, incoming: Inco
 
 function onNew(hub: Hub, transaction: ServerTransaction, incoming: Incoming): void {
   const { request } = transaction;
-  const refusal = refuseNew(hub, request);
+  const refusal = refuseNew(hub, request, incoming.flow);
   if (refusal) {
     answer(hub, transaction, refusal.status, refusal);
     return;
@@ -99,8 +99,12 @@ function onNew(hub: Hub, transaction: ServerTransaction, incoming: Incoming): vo
 }
 
 /** Why a new request is not even shown to an application. */
-function refuseNew(hub: Hub, request: SipRequest): ({ status: number } & ResponseParts) | undefined {
-  if (hub.isScanner(request)) return { status: 603 };
+function refuseNew(
+  hub: Hub,
+  request: SipRequest,
+  { remote }: Flow,
+): ({ status: number } & ResponseParts) | undefined {
+  if (hub.isScanner(request) && !hub.transport.isTrusted(remote)) return { status: 603 };
   if (ONLY_IN_DIALOG.has(request.method)) return { status: 481 };
   if (request.headers.get('max-forwards') === '0' && request.method !== 'OPTIONS') return { status: 483 };
   const required = request.headers.list('require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
@@ -217,6 +221,7 @@ function addPending(hub: Hub, transaction: ServerTransaction, owner: Owner, leg:
     dialogId: leg?.id ?? (isInvite || request.method === 'SUBSCRIBE' ? ownId : ''),
     leg,
     limit: hub.clock.setTimer(() => giveUp(hub, pending), limitMs),
+    reminder: undefined,
     proxy: undefined,
     reliable: { nextNumber: 1 + Math.floor(Math.random() * MAX_FIRST_RSEQ), current: undefined, waiting: [] },
   };
@@ -227,6 +232,15 @@ function addPending(hub: Hub, transaction: ServerTransaction, owner: Owner, leg:
 /** @see RFC 3262 section 3: the first RSeq is below 2^31 */
 const MAX_FIRST_RSEQ = 2 ** 31 - 2;
 
+/** Sends a provisional answer, and sends it again while nothing newer is said. */
+export function sendProvisional(hub: Hub, pending: Pending, response: SipResponse): void {
+  pending.transaction.respond(response);
+  pending.reminder?.cancel();
+  if (response.status === 100 || pending.transaction.request.method !== 'INVITE') return;
+  const again = () => sendProvisional(hub, pending, response);
+  pending.reminder = hub.clock.setTimer(again, hub.times.provisionalMs);
+}
+
 /** The application had something to say, but not for ever. */
 export function extendPending(hub: Hub, pending: Pending): void {
   pending.limit.cancel();
@@ -236,6 +250,7 @@ export function extendPending(hub: Hub, pending: Pending): void {
 /** The request is answered; the application can say nothing more to it. Idempotent. */
 export function dropPending(hub: Hub, pending: Pending): void {
   pending.limit.cancel();
+  pending.reminder?.cancel();
   pending.reliable.current?.repeating.stop();
   pending.reliable.waiting = [];
   if (pending.leg?.incomingInvite === pending) pending.leg.incomingInvite = undefined;

@@ -38,6 +38,7 @@ export function closeHub(hub: Hub): void {
   for (const leg of [...hub.legs.all()]) removeLeg(hub, leg);
   for (const pending of hub.pending.all()) {
     pending.limit.cancel();
+    pending.reminder?.cancel();
     pending.reliable.current?.repeating.stop();
     hub.pending.remove(pending);
   }

@@ -1,8 +1,10 @@
 import type { ByteString } from '../message/bytes.ts';
 import { formatMessage, type SipRequest } from '../message/message.ts';
+import { tagOf } from '../message/nameAddr.ts';
 import { parseHead } from '../message/parse.ts';
 import { makeResponse } from '../message/respond.ts';
 import type { Flow } from '../transport/types.ts';
+import type { Hub } from './hub.ts';
 
 /** Without these there is nobody to answer. */
 const NEEDED = ['via', 'from', 'to', 'call-id', 'cseq'];
@@ -23,6 +25,12 @@ export function refuseUnparsed(text: ByteString, status: number, reason: string,
   } catch {
     // Not even its headers can be read: there is nobody to answer.
   }
+}
+
+/** Whether there is room for a request: those of calls that there are always have it. */
+export function mayBegin(hub: Hub, request: SipRequest, flow: Flow, maxWaiting: number): boolean {
+  if (request.method !== 'INVITE' || tagOf(request.headers.get('to')) !== undefined) return true;
+  return hub.pending.size < maxWaiting && hub.transport.admitCall(flow.remote);
 }
 
 /** Tells scanners by how their User-Agent begins. */

@@ -7,7 +7,7 @@ import { makeResponse } from '../message/respond.ts';
 import { parseCSeq } from '../message/sequence.ts';
 import { localise, overlay, ownUri, typeBody } from './complete.ts';
 import { type Hub, type Leg, type Pending, sightingOf } from './hub.ts';
-import { dropPending, extendPending, giveUp } from './incoming.ts';
+import { dropPending, extendPending, giveUp, sendProvisional } from './incoming.ts';
 import { addLeg, endLeg, latch, removeLeg, watchSession } from './leg.ts';
 import { nokLine, responseEcho } from './lines.ts';
 import { offersReliable, sendReliable, whenAcknowledged } from './reliable.ts';
@@ -45,7 +45,7 @@ export function respond(hub: Hub, command: Command, transactionId: string, spars
     sendReliable(hub, pending, response, echo, () => giveUp(hub, pending, 504));
   } else if (response.status < 200) {
     extendPending(hub, pending);
-    pending.transaction.respond(response);
+    sendProvisional(hub, pending, response);
     echo(response);
   } else if (request.method === 'INVITE' && response.status < 300) {
     whenAcknowledged(pending, () => accept(hub, pending, response, echo));

@@ -29,26 +29,38 @@ export interface ClientTransaction {
   stop(): void;
 }
 
+/** At the third sending, three times T1 after the first, a silent UDP peer is asked whether it is there at all. */
+const ASK_AT_SEND = 3;
+
 /** Sends the request at once; the caller has put the Via on it. */
 export function startClient(
   request: SipRequest,
   flow: Flow,
   user: ClientUser,
-  deps: { clock: Clock; times: SipTimes; onTerminated(): void },
+  deps: { clock: Clock; times: SipTimes; onTerminated(): void; isRefused?(flow: Flow): Promise<boolean> },
 ): ClientTransaction {
   const text = formatMessage(request);
   const way = { reliable: flow.reliable, times: deps.times };
   let latest: { response: SipResponse; incoming: Incoming } | undefined;
   let error = new Error('the transport failed');
   let hasProvisional = false;
+  let sends = 0;
   let hasFinal = false;
 
   const onError = (cause: Error): void => {
     error = cause;
     runner.handle({ type: 'transport_error' });
   };
+  const askIfRefused = async (): Promise<void> => {
+    if (!(await deps.isRefused?.(flow)) || hasProvisional || hasFinal) return;
+    onError(new Error('nobody listens on that port'));
+  };
   const handlers: EffectHandlers = {
-    send: () => flow.send(text, onError),
+    send() {
+      flow.send(text, onError);
+      sends += 1;
+      if (sends === ASK_AT_SEND && !flow.reliable) askIfRefused();
+    },
     ack() {
       if (latest) flow.send(formatMessage(makeAck(request, latest.response)));
     },

@@ -28,8 +28,10 @@ export interface TransactionDeps {
   readonly ids: Ids;
   readonly times: SipTimes;
   readonly counters: Counters;
-  readonly transport: Pick<TransportLayer, 'advertised' | 'flowTo'>;
+  readonly transport: Pick<TransportLayer, 'advertised' | 'flowTo' | 'isRefused'>;
   readonly maxTransactions: number;
+  /** Whether a new request may begin now; one that may not is answered 503 and forgotten. */
+  mayBegin(request: SipRequest, flow: Flow): boolean;
   readonly user: TransactionUser;
 }
 
@@ -72,7 +74,8 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
       over = true;
       clients.delete(key);
     };
-    const transaction = startClient(request, flow, clientUser, { ...deps, onTerminated });
+    const isRefused = (to: Flow) => transport.isRefused(to.remote);
+    const transaction = startClient(request, flow, clientUser, { ...deps, onTerminated, isRefused });
     if (!over) clients.set(key, transaction);
     return transaction;
   };
@@ -111,8 +114,9 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
       known.retransmitted();
       return;
     }
-    if (clients.size + servers.size >= deps.maxTransactions) {
-      counters.count('refused.crowded');
+    const isCrowded = clients.size + servers.size >= deps.maxTransactions;
+    if (isCrowded || !deps.mayBegin(request, incoming.flow)) {
+      counters.count(isCrowded ? 'refused.crowded' : 'refused.flood');
       refuseStateless(request, incoming.flow, 503, 'Service Unavailable', deps);
       return;
     }

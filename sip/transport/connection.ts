@@ -7,6 +7,8 @@ import type { Endpoint, Flow } from './types.ts';
 
 export interface ConnectionTimes {
   readonly connectMs: number;
+  /** A client must have finished its TLS handshake by then. */
+  readonly handshakeMs: number;
   /** Nothing at all came or went for so long: closed. */
   readonly idleMs: number;
   /** A message that was begun, or the first one, must be whole by then. */
@@ -17,6 +19,7 @@ export interface ConnectionTimes {
 
 export const defaultConnectionTimes: ConnectionTimes = {
   connectMs: 4000,
+  handshakeMs: 10_000,
   idleMs: 600_000,
   messageMs: 20_000,
   pingMs: 90_000,

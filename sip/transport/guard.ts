@@ -7,14 +7,19 @@ export interface GuardOptions {
   readonly trusted: readonly string[];
   readonly messagesPerSecond: number;
   readonly burst: number;
+  /** New calls of one source. */
+  readonly callsPerSecond: number;
+  readonly callBurst: number;
   readonly banMs: number;
 }
 
-/** A PBX of some hundred calls stays below it; a scanner's tens of thousands do not. */
+/** A PBX of some hundred calls stays below it; a scanner's tens of thousands do not. A carrier's trunk is trusted. */
 export const defaultGuard: GuardOptions = {
   trusted: [],
   messagesPerSecond: 2000,
   burst: 4000,
+  callsPerSecond: 50,
+  callBurst: 200,
   banMs: 60_000,
 };
 
@@ -25,9 +30,15 @@ const MAX_SOURCES = 20_000;
 /** A source that was quiet for so long is forgotten. */
 const FORGET_AFTER_MS = 120_000;
 
-interface Source {
+/** So many at once, and then so many a second. */
+interface Allowance {
   tokens: number;
   atMs: number;
+}
+
+interface Source {
+  readonly messages: Allowance;
+  readonly calls: Allowance;
   rubbish: number;
   bannedUntilMs: number;
 }
@@ -35,6 +46,9 @@ interface Source {
 /** Decides cheaply, before anything is parsed, whether a source's bytes are looked at. */
 export interface Guard {
   admit(address: string, port: number): boolean;
+  /** Whether one more call may begin; asked after `admit`. */
+  admitCall(address: string, port: number): boolean;
+  isTrusted(address: string, port: number): boolean;
   /** A well-formed message came. */
   praise(address: string): void;
   /** Rubbish came. */
@@ -50,7 +64,12 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
     if (known) return known;
     if (sources.size >= MAX_SOURCES) forgetQuiet(sources, nowMs);
     if (sources.size >= MAX_SOURCES) return undefined;
-    const fresh = { tokens: options.burst, atMs: nowMs, rubbish: 0, bannedUntilMs: 0 };
+    const fresh = {
+      messages: { tokens: options.burst, atMs: nowMs },
+      calls: { tokens: options.callBurst, atMs: nowMs },
+      rubbish: 0,
+      bannedUntilMs: 0,
+    };
     sources.set(address, fresh);
     return fresh;
   };
@@ -62,13 +81,16 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
       const source = lookup(address, nowMs);
       if (!source) return refuse(counters, 'dropped.crowded');
       if (source.bannedUntilMs > nowMs) return refuse(counters, 'dropped.banned');
-      const refill = ((nowMs - source.atMs) * options.messagesPerSecond) / 1000;
-      source.tokens = Math.min(options.burst, source.tokens + refill);
-      source.atMs = nowMs;
-      if (source.tokens < 1) return refuse(counters, 'dropped.rate');
-      source.tokens -= 1;
-      return true;
+      const isAllowed = take(source.messages, options.burst, options.messagesPerSecond, nowMs);
+      return isAllowed || refuse(counters, 'dropped.rate');
     },
+    admitCall(address, port) {
+      if (isTrusted(address, port)) return true;
+      const nowMs = clock.monotonicMs();
+      const source = lookup(address, nowMs);
+      return source !== undefined && take(source.calls, options.callBurst, options.callsPerSecond, nowMs);
+    },
+    isTrusted,
     praise(address) {
       const source = sources.get(address);
       if (source) source.rubbish = 0;
@@ -87,6 +109,15 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
   };
 }
 
+function take(allowance: Allowance, burst: number, perSecond: number, nowMs: number): boolean {
+  const refill = ((nowMs - allowance.atMs) * perSecond) / 1000;
+  allowance.tokens = Math.min(burst, allowance.tokens + refill);
+  allowance.atMs = nowMs;
+  if (allowance.tokens < 1) return false;
+  allowance.tokens -= 1;
+  return true;
+}
+
 function refuse(counters: Counters, name: string): false {
   counters.count(name);
   return false;
@@ -94,7 +125,8 @@ function refuse(counters: Counters, name: string): false {
 
 function forgetQuiet(sources: Map<string, Source>, nowMs: number): void {
   for (const [address, source] of sources) {
-    if (nowMs - source.atMs > FORGET_AFTER_MS && source.bannedUntilMs < nowMs) sources.delete(address);
+    if (nowMs - source.messages.atMs > FORGET_AFTER_MS && source.bannedUntilMs < nowMs)
+      sources.delete(address);
   }
 }
 

@@ -7,6 +7,7 @@ import { parseMessage } from '../message/parse.ts';
 import type { Counters } from '../stats.ts';
 import { type ConnectionTimes, defaultConnectionTimes } from './connection.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
+import { isRefused } from './refused.ts';
 import type { Target } from './resolver.ts';
 import { createStreams, type TlsOptions } from './stream.ts';
 import type { Endpoint, Flow, TracedMessage, TransportEvents, TransportName } from './types.ts';
@@ -47,6 +48,12 @@ export interface TransportLayer {
   isConnected(remote: Endpoint): boolean;
   /** What to write into Via and Contact for messages to that peer. */
   advertised(flow: Flow): { host: string; port: number };
+  /** Whether nobody listens on a UDP port, as far as its machine tells. */
+  isRefused(remote: Endpoint): Promise<boolean>;
+  /** Whether a source is one of those that nothing is refused to. */
+  isTrusted(remote: Endpoint): boolean;
+  /** Whether a source may begin one more call now. */
+  admitCall(remote: Endpoint): boolean;
   /** Whether an address and port is one of ours. */
   isSelf(host: string, port: number): boolean;
   close(): Promise<void>;
@@ -173,6 +180,9 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
       return udp.flowTo(target);
     },
     isConnected: (remote) => streams.isConnected(remote),
+    isRefused: (remote) => isRefused(remote, clock),
+    isTrusted: ({ address, port }) => guard.isTrusted(address, port),
+    admitCall: ({ address, port }) => guard.admitCall(address, port),
     advertised(flow) {
       const toLoopback = isLoopback(flow.remote.address);
       const wanted = toLoopback ? undefined : options.publicAddress;

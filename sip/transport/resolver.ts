@@ -16,7 +16,20 @@ export interface SrvRecord {
   readonly weight: number;
 }
 
+/** What a domain says about the transports that it takes, and where to ask about each. @see RFC 3263 section 4.1 */
+export interface NaptrRecord {
+  readonly order: number;
+  readonly preference: number;
+  /** `s` where `replacement` names SRV records. */
+  readonly flags: string;
+  /** `SIP+D2U`, `SIP+D2T`, `SIPS+D2T`, or a service of somebody else's. */
+  readonly service: string;
+  readonly replacement: string;
+}
+
 export interface DnsQueries {
+  /** @returns No records when there are none. */
+  naptr(name: string): Promise<NaptrRecord[]>;
   /** @returns No records when there are none. */
   srv(name: string): Promise<SrvRecord[]>;
   addresses(host: string): Promise<string[]>;
@@ -34,8 +47,9 @@ export interface ResolverDeps {
 const MAX_TARGETS = 8;
 
 /**
- * Finds where to send a request, by RFC 3263 without NAPTR: an explicit transport and port are obeyed, else SRV
- * records are followed in order of priority and weight, else the host's addresses are taken with the default port.
+ * Finds where to send a request: an explicit transport and port are obeyed, else the domain's NAPTR records tell the
+ * transport, else SRV records are followed in order of priority and weight, else the host's addresses are taken with
+ * the default port.
  *
  * @throws {Error} When the name leads nowhere.
  * @see RFC 3263 section 4
@@ -48,11 +62,8 @@ export async function resolveTargets(uri: SipUri, deps: ResolverDeps): Promise<T
     const transport = asked ?? (uri.scheme === 'sips' ? 'tls' : 'udp');
     return addressTargets(host, uri.port ?? defaultPort(transport), transport, host, deps);
   }
-  const candidates = asked
-    ? [asked]
-    : deps.transports.filter((name) => uri.scheme !== 'sips' || name === 'tls');
-  for (const transport of candidates) {
-    const targets = await srvTargets(host, transport, deps);
+  for (const { transport, name } of await services(uri, host, deps)) {
+    const targets = await srvTargets(name, host, transport, deps);
     if (targets.length > 0) return targets;
   }
   const transport = asked ?? (uri.scheme === 'sips' ? 'tls' : 'udp');
@@ -85,14 +96,9 @@ export function orderSrv(records: readonly SrvRecord[], random: () => number): S
 
 /** The system's resolver: SRV by DNS, addresses also by the hosts file. */
 export const systemDns: DnsQueries = {
-  async srv(name) {
-    try {
-      return await dns.resolveSrv(name);
-    } catch {
-      // No record, no server, no such name: the address lookup that follows tells.
-      return [];
-    }
-  },
+  // No record, no server, no such name: the address lookup that follows tells.
+  naptr: (name) => dns.resolveNaptr(name).catch(() => []),
+  srv: (name) => dns.resolveSrv(name).catch(() => []),
   async addresses(host) {
     const found = await dns.lookup(host, { all: true, order: 'ipv4first' });
     return found.map(({ address }) => address);
@@ -109,9 +115,49 @@ function defaultPort(transport: TransportName): number {
   return transport === 'tls' ? 5061 : 5060;
 }
 
-async function srvTargets(host: string, transport: TransportName, deps: ResolverDeps): Promise<Target[]> {
-  const service = transport === 'tls' ? '_sips._tcp' : `_sip._${transport}`;
-  const records = orderSrv(await deps.dns.srv(`${service}.${host}`), () => deps.random());
+/** The services of RFC 3263; others (WebSocket, SCTP) are not for us. */
+const SERVICES: Readonly<Record<string, TransportName>> = {
+  'SIP+D2U': 'udp',
+  'SIP+D2T': 'tcp',
+  'SIPS+D2T': 'tls',
+};
+
+/** Under which names, for which transports, to ask for SRV records. */
+async function services(uri: SipUri, host: string, deps: ResolverDeps): Promise<Service[]> {
+  const asked = askedTransport(uri);
+  const named = (transport: TransportName) => ({
+    transport,
+    name: `${transport === 'tls' ? '_sips._tcp' : `_sip._${transport}`}.${host}`,
+  });
+  if (asked) return [named(asked)];
+  const all = [...(await offered(host, deps)), ...deps.transports.map(named)];
+  return all.filter(({ transport }) => uri.scheme !== 'sips' || transport === 'tls');
+}
+
+interface Service {
+  readonly transport: TransportName;
+  /** Of the SRV records. */
+  readonly name: string;
+}
+
+/** What the domain offers and we can speak, in the order that it likes. */
+async function offered(host: string, deps: ResolverDeps): Promise<Service[]> {
+  const records = [...(await deps.dns.naptr(host))];
+  records.sort((a, b) => a.order - b.order || a.preference - b.preference);
+  return records.slice(0, MAX_TARGETS).flatMap(({ flags, service, replacement }) => {
+    const transport = SERVICES[service.toUpperCase()];
+    const isUsable = flags.toLowerCase() === 's' && transport && deps.transports.includes(transport);
+    return isUsable ? [{ transport, name: replacement }] : [];
+  });
+}
+
+async function srvTargets(
+  name: string,
+  host: string,
+  transport: TransportName,
+  deps: ResolverDeps,
+): Promise<Target[]> {
+  const records = orderSrv(await deps.dns.srv(name), () => deps.random());
   const targets: Target[] = [];
   for (const record of records.slice(0, MAX_TARGETS)) {
     targets.push(...(await addressTargets(record.name, record.port, transport, host, deps).catch(() => [])));

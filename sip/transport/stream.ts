@@ -38,6 +38,7 @@ export interface StreamTransport {
   flowTo(remote: Endpoint, servername?: string): Flow;
   /** Whether there is a connection to that end. */
   isConnected(remote: Endpoint): boolean;
+  /** Those in their TLS handshake, too. */
   readonly connections: number;
   close(): Promise<void>;
 }
@@ -47,36 +48,60 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
   const perSource = new Map<string, number>();
   const servers: Server[] = [];
   const locals = new Map<'tcp' | 'tls', Endpoint>();
+  /** TLS connections that have not yet shown that they speak TLS. */
+  const handshakes = new Map<string, Socket>();
 
+  const leave = (address: string): void => {
+    const left = (perSource.get(address) ?? 1) - 1;
+    if (left > 0) perSource.set(address, left);
+    else perSource.delete(address);
+  };
   const connectionDeps: ConnectionDeps = {
     ...deps,
     onClosed(connection) {
       const { remote } = connection.flow;
       if (connections.get(endpointKey(remote)) === connection) connections.delete(endpointKey(remote));
-      if (connection.inbound) perSource.set(remote.address, (perSource.get(remote.address) ?? 1) - 1);
-      if (perSource.get(remote.address) === 0) perSource.delete(remote.address);
+      if (connection.inbound) leave(remote.address);
     },
   };
 
-  const accept = (transport: 'tcp' | 'tls', socket: Socket): void => {
-    const remote: Endpoint = {
-      transport,
-      address: plainAddress(socket.remoteAddress ?? ''),
-      port: socket.remotePort ?? 0,
-    };
+  /** Counts a connection for its source, or cuts it off; asked before a byte of it is read. */
+  const enter = (remote: Endpoint, socket: Socket): boolean => {
     const fromSource = perSource.get(remote.address) ?? 0;
-    const crowded =
-      connections.size >= options.maxConnections || fromSource >= options.maxConnectionsPerSource;
-    if (crowded || !deps.guard.admit(remote.address, remote.port)) {
+    const isCrowded =
+      connections.size + handshakes.size >= options.maxConnections ||
+      fromSource >= options.maxConnectionsPerSource;
+    if (isCrowded || !deps.guard.admit(remote.address, remote.port)) {
       deps.counters.count('connections.refused');
       socket.on('error', () => deps.counters.count('connections.failed'));
       socket.destroy();
-      return;
+      return false;
     }
-    const local = locals.get(transport) ?? { transport, address: socket.localAddress ?? '', port: 0 };
     perSource.set(remote.address, fromSource + 1);
+    return true;
+  };
+  const open = (remote: Endpoint, socket: Socket): void => {
+    const transport = remote.transport === 'tls' ? 'tls' : 'tcp';
+    const local = locals.get(transport) ?? { transport, address: socket.localAddress ?? '', port: 0 };
     const ends = { remote, local, inbound: true, readyEvent: 'connect' as const };
     connections.set(endpointKey(remote), new Connection(socket, ends, connectionDeps));
+  };
+  const acceptTcp = (socket: Socket): void => {
+    const remote = remoteOf('tcp', socket);
+    if (enter(remote, socket)) open(remote, socket);
+  };
+  const beginHandshake = (socket: Socket): void => {
+    const remote = remoteOf('tls', socket);
+    if (!enter(remote, socket)) return;
+    handshakes.set(endpointKey(remote), socket);
+    socket.once('close', () => {
+      if (handshakes.delete(endpointKey(remote))) leave(remote.address);
+    });
+  };
+  const endHandshake = (socket: Socket): void => {
+    const remote = remoteOf('tls', socket);
+    if (handshakes.delete(endpointKey(remote))) open(remote, socket);
+    else socket.destroy();
   };
 
   const dial = (remote: Endpoint, servername: string | undefined): Connection => {
@@ -92,13 +117,14 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
 
   return {
     get connections() {
-      return connections.size;
+      return connections.size + handshakes.size;
     },
     async listen(transport, host, port) {
-      const server = transport === 'tls' ? tlsServer(options.tls, deps.counters) : createTcpServer();
-      server.on(transport === 'tls' ? 'secureConnection' : 'connection', (socket) =>
-        accept(transport, socket),
-      );
+      const server = transport === 'tls' ? tlsServer(options.tls, deps) : createTcpServer(acceptTcp);
+      if (transport === 'tls') {
+        server.on('connection', beginHandshake);
+        server.on('secureConnection', endHandshake);
+      }
       await listenOn(server, host, port);
       servers.push(server);
       const bound = server.address();
@@ -124,11 +150,16 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
       const closing = servers
         .splice(0)
         .map((server) => new Promise<void>((done) => server.close(() => done())));
+      for (const socket of handshakes.values()) socket.destroy();
       for (const connection of [...connections.values()])
         connection.close(new Error('the server is closing'));
       await Promise.all(closing);
     },
   };
+}
+
+function remoteOf(transport: 'tcp' | 'tls', socket: Socket): Endpoint {
+  return { transport, address: plainAddress(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 };
 }
 
 /** An IPv4 peer of a dual-stack socket, in IPv4 form. */
@@ -143,16 +174,17 @@ function openSocket(remote: Endpoint, servername: string | undefined, tls: TlsOp
   return connectTls({ ...at, ...named, ...secureContext(tls), rejectUnauthorized: tls.verify });
 }
 
-function tlsServer(tls: TlsOptions, counters: Counters): Server {
+function tlsServer(tls: TlsOptions, { counters, times }: StreamDeps): Server {
   if (tls.key === undefined || tls.cert === undefined)
     throw new Error('TLS needs both a key and a certificate');
-  const server = createTlsServer({ ...secureContext(tls), handshakeTimeout: HANDSHAKE_MS });
-  server.on('tlsClientError', () => counters.count('connections.failed'));
+  const server = createTlsServer({ ...secureContext(tls), handshakeTimeout: times.handshakeMs });
+  server.on('tlsClientError', (_error, socket) => {
+    counters.count('connections.failed');
+    // One whose handshake ran out of time would stay open.
+    socket.destroy();
+  });
   return server;
 }
-
-/** A client that does not finish its handshake holds a socket no longer than this. */
-const HANDSHAKE_MS = 10_000;
 
 function secureContext(tls: TlsOptions): SecureContextOptions {
   return {

@@ -7,7 +7,7 @@ import { SDP } from './support/phone.ts';
 import { connectApp, type Rig, serverOptions, startRig } from './support/rig.ts';
 
 /** Whatever the name, it is this machine. */
-const dns: DnsQueries = { srv: async () => [], addresses: async () => ['127.0.0.1'] };
+const dns: DnsQueries = { naptr: async () => [], srv: async () => [], addresses: async () => ['127.0.0.1'] };
 
 let authority: Authority;
 let stranger: Authority;

@@ -22,6 +22,7 @@ beforeEach(async () => {
     {},
     {
       dns: {
+        naptr: async () => [],
         srv: async (name) => (name === '_sip._udp.trunk.test' ? srv : []),
         addresses: async () => ['127.0.0.1'],
       },

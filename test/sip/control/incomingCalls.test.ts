@@ -288,7 +288,6 @@ test.each([
   ['no application wants it', 'OPTIONS', [], 503],
   ['an unknown method', 'DANCE', [], 501],
   ['an extension that we lack', 'INVITE', ['Require: fantasy'], 420],
-  ['a scanner', 'INVITE', ['User-Agent: friendly-scanner'], 603],
   ['a session that is too short', 'INVITE', ['Supported: timer', 'Session-Expires: 60'], 422],
 ] as const)('%s is answered at once', async (_case, method, extra, status) => {
   const { phone, port } = rig;

@@ -117,6 +117,7 @@ test('a CANCEL before any answer waits for the first one', async () => {
     .createUAC(phone.uri, { localSdp: SDP }, { cbRequest: (_error, sent) => (request = sent) })
     .catch((error: { status: number }) => error.status);
   const invite = await phone.next(/^INVITE /);
+  await vi.waitFor(() => expect(request).toBeDefined());
   request?.cancel();
   expect(await phone.silent(/^CANCEL/, 100)).toBe(true);
   phone.send(phone.answer(invite, '180 Ringing'), port);

@@ -52,7 +52,7 @@ request_route {
 /** Answers every call by itself within a transaction, and every BYE; keeps no dialogs. */
 const ANSWERER = `
 request_route {
-  if (is_method("ACK")) exit;
+  if (is_method("ACK")) { t_check_trans(); exit; }
   if (!t_newtran()) exit;
   if (is_method("INVITE")) {
     t_reply("180", "Ringing");

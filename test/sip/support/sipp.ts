@@ -95,9 +95,12 @@ function responseTimes(log: string): number[] {
     const [, , seconds, direction, callId = '', sequence, startLine = ''] = line.split('\t');
     if (sequence !== 'CSeq:1 INVITE') continue;
     const start = began.get(callId);
-    if (direction === 'S' && start === undefined) began.set(callId, Number(seconds));
-    else if (start !== undefined && startLine.startsWith('SIP/2.0 200'))
+    if (direction === 'S' && startLine.startsWith('INVITE')) began.set(callId, start ?? Number(seconds));
+    else if (start !== undefined && startLine.startsWith('SIP/2.0 200')) {
       times.push((Number(seconds) - start) * 1000);
+      // One that comes again does not count.
+      began.delete(callId);
+    }
   }
   return times;
 }

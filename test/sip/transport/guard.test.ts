@@ -6,7 +6,14 @@ import { simulatedClock } from '../support/simulatedClock.ts';
 function guarded(trusted: string[] = []) {
   const clock = simulatedClock();
   const counters = createCounters();
-  const options = { trusted, messagesPerSecond: 10, burst: 20, banMs: 60_000 };
+  const options = {
+    trusted,
+    messagesPerSecond: 10,
+    burst: 20,
+    callsPerSecond: 1,
+    callBurst: 3,
+    banMs: 60_000,
+  };
   return { clock, counters, guard: createGuard(options, clock, counters) };
 }
 
@@ -18,6 +25,17 @@ test('a burst passes, then only the rate', () => {
   clock.advance(500);
   expect(admitted()).toBe(5);
   expect(counters.read()['dropped.rate']).toBe(35);
+});
+
+test('a source may begin some calls at once, then only so many a second, and nothing is refused to a trusted one', () => {
+  const { clock, guard } = guarded(['192.0.2.9']);
+  const begun = (address: string) =>
+    Array.from({ length: 10 }, () => guard.admitCall(address, 5060)).filter(Boolean).length;
+  expect(begun('192.0.2.1')).toBe(3);
+  expect(begun('192.0.2.2')).toBe(3);
+  clock.advance(2000);
+  expect(begun('192.0.2.1')).toBe(2);
+  expect(begun('192.0.2.9')).toBe(10);
 });
 
 test('a source that sends only rubbish is banned for a while; one good message clears it', () => {

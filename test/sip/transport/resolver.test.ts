@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseSipOnly } from '../../../sip/message/uri.ts';
-import { orderSrv, resolveTargets, type SrvRecord } from '../../../sip/transport/resolver.ts';
+import {
+  type NaptrRecord,
+  orderSrv,
+  resolveTargets,
+  type SrvRecord,
+} from '../../../sip/transport/resolver.ts';
 
 const srv = (name: string, priority: number, weight = 0): SrvRecord => ({
   name,
@@ -9,7 +14,28 @@ const srv = (name: string, priority: number, weight = 0): SrvRecord => ({
   weight,
 });
 
+const naptr = (order: number, preference: number, service: string, replacement: string): NaptrRecord => ({
+  order,
+  preference,
+  flags: 's',
+  service,
+  replacement,
+});
+
+const pointers: Record<string, NaptrRecord[]> = {
+  'wants-tls.test': [
+    naptr(10, 20, 'SIP+D2U', '_sip._udp.pool.test'),
+    naptr(10, 10, 'SIPS+D2T', '_sips._tcp.pool.test'),
+    naptr(5, 10, 'SIP+D2W', '_sip._ws.pool.test'),
+  ],
+  'udp-only.test': [naptr(10, 10, 'sip+d2u', '_sip._udp.pool.test')],
+  'elsewhere.test': [{ ...naptr(10, 10, 'SIP+D2T', ''), flags: 'u' }],
+};
+
 const zones: Record<string, SrvRecord[]> = {
+  '_sips._tcp.pool.test': [srv('a.test', 1)],
+  '_sip._udp.pool.test': [srv('b.test', 1)],
+  '_sip._tcp.elsewhere.test': [srv('b.test', 1)],
   '_sip._udp.both.test': [srv('b.test', 2), srv('a.test', 1)],
   '_sip._tcp.tcponly.test': [srv('a.test', 1)],
   '_sips._tcp.secure.test': [srv('a.test', 1)],
@@ -25,6 +51,7 @@ async function resolve(uri: string): Promise<string> {
     transports: ['udp', 'tcp', 'tls'],
     random: () => 0,
     dns: {
+      naptr: async (name) => pointers[name] ?? [],
       srv: async (name) => zones[name] ?? [],
       addresses: async (host) => {
         const found = hosts[host];
@@ -51,10 +78,20 @@ test.each([
   ['sip:u@both.test', 'udp 192.0.2.1:5070, udp 192.0.2.2:5070, udp 192.0.2.3:5070'],
   ['sip:u@tcponly.test', 'tcp 192.0.2.1:5070, tcp 192.0.2.2:5070'],
   ['sips:u@secure.test', 'tls 192.0.2.1:5070 (secure.test), tls 192.0.2.2:5070 (secure.test)'],
+  ['sip:u@wants-tls.test', 'tls 192.0.2.1:5070 (wants-tls.test), tls 192.0.2.2:5070 (wants-tls.test)'],
+  ['sip:u@udp-only.test', 'udp 192.0.2.3:5070'],
+  ['sip:u@elsewhere.test', 'tcp 192.0.2.3:5070'],
   ['sip:u@x.test;maddr=192.0.2.44', 'udp 192.0.2.44:5060'],
 ])('%s leads to %s', async (uri, expected) => {
   expect(await resolve(uri)).toBe(expected);
 });
+
+test.each(['sip:u@wants-tls.test;transport=udp', 'sips:u@udp-only.test'])(
+  '%s leads nowhere: no record is taken for another transport',
+  async (uri) => {
+    await expect(resolve(uri)).rejects.toThrow('is unknown');
+  },
+);
 
 test('a name that leads nowhere says so', async () => {
   await expect(resolve('sip:u@nowhere.test')).rejects.toThrow('nowhere.test is unknown');

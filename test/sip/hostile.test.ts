@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { afterEach, expect, test, vi } from 'vitest';
+import { type Authority, makeAuthority } from './support/authority.ts';
+import { header, Phone, SDP } from './support/phone.ts';
+import { type Rig, startRig } from './support/rig.ts';
+import { freePort } from './support/sipp.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function rigOf(...args: Parameters<typeof startRig>): Promise<Rig> {
+  const rig = await startRig(...args);
+  closers.push(() => rig.close());
+  return rig;
+}
+
+const portOf = (rig: Rig, transport: string) =>
+  rig.server.sipPorts.find((one) => one.transport === transport)?.port ?? 0;
+
+let made: Promise<Authority> | undefined;
+const authority = () => {
+  made ??= makeAuthority('sip.example.test');
+  return made;
+};
+
+async function silentConnections(port: number, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'));
+  for (const socket of sockets) socket.on('error', () => undefined);
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets;
+}
+
+test('handshakes count as connections, end in time, and do not delay the end', async () => {
+  const rig = await rigOf({
+    tlsPort: 0,
+    tls: await authority(),
+    maxConnectionsPerSource: 3,
+    connectionTimes: { handshakeMs: 300 },
+  });
+  const stats = () => rig.server.stats();
+  const sockets = await silentConnections(portOf(rig, 'tls'), 5);
+  await vi.waitFor(() => expect(stats()['connections.refused']).toBe(2));
+  expect(stats()['now.connections']).toBe(3);
+  await vi.waitFor(() => expect(stats()['now.connections']).toBe(0));
+  // Those three, and perhaps those that were refused, if they had begun to speak.
+  expect(stats()['connections.failed']).toBeGreaterThanOrEqual(3);
+  // There is room again, for whoever speaks TLS.
+  const client = connectTls({ port: portOf(rig, 'tls'), host: '127.0.0.1', rejectUnauthorized: false });
+  await once(client, 'secureConnect');
+  await vi.waitFor(() => expect(stats()['now.connections']).toBe(1));
+  client.destroy();
+  const last = await silentConnections(portOf(rig, 'tls'), 2);
+  await vi.waitFor(() => expect(stats()['now.connections']).toBe(2));
+  const startedMs = performance.now();
+  await rig.server.close();
+  expect(performance.now() - startedMs).toBeLessThan(250);
+  for (const socket of [...sockets, ...last]) socket.destroy();
+});
+
+test('what is no TLS on the TLS port is cut off and counted', async () => {
+  const rig = await rigOf({ tlsPort: 0, tls: await authority() });
+  const [socket] = await silentConnections(portOf(rig, 'tls'), 1);
+  socket?.write('OPTIONS sip:x SIP/2.0\r\n\r\n');
+  socket?.resume();
+  if (socket) await once(socket, 'close');
+  expect(rig.server.stats()).toMatchObject({ 'connections.failed': 1, 'now.connections': 0 });
+});
+
+test('a UDP peer whose machine says that nobody is there is given up at once', async () => {
+  const rig = await rigOf();
+  const placing = rig.srf.createUAC(`sip:nobody@127.0.0.1:${await freePort()}`, { localSdp: SDP });
+  const startedMs = performance.now();
+  expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
+  // T1 is 40 ms here: asked after 120, where silence lasts 2,560.
+  expect(performance.now() - startedMs).toBeLessThan(1500);
+  expect(rig.server.stats()['now.clientTransactions']).toBe(0);
+});
+
+test('a UDP peer that is only slow is waited for', async () => {
+  const rig = await rigOf();
+  const placing = rig.srf.createUAC(rig.phone.uri, { localSdp: SDP });
+  const invite = await rig.phone.next(/^INVITE /);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(rig.phone.all.filter((text) => text === '\r\n\r\n')).toHaveLength(1);
+  rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
+  expect(await placing.catch((error: { status: number }) => error.status)).toBe(486);
+});
+
+test('a flood of calls is answered 503 without being remembered, and calls that there are go on', async () => {
+  const rig = await rigOf({ trusted: [], guard: { callsPerSecond: 1, callBurst: 5 } });
+  rig.srf.invite((req, res) => void rig.srf.createUAS(req, res, { localSdp: SDP }));
+  const { phone, port, server } = rig;
+  phone.send(phone.request('INVITE', port, { callId: 'good', body: SDP }), port);
+  const accepted = await phone.next(/^SIP\/2.0 200 .*Call-ID: good/s);
+  const to = header(accepted, 'To');
+  phone.send(phone.request('ACK', port, { callId: 'good', to }), port);
+
+  for (let call = 0; call < 50; call += 1)
+    phone.send(phone.request('INVITE', port, { callId: `flood${call}` }), port);
+  const refused = await phone.next(/^SIP\/2.0 503 .*Call-ID: flood/s);
+  expect(header(refused, 'Retry-After')).toBe('5');
+  await vi.waitFor(() => expect(server.stats()['refused.flood']).toBeGreaterThanOrEqual(44));
+  expect(server.stats()['now.serverTransactions']).toBeLessThanOrEqual(6);
+
+  phone.send(phone.request('INVITE', port, { callId: 'good', to, cseq: 2, body: SDP }), port);
+  await phone.next(/^SIP\/2.0 200 .*CSeq: 2 INVITE/s);
+});
+
+test('where too many calls wait for the application, the next one is 503 whoever it is from', async () => {
+  const rig = await rigOf({ maxWaitingCalls: 2 });
+  rig.srf.invite(() => undefined);
+  const { phone, port } = rig;
+  for (const callId of ['first', 'second', 'third'])
+    phone.send(phone.request('INVITE', port, { callId, body: SDP }), port);
+  await phone.next(/^SIP\/2.0 503 .*Call-ID: third/s);
+  expect(rig.server.stats()['now.pendingRequests']).toBe(2);
+});
+
+test.each([
+  ['a stranger', [], 603],
+  ['a trunk', ['127.0.0.1'], 486],
+])('the name of a scanner from %s', async (_, trusted, status) => {
+  const rig = await rigOf({ trusted });
+  rig.srf.invite((_req, res) => res.send(486));
+  const extra = ['User-Agent: friendly-scanner'];
+  rig.phone.send(rig.phone.request('INVITE', rig.port, { callId: 'scan', extra, body: SDP }), rig.port);
+  await rig.phone.next(new RegExp(`^SIP/2.0 ${status} `));
+});
+
+test('a scanner that is banned does not ban the trunk behind the same address', async () => {
+  const trunk = await Phone.open();
+  closers.push(() => trunk.close());
+  const rig = await rigOf({ trusted: [`127.0.0.1:${trunk.port}`] });
+  rig.srf.invite((_req, res) => res.send(486));
+  for (let count = 0; count < 30; count += 1)
+    rig.phone.sendBytes(Buffer.from('GET / HTTP/1.1\r\nHost: rubbish\r\n\r\n'), rig.port);
+  await vi.waitFor(() => expect(rig.server.stats()['sources.banned']).toBe(1));
+  rig.phone.send(rig.phone.request('INVITE', rig.port, { callId: 'banned', body: SDP }), rig.port);
+  await vi.waitFor(() => expect(rig.server.stats()['dropped.banned']).toBeGreaterThan(0));
+  trunk.send(trunk.request('INVITE', rig.port, { callId: 'trunk', body: SDP }), rig.port);
+  await trunk.next(/^SIP\/2.0 486 /);
+});
+
+test('a provisional answer is repeated, the newest one, until there is a final one', async () => {
+  const rig = await rigOf({ controlTimes: { provisionalMs: 100 } });
+  rig.srf.invite((_req, res) => {
+    res.send(180);
+    setTimeout(() => res.send(183, { body: SDP }), 150);
+    setTimeout(() => res.send(486), 400);
+  });
+  const { phone, port } = rig;
+  phone.send(phone.request('INVITE', port, { callId: 'rings', body: SDP }), port);
+  await phone.next(/^SIP\/2.0 486 /);
+  const before = phone.all.map((text) => text.slice(8, 11));
+  expect(before.filter((status) => status === '180')).toHaveLength(2);
+  expect(before.filter((status) => status === '183').length).toBeGreaterThanOrEqual(2);
+  expect(before.indexOf('183')).toBeGreaterThan(before.lastIndexOf('180'));
+  const count = phone.all.filter((text) => /^SIP\/2.0 18/.test(text)).length;
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(phone.all.filter((text) => /^SIP\/2.0 18/.test(text))).toHaveLength(count);
+});
