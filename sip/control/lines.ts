@@ -24,9 +24,16 @@ export interface SipLine {
 /** The literal that stands for a transaction when the server itself sent the request. */
 export const UNSOLICITED = 'unsolicited';
 
+const MS_PER_DAY = 86_400_000;
+
 /** UTC time of day as `HH:MM:SS.micros`. */
 export function timeOfDay(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(11, 23)}000`;
+  const inDay = atMs % MS_PER_DAY;
+  const two = (value: number) => (value < 10 ? `0${value}` : `${value}`);
+  const seconds = Math.trunc(inDay / 1000);
+  const [hour, minute] = [Math.trunc(seconds / 3600), Math.trunc(seconds / 60) % 60];
+  const thousandths = String(1000 + (inDay % 1000)).slice(1);
+  return `${two(hour)}:${two(minute)}:${two(seconds % 60)}.${thousandths}000`;
 }
 
 /** What a message shows that no peer sent. */

@@ -22,8 +22,21 @@ const compactForms: Readonly<Record<string, string>> = {
   y: 'identity',
 };
 
-/** Names whose usual spelling is not merely each part capitalised. */
+/** Names whose usual spelling is not merely each part capitalised, and those that nearly every message has. */
 const spellings: Readonly<Record<string, string>> = {
+  via: 'Via',
+  from: 'From',
+  to: 'To',
+  contact: 'Contact',
+  route: 'Route',
+  reason: 'Reason',
+  supported: 'Supported',
+  require: 'Require',
+  'record-route': 'Record-Route',
+  'max-forwards': 'Max-Forwards',
+  'content-type': 'Content-Type',
+  'content-length': 'Content-Length',
+  'user-agent': 'User-Agent',
   'call-id': 'Call-ID',
   cseq: 'CSeq',
   rack: 'RAck',
@@ -45,6 +58,7 @@ export function headerKey(name: string): string {
 /** How we write a name: the usual spelling, and an extension's (`X-…`) as it was given. */
 export function spellHeader(name: string): string {
   const key = headerKey(name);
-  if (key.startsWith('x-')) return name;
-  return spellings[key] ?? key.replace(/(^|-)([a-z])/g, (part) => part.toUpperCase());
+  const usual = spellings[key];
+  if (usual !== undefined) return usual;
+  return key.startsWith('x-') ? name : key.replace(/(^|-)([a-z])/g, (part) => part.toUpperCase());
 }

@@ -136,8 +136,16 @@ function trustList(entries: readonly string[]): (address: string, port: number) 
   const exact = new Set<string>();
   for (const entry of entries) addTrusted(entry, networks, exact);
   if (entries.length === 0) return () => false;
-  return (address, port) =>
-    exact.has(`${address}:${port}`) || networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const known = new Map<string, boolean>();
+  const isInNetwork = (address: string): boolean => {
+    const before = known.get(address);
+    if (before !== undefined) return before;
+    if (known.size >= MAX_SOURCES) known.clear();
+    const found = networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    known.set(address, found);
+    return found;
+  };
+  return (address, port) => isInNetwork(address) || (exact.size > 0 && exact.has(`${address}:${port}`));
 }
 
 function addTrusted(entry: string, networks: BlockList, exact: Set<string>): void {

@@ -24,7 +24,8 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
  * @throws {Error} When the address cannot be bound.
  */
 export async function openUdp(host: string, port: number, deps: UdpDeps): Promise<UdpTransport> {
-  const socket = createSocket({ type: isIP(host) === 6 ? 'udp6' : 'udp4' });
+  const family = isIP(host) === 6 ? 6 : 4;
+  const socket = createSocket({ type: `udp${family}`, lookup: literalsOnly });
   await bind(socket, host, port);
   enlarge(socket);
   const bound = socket.address();
@@ -69,6 +70,16 @@ export async function openUdp(host: string, port: number, deps: UdpDeps): Promis
         socket.close(() => resolve());
       }),
   };
+}
+
+/** Every address is a literal here; the system's resolver costs a turn of the event loop for each datagram. */
+function literalsOnly(
+  address: string,
+  _options: unknown,
+  done: (error: NodeJS.ErrnoException | null, address: string, family: number) => void,
+): void {
+  const family = isIP(address);
+  done(family === 0 ? new Error(`"${address}" is no IP address`) : null, address, family);
 }
 
 function bind(socket: Socket, host: string, port: number): Promise<void> {
