@@ -13,13 +13,38 @@ export interface Timer {
   cancel(): void;
 }
 
-/** The machine's own clock. Its timers do not keep the process alive: the server's sockets do. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  setTimer(callback, delayMs) {
-    const handle = setTimeout(callback, delayMs);
-    handle.unref();
-    return { cancel: () => clearTimeout(handle) };
-  },
-};
+/** The machine's own clock; tells how many of its timers are set. */
+export interface SystemClock extends Clock {
+  readonly pending: number;
+}
+
+/** Its timers do not keep the process alive: the server's sockets do. */
+export function createSystemClock(): SystemClock {
+  let pending = 0;
+  return {
+    now: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    setTimer(callback, delayMs) {
+      let isSet = true;
+      const unset = (): boolean => {
+        const wasSet = isSet;
+        if (wasSet) pending -= 1;
+        isSet = false;
+        return wasSet;
+      };
+      pending += 1;
+      const handle = setTimeout(() => {
+        if (unset()) callback();
+      }, delayMs);
+      handle.unref();
+      return {
+        cancel() {
+          if (unset()) clearTimeout(handle);
+        },
+      };
+    },
+    get pending() {
+      return pending;
+    },
+  };
+}

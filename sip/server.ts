@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, createSystemClock } from './clock.ts';
 import { createApps } from './control/apps.ts';
 import { createCommands } from './control/commands.ts';
 import { createLegs, createPendingBook, defaultControlTimes, type Hub } from './control/hub.ts';
@@ -60,7 +60,7 @@ export async function startSipServer(
   world: SipServerWorld = {},
 ): Promise<SipServer> {
   if (options.control.secret === '') throw new Error('the control secret must not be empty');
-  const clock = systemClock;
+  const clock = createSystemClock();
   const counters = createCounters();
   const book = createProxyBook();
   const transport = await openTransports(transportOptions(options), {
@@ -91,7 +91,7 @@ export async function startSipServer(
   return {
     sipPorts: transport.locals,
     controlPort: (control.server.address() as AddressInfo).port,
-    stats: () => readStats(hub, book),
+    stats: () => ({ ...readStats(hub, book), 'now.timers': clock.pending }),
     close: () => {
       closing ??= close();
       return closing;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callees } from '../scenarios/callees.ts';
 import { SDP } from './support/phone.ts';
 import { drained, nothing, type Rig, startRig } from './support/rig.ts';
@@ -158,6 +158,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp is called', () => {
 
   test('and nothing is left of all that', async () => {
     expect(await drained(rig.server, 15_000)).toEqual(nothing);
+    await vi.waitFor(() => expect(rig.server.stats()['now.timers']).toBe(0), 5000);
     expect(rig.server.stats()['errors.internal']).toBeUndefined();
   });
 });

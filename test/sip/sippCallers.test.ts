@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { challenges, type DigestPolicy, judgeDigest } from '../../sip/auth/digest.ts';
 import { callers } from '../scenarios/callers.ts';
 import { SDP } from './support/phone.ts';
@@ -149,6 +149,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp calls', () => {
 
   test('and nothing is left of all that', async () => {
     expect(await drained(rig.server, 15_000)).toEqual(nothing);
+    await vi.waitFor(() => expect(rig.server.stats()['now.timers']).toBe(0), 5000);
     expect(rig.server.stats()['errors.internal']).toBeUndefined();
   });
 });
