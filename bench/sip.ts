@@ -19,6 +19,8 @@ const HELD_DIALOGS = 5000;
 const ALL_CALLS = 10_000;
 /** Placing rate where the rate itself is not measured. */
 const BULK_RATE = 250;
+/** Until the hot code is compiled; a service that has just started is another measurement. */
+const WARM_UP = { calls: 3000, callsPerSecond: 150 };
 /** Transactions linger for 64 times T1. */
 const LINGER_MS = 34_000;
 const WANTED = { p95Ms: 5, callsPerSecondAndCore: 300, bytesPerDialog: 10 * 1024 };
@@ -47,7 +49,7 @@ try {
 
 async function measureTimes(contenders: readonly Contender[]): Promise<void> {
   const rows: string[][] = [];
-  for (const contender of contenders) await load(contender, 100, 500);
+  for (const contender of contenders) await load(contender, WARM_UP.callsPerSecond, WARM_UP.calls);
   for (const rate of options.rates.split(',').map(Number)) {
     for (const contender of contenders) rows.push(await measure(contender, rate));
   }
