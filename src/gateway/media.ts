@@ -3,24 +3,29 @@ import type { Logger } from 'pino';
 import { systemClock } from '../base/clock.ts';
 import { startThread } from '../base/thread.ts';
 import type { Config } from '../config/config.ts';
+import type { EgressPolicy } from '../egress/target.ts';
 import { startMediaEngine, type ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
 import type { Closers } from './conversation.ts';
+import type { GatewayThreadData } from './mediaThread.ts';
 
 /**
  * Starts the threads that carry calls' audio.
  *
- * @param threadFile - The thread's entry, without its ending: what calls `runMediaThread`.
+ * @param egressPolicy - Where users' own bots may be.
  */
 export async function buildMedia(
   config: Config,
   logger: Logger,
-  threadFile: URL,
+  egressPolicy: EgressPolicy,
   closers: Closers,
 ): Promise<ThreadedMediaEngine> {
   const mediaLogger = logger.child({ part: 'media' });
   const engine = await startMediaEngine({
     clock: systemClock,
-    startThread: (workerData) => startThread(threadFile, { workerData, name: 'media' }),
+    startThread: (data) => {
+      const workerData: GatewayThreadData = { ...data, egressPolicy };
+      return startThread(new URL('./mediaThread.ts', import.meta.url), { workerData, name: 'media' });
+    },
     threads: config.MEDIA_WORKERS ?? Math.max(1, availableParallelism() - 1),
     ports: { min: config.RTP_PORT_MIN, max: config.RTP_PORT_MAX },
     address: config.SIP_HOST,

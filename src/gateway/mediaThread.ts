@@ -1,30 +1,16 @@
-import { randomFillSync } from 'node:crypto';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
-import { createCodecRegistry } from '../media/codecs/registry.ts';
+import { createConnectEngine } from '../bridge/connectEngine.ts';
+import { createDnsLookup } from '../egress/lookup.ts';
+import type { EgressPolicy } from '../egress/target.ts';
 import type { MediaThreadData } from '../media/engine/messages.ts';
-import { serveMediaThread } from '../media/engine/threadServer.ts';
-import { dgramPacketIo } from '../media/packetIo/dgram.ts';
-import type { ConnectEngine } from '../media/session/engineLink.ts';
+import { runMediaThread } from './runMediaThread.ts';
 
-/**
- * Builds one media thread; the thread's entry calls it once.
- *
- * @throws {Error} When it is called outside a worker thread.
- */
-export function runMediaThread(connectEngine: ConnectEngine): void {
-  if (parentPort === null) throw new Error('audio runs in a worker thread only');
-  const random = new Uint32Array(1);
-  const randomUint32 = (): number => randomFillSync(random)[0] ?? 0;
-  serveMediaThread(
-    {
-      port: parentPort,
-      clock: systemClock,
-      packetIo: dgramPacketIo,
-      codecs: createCodecRegistry(),
-      connectEngine,
-      randomUint32,
-    },
-    workerData as MediaThreadData,
-  );
+/** What the gateway starts its media threads with. */
+export interface GatewayThreadData extends MediaThreadData {
+  readonly egressPolicy: EgressPolicy;
 }
+
+// The entry of a media thread: audio on one side, WebSockets to engines on the other.
+const { egressPolicy } = workerData as GatewayThreadData;
+runMediaThread(createConnectEngine({ clock: systemClock, policy: egressPolicy, lookup: createDnsLookup() }));

@@ -19,7 +19,7 @@ import { tempDir } from '../../support/tempDir.ts';
 import { CODECS, read } from '../session/harness.ts';
 import { rootMeanSquare, tone, tonePower } from '../signals.ts';
 
-const ECHO_THREAD = new URL('../../support/media/echoThread', import.meta.url);
+const ECHO_THREAD = new URL('../../support/media/echoThread.ts', import.meta.url);
 const PORTS = { min: 41_000, max: 41_039 };
 
 let assertNoLeaks: () => Promise<void>;

@@ -1,0 +1,30 @@
+import { randomFillSync } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../base/clock.ts';
+import { createCodecRegistry } from '../media/codecs/registry.ts';
+import type { MediaThreadData } from '../media/engine/messages.ts';
+import { serveMediaThread } from '../media/engine/threadServer.ts';
+import { dgramPacketIo } from '../media/packetIo/dgram.ts';
+import type { ConnectEngine } from '../media/session/engineLink.ts';
+
+/**
+ * Builds one media thread; the thread's entry calls it once.
+ *
+ * @throws {Error} When it is called outside a worker thread.
+ */
+export function runMediaThread(connectEngine: ConnectEngine): void {
+  if (parentPort === null) throw new Error('audio runs in a worker thread only');
+  const random = new Uint32Array(1);
+  const randomUint32 = (): number => randomFillSync(random)[0] ?? 0;
+  serveMediaThread(
+    {
+      port: parentPort,
+      clock: systemClock,
+      packetIo: dgramPacketIo,
+      codecs: createCodecRegistry(),
+      connectEngine,
+      randomUint32,
+    },
+    workerData as MediaThreadData,
+  );
+}
