@@ -28,7 +28,7 @@ export interface TelephonyRig {
   trunk(changes?: Partial<TrunkInput>): Trunk;
   dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): DialedLeg;
   /** The next request of that call that the phone gets. */
-  next(leg: CallLeg, method: string): Promise<string>;
+  next(leg: CallLeg, method: string, timeoutMs?: number): Promise<string>;
   /** A request of the callee inside a call that it took. */
   fromCallee(
     method: string,
@@ -77,13 +77,16 @@ export async function startTelephonyRig(
     readonly server?: Partial<SipServerOptions>;
     readonly inbound?: Partial<TrunkInput>;
     readonly numbers?: readonly PhoneNumber[];
+    /** Where to connect instead, to reach the SIP server's own control port. */
+    readonly controlPort?: (port: number) => number;
   } = {},
 ): Promise<TelephonyRig> {
   const server = await startSipServer(serverOptions({ showTrying: true, ...options.server }));
+  const controlPort = options.controlPort?.(server.controlPort) ?? server.controlPort;
   const errors: { error: unknown; what: string }[] = [];
   const onError = (error: unknown, what: string) => errors.push({ error, what });
   const control = connectControl({
-    target: () => ({ host: '127.0.0.1', port: server.controlPort, secret: SECRET }),
+    target: () => ({ host: '127.0.0.1', port: controlPort, secret: SECRET }),
     tag: 'test',
     backoff: { firstMs: 20, maxMs: 100 },
     clock: systemClock,

@@ -241,10 +241,9 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
 
 /** @throws {CallwayError} `transfer_target_invalid` for what could not stand in a header. */
 function referTarget(trunk: Trunk, to: string): string {
-  const isUri = /^(sips?|tel):/i.test(to);
-  const uri = isUri ? to : dialledUri(trunk, to);
-  if (/[\s<>"]/.test(uri) || !readUri(uri)) {
+  const isUri = /^(sips?|tel):[^\s<>"]+$/i.test(to) && readUri(to) !== undefined;
+  if (!isUri && !/^\+?[0-9*#]{1,32}$/.test(to)) {
     throw invalid('transfer_target_invalid', 'the target must be a phone number or a sip: URI');
   }
-  return uri;
+  return isUri ? to : dialledUri(trunk, to);
 }

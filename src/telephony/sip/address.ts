@@ -30,7 +30,7 @@ export function readNameAddress(value: string): NameAddress | undefined {
 }
 
 const SIP_URI =
-  /^(sips?):(?:([^@?]*)@)?(\[[0-9a-f:.]+\]|[^\s:;?@[\]]+)(?::(\d{1,5}))?((?:;[^?]*)?)(?:\?(.*))?$/i;
+  /^(sips?):(?:([^@?\s]*)@)?(\[[0-9a-f:.]+\]|[^\s:;?@[\]]+)(?::(\d{1,5}))?((?:;[^?]*)?)(?:\?(.*))?$/i;
 const TEL_URI = /^tel:([^;?]+)((?:;[^?]*)?)$/i;
 
 /** @returns Undefined for any other scheme, and for what is none. @see RFC 3261 section 19.1, RFC 3966 */
@@ -57,7 +57,7 @@ export function readUri(text: string): SipUri | undefined {
 
 /** The user part as a URI may carry it. @see RFC 3261 section 25.1 (user) */
 export function encodeUser(user: string): string {
-  return encodeURIComponent(user).replace(/%(?:21|24|26|27|28|29|2A|2B|2C|2F|3D|3F)/g, decodeURIComponent);
+  return encodeURIComponent(user).replace(/%(?:21|24|26|27|28|29|2A|2B|2C|2F|3D)/g, decodeURIComponent);
 }
 
 /** An IPv6 address in brackets, anything else as it is. */

@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { IncomingCall } from '../../../src/calls/callLeg.ts';
+import { header, SDP } from '../../sip/support/phone.ts';
+import { drained, nothing } from '../../sip/support/rig.ts';
+import { watchLeaks } from '../../support/leaks.ts';
+import { startTelephonyRig, type TelephonyRig, watchLeg } from '../../support/telephonyRig.ts';
+
+let assertNoLeaks: () => Promise<void>;
+let rig: TelephonyRig;
+let count = 0;
+
+beforeAll(async () => {
+  assertNoLeaks = watchLeaks();
+  rig = await startTelephonyRig({ inbound: { inboundCidrs: ['127.0.0.1'], numberFormat: 'national' } });
+});
+
+afterEach(() => {
+  expect(rig.media.sessions).toBe(0);
+});
+
+afterAll(async () => {
+  expect(await drained(rig.server)).toEqual(nothing);
+  await rig.close();
+  await assertNoLeaks();
+});
+
+interface Ringing {
+  readonly callId: string;
+  readonly invite: string;
+  readonly call: IncomingCall;
+}
+
+async function ring(body = SDP, extra: string[] = []): Promise<Ringing> {
+  count += 1;
+  const callId = `in-${count}`;
+  const invite = rig.phone.request('INVITE', rig.port, {
+    callId,
+    branch: `z9hG4bK-${callId}`,
+    uri: `sip:0223456789@127.0.0.1:${rig.port}`,
+    to: `<sip:0223456789@127.0.0.1:${rig.port}>`,
+    extra: ['P-Asserted-Identity: <sip:0912345678@carrier>', ...extra],
+    body,
+  });
+  rig.phone.send(invite, rig.port);
+  return { callId, invite, call: await rig.incoming() };
+}
+
+const reply = (callId: string, status: number) =>
+  rig.phone.next(new RegExp(`^SIP/2.0 ${status} .*^Call-ID: ${callId}\\r$`, 'ms'));
+
+const goodbyeTo = (callId: string, timeoutMs?: number) =>
+  rig.phone.next(new RegExp(`^BYE .*^Call-ID: ${callId}\\r$`, 'ms'), timeoutMs);
+
+function acknowledge({ callId }: Ringing, ok: string, body = ''): void {
+  const parts = { callId, to: header(ok, 'To'), uri: header(ok, 'Contact').replace(/[<>]/g, ''), body };
+  rig.phone.send(rig.phone.request('ACK', rig.port, parts), rig.port);
+}
+
+function bye({ callId }: Ringing, ok: string): void {
+  const parts = { callId, cseq: 2, to: header(ok, 'To'), uri: header(ok, 'Contact').replace(/[<>]/g, '') };
+  rig.phone.send(rig.phone.request('BYE', rig.port, parts), rig.port);
+}
+
+test('a call rings, is answered, talked and hung up by the caller', async () => {
+  const ringing = await ring();
+  const { call, callId } = ringing;
+  expect(call).toMatchObject({ sipCallId: callId, fromNumber: '+886912345678', toNumber: '+886223456789' });
+  call.ring();
+  await reply(callId, 180);
+  const leg = await call.answer('call-9');
+  const { events, ended } = watchLeg(leg);
+  const ok = await reply(callId, 200);
+  expect(ok).toContain('m=audio 4');
+  expect(events).toEqual([]);
+  acknowledge(ringing, ok);
+  await vi.waitFor(() => expect(events).toEqual(['answered']));
+  expect(rig.media.all.at(-1)).toMatchObject({ callId: 'call-9', connected: [{ remote: { port: 40_000 } }] });
+  bye(ringing, ok);
+  expect(await ended).toEqual({ outcome: 'remote_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 16 });
+});
+
+test('a call without an offer gets ours, and answers it with its ACK', async () => {
+  const ringing = await ring('');
+  const leg = await ringing.call.answer('call-10');
+  const { events, ended } = watchLeg(leg);
+  const ok = await reply(ringing.callId, 200);
+  expect(ok).toContain('RTP/AVP 0 8 101');
+  expect(rig.media.all.at(-1)?.connected).toEqual([]);
+  acknowledge(ringing, ok, SDP);
+  await vi.waitFor(() => expect(events).toEqual(['answered']));
+  expect(rig.media.all.at(-1)?.connected).toHaveLength(1);
+  bye(ringing, ok);
+  await ended;
+});
+
+test('a caller that never answers our offer is hung up', async () => {
+  const ringing = await ring('');
+  const { ended } = watchLeg(await ringing.call.answer('call-11'));
+  acknowledge(ringing, await reply(ringing.callId, 200));
+  const goodbye = await goodbyeTo(ringing.callId);
+  rig.phone.send(rig.phone.answer(goodbye, '200 OK'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'trunk_error', q850Cause: 88 });
+});
+
+test('a hangup before the ACK waits for it', async () => {
+  const ringing = await ring();
+  const leg = await ringing.call.answer('call-12');
+  const { ended, events } = watchLeg(leg);
+  leg.hangup();
+  const ok = await reply(ringing.callId, 200);
+  expect(await rig.phone.silent(new RegExp(`^BYE .*${ringing.callId}`, 's'), 50)).toBe(true);
+  acknowledge(ringing, ok);
+  rig.phone.send(rig.phone.answer(await goodbyeTo(ringing.callId), '200 OK'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'local_hangup' });
+  expect(events).toEqual(['ended']);
+});
+
+test('a caller that never acknowledges is lost', async () => {
+  const ringing = await ring();
+  const { ended } = watchLeg(await ringing.call.answer('call-13'));
+  await reply(ringing.callId, 200);
+  // 64 times the first repetition of 40 ms, after which the SIP server says BYE.
+  const goodbye = await goodbyeTo(ringing.callId, 6000);
+  rig.phone.send(rig.phone.answer(goodbye, '200 OK'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'lost' });
+});
+
+test('a caller that gives up is seen, and can be answered no more', async () => {
+  const ringing = await ring();
+  ringing.call.ring();
+  await reply(ringing.callId, 180);
+  const gone = new Promise((resolve) => ringing.call.canceled.addEventListener('abort', resolve));
+  const branch = `z9hG4bK-${ringing.callId}`;
+  rig.phone.send(
+    rig.phone.request('CANCEL', rig.port, {
+      callId: ringing.callId,
+      branch,
+      uri: `sip:0223456789@127.0.0.1:${rig.port}`,
+      to: `<sip:0223456789@127.0.0.1:${rig.port}>`,
+    }),
+    rig.port,
+  );
+  await gone;
+  const refused = await reply(ringing.callId, 487);
+  rig.phone.send(
+    rig.phone.request('ACK', rig.port, { callId: ringing.callId, branch, to: header(refused, 'To') }),
+    rig.port,
+  );
+  await expect(ringing.call.answer('call-14')).rejects.toMatchObject({ code: 'call_canceled' });
+});
+
+test.each([
+  [404, 404],
+  [486, 486],
+  [603, 603],
+  [499, 400],
+])('a call is refused with %i', async (status, sent) => {
+  const { call, callId } = await ring();
+  call.reject(status);
+  const refused = await reply(callId, sent);
+  rig.phone.send(
+    rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to: header(refused, 'To') }),
+    rig.port,
+  );
+  await expect(call.answer('x')).rejects.toMatchObject({ code: 'call_decided' });
+});
+
+test('an offer that cannot be agreed is refused, and the answer fails', async () => {
+  const { call, callId } = await ring(SDP.replace('AVP 0', 'AVP 18'));
+  await expect(call.answer('call-15')).rejects.toMatchObject({ code: 'sdp_unusable' });
+  const refused = await reply(callId, 488);
+  rig.phone.send(
+    rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to: header(refused, 'To') }),
+    rig.port,
+  );
+});
+
+test('strangers are refused, and OPTIONS is answered', async () => {
+  const closed = await startTelephonyRig();
+  closed.phone.send(
+    closed.phone.request('INVITE', closed.port, { callId: 'stranger', body: SDP }),
+    closed.port,
+  );
+  const refused = await closed.phone.next(/^SIP\/2.0 403/);
+  closed.phone.send(
+    closed.phone.request('ACK', closed.port, {
+      callId: 'stranger',
+      branch: /branch=([^;\r]+)/.exec(refused)?.[1] ?? '',
+      to: header(refused, 'To'),
+    }),
+    closed.port,
+  );
+  closed.phone.send(closed.phone.request('OPTIONS', closed.port, { callId: 'o' }), closed.port);
+  expect(header(await closed.phone.next(/^SIP\/2.0 200/), 'Allow')).toContain('REFER');
+  await closed.close();
+});
+
+test('what was said of a call is written down, credentials blanked, INVITE first', async () => {
+  const ringing = await ring(SDP, ['Authorization: Digest response="5ecret"']);
+  const leg = await ringing.call.answer('call-16');
+  const { ended } = watchLeg(leg);
+  const ok = await reply(ringing.callId, 200);
+  acknowledge(ringing, ok);
+  bye(ringing, ok);
+  await ended;
+  const own = () => rig.traced.filter(({ text }) => text.includes(`Call-ID: ${ringing.callId}\r\n`));
+  await vi.waitFor(() => expect(own().map(({ text }) => text.split(' ')[0])).toContain('BYE'), 4000);
+  expect(own()[0]).toMatchObject({ direction: 'in', remote: `127.0.0.1:${rig.phone.port}` });
+  expect(own()[0]?.text).toContain('Authorization: Digest [redacted]');
+  expect(JSON.stringify(rig.traced)).not.toContain('5ecret');
+});

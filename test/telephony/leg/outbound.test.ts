@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { header, SDP } from '../../sip/support/phone.ts';
+import { drained, nothing } from '../../sip/support/rig.ts';
+import { watchLeaks } from '../../support/leaks.ts';
+import { startTelephonyRig, type TelephonyRig } from '../../support/telephonyRig.ts';
+
+let assertNoLeaks: () => Promise<void>;
+let rig: TelephonyRig;
+
+beforeAll(async () => {
+  assertNoLeaks = watchLeaks();
+  rig = await startTelephonyRig();
+});
+
+afterAll(async () => {
+  expect(rig.media.sessions).toBe(0);
+  expect(await drained(rig.server)).toEqual(nothing);
+  await rig.close();
+  await assertNoLeaks();
+});
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+const CHALLENGE = 'Proxy-Authenticate: Digest realm="gw.test", nonce="n1", algorithm=MD5, qop="auth"';
+
+test('a challenge is answered in the same dialog, with a higher CSeq, and busy stays busy', async () => {
+  const { leg, ended } = rig.dial({ username: 'trunk', password: 'secret', realm: 'gw.test' });
+  const first = await rig.next(leg, 'INVITE');
+  expect(header(first, 'Contact')).toBe(`<sip:trunk@127.0.0.1:${rig.port}>`);
+  rig.phone.send(
+    rig.phone.answer(first, '407 Proxy Authentication Required', { extra: [CHALLENGE] }),
+    rig.port,
+  );
+  await rig.next(leg, 'ACK');
+  const second = await rig.next(leg, 'INVITE');
+  expect(header(second, 'CSeq')).toBe('2 INVITE');
+  expect(header(second, 'From')).toBe(header(first, 'From'));
+  const credentials = header(second, 'Proxy-Authorization');
+  const cnonce = /cnonce="(\w+)"/.exec(credentials)?.[1];
+  const uri = /^INVITE (\S+)/.exec(second)?.[1];
+  const expected = md5(`${md5('trunk:gw.test:secret')}:n1:00000001:${cnonce}:auth:${md5(`INVITE:${uri}`)}`);
+  expect(credentials).toContain(`response="${expected}"`);
+  rig.phone.send(rig.phone.answer(second, '486 Busy Here'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'busy' });
+});
+
+test.each([
+  ['a wrong password', { password: 'wrong' }, 2],
+  ['another realm', { realm: 'elsewhere' }, 1],
+  ['no password', { password: null }, 1],
+])('%s is an error of the trunk', async (_what, changes, invites) => {
+  const { leg, ended } = rig.dial({ username: 'trunk', password: 'secret', ...changes });
+  for (let count = 0; count < invites; count += 1) {
+    const invite = await rig.next(leg, 'INVITE');
+    expect(header(invite, 'CSeq')).toBe(`${count + 1} INVITE`);
+    rig.phone.send(
+      rig.phone.answer(invite, '407 Proxy Authentication Required', { extra: [CHALLENGE] }),
+      rig.port,
+    );
+    await rig.next(leg, 'ACK');
+  }
+  expect(await ended).toMatchObject({ outcome: 'trunk_error', sip: { code: 407 } });
+});
+
+test('a call that is given up between a challenge and its answer is cancelled', async () => {
+  const { leg, ended } = rig.dial({ username: 'trunk', password: 'secret' });
+  const first = await rig.next(leg, 'INVITE');
+  rig.phone.send(
+    rig.phone.answer(first, '407 Proxy Authentication Required', { extra: [CHALLENGE] }),
+    rig.port,
+  );
+  const second = await rig.next(leg, 'INVITE');
+  leg.hangup();
+  rig.phone.send(rig.phone.answer(second, '100 Trying'), rig.port);
+  rig.phone.send(rig.phone.answer(await rig.next(leg, 'CANCEL'), '200 OK'), rig.port);
+  rig.phone.send(rig.phone.answer(second, '487 Request Terminated'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'canceled' });
+});
+
+test('a redirection is followed to the contact that is liked best, where the trunk allows it', async () => {
+  const { leg, ended } = rig.dial({ followRedirects: true });
+  const first = await rig.next(leg, 'INVITE');
+  const contact = `Contact: <sip:worse@127.0.0.1:9>;q=0.1, <sip:better@127.0.0.1:${rig.phone.port}>;q=0.9`;
+  const moved = rig.phone
+    .answer(first, '302 Moved', { extra: [contact] })
+    .replace(/Contact: <sip:phone.*\r\n/, '');
+  rig.phone.send(moved, rig.port);
+  const second = await rig.next(leg, 'INVITE sip:better@\\S+');
+  expect(header(second, 'CSeq')).toBe('2 INVITE');
+  rig.phone.send(rig.phone.answer(second, '603 Decline'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'declined' });
+});
+
+test('redirections that lead in a circle end', async () => {
+  const { leg, ended } = rig.dial({ followRedirects: true });
+  for (let count = 0; count <= 5; count += 1) {
+    const invite = await rig.next(leg, 'INVITE');
+    rig.phone.send(rig.phone.answer(invite, '302 Moved'), rig.port);
+    await rig.next(leg, 'ACK');
+  }
+  expect(await ended).toMatchObject({ outcome: 'rejected', sip: { code: 302 } });
+});
+
+test('a longer session is agreed to', async () => {
+  const { leg, ended } = rig.dial();
+  const first = await rig.next(leg, 'INVITE');
+  expect(header(first, 'Session-Expires')).toBe('1800');
+  rig.phone.send(
+    rig.phone.answer(first, '422 Session Interval Too Small', { extra: ['Min-SE: 3600'] }),
+    rig.port,
+  );
+  await rig.next(leg, 'ACK');
+  const second = await rig.next(leg, 'INVITE');
+  expect(header(second, 'Session-Expires')).toBe('3600');
+  expect(header(second, 'Min-SE')).toBe('3600');
+  rig.phone.send(rig.phone.answer(second, '486 Busy Here'), rig.port);
+  await ended;
+});
+
+test.each([
+  ['national', 'sip:0912345678@', '<sip:0223456789@carrier.example>'],
+  ['e164_without_plus', 'sip:886912345678@', '<sip:886223456789@carrier.example>'],
+] as const)('numbers are written as the trunk writes them: %s', async (numberFormat, uri, from) => {
+  const { leg, ended } = rig.dial({ numberFormat, fromDomain: 'carrier.example' });
+  const invite = await rig.next(leg, 'INVITE');
+  expect(invite).toContain(`INVITE ${uri}`);
+  expect(header(invite, 'From')).toContain(from);
+  rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
+  await ended;
+});
+
+test('the trunk’s headers are added, and cannot replace ours', async () => {
+  const headers = { 'X-Account': '42', 'User-Agent': 'PBX', 'Call-ID': 'mine', Via: 'SIP/2.0/UDP x' };
+  const { leg, ended } = rig.dial({ headers });
+  const invite = await rig.next(leg, 'INVITE');
+  expect(header(invite, 'X-Account')).toBe('42');
+  expect(header(invite, 'User-Agent')).toBe('PBX');
+  expect(header(invite, 'Call-ID')).toBe(leg.sipCallId);
+  expect(invite.match(/^Via:/gim)).toHaveLength(1);
+  rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
+  await ended;
+});
+
+test('an outbound proxy gets what is for the host', async () => {
+  const { leg, ended } = rig.dial({
+    host: 'carrier.invalid',
+    port: 5060,
+    outboundProxy: `127.0.0.1:${rig.phone.port}`,
+  });
+  const invite = await rig.next(leg, 'INVITE');
+  expect(invite).toContain('INVITE sip:+886912345678@carrier.invalid SIP/2.0');
+  rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
+  await ended;
+});
+
+test('a reliable provisional answer is acknowledged', async () => {
+  const { leg, ended, events } = rig.dial();
+  const invite = await rig.next(leg, 'INVITE');
+  const extra = ['Require: 100rel', 'RSeq: 17'];
+  rig.phone.send(rig.phone.answer(invite, '183 Session Progress', { extra, body: SDP }), rig.port);
+  const prack = await rig.next(leg, 'PRACK');
+  expect(header(prack, 'RAck')).toBe('17 1 INVITE');
+  rig.phone.send(rig.phone.answer(prack, '200 OK'), rig.port);
+  // The answer was in the reliable one; the 200 needs none. RFC 3262 section 5
+  rig.phone.send(rig.phone.answer(invite, '200 OK'), rig.port);
+  await rig.next(leg, 'ACK');
+  await vi.waitFor(() => expect(events).toEqual(['early media', 'answered']));
+  leg.hangup();
+  rig.phone.send(rig.phone.answer(await rig.next(leg, 'BYE'), '200 OK'), rig.port);
+  await ended;
+});
+
+test('a call for which no port is free fails before anybody is asked', async () => {
+  const poor = await startTelephonyRig();
+  poor.media.exhaust();
+  const { ended } = poor.dial();
+  expect(await ended).toEqual({ outcome: 'trunk_error', sip: null, q850Cause: null });
+  expect(poor.phone.all).toEqual([]);
+  expect(poor.errors.map(({ error }) => error)).toMatchObject([{ code: 'media_ports_exhausted' }]);
+  await poor.close();
+});

@@ -1,0 +1,81 @@
+import { expect, test, vi } from 'vitest';
+import { header, SDP } from '../../sip/support/phone.ts';
+import { breakableControl } from '../../support/breakableControl.ts';
+import { connected, startTelephonyRig } from '../../support/telephonyRig.ts';
+
+test('a call survives a broken connection to the SIP server, and is hung up over the next one', async () => {
+  const breaker = await breakableControl();
+  const rig = await startTelephonyRig({ controlPort: breaker.portTo });
+  const { leg, events, ended } = rig.dial();
+  const invite = await rig.next(leg, 'INVITE');
+  const accepted = rig.phone.answer(invite, '200 OK', { body: SDP });
+  rig.phone.send(accepted, rig.port);
+  await rig.next(leg, 'ACK');
+  await vi.waitFor(() => expect(events).toContain('answered'));
+  breaker.cut();
+  await vi.waitFor(() => expect(rig.control.isUp).toBe(false));
+  await connected(rig.control);
+  // It is asked whether it still stands.
+  rig.phone.send(rig.phone.answer(await rig.next(leg, 'OPTIONS'), '200 OK'), rig.port);
+  rig.phone.send(rig.fromCallee('INFO', invite, accepted, ['Content-Type: application/dtmf'], '5'), rig.port);
+  await vi.waitFor(() => expect(events).toContain('digit 5'));
+  leg.hangup();
+  rig.phone.send(rig.phone.answer(await rig.next(leg, 'BYE'), '200 OK'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'local_hangup' });
+  await rig.close();
+  await breaker.close();
+});
+
+test('a call whose peer does not know it any more is lost', async () => {
+  const breaker = await breakableControl();
+  const rig = await startTelephonyRig({ controlPort: breaker.portTo });
+  const { leg, events, ended } = rig.dial();
+  const invite = await rig.next(leg, 'INVITE');
+  rig.phone.send(rig.phone.answer(invite, '200 OK', { body: SDP }), rig.port);
+  await rig.next(leg, 'ACK');
+  await vi.waitFor(() => expect(events).toContain('answered'));
+  breaker.cut();
+  const options = await rig.next(leg, 'OPTIONS');
+  rig.phone.send(rig.phone.answer(options, '481 Call Does Not Exist'), rig.port);
+  expect(await ended).toEqual({ outcome: 'lost', sip: { code: 200, reason: 'OK' }, q850Cause: null });
+  expect(rig.media.sessions).toBe(0);
+  await rig.close();
+  await breaker.close();
+});
+
+test('a call that rings when the connection breaks is an error of the trunk, and stops ringing when it is back', async () => {
+  const breaker = await breakableControl();
+  const rig = await startTelephonyRig({ controlPort: breaker.portTo });
+  const { leg, ended } = rig.dial();
+  const invite = await rig.next(leg, 'INVITE');
+  rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
+  await rig.phone.silent(/^CANCEL/, 50);
+  breaker.cut();
+  expect(await ended).toMatchObject({ outcome: 'trunk_error', sip: null });
+  const cancel = await rig.next(leg, 'CANCEL');
+  expect(header(cancel, 'CSeq')).toBe('1 CANCEL');
+  rig.phone.send(rig.phone.answer(cancel, '200 OK'), rig.port);
+  rig.phone.send(rig.phone.answer(invite, '487 Request Terminated'), rig.port);
+  await rig.next(leg, 'ACK');
+  await rig.close();
+  await breaker.close();
+});
+
+test('a hangup while the connection is broken is said when it is back', async () => {
+  const breaker = await breakableControl();
+  const rig = await startTelephonyRig({ controlPort: breaker.portTo });
+  const { leg, events, ended } = rig.dial();
+  const invite = await rig.next(leg, 'INVITE');
+  rig.phone.send(rig.phone.answer(invite, '200 OK', { body: SDP }), rig.port);
+  await rig.next(leg, 'ACK');
+  await vi.waitFor(() => expect(events).toContain('answered'));
+  breaker.hold();
+  breaker.cut();
+  await vi.waitFor(() => expect(rig.control.isUp).toBe(false));
+  await leg.hangup();
+  expect(await ended).toMatchObject({ outcome: 'local_hangup' });
+  breaker.letGo();
+  rig.phone.send(rig.phone.answer(await rig.next(leg, 'BYE'), '200 OK'), rig.port);
+  await rig.close();
+  await breaker.close();
+});
