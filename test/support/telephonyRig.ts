@@ -27,7 +27,7 @@ export interface TelephonyRig {
   /** The trunk that leads to the phone. */
   trunk(changes?: Partial<TrunkInput>): Trunk;
   dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): DialedLeg;
-  /** The next request of that call that the phone gets. */
+  /** The next request of that call that the phone gets; what is repeated of it is passed over. */
   next(leg: CallLeg, method: string, timeoutMs?: number): Promise<string>;
   /** A request of the callee inside a call that it took. */
   fromCallee(
@@ -125,6 +125,7 @@ export async function startTelephonyRig(
   const waiting: ((call: IncomingCall) => void)[] = [];
   const came: IncomingCall[] = [];
   let sequence = 76;
+  const seen = new Set<string>();
   telephony.onIncoming((call) => {
     const next = waiting.shift();
     if (next) next(call);
@@ -152,7 +153,16 @@ export async function startTelephonyRig(
       });
       return watchLeg(leg);
     },
-    next: (leg, method) => phone.next(new RegExp(`^${method} .*^Call-ID: ${leg.sipCallId}\r$`, 'ms')),
+    async next(leg, method, timeoutMs) {
+      const wanted = new RegExp(`^${method} .*^Call-ID: ${leg.sipCallId}\\r$`, 'ms');
+      for (;;) {
+        const text = await phone.next(wanted, timeoutMs);
+        const key = `${text.split(' ')[0]} ${header(text, 'Via')}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        return text;
+      }
+    },
     fromCallee(method, invite, accepted, extra = [], body = '') {
       sequence += 1;
       return [

@@ -251,5 +251,5 @@ test('a peer that does not answer our BYE keeps nobody waiting for long', async 
   await call.leg.hangup();
   expect(performance.now() - startMs).toBeLessThan(4500);
   expect(await call.ended).toMatchObject({ outcome: 'local_hangup' });
-  answer(await rig.next(call.leg, 'BYE'), '200 OK');
+  answer(await rig.next(call.leg, 'BYE', 5000), '200 OK');
 });

@@ -191,7 +191,7 @@ test('100 Trying is a sign of life', async () => {
   const { leg, ended } = rig.dial({ responseTimeoutSeconds: 1 });
   const invite = await rig.next(leg, 'INVITE');
   rig.phone.send(rig.phone.answer(invite, '100 Trying'), rig.port);
-  expect(await rig.phone.silent(/^CANCEL /, 1200)).toBe(true);
+  expect(await rig.phone.silent(new RegExp(`^CANCEL .*${leg.sipCallId}`, 's'), 1200)).toBe(true);
   rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
   await rig.next(leg, 'ACK');
   expect(await ended).toMatchObject({ outcome: 'busy' });

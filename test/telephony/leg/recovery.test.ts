@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { header, SDP } from '../../sip/support/phone.ts';
 import { breakableControl } from '../../support/breakableControl.ts';
-import { connected, startTelephonyRig } from '../../support/telephonyRig.ts';
+import { startTelephonyRig } from '../../support/telephonyRig.ts';
 
 test('a call survives a broken connection to the SIP server, and is hung up over the next one', async () => {
   const breaker = await breakableControl();
@@ -13,8 +13,6 @@ test('a call survives a broken connection to the SIP server, and is hung up over
   await rig.next(leg, 'ACK');
   await vi.waitFor(() => expect(events).toContain('answered'));
   breaker.cut();
-  await vi.waitFor(() => expect(rig.control.isUp).toBe(false));
-  await connected(rig.control);
   // It is asked whether it still stands.
   rig.phone.send(rig.phone.answer(await rig.next(leg, 'OPTIONS'), '200 OK'), rig.port);
   rig.phone.send(rig.fromCallee('INFO', invite, accepted, ['Content-Type: application/dtmf'], '5'), rig.port);

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import {
+  contactUri,
+  identityUri,
+  routeOf,
+  sourceHosts,
+  trunkUri,
+} from '../../../src/telephony/trunks/addressing.ts';
+import { trunkOf } from '../../support/telephonyRig.ts';
+
+test.each([
+  [{ host: 'h.tld' }, 'sip:+886@h.tld'],
+  [{ host: 'h.tld', port: 5070 }, 'sip:+886@h.tld:5070'],
+  [{ host: 'h.tld', transport: 'tls' }, 'sip:+886@h.tld;transport=tls'],
+  [{ host: '2001:db8::1', transport: 'tcp', port: 5061 }, 'sip:+886@[2001:db8::1]:5061;transport=tcp'],
+] as const)('%j is called at %s', (changes, uri) => {
+  expect(trunkUri(trunkOf(changes), '+886')).toBe(uri);
+});
+
+test.each([
+  [null, undefined],
+  ['proxy.tld', 'sip:proxy.tld;transport=tcp'],
+  ['proxy.tld:5070', 'sip:proxy.tld:5070;transport=tcp'],
+  ['2001:db8::1', 'sip:[2001:db8::1];transport=tcp'],
+  ['[2001:db8::1]:5070', 'sip:[2001:db8::1]:5070;transport=tcp'],
+  ['<sip:proxy.tld;lr>', 'sip:proxy.tld;lr'],
+])('the outbound proxy %s is reached by %s', (outboundProxy, route) => {
+  expect(routeOf(trunkOf({ host: 'h', transport: 'tcp', outboundProxy }))).toBe(route);
+});
+
+test('who we are', () => {
+  const trunk = trunkOf({
+    host: 'h.tld',
+    fromDomain: 'our.example',
+    transport: 'tls',
+    outboundProxy: 'p.tld',
+  });
+  expect(identityUri(trunk, 'a b')).toBe('sip:a%20b@our.example');
+  expect(contactUri(trunk, 'u')).toBe('sip:u@localhost;transport=tls');
+  expect(sourceHosts(trunk)).toEqual(['h.tld', 'p.tld']);
+});

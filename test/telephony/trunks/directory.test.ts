@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import type { Trunk } from '../../../src/calls/trunk.ts';
+import { createTrunkDirectory } from '../../../src/telephony/trunks/directory.ts';
+import { createFakeBus } from '../../support/fakeCoordination.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { trunkOf } from '../../support/telephonyRig.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function open(trunks: Trunk[], names: Record<string, string[]> = {}) {
+  const clock = createSimulatedClock();
+  const bus = createFakeBus();
+  const errors: string[] = [];
+  const world = { trunks, names, reads: 0 };
+  const directory = createTrunkDirectory({
+    store: {
+      async active() {
+        world.reads += 1;
+        return world.trunks;
+      },
+    },
+    bus,
+    async resolve(host) {
+      const found = world.names[host];
+      if (!found) throw new Error(`${host} is unknown`);
+      return found;
+    },
+    clock,
+    onError: (_error, what) => errors.push(what),
+  });
+  return { directory, clock, bus, errors, world };
+}
+
+const idsFrom = (trunks: readonly Trunk[]) => trunks.map(({ id }) => id);
+const trunk = (id: string, changes: Parameters<typeof trunkOf>[0]) => ({ ...trunkOf(changes), id });
+
+test.each([
+  ['192.0.2.7', ['range', 'host']],
+  ['::ffff:192.0.2.7', ['range', 'host']],
+  ['192.0.3.7', []],
+  ['198.51.100.9', ['single']],
+  ['2001:db8::1', ['six']],
+  ['2001:db8:0:0::1', ['six']],
+  ['203.0.113.5', ['named']],
+  ['203.0.113.6', ['proxied']],
+  ['not an address', []],
+])('a call from %s is of %j', async (address, expected) => {
+  const { directory } = open(
+    [
+      trunk('range', { host: '10.0.0.1', inboundCidrs: ['192.0.2.0/24'] }),
+      trunk('single', { host: '10.0.0.2', inboundCidrs: ['198.51.100.9'] }),
+      trunk('six', { host: '[2001:db8::1]' }),
+      trunk('host', { host: '192.0.2.7' }),
+      trunk('named', { host: 'carrier.example' }),
+      trunk('proxied', { host: '10.0.0.3', outboundProxy: 'sip:proxy.example:5070;lr' }),
+    ],
+    { 'carrier.example': ['203.0.113.5'], 'proxy.example': ['203.0.113.6'] },
+  );
+  await directory.start();
+  expect(idsFrom(directory.from(address))).toEqual(expected);
+  await directory.close();
+});
+
+test('a change is seen when it is told, and at the latest after half a minute', async () => {
+  const { directory, clock, bus, world } = open([]);
+  const seen: number[] = [];
+  directory.onChange((trunks) => seen.push(trunks.length));
+  await directory.start();
+  world.trunks = [trunkOf({ host: '10.0.0.1' })];
+  await bus.publish({ kind: 'hangup', callId: 'x' });
+  await settle();
+  expect(seen).toEqual([]);
+  await bus.publish({ kind: 'trunks' });
+  await settle();
+  expect(seen).toEqual([1]);
+  world.trunks = [];
+  clock.advance(30_000);
+  await settle();
+  expect(seen).toEqual([1, 0]);
+  clock.advance(30_000);
+  await settle();
+  expect(seen).toEqual([1, 0]);
+  await directory.close();
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test('a name server that is away locks nobody out', async () => {
+  const { directory, clock, errors, world } = open([trunkOf({ host: 'carrier.example' })], {
+    'carrier.example': ['203.0.113.5'],
+  });
+  await directory.start();
+  world.names = {};
+  clock.advance(30_000);
+  await settle();
+  expect(directory.from('203.0.113.5')).toHaveLength(1);
+  expect(errors).toEqual(['the trunk host carrier.example could not be looked up']);
+  expect(directory.sources).toEqual(['203.0.113.5']);
+  await directory.close();
+});

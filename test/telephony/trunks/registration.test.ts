@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import { keepRegistered, type RegistrationState } from '../../../src/telephony/trunks/registration.ts';
+import { createFakeControl } from '../../support/fakeControl.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { trunkOf } from '../../support/telephonyRig.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function start(changes: Parameters<typeof trunkOf>[0] = { host: 'carrier.example' }) {
+  const control = createFakeControl();
+  const clock = createSimulatedClock();
+  const states: RegistrationState[] = [];
+  let token = 0;
+  const trunk = trunkOf({
+    register: true,
+    username: 'user',
+    password: 'secret',
+    registerExpires: 600,
+    ...changes,
+  });
+  const registration = keepRegistered(trunk, {
+    control,
+    clock,
+    random: () => 0,
+    makeToken: () => `t${++token}`,
+    onChange: (state) => states.push(state),
+  });
+  const last = () => {
+    const request = control.sent.at(-1);
+    if (!request) throw new Error('nothing was sent');
+    return request;
+  };
+  return { control, clock, states, registration, last };
+}
+
+const REGISTERED = { isRegistered: true, error: null };
+
+test('it registers, and refreshes before the registration runs out', async () => {
+  const { control, clock, states, last } = start();
+  expect(last()).toMatchObject({
+    method: 'REGISTER',
+    uri: 'sip:carrier.example',
+    headers: {
+      From: '<sip:user@carrier.example>;tag=t2',
+      To: '<sip:user@carrier.example>',
+      Contact: '<sip:user@localhost>',
+      CSeq: '1 REGISTER',
+      Expires: '600',
+    },
+  });
+  last().answer(200, ['Contact: <sip:other@x>;expires=30, <sip:user@192.0.2.9>;expires=100']);
+  await settle();
+  expect(states).toEqual([REGISTERED]);
+  clock.advance(69_999);
+  expect(control.sent).toHaveLength(1);
+  clock.advance(1);
+  expect(last().headers).toMatchObject({ CSeq: '2 REGISTER', 'Call-ID': 't1' });
+});
+
+test.each([
+  ['the Expires header', ['Expires: 200'], 140_000],
+  ['what was asked for', [], 420_000],
+])('without a time of its own contact %s counts', async (_what, headers, delayMs) => {
+  const { control, clock, last } = start();
+  last().answer(200, headers);
+  await settle();
+  clock.advance(delayMs - 1);
+  expect(control.sent).toHaveLength(1);
+  clock.advance(1);
+  expect(control.sent).toHaveLength(2);
+});
+
+test('a challenge is answered once; a wrong password is told and tried more and more rarely', async () => {
+  const { control, clock, states, last } = start();
+  const challenge = ['WWW-Authenticate: Digest realm="r",nonce="n"'];
+  last().answer(401, challenge);
+  await settle();
+  expect(last().headers?.Authorization).toContain('uri="sip:carrier.example"');
+  last().answer(401, challenge);
+  await settle();
+  expect(states).toEqual([{ isRegistered: false, error: 'REGISTER was answered 401 Text' }]);
+  clock.advance(4000);
+  expect(control.sent).toHaveLength(3);
+  last().answer(403);
+  await settle();
+  clock.advance(7999);
+  expect(control.sent).toHaveLength(3);
+  clock.advance(1);
+  expect(control.sent).toHaveLength(4);
+});
+
+test('a registrar that wants longer times gets them', async () => {
+  const { states, last } = start();
+  last().answer(423, ['Min-Expires: 1200']);
+  await settle();
+  expect(last().headers?.Expires).toBe('1200');
+  last().answer(200);
+  await settle();
+  expect(states).toEqual([REGISTERED]);
+});
+
+test('a registrar that wants nonsense is an error', async () => {
+  const { states, last } = start();
+  last().answer(423, ['Min-Expires: 99999999']);
+  await settle();
+  expect(states).toEqual([{ isRegistered: false, error: 'REGISTER was answered 423 Text' }]);
+});
+
+test('Retry-After is kept, and silence told', async () => {
+  const { control, clock, states, last } = start();
+  last().answer(503, ['Retry-After: 60']);
+  await settle();
+  clock.advance(59_999);
+  expect(control.sent).toHaveLength(1);
+  clock.advance(1);
+  last().answer(408, [], false);
+  await settle();
+  expect(states.at(-1)).toEqual({ isRegistered: false, error: 'REGISTER was not answered' });
+});
+
+test('when the SIP server was away it registers as soon as it is back', async () => {
+  const { control, clock, last } = start();
+  last().answer(200);
+  await settle();
+  control.setUp(false);
+  control.setUp(true);
+  clock.advance(0);
+  expect(control.sent).toHaveLength(2);
+});
+
+test('closing takes the registration back, and leaves no timer', async () => {
+  const { clock, registration, last, control } = start();
+  last().answer(200);
+  await settle();
+  const closing = registration.close();
+  await settle();
+  expect(last().headers).toMatchObject({ Expires: '0', CSeq: '2 REGISTER' });
+  last().answer(200);
+  await closing;
+  await registration.close();
+  clock.advance(1_000_000);
+  expect(control.sent).toHaveLength(2);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test('what was never registered is not taken back', async () => {
+  const { registration, control } = start();
+  await registration.close();
+  expect(control.sent).toHaveLength(1);
+});
