@@ -12,6 +12,7 @@ import type { Config } from './config/config.ts';
 import { keptSecret } from './config/keptSecret.ts';
 import { startSessionSweeps } from './conversation/sessionSweeps.ts';
 import { createGuardedClient } from './egress/client.ts';
+import { buildCalls, noRecordings } from './gateway/calls.ts';
 import { buildConversations, buildModels } from './gateway/conversation.ts';
 import { buildKnowledge } from './gateway/knowledge.ts';
 import { buildLifecycle } from './gateway/lifecycle.ts';
@@ -110,6 +111,7 @@ async function build(
     storage,
     models,
     client,
+    recordings: noRecordings,
     clock,
     makeId: uuidV7,
     logger,
@@ -145,6 +147,21 @@ async function build(
     }),
   );
 
+  const calls = buildCalls({
+    storage,
+    redisUrl,
+    redis,
+    subscriber: connect(),
+    conversations,
+    recordings: noRecordings,
+    onTold: dispatcher.wake,
+    nodeId: uuidV7(),
+    clock,
+    makeId: uuidV7,
+    logger,
+  });
+  closers.push(() => calls.close());
+
   let draining = false;
   const listening: { app?: App } = {};
   const app = await createServer({
@@ -160,6 +177,8 @@ async function build(
     conversations,
     webhookAdmin,
     knowledge,
+    calls: calls.services,
+    hangUp: calls.hangUp,
     clock,
     makeId: uuidV7,
     logger,
@@ -180,6 +199,7 @@ async function build(
   closers.push(() => app.close());
   await redis.untilReady();
   dispatcher.start();
+  if (config.ROLES.includes('worker')) calls.startSweeper();
   await app.listen({ port: config.PORT, host: config.HOST });
 
   let stopping: Promise<void> | undefined;

@@ -6,6 +6,7 @@ import type { HttpDeps, Storage } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
 import { noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
+import { noCalls, noConversations, noWebhooks } from '../../test/support/noConversations.ts';
 import { KEY, PROJECT_ID } from './route.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */
@@ -36,6 +37,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     conversations: noConversations,
     webhookAdmin: noWebhooks,
     knowledge: noKnowledge,
+    calls: noCalls,
     settings: {
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',

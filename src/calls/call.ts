@@ -106,3 +106,20 @@ export const DEFAULT_MAX_DURATION_SECONDS = 3600;
 /** Nothing follows these. */
 export const FINAL_STATUSES: readonly CallStatus[] = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
 export const isFinal = (status: CallStatus): boolean => FINAL_STATUSES.includes(status);
+
+/** From the answer to the end, in ms; 0 where nobody answered, null while it is not known. */
+export function talkedMs({ status, answeredAt, endedAt }: Call): number | null {
+  if (!isFinal(status)) return null;
+  if (answeredAt === null || endedAt === null) return 0;
+  return Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt));
+}
+
+/** Whether a recording is to come of it: only an answered call has one. */
+export function isRecorded({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
+  return answeredAt !== null && settings.record;
+}
+
+/** Whether what became of its recording is known. */
+export function isRecordingClosed({ recording }: Call): boolean {
+  return recording !== null && recording.status !== 'recording';
+}

@@ -1,4 +1,5 @@
 import type { Channel, EndReason, IdleSession, Session, SessionEvent } from './session.ts';
+import type { Channel, EndReason, Session, SessionEvent } from './session.ts';
 import type { TurnOutput, TurnRequest } from './turn.ts';
 
 export interface NewSession {
@@ -10,6 +11,12 @@ export interface NewSession {
   readonly callId?: string;
   /** Run on the working copy even while another release is live. */
   readonly draft?: boolean;
+}
+
+/** A session that nobody has kept yet, with the first event of its history. */
+export interface PreparedSession {
+  readonly session: Session;
+  readonly started: SessionEvent;
 }
 
 /** Reads the turn's request off the session as it is once the turn's time has come. */
@@ -30,6 +37,8 @@ export interface Conversations {
   prepare(session: NewSession): Promise<PreparedSession>;
   /** @throws {CallwayError} 400 `session_id_in_use` */
   create(session: NewSession): Promise<Session>;
+  /** Makes a session for somebody who keeps it together with something else, such as its call. */
+  prepare(session: NewSession): Promise<PreparedSession>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /**
    * Takes one turn of a session, which is made where there is none. Turns of one session run one at a time, on any

@@ -10,6 +10,13 @@ import { askForSummary } from './questions.ts';
 import { type EndReason, newSessionState, type Session, type SessionEvent } from './session.ts';
 import type { ReleaseStore, SessionEnding, SessionStore, TurnLock } from './stores.ts';
 import type { TurnOutput } from './turn.ts';
+import { endingOf, type SessionCall } from './ending.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { askForSummary } from './questions.ts';
+import { type EndReason, newSessionState, type Session, type SessionEvent } from './session.ts';
+import type { ReleaseStore, SessionStore, TurnLock } from './stores.ts';
+import { takeTurn } from './takeTurn.ts';
+import type { TurnDone, TurnOutput } from './turn.ts';
 import { askingOf, createTurnRun, type TurnDeps, type TurnRun } from './turnRun.ts';
 
 export interface ConversationsDeps {
@@ -25,6 +32,8 @@ export interface ConversationsDeps {
   readonly makeId: MakeId;
   /** How long session.finalized waits for the events before it. */
   readonly finalizeTimeoutSeconds: number;
+  /** What a phone session's end has to know of its call; absent where there are no calls. */
+  readonly callOf?: (projectId: string, callId: string) => Promise<SessionCall | undefined>;
   /** Told when a session has ended and its webhooks are due. */
   readonly onEnded: () => void;
   readonly onError: (error: unknown, what: string) => void;
@@ -77,6 +86,12 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     const ended = await deps.sessions.end(projectId, sessionId, async (session) =>
       isMeant(session) ? endingOf(deps, reason, await requireRelease(deps, session)) : undefined,
     );
+  const end = async (projectId: string, sessionId: string, reason: EndReason): Promise<boolean> => {
+    const ended = await deps.sessions.end(projectId, sessionId, async (session) => {
+      const { agent } = await requireRelease(deps, session);
+      const call = session.callId === null ? undefined : await deps.callOf?.(projectId, session.callId);
+      return endingOf(agent, reason, call, deps.clock.now(), deps.finalizeTimeoutSeconds);
+    });
     if (ended) deps.onEnded();
     return ended !== undefined;
   };
@@ -115,6 +130,8 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       deps.lock.run(projectId, sessionId, () =>
         end(projectId, sessionId, 'idle', (live) => live.instanceId === instanceId && live.turn === idleTurn),
       ),
+    prepare,
+    end,
     find: (projectId, sessionId) => deps.sessions.find(projectId, sessionId),
     converse: (wanted, read, signal) =>
       deps.lock.stream(wanted.projectId, wanted.sessionId, (lost) =>
@@ -141,19 +158,6 @@ async function requireRelease(deps: ConversationsDeps, session: Session): Promis
   const release = await deps.releases.find(session.projectId, session.releaseId);
   if (!release) throw new Error(`session ${session.instanceId} runs on a release that is gone`);
   return release;
-}
-
-/** Which webhooks a session's end makes due. */
-function endingOf(deps: ConversationsDeps, reason: EndReason, { agent }: AgentRelease): SessionEnding {
-  const atMs = deps.clock.now();
-  return {
-    at: new Date(atMs).toISOString(),
-    reason,
-    finalizeBy: new Date(atMs + deps.finalizeTimeoutSeconds * 1000).toISOString(),
-    expected: ['session.ended', 'session.finalized'],
-    subscribed: agent.postSessionWebhook ? (agent.postSessionWebhook.events ?? ['session.ended']) : [],
-    evaluating: agent.postEvaluationConfig !== null,
-  };
 }
 
 function withPrepared(session: Session, prepared: Prepared): Session {

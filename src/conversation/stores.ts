@@ -101,6 +101,14 @@ export interface HistoryStats {
   readonly durationMs: { readonly mean: number | null; readonly p95: number | null };
   readonly turns: number;
   readonly turnLatencyMs: { readonly p50: number | null; readonly p95: number | null };
+  /** Of the same sessions, as far as they are over. */
+  readonly calls: {
+    readonly total: number;
+    readonly answered: number;
+    /** 0 to 1; null where there were none. */
+    readonly answerRate: number | null;
+    readonly turnLatencyMs: { readonly p50: number | null; readonly p95: number | null };
+  };
 }
 
 /** Reads what sessions leave behind; nothing is shown of a project that keeps none. */

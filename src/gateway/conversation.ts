@@ -90,6 +90,10 @@ export function buildConversations(parts: ConversationParts): Conversations {
     clock,
     makeId,
     finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
+    async callOf(projectId, callId) {
+      const call = await stores.calls.find(projectId, callId);
+      return call && { answered: call.answeredAt !== null, record: call.settings.record };
+    },
     onEnded: parts.onEnded,
     onError: (error, what) => logger.warn({ err: error }, what),
   });

@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import { callReport } from '../calls/callReport.ts';
+import type { CallRecordings } from '../calls/recordings.ts';
 import { createAfterwards } from '../conversation/afterwards.ts';
 import type { ModelChoice } from '../conversation/models.ts';
 import type { GuardedClient } from '../egress/client.ts';
@@ -14,6 +16,7 @@ export interface LifecycleParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly models: ModelChoice;
   readonly client: GuardedClient;
+  readonly recordings: CallRecordings;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -24,7 +27,7 @@ export function buildLifecycle(parts: LifecycleParts): {
   readonly dispatcher: Dispatcher;
   readonly webhookAdmin: ReturnType<typeof createWebhookAdmin>;
 } {
-  const { storage, models, client, clock, makeId, logger } = parts;
+  const { storage, models, client, recordings, clock, makeId, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
@@ -36,6 +39,10 @@ export function buildLifecycle(parts: LifecycleParts): {
     client,
     clock,
     makeId,
+    async callReport(projectId, callId) {
+      const call = await stores.calls.find(projectId, callId);
+      return call && callReport(call, recordings);
+    },
     evaluate: afterwards.evaluate,
     remember: afterwards.remember,
     onError,

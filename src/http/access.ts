@@ -16,6 +16,8 @@ export type Access =
   | { readonly kind: 'manage' }
   /** A key of the project in the path; `admin` lets the operator in as well. */
   | { readonly kind: 'project'; readonly scope: Scope; readonly admin?: boolean }
+  /** A key of any project: the handler looks to which. @see requireProject */
+  | { readonly kind: 'key'; readonly scope: Scope }
   /** A secret key of the project in the path, on the legacy routes. */
   | { readonly kind: 'legacy'; readonly scope: Scope }
   /** A secret key in the header `x-api-key`, which names the project too: the path does not. */
@@ -94,6 +96,15 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
+/**
+ * For routes that name their project in the body.
+ *
+ * @throws {CallwayError} 401 where the key is another project's, as on another project's path.
+ */
+export function requireProject(request: FastifyRequest, projectId: string): void {
+  if (keyOf(request).projectId !== projectId) throw INVALID_CREDENTIAL();
+}
+
 function judge(
   access: Access,
   principal: Principal,
@@ -109,6 +120,9 @@ function judge(
   if (access.kind !== 'knowledge' && principal.projectId !== projectId) return INVALID_CREDENTIAL();
   const isForSecretKeys = access.kind === 'legacy' || access.kind === 'knowledge';
   if (isForSecretKeys && principal.kind !== 'secret') return INVALID_CREDENTIAL();
+  const isTheirs = access.kind === 'key' || principal.projectId === projectId;
+  if (access.kind === 'admin' || !isTheirs) return INVALID_CREDENTIAL();
+  if (access.kind === 'legacy' && principal.kind !== 'secret') return INVALID_CREDENTIAL();
   const scope = access.kind === 'manage' ? 'keys:write' : access.scope;
   return principal.scopes.includes(scope)
     ? undefined

@@ -43,6 +43,87 @@ export async function createOnce<Body>(
   });
 }
 
+/**
+ * As {@link createOnce}, for work that keeps what it does by itself and therefore cannot share the transaction: the
+ * answer is kept right after the work. A repetition that comes in between, or after a crash in between, runs the work
+ * again; the work must bear that, by refusing what exists already or by doing no harm.
+ *
+ * @param after - What else is written together with the kept answer.
+ * @throws {CallwayError} 409 `idempotency_key_reused`
+ */
+export async function createOnceApart<Body>(
+  deps: Pick<HttpDeps, 'storage' | 'clock'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  creation: Creation<Body>,
+  work: () => Promise<Body>,
+  after?: (stores: Stores) => Promise<void>,
+): Promise<Body> {
+  const key = keyOfRequest(request);
+  const kept = key === undefined ? undefined : await lookUp(deps, request, key);
+  if (kept) return replay(reply, kept) as Body;
+  const body = await work().catch(async (error: unknown) => {
+    // The same request may have been faster on another connection: then its answer is the answer.
+    const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
+    if (!meanwhile) throw error;
+    return replay(reply, meanwhile) as Body;
+  });
+  if (reply.hasHeader(REPLAYED_HEADER)) return body;
+  if (key === undefined && !after) {
+    reply.code(creation.status);
+    return body;
+  }
+  return await createOnce(deps, request, reply, creation, async (stores) => {
+    await after?.(stores);
+    return body;
+  });
+}
+
+/**
+ * As {@link createOnce}, for work that has more to do around its transaction than fits into it.
+ *
+ * @param work - Gets the transaction, to run it once: what that gives back may be an earlier answer.
+ * @throws {CallwayError} 409 `idempotency_key_reused`
+ */
+export async function createOnceAround<Body>(
+  deps: Pick<HttpDeps, 'storage' | 'clock'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  creation: Creation<Body>,
+  work: (keep: (insert: (stores: Stores) => Promise<Body>) => Promise<Body>) => Promise<Body>,
+): Promise<Body> {
+  const key = keyOfRequest(request);
+  const kept = key === undefined ? undefined : await lookUp(deps, request, key);
+  if (kept) return replay(reply, kept) as Body;
+  return await work((insert) => createOnce(deps, request, reply, creation, insert)).catch(
+    async (error: unknown) => {
+      // The same request may have been faster on another connection: then its answer is the answer.
+      const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
+      if (!meanwhile) throw error;
+      return replay(reply, meanwhile) as Body;
+    },
+  );
+}
+
+/** Leaves no claim behind, since the work comes between looking and keeping. */
+async function lookUp(
+  deps: Pick<HttpDeps, 'storage' | 'clock'>,
+  request: FastifyRequest,
+  key: string,
+): Promise<KeptAnswer | undefined> {
+  const nothingKept = new Error('nothing is kept under this key');
+  try {
+    return await deps.storage.transaction(async (stores) => {
+      const kept = await claim(deps, request, stores, key);
+      if (!kept) throw nothingKept;
+      return kept;
+    });
+  } catch (error) {
+    if (error !== nothingKept) throw error;
+    return undefined;
+  }
+}
+
 async function claim(
   deps: Pick<HttpDeps, 'clock'>,
   request: FastifyRequest,

@@ -11,6 +11,11 @@ import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
 import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { RecordingStore } from '../calls/recordingStore.ts';
+import type { AcceptedCall, KeepCall, OutboundOrder } from '../calls/acceptCall.ts';
+import type { CallControl } from '../calls/callControl.ts';
+import type { CallRecordings } from '../calls/recordings.ts';
+import type { CallStore, PhoneNumberStore, SipTraceStore, TrunkStore } from '../calls/stores.ts';
+import type { TrunkHealth } from '../calls/trunk.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../conversation/stores.ts';
 import type { WebhookSecretStore } from '../conversation/webhookStores.ts';
@@ -42,6 +47,10 @@ export interface Stores {
   readonly datasets: DatasetStore;
   readonly chunks: ChunkStore;
   readonly webhookSecrets: WebhookSecretStore;
+  readonly trunks: TrunkStore;
+  readonly phoneNumbers: PhoneNumberStore;
+  readonly calls: CallStore;
+  readonly sipTraces: SipTraceStore;
 }
 
 export interface Storage {
@@ -109,6 +118,17 @@ export interface RecordingAccess {
   readonly urls: Pick<RecordingUrls, 'verify'>;
 }
 
+/** Calls, beside what is kept of them. */
+export interface Calls extends Pick<CallControl, 'hangUp' | 'transfer'> {
+  /** @see acceptCall */
+  accept(order: OutboundOrder, keep: KeepCall): Promise<AcceptedCall>;
+  /** What is known of each trunk at the moment. */
+  trunkHealth(trunkIds: readonly string[]): Promise<Map<string, TrunkHealth>>;
+  /** Tells the nodes that a trunk or a number was changed. */
+  trunksChanged(): Promise<void>;
+  readonly recordings: Pick<CallRecordings, 'url'>;
+}
+
 /** All that the routes need from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
@@ -130,6 +150,8 @@ export interface HttpDeps {
   /** Absent where the program keeps no recordings. */
   readonly recordings?: RecordingAccess;
   /** Hangs up a live call; absent where the program takes no calls. */
+  readonly calls: Calls;
+  /** Hangs up a live call and waits for its end; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }
 

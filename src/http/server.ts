@@ -25,6 +25,7 @@ import type { HttpDeps } from './ports.ts';
 import { rememberRoutes } from './requestRoute.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
+import { callRoutes } from './routes/calls.ts';
 import { chatCompletionRoutes } from './routes/chatCompletions.ts';
 import { chunkRoutes } from './routes/chunks.ts';
 import { datasetRoutes } from './routes/datasets.ts';
@@ -33,9 +34,11 @@ import { knowledgebaseRoutes } from './routes/knowledgebases.ts';
 import { knowledgeQueryRoutes } from './routes/knowledgeQuery.ts';
 import { modelRoutes } from './routes/models.ts';
 import { operationsRoutes } from './routes/operations.ts';
+import { outboundCallRoutes } from './routes/outboundCalls.ts';
 import { pathwayRoutes } from './routes/pathway.ts';
 import { pathwayEdgeRoutes } from './routes/pathwayEdges.ts';
 import { pathwayNodeRoutes } from './routes/pathwayNodes.ts';
+import { phoneNumberRoutes } from './routes/phoneNumbers.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { recordingRoutes } from './routes/recordings.ts';
 import { sessionHistoryRoutes } from './routes/sessionHistory.ts';
@@ -43,6 +46,7 @@ import { sessionRoutes } from './routes/sessions.ts';
 import { testCaseRoutes } from './routes/testCases.ts';
 import { testSuiteRoutes } from './routes/testSuites.ts';
 import { toolRoutes } from './routes/tools.ts';
+import { trunkRoutes } from './routes/trunks.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
@@ -126,6 +130,10 @@ const ROUTES = [
   chunkRoutes,
   knowledgeQueryRoutes,
   recordingRoutes,
+  trunkRoutes,
+  phoneNumberRoutes,
+  outboundCallRoutes,
+  callRoutes,
 ];
 
 async function addHooks(app: App, deps: HttpDeps): Promise<void> {

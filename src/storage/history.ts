@@ -31,6 +31,10 @@ interface StatsRow {
   turns: number;
   latency_p50: number | null;
   latency_p95: number | null;
+  calls: number;
+  answered: number;
+  call_latency_p50: number | null;
+  call_latency_p95: number | null;
 }
 
 /** So many sessions go at a time, so that no transaction grows long. */
@@ -146,8 +150,13 @@ const statsOver = (where: string): string => `
       extract(epoch FROM ended_at - started_at)::double precision * 1000 AS duration_ms
     FROM session_history WHERE ${where}
   ), latencies AS (
-    SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms) AS percentiles
+    SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms) AS percentiles,
+      percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms) FILTER (WHERE channel = 'phone')
+        AS of_calls
     FROM chosen JOIN session_messages USING (instance_id) WHERE latency_ms IS NOT NULL
+  ), outcomes AS (
+    SELECT count(*)::integer AS calls, count(answered_at)::integer AS answered
+    FROM chosen JOIN calls USING (instance_id) WHERE calls.ended_at IS NOT NULL
   )
   SELECT count(*)::integer AS total, coalesce(sum(turns), 0)::integer AS turns,
     avg(duration_ms) AS mean, percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ms) AS p95,
@@ -158,7 +167,10 @@ const statsOver = (where: string): string => `
     (SELECT json_agg(json_build_object('day', day, 'sessions', sessions) ORDER BY day) FROM
       (SELECT day, count(*)::integer AS sessions FROM chosen GROUP BY day) AS counts) AS by_day,
     (SELECT percentiles[1] FROM latencies) AS latency_p50,
-    (SELECT percentiles[2] FROM latencies) AS latency_p95
+    (SELECT percentiles[2] FROM latencies) AS latency_p95,
+    (SELECT calls FROM outcomes) AS calls, (SELECT answered FROM outcomes) AS answered,
+    (SELECT of_calls[1] FROM latencies) AS call_latency_p50,
+    (SELECT of_calls[2] FROM latencies) AS call_latency_p95
   FROM chosen`;
 
 function toSummary(row: Row): HistorySummary {
@@ -199,6 +211,17 @@ function toStats(row: StatsRow | undefined): HistoryStats {
     durationMs: { mean: whole(row?.mean), p95: whole(row?.p95) },
     turns: row?.turns ?? 0,
     turnLatencyMs: { p50: whole(row?.latency_p50), p95: whole(row?.latency_p95) },
+    calls: toCallStats(row),
+  };
+}
+
+function toCallStats(row: StatsRow | undefined): HistoryStats['calls'] {
+  const { calls: total = 0, answered = 0 } = row ?? {};
+  return {
+    total,
+    answered,
+    answerRate: total === 0 ? null : answered / total,
+    turnLatencyMs: { p50: whole(row?.call_latency_p50), p95: whole(row?.call_latency_p95) },
   };
 }
 

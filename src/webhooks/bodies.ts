@@ -9,6 +9,8 @@ import { webhookBodySchema, type webhookCallSchema, type webhookRecordingSchema 
 /** What a session's webhooks tell of its call, as far as it is known. */
 export interface CallReport {
   readonly call: z.infer<typeof webhookCallSchema>;
+  /** Why it ended, once it has. */
+  readonly endReason?: string;
   readonly recording?: z.infer<typeof webhookRecordingSchema>;
   /** Fresh, since it lives for an hour. */
   readonly recordingUrl?: string;
@@ -55,7 +57,7 @@ function finalizedDetails(session: OutboxSession, report: CallReport | undefined
   const { startedAt, endedAt, endReason, messages, variables, evaluation } = session;
   return {
     status: report?.call.status ?? 'ended',
-    endReason,
+    endReason: report?.endReason ?? endReason,
     startedAt,
     endedAt,
     durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)),

@@ -26,7 +26,7 @@ export type GateState = LiveGate | EndedGate;
 
 export interface SessionEnded {
   readonly type: 'session_ended';
-  /** @see expectedEvents */
+  /** @see expectedEvents of the conversation room */
   readonly expected: readonly WebhookEventName[];
   readonly subscribed: readonly WebhookEventName[];
   /** Whether `session.finalized` has to wait for an evaluation, until `fact_ready` names it. */
@@ -137,18 +137,6 @@ export function pendingEffects(state: GateState): readonly GateEffect[] {
 /** Whether nothing more can happen. */
 export function isGateClosed(state: GateState): boolean {
   return state.phase === 'ended' && turnOf(state) === undefined;
-}
-
-/** The events of a session that ended, in order; only an answered call that was to be recorded has `recording.ready`. */
-export function expectedEvents(session: {
-  readonly call?: { readonly answered: boolean; readonly record: boolean };
-}): readonly WebhookEventName[] {
-  const { call } = session;
-  return WEBHOOK_EVENT_NAMES.filter((name) => {
-    if (name === 'call.ended') return call !== undefined;
-    if (name === 'recording.ready') return call?.answered === true && call.record;
-    return true;
-  });
 }
 
 function apply(state: GateState, event: GateEvent): GateState {

@@ -17,9 +17,12 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   read: { admin: 401, secret: 'in', reader: 'in', writer: 403, caller: 403, keeper: 403 },
   legacy: { admin: 401, secret: 'in', reader: 401, writer: 401, caller: 401, keeper: 401 },
   write: { admin: 401, secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
+  calls: { admin: 401, secret: 'in', reader: 403, writer: 403, caller: 'in', keeper: 403 },
 };
 const PUBLIC = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/recordings/{token}'];
 const PROJECT = '/v1/projects/{projectId}';
+/** Names its project in the body. */
+const OUTBOUND = '/v1/calls/outbound';
 
 function accessOf(method: string, path: string): string {
   if (PUBLIC.includes(path)) return 'public';
@@ -29,6 +32,7 @@ function accessOf(method: string, path: string): string {
   if (managed.some((one) => path.startsWith(one))) return 'manage';
   if (path.startsWith('/project/')) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
+  if (path === OUTBOUND || /\/(hangup|transfer)$/.test(path)) return 'calls';
   return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
 }
 
@@ -52,11 +56,17 @@ const fill = (path: string, projectId: string) =>
   path.replace('{projectId}', projectId).replace(/\{\w+\}/g, 'no-such-thing');
 const guarded = () =>
   gateway().contract.operations.filter(({ method, path }) => accessOf(method, path) !== 'public');
-const ask = (method: string, url: string, key: string | null, headers: Record<string, string> = {}) =>
+const ask = (
+  method: string,
+  url: string,
+  key: string | null,
+  headers: Record<string, string> = {},
+  projectId = own.id,
+) =>
   gateway().api(method, url, {
     key,
     headers,
-    ...(method === 'GET' || method === 'DELETE' ? {} : { body: {} }),
+    ...(method === 'GET' || method === 'DELETE' ? {} : { body: url === OUTBOUND ? { projectId } : {} }),
   });
 
 describe('every route', () => {
@@ -85,7 +95,7 @@ describe('every route', () => {
         expect([who, method, path, answer.status]).toEqual([who, method, path, 401]);
         expect(answer.headers.get('www-authenticate')).toContain('Bearer');
         expect(answer.body.error.code).toBe(key === null ? 'missing_credential' : 'invalid_credential');
-        const nowhere = await ask(method, fill(path, NOBODY), key, headers);
+        const nowhere = await ask(method, fill(path, NOBODY), key, headers, NOBODY);
         expect([nowhere.status, nowhere.body]).toEqual([401, answer.body]);
       }
     };
@@ -120,13 +130,15 @@ describe('what belongs to another project', () => {
       await create('tools', { name: 'theirs', http }),
       await create('test-cases', { name: 'theirs' }),
       await create('test-suites', { name: 'theirs' }),
+      await create('trunks', { name: 'theirs', host: 'sip.example.com' }),
+      await create('phone-numbers', { number: '+886223456789' }),
       await create('pathway/nodes', { id: 'theirs', type: 'say', data: { title: 'x' } }),
       await create('pathway/edges', { id: 'theirs-too', source: 'start', target: 'theirs' }),
     ];
     const all = (await gateway().createKey(own, { scopes: ['read', 'write', 'keys:write'] })).key;
     for (const place of places) {
       const before = (await gateway().api('GET', other.path + place, { key })).body;
-      const methods = place.startsWith('/pathway')
+      const methods = /^\/(pathway|trunks|phone-numbers)/.test(place)
         ? ['GET', 'PATCH', 'DELETE']
         : ['GET', 'PUT', 'PATCH', 'DELETE'];
       for (const method of methods) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
+import type { Call } from '../../src/calls/call.ts';
 import type { SessionEvent } from '../../src/conversation/session.ts';
+import { makeCall } from './support/calls.ts';
 import { databases, migrated, type OpenDatabase } from './support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from './support/sessions.ts';
 
@@ -140,6 +141,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
       turns: 5,
       // Between the fourth and the fifth of five: 400 + 0.8 * 100.
       turnLatencyMs: { p50: 300, p95: 480 },
+      calls: { total: 0, answered: 0, answerRate: null, turnLatencyMs: { p50: null, p95: null } },
     });
     const range = { from: '2026-01-02T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z' };
     expect(await history().stats(world.projectId, range)).toMatchObject({ total: 2, turns: 3 });
@@ -154,6 +156,29 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
       durationMs: { mean: null, p95: null },
       turns: 0,
       turnLatencyMs: { p50: null, p95: null },
+      calls: { total: 0, answered: 0, answerRate: null, turnLatencyMs: { p50: null, p95: null } },
+    });
+  });
+
+  test('counts the calls that are over, those that were answered, and how long their callers waited', async () => {
+    const kept = async (change: Partial<Call>, latencies: readonly number[] = []) => {
+      const { call, session, started } = makeCall(world, change);
+      await world.stores.calls.insert(call, session, started);
+      if (latencies.length === 0) return;
+      const said = latencies.map((latency) => agent('y', latency));
+      await world.say(session, [user('x'), ...said]);
+    };
+    const over = { endedAt: BEGIN } as const;
+    await kept({ ...over, status: 'completed', answeredAt: BEGIN }, [100, 300]);
+    await kept({ ...over, status: 'busy' });
+    await kept({ ...over, status: 'no_answer' });
+    await kept({ status: 'in_progress', answeredAt: BEGIN });
+    await world.say(await world.start(), [user('x'), agent('y', 9000)]);
+    expect((await history().stats(world.projectId, {})).calls).toEqual({
+      total: 3,
+      answered: 1,
+      answerRate: 1 / 3,
+      turnLatencyMs: { p50: 200, p95: 290 },
     });
   });
 

@@ -6,12 +6,14 @@ import type { Principal } from '../../src/accounts/principal.ts';
 import type { Project } from '../../src/accounts/project.ts';
 import type { KeptAnswer, LegacyUse } from '../../src/accounts/requestStores.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
+import type { CallStore } from '../../src/calls/stores.ts';
 import type { HistoryStore, SessionStore } from '../../src/conversation/stores.ts';
 import type { HttpDeps, Stores, WebhookAdmin } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createFakeConversations, type FakeConversations } from './fakeConversations.ts';
 import { noKnowledge } from './noConversations.ts';
+import { noCalls } from './noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
@@ -56,6 +58,7 @@ export interface ServerOptions {
   readonly webhookAdmin?: Partial<WebhookAdmin>;
   readonly hangUp?: HttpDeps['hangUp'];
   readonly recordings?: HttpDeps['recordings'];
+  readonly calls?: Pick<CallStore, 'find' | 'turnLatencies'>;
 }
 
 /** The HTTP API on a socket of its own, over stores in memory and scripted conversations. */
@@ -76,6 +79,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...options.sessions,
     },
     history: { ...unused<HistoryStore>('history', ['list', 'find', 'stats']), ...options.history },
+    calls: { ...unused<CallStore>('calls', ['list']), ...NO_CALLS_KEPT, ...options.calls },
   };
   const app = await createServer({
     storage: { stores, transaction: (work) => work(stores) },
@@ -99,6 +103,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
       ...options.webhookAdmin,
     },
+    calls: { ...noCalls, recordings: { url: (key) => `https://callway.test/${key}` } },
     ...(options.hangUp ? { hangUp: options.hangUp } : {}),
     ...(options.recordings ? { recordings: options.recordings } : {}),
     settings: {
@@ -146,6 +151,8 @@ const UNUSED_STORES = [
   'chunks',
   'webhookSecrets',
 ] as const;
+const NO_CALLS_KEPT = { find: async () => undefined, turnLatencies: async () => new Map() };
+const UNUSED_STORES = ['apiKeys', 'agents', 'pathways', 'tools', 'testCases', 'testSuites'] as const;
 
 function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], uses: LegacyUse[]) {
   const kept = new Map<string, KeptAnswer>();

@@ -1,5 +1,6 @@
 import type { Conversations } from '../../src/conversation/conversations.ts';
 import type { Knowledge, WebhookAdmin } from '../../src/http/ports.ts';
+import type { Calls, WebhookAdmin } from '../../src/http/ports.ts';
 
 const refuse = (): never => {
   throw new Error('nothing talks here');
@@ -19,6 +20,20 @@ export const noKnowledge: Knowledge = {
   encoderOf: refuse,
   documents: { receive: refuse, discard: refuse, begin: refuse, forget: refuse, removeFiles: refuse },
   retrieval: { search: refuse, prefetch: refuse },
+  create: refuse,
+  prepare: refuse,
+  find: refuse,
+  converse: refuse,
+  end: refuse,
 };
 
 export const noWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };
+
+export const noCalls: Calls = {
+  accept: refuse,
+  hangUp: refuse,
+  transfer: refuse,
+  trunkHealth: refuse,
+  trunksChanged: refuse,
+  recordings: { url: refuse },
+};

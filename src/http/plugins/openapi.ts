@@ -55,6 +55,8 @@ const TAGS = [
   ['Sessions', 'Live sessions, and the history of all.'],
   ['Knowledge', 'Documents that the agent answers from.'],
   ['Calls', 'Phone calls and their recordings.'],
+  ['Calls', 'Phone calls, from the order to the recording.'],
+  ['Trunks', 'SIP trunks, and the numbers that calls go out from and come in to.'],
   ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
   ['Tests', 'Test cases, and suites of them.'],
   ['Operations', 'Health, readiness, numbers.'],

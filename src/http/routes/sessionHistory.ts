@@ -1,11 +1,13 @@
 import { z } from 'zod';
 
 import { invalid, notFound } from '../../base/errors.ts';
+import { shownCall } from '../../calls/shownCall.ts';
 import type { HistoryDetail } from '../../conversation/stores.ts';
 import { about, errors, pageQuery, pagination, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../ports.ts';
 import { sessionIdField } from '../sessionIds.ts';
+import { showCalls } from './calls.ts';
 
 const MAX_SEARCH_CHARACTERS = 500;
 const BASE = '/v1/projects/:projectId/session-history';
@@ -13,6 +15,7 @@ const BASE = '/v1/projects/:projectId/session-history';
 const channel = z.enum(['chat', 'phone', 'web']);
 const count = z.int();
 const milliseconds = z.number();
+const latency = z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() });
 
 /** A moment, or the beginning of a day, in UTC where no offset is given. */
 const moment = z
@@ -86,6 +89,8 @@ const transcript = z
       z.object({ type: z.string(), at: z.iso.datetime(), data: z.record(z.string(), z.unknown()) }),
     ),
     evaluation: z.unknown().optional().describe('How the session met the agent’s criteria.'),
+    call: shownCall.optional(),
+    recording: shownCall.shape.recording.unwrap().optional(),
   })
   .meta({ id: 'SessionTranscript' });
 
@@ -97,7 +102,15 @@ const stats = z
     byDay: z.array(z.object({ day: z.iso.date(), sessions: count })),
     durationMs: z.object({ mean: milliseconds.nullable(), p95: milliseconds.nullable() }),
     turns: count,
-    turnLatencyMs: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),
+    turnLatencyMs: latency,
+    calls: z
+      .object({
+        total: count.describe('Calls that are over.'),
+        answered: count,
+        answerRate: z.number().nullable().describe('Answered of all, 0 to 1.'),
+        turnLatencyMs: latency,
+      })
+      .describe('The same sessions’ calls.'),
   })
   .meta({ id: 'SessionStats' });
 
@@ -164,9 +177,16 @@ export function sessionHistoryRoutes(app: App, deps: HttpDeps): void {
     async ({ params }) => {
       const found = await history.find(params.projectId, params.sessionId);
       if (!found) throw notFound('Session');
-      return toTranscript(found);
+      return { ...toTranscript(found), ...(await callOf(deps, params.projectId, found)) };
     },
   );
+}
+
+async function callOf(deps: HttpDeps, projectId: string, { callId }: HistoryDetail) {
+  const call = callId === undefined ? undefined : await deps.storage.stores.calls.find(projectId, callId);
+  const [shown] = call ? await showCalls(deps, [call]) : [];
+  if (!shown) return {};
+  return { call: shown, ...(shown.recording ? { recording: shown.recording } : {}) };
 }
 
 /** Without what only the model's context needs. */

@@ -24,6 +24,7 @@ const STATS: HistoryStats = {
   durationMs: { mean: 100.5, p95: null },
   turns: 9,
   turnLatencyMs: { p50: 300, p95: 900 },
+  calls: { total: 4, answered: 3, answerRate: 0.75, turnLatencyMs: { p50: null, p95: 950 } },
 };
 const DETAIL: HistoryDetail = {
   sessionId: 's',

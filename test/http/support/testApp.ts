@@ -9,6 +9,7 @@ import { createLogger } from '../../../src/logger.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
 import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
 import { noConversations, noKnowledge, noWebhooks } from '../../support/noConversations.ts';
+import { noCalls, noConversations, noWebhooks } from '../../support/noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
@@ -50,6 +51,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     conversations: noConversations,
     webhookAdmin: noWebhooks,
     knowledge: noKnowledge,
+    calls: noCalls,
     settings: {
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',

@@ -1,0 +1,96 @@
+import type { Clock } from '../base/clock.ts';
+import { delay } from '../base/delay.ts';
+import { CallwayError, invalid, notFound } from '../base/errors.ts';
+import { type Call, isFinal } from './call.ts';
+import type { CallQueue, NodeBus } from './coordination.ts';
+import type { CallFinisher } from './finishCall.ts';
+import { NUMBER_FORM, normalNumber } from './number.ts';
+import type { CallStore } from './stores.ts';
+
+/** A BYE and its answer take no longer on a line that works. */
+const HANGUP_WAIT_MS = 5_000;
+const POLL_MS = 50;
+/** Nothing that could begin another header. @see RFC 3261 section 19.1 */
+const SIP_URI = /^sips?:[^\s<>"]{1,250}$/i;
+
+/** What the API wishes of live calls. */
+export interface CallControl {
+  /**
+   * Asks for a call's end; one that still waits is over at once, one that is over stays as it is.
+   *
+   * @throws {CallwayError} 404 `call_not_found`
+   */
+  hangUp(projectId: string, callId: string): Promise<Call>;
+  /** As `hangUp`, and waits until the call is over, or nobody hangs it up in time. */
+  hangUpAndWait(projectId: string, callId: string): Promise<void>;
+  /**
+   * Asks whoever carries the call to transfer it.
+   *
+   * @param to - A number, or a `sip:` URI.
+   * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, 409 `call_not_in_progress`
+   */
+  transfer(projectId: string, callId: string, to: string): Promise<Call>;
+}
+
+export interface CallControlDeps {
+  readonly calls: Pick<CallStore, 'find' | 'requestHangup'>;
+  readonly finisher: Pick<CallFinisher, 'settle'>;
+  readonly queue: Pick<CallQueue, 'remove'>;
+  readonly bus: Pick<NodeBus, 'publish'>;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export function createCallControl(deps: CallControlDeps): CallControl {
+  const { calls, finisher, queue, bus, clock, onError } = deps;
+  const require = async (projectId: string, callId: string): Promise<Call> => {
+    const call = await calls.find(projectId, callId);
+    if (!call) throw notFound('Call');
+    return call;
+  };
+  const hangUp = async (projectId: string, callId: string): Promise<Call> => {
+    const asked = await calls.requestHangup(projectId, callId, new Date(clock.now()).toISOString());
+    if (!asked) return await require(projectId, callId);
+    if (isFinal(asked.status)) {
+      await finisher.settle(asked);
+      await queue
+        .remove(callId)
+        .catch((error: unknown) => onError(error, 'a canceled call’s job stays for now'));
+    } else {
+      // Whoever carries the call finds the wish in its row as well.
+      await bus
+        .publish({ kind: 'hangup', callId })
+        .catch((error: unknown) => onError(error, 'a call’s node was not told to hang up'));
+    }
+    return asked;
+  };
+
+  return {
+    hangUp,
+    async hangUpAndWait(projectId, callId) {
+      const untilMs = clock.monotonicMs() + HANGUP_WAIT_MS;
+      let call: Call | undefined = await hangUp(projectId, callId);
+      while (call && !isFinal(call.status) && clock.monotonicMs() < untilMs) {
+        await delay(POLL_MS, { keepAlive: true });
+        call = await calls.find(projectId, callId);
+      }
+    },
+    async transfer(projectId, callId, to) {
+      const target = SIP_URI.test(to) ? to : normalNumber(to);
+      if (target === undefined) {
+        const message = `to must be ${NUMBER_FORM}, or a sip: URI`;
+        throw invalid('invalid_transfer_target', message, [{ path: '/to', message }]);
+      }
+      const call = await require(projectId, callId);
+      if (call.status !== 'in_progress') {
+        throw new CallwayError(
+          'conflict',
+          'call_not_in_progress',
+          `The call is ${call.status}; only one in progress can be transferred`,
+        );
+      }
+      await bus.publish({ kind: 'transfer', callId, to: target });
+      return call;
+    },
+  };
+}

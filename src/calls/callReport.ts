@@ -1,0 +1,21 @@
+import { type Call, isRecordingClosed, talkedMs } from './call.ts';
+import type { CallRecordings } from './recordings.ts';
+
+/** What a session's webhooks tell of its call, as far as it is known now. */
+export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>) {
+  const { id, direction, fromNumber, toNumber, status, sip, endReason, recording } = call;
+  const told = { callId: id, direction, fromNumber, toNumber, status, durationMs: talkedMs(call), sip };
+  const common = { call: told, ...(endReason === null ? {} : { endReason }) };
+  if (recording === null || !isRecordingClosed(call)) return common;
+  const isReady = recording.status === 'ready';
+  const url = isReady && recording.key !== null ? recordings.url(recording.key) : undefined;
+  return {
+    ...common,
+    recording: {
+      status: isReady ? ('ready' as const) : ('failed' as const),
+      ...(recording.durationMs === null ? {} : { durationMs: Math.round(recording.durationMs) }),
+      ...(recording.error === null ? {} : { error: recording.error }),
+    },
+    ...(url === undefined ? {} : { recordingUrl: url }),
+  };
+}

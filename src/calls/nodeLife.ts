@@ -1,0 +1,29 @@
+import { repeat } from '../base/repeat.ts';
+import { type EndingDeps, endOrphan } from './callSweeper.ts';
+import type { CallStore } from './stores.ts';
+
+/** Several of these fit into the time after which a node is taken to be dead. */
+const BEAT_MS = 5_000;
+
+export interface NodeLifeDeps extends EndingDeps {
+  readonly calls: Pick<CallStore, 'beat' | 'carriedBy' | 'unclaim'>;
+  readonly nodeId: string;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/**
+ * Begins the life of a node that carries calls: ends what its former life left, and beats from then on.
+ *
+ * @returns A function that stops it; idempotent. The calls that it carries still are the sweeper's after a while.
+ */
+export async function beginNodeLife(deps: NodeLifeDeps): Promise<() => Promise<void>> {
+  const { calls, nodeId, clock, onError } = deps;
+  const beat = () => calls.beat(nodeId, new Date(clock.now()));
+  for (const call of await calls.carriedBy(nodeId)) {
+    await endOrphan(deps, { call, lastSeenAt: null }).catch((error: unknown) => {
+      onError(error, 'a call of this node’s former life was not ended; the sweeper ends it');
+    });
+  }
+  await beat();
+  return repeat(clock, BEAT_MS, beat, (error) => onError(error, 'the node could not say that it lives'));
+}
