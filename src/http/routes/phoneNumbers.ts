@@ -84,7 +84,7 @@ function registerCreation(app: App, deps: HttpDeps): void {
         ),
         params: projectParams,
         body: phoneNumberInput.meta({
-          id: 'PhoneNumberInput',
+          id: 'NewPhoneNumber',
           examples: [{ number: '+886223456789', inboundEnabled: true }],
         }),
         response: { 201: phoneNumber, ...errors('body', 409) },

@@ -81,7 +81,7 @@ function registerCreation(app: App, deps: HttpDeps): void {
       schema: {
         ...about('Trunks', 'Create a trunk', 'The password is sealed where it is stored, and never shown.'),
         params: projectParams,
-        body: trunkInput.meta({ id: 'TrunkInput', examples: [EXAMPLE] }),
+        body: trunkInput.meta({ id: 'NewTrunk', examples: [EXAMPLE] }),
         response: { 201: shownTrunk, ...errors('body', 409) },
       },
     },

@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { type ApiRequest, startTwoGateways, type TestProject } from '../support/gateway.ts';
+import { watchLeaks } from '../support/leaks.ts';
+import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
+
+const FROM = '+886223456789';
+const OUTBOUND = '/v1/calls/outbound';
+const NOBODY = '0197a000-0000-7000-8000-000000000000';
+
+let nodes: Awaited<ReturnType<typeof startTwoGateways>>;
+let receiver: LoopbackServer;
+let assertNoLeaks: () => Promise<void>;
+// biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes
+const received: any[] = [];
+
+beforeAll(async () => {
+  assertNoLeaks = watchLeaks();
+  receiver = await serveOnLoopback((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      received.push(JSON.parse(text));
+      response.writeHead(204).end();
+    });
+  });
+  nodes = await startTwoGateways({ ALLOW_INSECURE_WEBHOOKS: 'true' });
+});
+afterAll(async () => {
+  await nodes.stop();
+  await receiver.close();
+  await assertNoLeaks();
+});
+
+let lastDigits = 10_000_000;
+/** Of nobody else in this file. */
+const newNumber = () => {
+  lastDigits += 1;
+  return `09${lastDigits}`;
+};
+
+async function makeProject() {
+  const project = await nodes.first.createProject();
+  const key = project.developerKey;
+  const api = (method: string, path: string, request: ApiRequest = {}) =>
+    nodes.first.api(method, project.path + path, { key, ...request });
+  const trunk = await api('POST', '/trunks', { body: { name: 'Carrier', host: 'sip.example.com' } });
+  expect(trunk.status).toBe(201);
+  const number = await api('POST', '/phone-numbers', {
+    body: { number: '0223456789', trunkIds: [trunk.body.id] },
+  });
+  expect([number.status, number.body.number]).toEqual([201, FROM]);
+  return { ...project, api, trunkId: trunk.body.id as string, numberId: number.body.id as string };
+}
+
+const call = (project: TestProject, more: object = {}, request: ApiRequest = {}, node = nodes.first) =>
+  node.api('POST', OUTBOUND, {
+    key: project.developerKey,
+    body: { projectId: project.id, fromNumber: FROM, toNumber: newNumber(), ...more },
+    ...request,
+  });
+
+describe('an outbound call', () => {
+  test('is accepted on both paths, and shown with its session', async () => {
+    const project = await makeProject();
+    const toNumber = newNumber();
+    const more = { toNumber, dynamicVariables: { name: 'Ada' }, metadata: { order: 7 }, record: false };
+    const { status, body } = await call(project, more);
+    expect([status, body]).toEqual([
+      202,
+      { success: true, callId: expect.any(String), sessionId: expect.any(String) },
+    ]);
+    const shown = await project.api('GET', `/calls/${body.callId}`);
+    expect(shown.body).toMatchObject({
+      status: 'queued',
+      direction: 'outbound',
+      fromNumber: FROM,
+      toNumber: `+886${toNumber.slice(1)}`,
+      sessionId: body.sessionId,
+      metadata: { order: 7 },
+      record: false,
+      ringTimeoutSeconds: 45,
+      durationMs: null,
+    });
+    const session = await project.api('GET', `/sessions/${body.sessionId}`);
+    expect(session.body.state).toMatchObject({
+      channel: 'phone',
+      callId: body.callId,
+      variables: { name: 'Ada' },
+    });
+    const history = await project.api('GET', `/session-history/${body.sessionId}`);
+    expect(history.body.call).toMatchObject({ id: body.callId, status: 'queued' });
+    expect((await project.api('GET', `/calls/${body.callId}/sip-trace`)).body).toEqual({ messages: [] });
+
+    const legacy = await nodes.first.api('POST', `/project/${project.id}/integration/phone/call/outbound`, {
+      key: project.secretKey,
+      body: { fromNumber: '0223456789', toNumber: newNumber(), somethingElse: 1 },
+    });
+    expect([legacy.status, Object.keys(legacy.body).sort()]).toEqual([
+      200,
+      ['callId', 'sessionId', 'success'],
+    ]);
+    expect(legacy.headers.get('link')).toBe(`<${OUTBOUND}>; rel="successor-version"`);
+    expect((await project.api('GET', '/calls?status=queued')).body.pagination.total).toBe(2);
+  });
+
+  test('is one at a time for a number, however it is written and on any node', async () => {
+    const project = await makeProject();
+    const toNumber = newNumber();
+    const spellings = [toNumber, `+886${toNumber.slice(1)}`];
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        call(project, { toNumber: spellings[index % 2] }, {}, index % 2 ? nodes.first : nodes.second),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, ...Array(7).fill(409)]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.body.code).toBe('number_already_queued');
+    expect((await call(await makeProject(), { toNumber })).status).toBe(202);
+  });
+
+  test.each([
+    ['no fromNumber', { fromNumber: undefined }, 400, 'invalid_request', '/fromNumber'],
+    ['no toNumber', { toNumber: undefined }, 400, 'invalid_request', '/toNumber'],
+    ['a number as a number', { toNumber: 886912345678 }, 400, 'invalid_request', '/toNumber'],
+    ['no number', { toNumber: '886912345678' }, 400, 'invalid_number', '/toNumber'],
+    ['an unknown field', { ringTimeout: 5 }, 400, 'invalid_request', '/ringTimeout'],
+    ['a ring of no time', { ringTimeoutSeconds: 0 }, 400, 'invalid_request', '/ringTimeoutSeconds'],
+    [
+      'a bot on a private network',
+      { media: { url: 'wss://10.0.0.1/', dialect: 'twilio' } },
+      400,
+      'invalid_target',
+      '/media/url',
+    ],
+    [
+      'a bot without TLS',
+      { media: { url: 'ws://bot.example.com/', dialect: 'callway' } },
+      400,
+      'invalid_target',
+      '/media/url',
+    ],
+    ['a foreign fromNumber', { fromNumber: '+886900000001' }, 404, 'from_number_not_configured', undefined],
+  ])('is refused with %s', async (_what, more, status, code, path) => {
+    const project = await makeProject();
+    const answer = await call(project, more);
+    expect([answer.status, answer.body.code, answer.body.details?.[0].path]).toEqual([status, code, path]);
+    expect((await project.api('GET', '/calls')).body.pagination.total).toBe(0);
+  });
+
+  test('needs an active number and an active trunk', async () => {
+    const project = await makeProject();
+    const set = async (path: string, body: object) =>
+      expect((await project.api('PATCH', path, { body })).status).toBe(200);
+    await set(`/trunks/${project.trunkId}`, { status: 'inactive' });
+    expect(await call(project)).toMatchObject({ status: 404, body: { code: 'no_active_trunk' } });
+    await set(`/trunks/${project.trunkId}`, { status: 'active' });
+    await set(`/phone-numbers/${project.numberId}`, { outboundStatus: 'inactive' });
+    expect(await call(project)).toMatchObject({ status: 404, body: { code: 'from_number_inactive' } });
+    await set(`/phone-numbers/${project.numberId}`, { outboundStatus: 'active' });
+    expect((await call(project)).status).toBe(202);
+  });
+
+  test('takes a key of the project that the body names, and its scope', async () => {
+    const [project, other] = [await makeProject(), await makeProject()];
+    expect((await call(project, { projectId: other.id })).status).toBe(401);
+    expect((await call(project, { projectId: NOBODY })).status).toBe(401);
+    expect((await call(project, { projectId: undefined })).status).toBe(400);
+    expect((await call(project, {}, { key: null })).status).toBe(401);
+    expect((await call(project, {}, { key: nodes.first.adminToken })).status).toBe(401);
+    const { key } = await nodes.first.createKey(project, { scopes: ['read', 'write'] });
+    expect(await call(project, {}, { key })).toMatchObject({ status: 403, body: { code: 'missing_scope' } });
+  });
+
+  test('is placed once for one Idempotency-Key', async () => {
+    const project = await makeProject();
+    const toNumber = newNumber();
+    const headers = { 'idempotency-key': 'once' };
+    const first = await call(project, { toNumber }, { headers });
+    const again = await call(project, { toNumber }, { headers }, nodes.second);
+    expect([again.status, again.body]).toEqual([202, first.body]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    const other = await call(project, { toNumber: newNumber() }, { headers });
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+    expect((await project.api('GET', '/calls')).body.pagination.total).toBe(1);
+    await project.api('POST', `/calls/${first.body.callId}/hangup`);
+    expect((await call(project, { toNumber })).status).toBe(202);
+  });
+});
+
+describe('a call that waits', () => {
+  test('is canceled by its hangup: its number is free, and its session’s webhooks come', async () => {
+    const project = await makeProject();
+    const postSessionWebhook = {
+      url: `http://127.0.0.1:${receiver.port}/hook`,
+      events: ['session.ended', 'call.ended', 'recording.ready', 'session.finalized'],
+    };
+    await project.api('PUT', '/agent', { body: { status: 'published', postSessionWebhook } });
+    const toNumber = newNumber();
+    const { body } = await call(project, { toNumber });
+    const hungUp = await nodes.second.api('POST', `${project.path}/calls/${body.callId}/hangup`, {
+      key: project.secretKey,
+    });
+    expect([hungUp.status, hungUp.body]).toMatchObject([
+      200,
+      { status: 'canceled', endReason: 'api_hangup', durationMs: 0 },
+    ]);
+    const again = await project.api('POST', `/calls/${body.callId}/hangup`);
+    expect([again.status, again.body]).toEqual([200, hungUp.body]);
+    expect((await project.api('GET', `/sessions/${body.sessionId}`)).status).toBe(404);
+    expect((await call(project, { toNumber })).status).toBe(202);
+
+    const mine = () => received.filter(({ sessionId }) => sessionId === body.sessionId);
+    await vi.waitFor(() => expect(mine()).toHaveLength(3), { timeout: 8_000 });
+    const told = { callId: body.callId, status: 'canceled', durationMs: 0, sip: null };
+    expect(mine()).toMatchObject([
+      { event: 'session.ended', channel: 'phone', call: told },
+      { event: 'call.ended', occurredAt: hungUp.body.endedAt, call: told },
+      { event: 'session.finalized', call: told, status: 'canceled', endReason: 'api_hangup' },
+    ]);
+    const history = await project.api('GET', `/session-history/${body.sessionId}`);
+    const types = history.body.events.map(({ type }: { type: string }) => type);
+    expect(types.slice(0, 3)).toEqual(['session_started', 'call_status', 'session_ended']);
+    const stats = (await project.api('GET', '/session-history/stats')).body.calls;
+    expect(stats).toMatchObject({ total: 1, answered: 0, answerRate: 0 });
+  });
+
+  test('is canceled when its session is terminated', async () => {
+    const project = await makeProject();
+    const { body } = await call(project);
+    const answer = await project.api('POST', '/sessions/terminate', { body: { session_id: body.sessionId } });
+    expect(answer.status).toBe(200);
+    expect((await project.api('GET', `/calls/${body.callId}`)).body.status).toBe('canceled');
+  });
+
+  test('cannot be transferred, nor can one that is not there', async () => {
+    const project = await makeProject();
+    const { body } = await call(project);
+    const transfer = (callId: string, to: unknown) =>
+      project.api('POST', `/calls/${callId}/transfer`, { body: { to } });
+    const waiting = await transfer(body.callId, '0912345678');
+    expect([waiting.status, waiting.body.code]).toEqual([409, 'call_not_in_progress']);
+    expect((await transfer(body.callId, 'sip:a@b\r\nX: 1')).body.code).toBe('invalid_transfer_target');
+    expect((await transfer(NOBODY, '0912345678')).body.code).toBe('call_not_found');
+    expect((await project.api('POST', `/calls/${NOBODY}/hangup`)).status).toBe(404);
+    expect((await project.api('GET', `/calls/${NOBODY}/sip-trace`)).status).toBe(404);
+    expect((await project.api('GET', '/calls/rubbish')).status).toBe(404);
+  });
+
+  test('is not seen by another project', async () => {
+    const [project, other] = [await makeProject(), await makeProject()];
+    const { body } = await call(project);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/sip-trace'],
+      ['POST', '/hangup'],
+    ] as const) {
+      expect((await other.api(method, `/calls/${body.callId}${path}`)).status).toBe(404);
+    }
+    expect((await project.api('GET', `/calls/${body.callId}`)).body.status).toBe('queued');
+  });
+});
+
+describe('trunks and numbers', () => {
+  test('show no password, and health that nobody knows yet; changes are in the audit log', async () => {
+    const project = await makeProject();
+    const body = {
+      name: 'Secret',
+      host: '2001:db8::1',
+      username: 'u',
+      password: 'the password',
+      register: true,
+    };
+    const created = await project.api('POST', '/trunks', { body });
+    expect(created.status).toBe(201);
+    const path = `/trunks/${created.body.id}`;
+    const list = await project.api('GET', '/trunks');
+    const one = await project.api('GET', path);
+    expect(list.body.data.at(-1)).toEqual(one.body);
+    expect(one.body).toMatchObject({
+      hasPassword: true,
+      codecs: ['PCMU', 'PCMA'],
+      health: { reachable: null, registered: null, lastOptionsMs: null, channelsInUse: 0, error: null },
+    });
+    expect(JSON.stringify([created.body, list.body, one.body])).not.toContain('the password');
+    const without = await project.api('PATCH', path, { body: { password: null, register: false } });
+    expect(without.body.hasPassword).toBe(false);
+    const wrong = await project.api('PATCH', path, { body: { username: null, register: true } });
+    expect([wrong.status, wrong.body.code]).toEqual([400, 'invalid_trunk']);
+    expect((await project.api('GET', path)).body.username).toBe('u');
+    const used = await project.api('DELETE', `/trunks/${project.trunkId}`);
+    expect([used.status, used.body.code]).toEqual([409, 'trunk_in_use']);
+    expect((await project.api('DELETE', path)).status).toBe(204);
+    expect((await project.api('GET', path)).status).toBe(404);
+    const log = await nodes.first.api('GET', `${project.path}/audit-log`);
+    const actions = log.body.data.map(({ action }: { action: string }) => action);
+    expect(actions.slice(0, 5)).toEqual([
+      'trunk.deleted',
+      'trunk.updated',
+      'trunk.created',
+      'phone_number.created',
+      'trunk.created',
+    ]);
+    expect(JSON.stringify(log.body)).not.toContain('the password');
+  });
+
+  test('are checked before they are kept', async () => {
+    const project = await makeProject();
+    const trunk = (more: object) =>
+      project.api('POST', '/trunks', { body: { name: 't', host: 'h', ...more } });
+    for (const more of [
+      { host: 'two hosts' },
+      { port: 0 },
+      { codecs: [] },
+      { codecs: ['PCMU', 'PCMU'] },
+      { register: true },
+      { password: 'p' },
+      { headers: { 'X-A': 'a\r\nX-B: b' } },
+      { inboundCidrs: ['10.0.0.0/33'] },
+      { secret: 1 },
+    ]) {
+      expect([more, (await trunk(more)).status]).toEqual([more, 400]);
+    }
+    const number = (body: object) => project.api('POST', '/phone-numbers', { body });
+    expect((await number({ number: FROM })).body.code).toBe('phone_number_exists');
+    expect((await number({ number: 'call me' })).body.code).toBe('invalid_number');
+    expect((await number({ number: '+886912345678', trunkIds: [NOBODY] })).body.code).toBe('unknown_trunk');
+    const media = { url: 'https://example.com/', dialect: 'callway' };
+    expect((await number({ number: '+886912345678', media })).body.code).toBe('invalid_target');
+    const renamed = await project.api('PATCH', `/phone-numbers/${project.numberId}`, {
+      body: { number: '0912345678' },
+    });
+    expect(renamed.body.number).toBe('+886912345678');
+    expect((await project.api('GET', '/phone-numbers')).body.data).toEqual([renamed.body]);
+    expect((await project.api('DELETE', `/phone-numbers/${project.numberId}`)).status).toBe(204);
+    expect((await project.api('GET', `/phone-numbers/${project.numberId}`)).status).toBe(404);
+  });
+});
