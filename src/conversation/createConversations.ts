@@ -140,6 +140,62 @@ export function createConversations(deps: ConversationsDeps): Conversations {
   };
 }
 
+/**
+ * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
+ * on. A turn that failed before its first word is as if it had not been, but for the error in the history.
+ */
+async function* keepTurn(
+  deps: ConversationsDeps,
+  run: TurnRun,
+): AsyncGenerator<TurnOutput, { kept: Session; done: TurnDone }> {
+  const { journal, session } = run;
+  let isKept = false;
+  const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
+    isKept = true;
+    const delivered = await run.request.delivery?.settle();
+    if (delivered === 'taken_back') throw run.signal.reason;
+    const closed = journal.close({ hasSpoken, interrupted, delivered });
+    await deps.sessions.saveTurn(closed.session, closed.record);
+    return closed.session;
+  };
+  try {
+    const end = yield* takeTurn(run);
+    const kept = await keep(end.hasSpoken, false);
+    const done: TurnDone = {
+      type: 'done',
+      finishReason: kept.state.pendingToolCalls.length > 0 ? 'tool_calls' : 'stop',
+      ended: end.ended,
+      model: run.modelName,
+      usage: run.meter.total(),
+    };
+    return { kept, done };
+  } catch (error) {
+    if (isKept || run.signal.aborted) throw error;
+    const failure = error instanceof ModelError ? error : undefined;
+    journal.event('error', {
+      code: failure?.code ?? (error instanceof CallwayError ? error.code : 'internal_error'),
+      message: error instanceof CallwayError ? error.message : 'Internal error',
+    });
+    if (journal.said() === '') {
+      isKept = true;
+      await keepErrorOnly(deps, session, journal);
+    }
+    throw error;
+  } finally {
+    if (!isKept && journal.said() !== '') await keep(true, true);
+  }
+}
+
+/** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
+async function keepErrorOnly(deps: ConversationsDeps, session: Session, journal: Journal): Promise<void> {
+  const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
+  const events = record.events.filter(({ type }) => type === 'error');
+  const next = { ...session, turn: session.turn + 1 };
+  await deps.sessions.saveTurn(next, { messages: [], events }).catch((error: unknown) => {
+    deps.onError(error, 'a turn’s failure was not kept');
+  });
+}
+
 /** Keeps the context bounded: what is long past becomes a summary, after the answer is out. */
 async function summarise(deps: ConversationsDeps, run: TurnRun, session: Session): Promise<void> {
   const upTo = dueForSummary(session.state);

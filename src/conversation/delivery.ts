@@ -14,9 +14,10 @@ export interface Delivery {
    * The answer is complete, or broke off. Asked at most once in a turn, and not at all in one that failed, or was
    * left, before its first word.
    *
-   * @returns What the customer got, once they have got it or have cut it short. Must not reject.
+   * @returns What the customer got, once they have got it or have cut it short; `taken_back` when they went on speaking
+   * before they got anything, and the turn is to be as if it had not been (its signal is aborted then). Must not reject.
    */
-  settle(): Promise<Delivered>;
+  settle(): Promise<Delivered | 'taken_back'>;
 }
 
 /** A node of the pathway, as far as a channel has to know it. */

@@ -1,7 +1,7 @@
 import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import type { Tool } from '../../src/agents/tool.ts';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { CallwayError, invalid } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import type { Conversations } from '../../src/conversation/conversations.ts';
@@ -23,6 +23,7 @@ export interface MemoryOptions {
   readonly tools?: readonly Tool[];
   readonly toolRunner?: ToolRunner;
   readonly knowledge?: KnowledgeSearch;
+  readonly clock?: Clock;
 }
 
 export interface MemoryConversations {
@@ -66,11 +67,11 @@ export function memoryConversations(options: MemoryOptions): MemoryConversations
       tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
       templates: createTemplateCache(),
       ...(options.knowledge ? { knowledge: options.knowledge } : {}),
-      clock: systemClock,
+      clock: options.clock ?? systemClock,
       onMissingVariable: () => undefined,
     },
     prepare: async () => ({ variables: {}, memory: null, events: [] }),
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     makeId: uuidV7,
     finalizeTimeoutSeconds: 120,
     onEnded: () => undefined,

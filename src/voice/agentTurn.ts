@@ -1,0 +1,144 @@
+import type { Clock } from '../base/clock.ts';
+import type { Conversations, NewSession } from '../conversation/conversations.ts';
+import type { Delivered, Place } from '../conversation/delivery.ts';
+import type { Session } from '../conversation/session.ts';
+import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../conversation/turn.ts';
+import type { AgentSpeech } from './agentSpeech.ts';
+import { createSentenceSplitter } from './sentences.ts';
+import { type TurnLatency, type TurnMoments, turnLatency } from './turnTiming.ts';
+
+export interface AgentTurnDeps {
+  readonly conversations: Pick<Conversations, 'converse'>;
+  readonly session: NewSession;
+  readonly clock: Clock;
+  readonly speech: AgentSpeech;
+  readonly onPlace: (place: Place) => void;
+  /** The session as it is when the turn's time has come. */
+  readonly onSession: (session: Session) => void;
+}
+
+export interface AgentTurnRequest {
+  readonly input: TurnInput;
+  /** What was said in turns that were not kept. */
+  readonly history: readonly TakenMessage[];
+  readonly moments: TurnMoments;
+  /** Said when the pathway has nothing to say. */
+  readonly ownWords: () => string | undefined;
+}
+
+/** One turn of the agent's: asked of the conversation, spoken as it is written, and kept as it was heard. */
+export interface AgentTurn {
+  readonly input: TurnInput;
+  readonly moments: TurnMoments;
+  /** The caller cut in: what was heard until now stands. */
+  cut(): void;
+  /** The caller went on before anything was heard: the turn is as if it had not been. */
+  takeBack(): void;
+  /** Says words of the channel's own before the pathway's, while these are waited for. */
+  fill(text: string): void;
+  readonly hasText: boolean;
+  /** Never rejects. */
+  readonly done: Promise<AgentTurnResult>;
+}
+
+export interface AgentTurnResult {
+  readonly how: 'answered' | 'cut' | 'taken_back' | 'failed';
+  /** The pathway said something by itself, placeholders apart. */
+  readonly saidAnything: boolean;
+  /** Whether it stands in the session's history. */
+  readonly isKept: boolean;
+  readonly ended: TurnDone['ended'];
+  readonly actions: readonly TurnAction[];
+  readonly latency: TurnLatency | undefined;
+  readonly error: unknown;
+}
+
+export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): AgentTurn {
+  const { clock, speech } = deps;
+  const { moments } = request;
+  const controller = new AbortController();
+  const splitter = createSentenceSplitter();
+  const actions: TurnAction[] = [];
+  let stopped: 'cut' | 'taken_back' | undefined;
+  let saidAnything = false;
+  let isKept = false;
+  let ended: TurnDone['ended'] = null;
+
+  const note = (output: TurnOutput) => {
+    switch (output.type) {
+      case 'text':
+        moments.firstTextAtMs ??= clock.monotonicMs();
+        saidAnything = true;
+        for (const piece of splitter.push(output.text)) speech.say(piece);
+        return;
+      case 'placeholder':
+        moments.firstTextAtMs ??= clock.monotonicMs();
+        for (const piece of [...splitter.flush(), output.text]) speech.say(piece);
+        return;
+      case 'action':
+        actions.push(output.action);
+        return;
+      case 'done':
+        ended = output.ended;
+        return;
+      default:
+    }
+  };
+  const settle = async (): Promise<Delivered | 'taken_back'> => {
+    for (const piece of splitter.flush()) speech.say(piece);
+    const own = saidAnything ? undefined : request.ownWords();
+    if (own !== undefined) speech.say(own);
+    speech.finish();
+    const how = await speech.over;
+    if (stopped === 'taken_back') return 'taken_back';
+    isKept = true;
+    const text = speech.heardText();
+    const isCut = how === 'cut';
+    const bargeIn = {
+      type: 'barge_in',
+      data: { heardText: text, heardMs: Math.round(speech.heardMs()) },
+    } as const;
+    return { text, interrupted: isCut, ...turnLatency(moments), events: isCut ? [bargeIn] : [] };
+  };
+  const run = async (): Promise<AgentTurnResult['how']> => {
+    const read = (session: Session) => {
+      deps.onSession(session);
+      const { input, history } = request;
+      const delivery = { at: deps.onPlace, settle };
+      return { input, delivery, ...(history.length > 0 ? { history } : {}) };
+    };
+    for await (const output of deps.conversations.converse(deps.session, read, controller.signal))
+      note(output);
+    return stopped ?? 'answered';
+  };
+  const resultOf = (how: AgentTurnResult['how'], error?: unknown): AgentTurnResult => {
+    // What was sounding for a turn that failed has nobody to end it.
+    speech.cut();
+    return { how, saidAnything, isKept, ended, actions, latency: turnLatency(moments), error };
+  };
+
+  return {
+    input: request.input,
+    moments,
+    cut() {
+      stopped ??= 'cut';
+      speech.cut();
+      controller.abort(new Error('the caller cut in'));
+    },
+    takeBack() {
+      stopped ??= 'taken_back';
+      speech.cut();
+      controller.abort(new Error('the caller went on'));
+    },
+    fill(text) {
+      speech.say(text);
+    },
+    get hasText() {
+      return moments.firstTextAtMs !== undefined;
+    },
+    done: run().then(
+      (how) => resultOf(how),
+      (error: unknown) => (stopped ? resultOf(stopped) : resultOf('failed', error)),
+    ),
+  };
+}

@@ -1,0 +1,117 @@
+import type { SpeechToText, Transcription, TranscriptionRequest } from '../models/speechToText.ts';
+import { ACTIVITY_FRAME_MS, type VoiceDetector } from '../models/voiceActivity.ts';
+import {
+  type CallerActivity,
+  closeUtterance,
+  hearFrame,
+  SILENT_CALLER,
+  type Utterance,
+} from './callerActivity.ts';
+
+/** Heard before it was known that somebody speaks; first consonants are soft. */
+const PRE_ROLL_MS = 300;
+
+export interface EarDeps {
+  readonly sampleRateHz: number;
+  readonly detector: VoiceDetector;
+  readonly speechToText: SpeechToText;
+  /** What may be said now: asked for when an utterance begins. */
+  readonly hints: () => Pick<TranscriptionRequest, 'language' | 'expectedAnswers'>;
+  /** Each frame of 20 ms, with its end on the stream's clock; valid during the call only. */
+  readonly onFrame: (frame: Int16Array, atMs: number) => void;
+  readonly onWords: (text: string) => void;
+  readonly onWordsFailed: (error: unknown) => void;
+}
+
+/** Hears the caller: cuts the stream into frames, tells speech from silence, and has the words recognised. */
+export interface Ear {
+  /** The caller's next samples, any number; they may be used again after it returns. */
+  push(samples: Int16Array): void;
+  readonly utterance: Utterance | undefined;
+  /** Asks for the words of the open utterance, so far as it has come; `onWords` or `onWordsFailed` follows. */
+  ask(): void;
+  /** The caller went on: an answer that is still to come would be about too little. */
+  dropQuestion(): void;
+  /** The utterance is dealt with. */
+  forget(): void;
+  /** Idempotent. */
+  close(): void;
+}
+
+export function createEar(deps: EarDeps): Ear {
+  const { sampleRateHz, detector, speechToText } = deps;
+  const frameSamples = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
+  const frame = new Int16Array(frameSamples);
+  const preRoll: Int16Array[] = [];
+  let filled = 0;
+  let heardSamples = 0;
+  let activity: CallerActivity = SILENT_CALLER;
+  let transcription: Transcription | undefined;
+  let question: AbortController | undefined;
+
+  const dropQuestion = () => {
+    question?.abort(new Error('the caller went on'));
+    question = undefined;
+  };
+  const forget = () => {
+    dropQuestion();
+    transcription?.close();
+    transcription = undefined;
+    activity = closeUtterance(activity);
+  };
+  const keep = () => {
+    if (activity.utterance && transcription) {
+      transcription.push(frame);
+      return;
+    }
+    preRoll.push(frame.slice());
+    if (preRoll.length > PRE_ROLL_MS / ACTIVITY_FRAME_MS) preRoll.shift();
+    if (!activity.utterance) return;
+    transcription = speechToText.open({ sampleRateHz, ...deps.hints() });
+    for (const samples of preRoll.splice(0)) transcription.push(samples);
+  };
+  const hear = () => {
+    heardSamples += frameSamples;
+    const atMs = (heardSamples * 1000) / sampleRateHz;
+    activity = hearFrame(activity, detector.isSpeech(frame), atMs);
+    keep();
+    deps.onFrame(frame, atMs);
+  };
+
+  return {
+    get utterance() {
+      return activity.utterance;
+    },
+    push(samples) {
+      for (let at = 0; at < samples.length; ) {
+        const count = Math.min(frameSamples - filled, samples.length - at);
+        frame.set(samples.subarray(at, at + count), filled);
+        filled += count;
+        at += count;
+        if (filled < frameSamples) return;
+        filled = 0;
+        hear();
+      }
+    },
+    ask() {
+      dropQuestion();
+      if (!transcription) return;
+      const asked = new AbortController();
+      question = asked;
+      transcription.transcribe(asked.signal).then(
+        ({ text }) => {
+          if (question === asked) deps.onWords(text);
+        },
+        (error: unknown) => {
+          if (question === asked) deps.onWordsFailed(error);
+        },
+      );
+    },
+    dropQuestion,
+    forget,
+    close() {
+      forget();
+      detector.close();
+    },
+  };
+}

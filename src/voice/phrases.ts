@@ -1,0 +1,60 @@
+/** What the agent says when the pathway has no words for it. */
+export interface Phrases {
+  readonly stillThere: string;
+  readonly goodbye: string;
+  readonly pardon: string;
+  /** When nothing is recognised at all. */
+  readonly useKeys: string;
+  readonly moment: string;
+  readonly apology: string;
+}
+
+const PHRASES: Readonly<Record<string, Phrases>> = {
+  en: {
+    stillThere: 'Are you still there?',
+    goodbye: 'I cannot hear you. Goodbye.',
+    pardon: 'Sorry, I did not catch that. Could you say it again?',
+    useKeys: 'Sorry, I cannot understand you at the moment. You can use the keys of your phone.',
+    moment: 'One moment, please.',
+    apology: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
+  },
+  zh: {
+    stillThere: '請問您還在嗎？',
+    goodbye: '我聽不到您的聲音，先掛斷了，再見。',
+    pardon: '不好意思，我沒聽清楚，可以請您再說一次嗎？',
+    useKeys: '不好意思，目前無法辨識您的語音，請改用電話按鍵。',
+    moment: '請稍等一下。',
+    apology: '很抱歉，系統目前發生問題，請您稍後再撥，再見。',
+  },
+  es: {
+    stillThere: '¿Sigue ahí?',
+    goodbye: 'No le oigo. Hasta luego.',
+    pardon: 'Perdone, no le he entendido. ¿Puede repetirlo?',
+    useKeys: 'Perdone, ahora mismo no puedo entenderle. Puede usar las teclas del teléfono.',
+    moment: 'Un momento, por favor.',
+    apology: 'Lo siento, algo no funciona en nuestro lado. Por favor, llame más tarde. Hasta luego.',
+  },
+  fr: {
+    stillThere: 'Êtes-vous toujours là ?',
+    goodbye: 'Je ne vous entends pas. Au revoir.',
+    pardon: 'Pardon, je n’ai pas compris. Pouvez-vous répéter ?',
+    useKeys: 'Pardon, je ne peux pas vous comprendre pour le moment. Utilisez les touches du téléphone.',
+    moment: 'Un instant, s’il vous plaît.',
+    apology: 'Je suis désolé, nous avons un problème technique. Veuillez rappeler plus tard. Au revoir.',
+  },
+  de: {
+    stillThere: 'Sind Sie noch da?',
+    goodbye: 'Ich höre Sie nicht. Auf Wiederhören.',
+    pardon: 'Entschuldigung, das habe ich nicht verstanden. Können Sie es wiederholen?',
+    useKeys:
+      'Entschuldigung, ich kann Sie gerade nicht verstehen. Sie können die Tasten Ihres Telefons benutzen.',
+    moment: 'Einen Moment, bitte.',
+    apology: 'Es tut mir leid, bei uns funktioniert etwas nicht. Bitte rufen Sie später an. Auf Wiederhören.',
+  },
+};
+
+/** @param language - A tag such as `zh-TW`; English for languages without phrases. */
+export function phrasesOf(language: string | undefined): Phrases {
+  const english = PHRASES.en as Phrases;
+  return PHRASES[language?.toLowerCase().split('-')[0] ?? 'en'] ?? english;
+}

@@ -1,0 +1,49 @@
+import type { TextToSpeech } from '../models/textToSpeech.ts';
+import type { AudioStream } from './audioStream.ts';
+import type { VoiceReport } from './report.ts';
+import { createSpeechCache } from './speechCache.ts';
+import { createSpeechSource } from './speechSource.ts';
+import { Talk, type TalkDeps, type TalkOptions } from './talk.ts';
+
+const DEFAULT_LANGUAGE = 'en';
+
+export interface VoiceDeps extends Omit<TalkDeps, 'stream' | 'source'> {
+  readonly textToSpeech: TextToSpeech;
+  /** Speaks when the first one cannot; better another voice than silence. */
+  readonly fallbackSpeech?: TextToSpeech | undefined;
+}
+
+export type ServeOptions = Pick<TalkOptions, 'session'> & Partial<TalkOptions>;
+
+/** Turns audio streams into conversations. */
+export interface Voice {
+  /**
+   * Talks on one stream until it is closed. A session that does not exist yet is made.
+   *
+   * @returns What came of it; rejects only for a stream at a rate that speech cannot be brought to.
+   */
+  serve(stream: AudioStream, options: ServeOptions): Promise<VoiceReport>;
+}
+
+export function createVoice(deps: VoiceDeps): Voice {
+  const cache = createSpeechCache();
+  const { textToSpeech, fallbackSpeech, onError } = deps;
+  return {
+    async serve(stream, options) {
+      const source = createSpeechSource(
+        {
+          textToSpeech,
+          fallback: fallbackSpeech,
+          cache,
+          onFailure: (error) => onError(error, 'speech failed and is tried again'),
+        },
+        stream.info.sampleRateHz,
+      );
+      const talk = new Talk(
+        { ...deps, stream, source },
+        { language: DEFAULT_LANGUAGE, watchForMachines: false, ...options },
+      );
+      return await talk.run();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { AgentConfig } from '../../src/agents/agentConfig.ts';
+import type { Tool } from '../../src/agents/tool.ts';
+import type { SessionEvent } from '../../src/conversation/session.ts';
+import type { ToolRunner } from '../../src/conversation/toolRunner.ts';
+import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
+import type { PathwayInput } from '../../src/pathway/schema.ts';
+import type { VoiceReport } from '../../src/voice/report.ts';
+import { createVoice, type ServeOptions } from '../../src/voice/voice.ts';
+import { type MemoryConversations, memoryConversations, PROJECT } from './memoryConversations.ts';
+import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from './scriptedModel.ts';
+import {
+  loudActivity,
+  type ScriptedCaller,
+  type ScriptedVoice,
+  scriptedCaller,
+  scriptedVoice,
+} from './scriptedSpeech.ts';
+import { createSimulatedClock } from './simulatedClock.ts';
+import {
+  createSimulatedStream,
+  type SimulatedStream,
+  type SimulatedStreamOptions,
+} from './simulatedStream.ts';
+
+export interface SimulatedCallOptions {
+  readonly answer: (index: number) => ScriptedAnswer;
+  readonly pathway?: PathwayInput;
+  readonly agent?: Partial<AgentConfig>;
+  readonly tools?: readonly Tool[];
+  readonly toolRunner?: ToolRunner;
+  readonly stream?: Partial<SimulatedStreamOptions>;
+  readonly serve?: Partial<ServeOptions>;
+  readonly fallbackSpeech?: TextToSpeech;
+}
+
+/** A call between a scripted caller and the whole voice engine over a conversation in memory. */
+export interface SimulatedCall {
+  readonly stream: SimulatedStream;
+  readonly caller: ScriptedCaller;
+  readonly voice: ScriptedVoice;
+  readonly model: ScriptedModel;
+  readonly talk: MemoryConversations;
+  readonly report: Promise<VoiceReport>;
+  readonly extraEvents: SessionEvent[];
+  readonly errors: unknown[];
+  /** The caller says this, and time passes until it is out. */
+  say(text: string, durationMs: number): Promise<void>;
+  /** Waits until the agent sounds, or is silent, right now. */
+  agentSounds(): Promise<void>;
+  agentIsSilent(): Promise<void>;
+  /** Messages as `role: content`. */
+  transcript(): string[];
+  isSounding(): boolean;
+}
+
+export const ONE_NODE: PathwayInput = {
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.' } }],
+  edges: [],
+};
+
+export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
+  const clock = createSimulatedClock();
+  const stream = createSimulatedStream({ clock, ...options.stream });
+  const caller = scriptedCaller();
+  const voice = scriptedVoice();
+  const model = scriptedModel((_request, index) => options.answer(index));
+  const { pathway = ONE_NODE, agent, tools, toolRunner } = options;
+  const talk = memoryConversations({
+    model,
+    pathway,
+    clock,
+    ...(agent ? { agent } : {}),
+    ...(tools ? { tools } : {}),
+    ...(toolRunner ? { toolRunner } : {}),
+  });
+  const extraEvents: SessionEvent[] = [];
+  const errors: unknown[] = [];
+  const messages: string[] = [];
+  const engine = createVoice({
+    conversations: {
+      // A session that has ended is gone: what was said is remembered from its records.
+      converse: (wanted, read, signal) => talk.conversations.converse(wanted, read, signal),
+    },
+    addEvents: async (_instance, events) => void extraEvents.push(...events),
+    speechToText: caller,
+    textToSpeech: voice,
+    fallbackSpeech: options.fallbackSpeech,
+    activity: loudActivity,
+    clock,
+    onError: (error) => errors.push(error),
+  });
+  const session = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
+  const report = engine.serve(stream, { session, ...options.serve });
+  const isSounding = () => stream.agentSide().at(-1) !== 0 && stream.agentSide().length > 0;
+  return {
+    stream,
+    caller,
+    voice,
+    model,
+    talk,
+    report,
+    extraEvents,
+    errors,
+    async say(text, durationMs) {
+      stream.speak(caller.say(text, durationMs));
+      await stream.advance(durationMs);
+    },
+    agentSounds: () => stream.until(isSounding),
+    agentIsSilent: () => stream.until(() => !isSounding()),
+    transcript() {
+      messages.splice(0);
+      for (const record of talk.records) {
+        for (const { role, content, internal } of record.messages)
+          if (!internal) messages.push(`${role}: ${content}`);
+      }
+      return [...messages];
+    },
+    isSounding,
+  };
+}
+
+/** Milliseconds of sound in these samples. */
+export function soundMs(samples: Int16Array, sampleRateHz = 8000): number {
+  return (samples.filter((sample) => sample !== 0).length * 1000) / sampleRateHz;
+}

@@ -1,0 +1,155 @@
+import { createEmitter } from '../../src/base/emitter.ts';
+import type { EngineCommand } from '../../src/media/mediaSession.ts';
+import { PlayoutQueue } from '../../src/media/playout/queue.ts';
+import type { AudioStream, AudioStreamEvents } from '../../src/voice/audioStream.ts';
+import type { SimulatedClock } from './simulatedClock.ts';
+
+const FRAME_MS = 20;
+
+export interface SimulatedStreamOptions {
+  readonly clock: SimulatedClock;
+  readonly sampleRateHz?: number;
+  readonly bufferDelayMs?: number;
+  /** Frames until a stop takes effect at the other side and is answered. */
+  readonly clearDelayFrames?: number;
+  /** A foreign peer that never answers marks and stops. */
+  readonly isMute?: boolean;
+}
+
+/** A call's audio on a simulated clock: plays out what the agent says to the sample, and says what it is given. */
+export interface SimulatedStream extends AudioStream {
+  readonly commands: readonly EngineCommand[];
+  /** All that went out to the caller, silence included: the agent's side of a recording. */
+  readonly agentSide: () => Int16Array;
+  /** All that the caller said, silence included. */
+  readonly callerSide: () => Int16Array;
+  /** The caller says these samples, after what they are saying. */
+  speak(samples: Int16Array): void;
+  press(digit: string): void;
+  /** Lets time pass, frame by frame. */
+  advance(ms: number): Promise<void>;
+  /** Lets time pass until it holds. @throws {Error} When it does not within `withinMs`. */
+  until(holds: () => boolean, withinMs?: number): Promise<void>;
+  hangUp(): Promise<void>;
+  readonly nowMs: () => number;
+  readonly isClosed: () => boolean;
+}
+
+export function createSimulatedStream(options: SimulatedStreamOptions): SimulatedStream {
+  const { clock, sampleRateHz = 8000, bufferDelayMs = 40, clearDelayFrames = 0, isMute = false } = options;
+  const frameSamples = (sampleRateHz * FRAME_MS) / 1000;
+  const emitter = createEmitter<AudioStreamEvents>((error) => {
+    throw error;
+  });
+  const marks: { name: string; outcome: 'played' | 'cleared' }[] = [];
+  const queue = new PlayoutQueue({
+    sampleRateHz,
+    onMark: ({ name, outcome }) => marks.push({ name, outcome }),
+  });
+  const commands: EngineCommand[] = [];
+  const agentSide: Int16Array[] = [];
+  const callerSide: Int16Array[] = [];
+  let toSay: Int16Array = new Int16Array(0);
+  let receivedSamples = 0;
+  let clearIn: number | undefined;
+  let isClosed = false;
+
+  const position = () => ({ playedSamples: queue.playedPosition, receivedSamples, bufferDelayMs });
+  const answerMarks = () => {
+    for (const mark of marks.splice(0)) if (!isMute) emitter.emit('mark', { ...mark, ...position() });
+  };
+  const clearNow = () => {
+    clearIn = undefined;
+    queue.clear();
+    answerMarks();
+    if (!isMute) emitter.emit('cleared', position());
+  };
+  const tick = () => {
+    clock.advance(FRAME_MS);
+    const frame = new Int16Array(frameSamples);
+    frame.set(toSay.subarray(0, frameSamples));
+    toSay = toSay.subarray(frameSamples);
+    callerSide.push(frame);
+    receivedSamples += frameSamples;
+    const out = new Int16Array(frameSamples);
+    queue.pull(out);
+    agentSide.push(out);
+    answerMarks();
+    if (clearIn !== undefined && clearIn-- <= 0) clearNow();
+    emitter.emit('audio', frame);
+  };
+  const close = (code: number, reason: string) => {
+    if (isClosed) return;
+    isClosed = true;
+    emitter.emit('closed', { code, reason });
+  };
+  const stream: SimulatedStream = {
+    info: {
+      streamId: 'stream-1',
+      dialect: 'callway',
+      sampleRateHz,
+      projectId: 'project-1',
+      sessionId: 's',
+      customParameters: {},
+    },
+    events: emitter,
+    commands,
+    play(samples) {
+      if (!queue.enqueue(samples).accepted) throw new Error('the playout queue is full');
+    },
+    mark(name) {
+      queue.mark(name);
+      // An answer takes its way over the network, also where the mark fires at once.
+      setImmediate(answerMarks);
+    },
+    clear() {
+      clearIn ??= clearDelayFrames;
+      if (clearDelayFrames === 0) setImmediate(() => clearIn !== undefined && clearNow());
+    },
+    command: (command) => void commands.push(command),
+    get receivedSamples() {
+      return receivedSamples;
+    },
+    close: (code = 1000, reason = '') => close(code, reason),
+    agentSide: () => join(agentSide),
+    callerSide: () => join(callerSide),
+    speak(samples) {
+      toSay = join([toSay, samples]);
+    },
+    press: (digit) => emitter.emit('dtmf', { digit }),
+    nowMs: () => (receivedSamples * 1000) / sampleRateHz,
+    isClosed: () => isClosed,
+    async advance(ms) {
+      for (let passed = 0; passed < ms && !isClosed; passed += FRAME_MS) {
+        tick();
+        await settled();
+      }
+    },
+    async until(holds, withinMs = 60_000) {
+      for (let passed = 0; !holds(); passed += FRAME_MS) {
+        if (passed >= withinMs) throw new Error(`it did not come to that within ${withinMs} ms`);
+        await stream.advance(FRAME_MS);
+      }
+    },
+    async hangUp() {
+      close(1000, 'the caller hung up');
+      await settled();
+    },
+  };
+  return stream;
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+async function settled(): Promise<void> {
+  for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function join(chunks: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}

@@ -1,0 +1,483 @@
+import { describe, expect, test } from 'vitest';
+import { ModelError } from '../../src/models/modelError.ts';
+import type { PathwayInput } from '../../src/pathway/schema.ts';
+import { scriptedVoice } from '../support/scriptedSpeech.ts';
+import { ONE_NODE, type SimulatedCall, simulatedCall, soundMs } from '../support/simulatedCall.ts';
+
+const GREETING = { text: 'Hello there. How can I help you?' };
+const LONG = { text: 'One two three four. Five six seven eight. Nine ten eleven twelve.' };
+const away = new ModelError('model_unavailable', 'The model is away', { beforeFirstToken: true });
+
+const nodeWith = (data: object): PathwayInput => ({
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', ...data } }],
+  edges: [],
+});
+
+const last = (call: SimulatedCall) => call.talk.records.flatMap(({ messages }) => messages).at(-1);
+const events = (call: SimulatedCall, type: string) =>
+  call.talk
+    .events()
+    .filter((event) => event.type === type)
+    .map(({ data }) => data);
+
+async function greeted(call: SimulatedCall): Promise<void> {
+  await call.agentSounds();
+  await call.agentIsSilent();
+  await call.stream.advance(100);
+}
+
+describe('a turn', () => {
+  test('the agent greets at once, hears the caller out, answers, and all of it is history', async () => {
+    const call = simulatedCall({ answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {} });
+    await call.stream.advance(60);
+    expect(call.isSounding()).toBe(true);
+    await greeted(call);
+    await call.say('I would like a table.', 900);
+    await greeted(call);
+    await call.stream.hangUp();
+    expect(call.transcript()).toEqual([
+      'assistant: Hello there. How can I help you?',
+      'user: I would like a table.',
+      'assistant: Gladly.',
+    ]);
+    expect(await call.report).toMatchObject({
+      how: 'closed',
+      bargeIns: 0,
+      turns: [{ kind: 'begin' }, { kind: 'words' }],
+    });
+  });
+
+  test('its latency is what the two sides of a recording show, and its parts add up', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {},
+      stream: { bufferDelayMs: 60 },
+    });
+    await greeted(call);
+    await call.say('I would like a table.', 900);
+    await greeted(call);
+    const lastVoiced = call.stream.callerSide().findLastIndex((sample) => sample !== 0) + 1;
+    const firstSound = call.stream.agentSide().findIndex((sample, at) => at >= lastVoiced && sample !== 0);
+    const shownMs = ((firstSound - lastVoiced) * 1000) / 8000;
+    const { latencyMs = 0, latencyParts } = last(call) ?? {};
+    expect(Math.abs(latencyMs - 60 - shownMs)).toBeLessThanOrEqual(20);
+    const { bufferMs = 0, endpointingMs = 0 } = latencyParts ?? {};
+    expect(bufferMs).toBe(60);
+    expect(endpointingMs).toBeGreaterThanOrEqual(400);
+    expect(Object.values(latencyParts ?? {}).reduce((sum, part) => sum + part, 0)).toBe(latencyMs);
+    await call.stream.hangUp();
+    expect((await call.report).turns[1]).toMatchObject({ latencyMs, latencyParts });
+  });
+
+  test('words that a node expects end the turn sooner than words that seem to go on', async () => {
+    const waits: number[] = [];
+    for (const text of ['yes', 'I would like to']) {
+      const call = simulatedCall({ answer: () => GREETING, pathway: nodeWith({ expectedAnswers: ['Yes'] }) });
+      await greeted(call);
+      await call.say(text, 600);
+      expect(call.caller.hints.at(-1)).toEqual(['Yes']);
+      const from = call.stream.nowMs();
+      await call.agentSounds();
+      waits.push(call.stream.nowMs() - from);
+      await call.stream.hangUp();
+    }
+    expect(waits[0]).toBeLessThan(400);
+    expect(waits[1]).toBeGreaterThan(1200);
+  });
+
+  test('a caller who goes on before anything sounded has said it all in one turn', async () => {
+    let release = () => {};
+    const after = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const call = simulatedCall({
+      answer: (index) => [GREETING, { text: 'Too early.', after }, { text: 'Certainly.' }][index] ?? {},
+    });
+    await greeted(call);
+    await call.say('I need a table.', 600);
+    await call.stream.until(() => call.model.requests.length === 2);
+    await call.say('For six people.', 600);
+    release();
+    await greeted(call);
+    await call.stream.hangUp();
+    expect(call.transcript().slice(1)).toEqual([
+      'user: I need a table. For six people.',
+      'assistant: Certainly.',
+    ]);
+    await call.report;
+  });
+
+  test('the first words are spoken while the model still writes', async () => {
+    let release = () => {};
+    const after = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const call = simulatedCall({
+      answer: (index) => (index === 0 ? { text: 'Good morning to you. And more ', hang: true } : { after }),
+    });
+    await call.stream.advance(100);
+    expect(call.voice.texts).toEqual(['Good morning to you.']);
+    expect(call.isSounding()).toBe(true);
+    release();
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('an answer that is long in coming is announced', async () => {
+    const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }) });
+    await greeted(call);
+    await call.say('Who are you?', 600);
+    await call.stream.advance(6000);
+    expect(call.voice.texts.at(-1)).toBe('One moment, please.');
+    await call.stream.hangUp();
+    await call.report;
+  });
+});
+
+describe('cutting in', () => {
+  test('stops the agent within a frame, and history keeps what was heard', async () => {
+    const call = simulatedCall({ answer: (index) => [LONG, { text: 'Of course.' }][index] ?? {} });
+    await call.agentSounds();
+    await call.stream.advance(1500);
+    await call.say('No I want something else.', 1000);
+    expect(call.isSounding()).toBe(false);
+    await greeted(call);
+    await call.stream.hangUp();
+    const soundedMs = soundMs(call.stream.agentSide()) - 600;
+    expect(soundedMs).toBeGreaterThan(1500 + 400);
+    expect(soundedMs).toBeLessThan(1500 + 400 + 80);
+    const [, , answer] = [undefined, undefined, call.talk.records.flatMap(({ messages }) => messages)[0]];
+    expect(answer).toMatchObject({
+      content: 'One two three four. Five six',
+      generatedText: LONG.text,
+      interrupted: true,
+    });
+    expect(events(call, 'barge_in')).toEqual([
+      { heardText: 'One two three four. Five six', heardMs: expect.closeTo(soundedMs, -2) },
+    ]);
+    expect(call.transcript().slice(1)).toEqual(['user: No I want something else.', 'assistant: Of course.']);
+    expect(await call.report).toMatchObject({ bargeIns: 1, falseStops: 0 });
+  });
+
+  test('stops the model too', async () => {
+    const call = simulatedCall({
+      answer: (index) => (index === 0 ? { text: `${LONG.text} `, hang: true } : { text: 'Of course.' }),
+    });
+    await call.agentSounds();
+    await call.say('No I want something else.', 1200);
+    await greeted(call);
+    expect(call.model.left()).toBe(1);
+    expect(call.transcript()[0]).toBe('assistant: One');
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test.each([
+    ['mm-hm', 500],
+    ['', 500],
+    ['right, right', 700],
+  ])(
+    '%j is none: the agent goes on where it stopped, and nothing of it is lost',
+    async (text, durationMs) => {
+      const call = simulatedCall({ answer: () => LONG });
+      await call.agentSounds();
+      await call.stream.advance(1000);
+      await call.say(text, durationMs);
+      await call.stream.advance(8000);
+      await call.stream.hangUp();
+      expect(call.transcript()).toEqual([`assistant: ${LONG.text}`]);
+      // Twelve words of 300 ms, and the 5 ms of the fade.
+      expect(soundMs(call.stream.agentSide())).toBeGreaterThanOrEqual(3600 - 10);
+      expect(soundMs(call.stream.agentSide())).toBeLessThanOrEqual(3600 + 20);
+      expect(await call.report).toMatchObject({ bargeIns: 0, falseStops: 1 });
+    },
+  );
+
+  test('a short acknowledgement does not even stop it, a short objection does', async () => {
+    const heard = async (text: string) => {
+      const call = simulatedCall({ answer: (index) => [LONG, { text: 'Fine.' }][index] ?? {} });
+      await call.agentSounds();
+      await call.stream.advance(1000);
+      await call.say(text, 240);
+      await call.stream.advance(300);
+      const wasStopped = !call.isSounding();
+      await call.stream.hangUp();
+      await call.report;
+      return wasStopped;
+    };
+    expect(await heard('okay')).toBe(false);
+    expect(await heard('stop')).toBe(true);
+  });
+
+  test('is not possible where the node forbids it, and takes as much speech as the node says', async () => {
+    const call = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruption: 'off' }) });
+    await call.agentSounds();
+    await call.say('No I want something else.', 1500);
+    expect(call.isSounding()).toBe(true);
+    await call.stream.hangUp();
+    expect(await call.report).toMatchObject({ bargeIns: 0 });
+
+    const patient = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruptAfterMs: 1500 }) });
+    await patient.agentSounds();
+    await patient.say('No I want', 1300);
+    expect(patient.isSounding()).toBe(true);
+    await patient.say('something else.', 400);
+    expect(patient.isSounding()).toBe(false);
+    await patient.stream.hangUp();
+    await patient.report;
+  });
+
+  test('a short answer to the agent’s last words counts', async () => {
+    const call = simulatedCall({
+      answer: (index) => [{ text: 'Shall I book it?' }, { text: 'Booked.' }][index] ?? {},
+    });
+    await call.agentSounds();
+    await call.stream.advance(500);
+    await call.say('yes', 260);
+    await greeted(call);
+    await greeted(call);
+    await call.stream.hangUp();
+    expect(call.transcript().slice(1)).toEqual(['user: yes', 'assistant: Booked.']);
+    await call.report;
+  });
+
+  test('by a peer that answers neither marks nor stops is reckoned by time', async () => {
+    const call = simulatedCall({ answer: () => LONG, stream: { isMute: true } });
+    await call.agentSounds();
+    await call.say('No I want something else.', 1200);
+    await call.stream.advance(6000);
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('closed');
+    expect(last(call)).toBeDefined();
+  });
+
+  test('hanging up in the middle of an answer leaves what was heard', async () => {
+    const call = simulatedCall({ answer: () => LONG });
+    await call.agentSounds();
+    await call.stream.advance(1000);
+    await call.stream.hangUp();
+    await call.report;
+    expect(last(call)).toMatchObject({
+      content: 'One two three',
+      generatedText: LONG.text,
+      interrupted: true,
+    });
+  });
+});
+
+describe('silence', () => {
+  test('is asked about in the node’s words, and in the end hung up on', async () => {
+    const silence = { afterMs: 3000, prompts: ['Hello?', 'Anybody?'], hangupAfter: 2 };
+    const call = simulatedCall({ answer: () => GREETING, pathway: nodeWith({ silence }) });
+    await greeted(call);
+    await call.stream.until(() => call.stream.commands.length > 0, 30_000);
+    expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
+    expect(call.transcript().slice(1)).toEqual([
+      'assistant: Hello?',
+      'assistant: Anybody?',
+      'assistant: I cannot hear you. Goodbye.',
+    ]);
+    expect(events(call, 'silence').length).toBe(3);
+    expect(Number(events(call, 'silence')[0]?.durationMs)).toBeGreaterThanOrEqual(3000);
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('hung_up');
+  });
+
+  test('takes the pathway’s own way where there is one', async () => {
+    const pathway: PathwayInput = {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', silence: { afterMs: 2000 } } },
+        { id: 'late', type: 'say', data: { title: 'Late', prompt: 'You seem to be busy.' } },
+      ],
+      edges: [{ id: 'silent', source: 'start', target: 'late', data: { condition: { event: 'silence' } } }],
+    };
+    const call = simulatedCall({ answer: () => GREETING, pathway });
+    await greeted(call);
+    await greeted(call);
+    await call.stream.hangUp();
+    expect(call.transcript()[1]).toBe('assistant: You seem to be busy.');
+    await call.report;
+  });
+});
+
+describe('keys', () => {
+  const pathway: PathwayInput = {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Menu', prompt: 'Menu.' } },
+      { id: 'sales', type: 'say', data: { title: 'Sales', prompt: 'This is sales.' } },
+    ],
+    edges: [
+      { id: 'one', source: 'start', target: 'sales', data: { condition: { event: 'dtmf', digits: '1' } } },
+    ],
+  };
+
+  test('one that leads on is followed at once, in the middle of a sentence', async () => {
+    const call = simulatedCall({ answer: () => LONG, pathway });
+    await call.agentSounds();
+    await call.stream.advance(500);
+    call.stream.press('1');
+    await call.stream.advance(200);
+    expect(call.voice.texts.at(-1)).toBe('This is sales.');
+    await call.stream.hangUp();
+    await call.report;
+    expect(events(call, 'dtmf')).toEqual([{ digits: '1' }]);
+  });
+
+  test('others are collected until the caller is done', async () => {
+    const call = simulatedCall({ answer: (index) => [GREETING, { text: 'Thank you.' }][index] ?? {} });
+    await greeted(call);
+    for (const digit of '4711') {
+      call.stream.press(digit);
+      await call.stream.advance(500);
+    }
+    await call.stream.advance(1500);
+    expect(events(call, 'dtmf')).toEqual([]);
+    await call.stream.advance(1500);
+    await greeted(call);
+    expect(events(call, 'dtmf')).toEqual([{ digits: '4711' }]);
+    call.stream.press('7');
+    call.stream.press('#');
+    await greeted(call);
+    expect(events(call, 'dtmf').at(-1)).toEqual({ digits: '7' });
+    await call.stream.hangUp();
+    await call.report;
+  });
+});
+
+describe('when something fails', () => {
+  test('a model that is away leads to an apology and the end, never to silence', async () => {
+    const call = simulatedCall({
+      answer: (index) => (index === 0 ? GREETING : { fail: away }),
+      agent: { placeholderMessages: { en: ['One second.'] } },
+    });
+    await greeted(call);
+    await call.say('I want a table.', 600);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
+    expect(call.transcript().slice(1)).toEqual([
+      'user: I want a table.',
+      'assistant: One second. I am sorry, something is not working on our side. Please call again later. Goodbye.',
+    ]);
+    expect(events(call, 'error')[0]).toMatchObject({ code: 'model_unavailable' });
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('failed');
+  });
+
+  test('the node’s fallback is taken where it has one', async () => {
+    const pathway: PathwayInput = {
+      nodes: [
+        ...(ONE_NODE.nodes ?? []),
+        { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'A person will call you.' } },
+      ],
+      edges: [
+        { id: 'never', source: 'start', target: 'start', data: { condition: 'Never.' } },
+        { id: 'else', source: 'start', target: 'sorry' },
+      ],
+    };
+    const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { fail: away }), pathway });
+    await greeted(call);
+    await call.say('I want a table.', 600);
+    await greeted(call);
+    expect(call.transcript().slice(1)).toEqual([
+      'user: I want a table.',
+      'assistant: A person will call you.',
+    ]);
+    expect(call.stream.commands).toEqual([]);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('a model that cannot even greet leads to the apology', async () => {
+    const call = simulatedCall({ answer: () => ({ fail: away }) });
+    await call.stream.until(() => call.stream.commands.length > 0);
+    expect(call.voice.texts.join(' ')).toContain('something is not working');
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('failed');
+  });
+
+  test('a voice that is away is tried again, then another one speaks', async () => {
+    const fallbackSpeech = scriptedVoice(8000, 7000);
+    const call = simulatedCall({ answer: () => GREETING, fallbackSpeech });
+    call.voice.failures = 1;
+    await greeted(call);
+    expect([call.voice.texts.length, fallbackSpeech.texts.length]).toEqual([3, 0]);
+    call.voice.failures = 9;
+    await call.say('Hello?', 600);
+    await greeted(call);
+    expect(fallbackSpeech.texts).toEqual([]);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('a recogniser that is away is admitted, and keys are pointed to', async () => {
+    const call = simulatedCall({ answer: () => GREETING });
+    call.caller.fail = new ModelError('model_rejected', 'not installed', { beforeFirstToken: true });
+    await greeted(call);
+    await call.say('Hello?', 600);
+    await greeted(call);
+    expect(last(call)?.content).toContain('keys of your phone');
+    expect(events(call, 'error')).toEqual([{ code: 'transcription_failed', message: 'not installed' }]);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('speech without words is asked for again, a cough is not', async () => {
+    const call = simulatedCall({ answer: () => GREETING });
+    await greeted(call);
+    await call.say('', 300);
+    await call.stream.advance(2000);
+    expect(call.transcript().length).toBe(1);
+    await call.say('', 1000);
+    await greeted(call);
+    expect(last(call)?.content).toContain('I did not catch that');
+    await call.stream.hangUp();
+    await call.report;
+  });
+});
+
+describe('the end', () => {
+  const withTool = (name: string, args: object = {}) => ({
+    text: 'Goodbye then.',
+    calls: [{ name, arguments: args }],
+  });
+
+  test('end_call plays everything out and hangs up', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, withTool('end_call')][index] ?? {},
+      pathway: nodeWith({ tools: ['end_call'] }),
+    });
+    await greeted(call);
+    await call.say('That was all.', 600);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
+    expect(soundMs(call.stream.agentSide())).toBeCloseTo(9 * 300, -2);
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('hung_up');
+    expect(call.talk.endings[0]?.reason).toBe('end_call_tool');
+  });
+
+  test('transfer_call hands the call over once its words are out', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, withTool('transfer_call', { to: '+886212345678' })][index] ?? {},
+      pathway: nodeWith({ tools: ['transfer_call'] }),
+    });
+    await greeted(call);
+    await call.say('A person please.', 600);
+    await call.agentSounds();
+    expect(call.stream.commands).toEqual([]);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    expect(call.isSounding()).toBe(false);
+    expect(call.stream.commands).toEqual([{ kind: 'transfer', to: '+886212345678' }]);
+    expect(events(call, 'transfer').length).toBe(1);
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('transferred');
+  });
+
+  test('a stream that is not closed after the agent has hung up is closed', async () => {
+    const call = simulatedCall({
+      answer: () => withTool('end_call'),
+      pathway: nodeWith({ tools: ['end_call'] }),
+    });
+    await call.stream.until(() => call.stream.isClosed(), 20_000);
+    expect((await call.report).how).toBe('hung_up');
+  });
+});
