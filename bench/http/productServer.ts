@@ -5,8 +5,7 @@ import { createMetrics } from '../../src/http/metrics.ts';
 import type { HttpDeps, Storage } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
-import { noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
-import { noCalls, noConversations, noWebhooks } from '../../test/support/noConversations.ts';
+import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
 import { KEY, PROJECT_ID } from './route.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */

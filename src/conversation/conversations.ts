@@ -1,5 +1,4 @@
 import type { Channel, EndReason, IdleSession, Session, SessionEvent } from './session.ts';
-import type { Channel, EndReason, Session, SessionEvent } from './session.ts';
 import type { TurnOutput, TurnRequest } from './turn.ts';
 
 export interface NewSession {

@@ -4,19 +4,13 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import { dueForSummary } from './context.ts';
 import type { Conversations, NewSession, PreparedSession, TurnReader } from './conversations.ts';
+import { endingOf, type SessionCall } from './ending.ts';
 import { createJournal } from './journal.ts';
 import { keepTurn } from './keepTurn.ts';
 import { askForSummary } from './questions.ts';
 import { type EndReason, newSessionState, type Session, type SessionEvent } from './session.ts';
-import type { ReleaseStore, SessionEnding, SessionStore, TurnLock } from './stores.ts';
-import type { TurnOutput } from './turn.ts';
-import { endingOf, type SessionCall } from './ending.ts';
-import { createJournal, type Journal } from './journal.ts';
-import { askForSummary } from './questions.ts';
-import { type EndReason, newSessionState, type Session, type SessionEvent } from './session.ts';
 import type { ReleaseStore, SessionStore, TurnLock } from './stores.ts';
-import { takeTurn } from './takeTurn.ts';
-import type { TurnDone, TurnOutput } from './turn.ts';
+import type { TurnOutput } from './turn.ts';
 import { askingOf, createTurnRun, type TurnDeps, type TurnRun } from './turnRun.ts';
 
 export interface ConversationsDeps {
@@ -83,11 +77,8 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     reason: EndReason,
     isMeant: (session: Session) => boolean = () => true,
   ): Promise<boolean> => {
-    const ended = await deps.sessions.end(projectId, sessionId, async (session) =>
-      isMeant(session) ? endingOf(deps, reason, await requireRelease(deps, session)) : undefined,
-    );
-  const end = async (projectId: string, sessionId: string, reason: EndReason): Promise<boolean> => {
     const ended = await deps.sessions.end(projectId, sessionId, async (session) => {
+      if (!isMeant(session)) return undefined;
       const { agent } = await requireRelease(deps, session);
       const call = session.callId === null ? undefined : await deps.callOf?.(projectId, session.callId);
       return endingOf(agent, reason, call, deps.clock.now(), deps.finalizeTimeoutSeconds);
@@ -130,70 +121,12 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       deps.lock.run(projectId, sessionId, () =>
         end(projectId, sessionId, 'idle', (live) => live.instanceId === instanceId && live.turn === idleTurn),
       ),
-    prepare,
-    end,
     find: (projectId, sessionId) => deps.sessions.find(projectId, sessionId),
     converse: (wanted, read, signal) =>
       deps.lock.stream(wanted.projectId, wanted.sessionId, (lost) =>
         turn(wanted, read, AbortSignal.any([signal, lost])),
       ),
   };
-}
-
-/**
- * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
- * on. A turn that failed before its first word is as if it had not been, but for the error in the history.
- */
-async function* keepTurn(
-  deps: ConversationsDeps,
-  run: TurnRun,
-): AsyncGenerator<TurnOutput, { kept: Session; done: TurnDone }> {
-  const { journal, session } = run;
-  let isKept = false;
-  const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
-    isKept = true;
-    const delivered = await run.request.delivery?.settle();
-    if (delivered === 'taken_back') throw run.signal.reason;
-    const closed = journal.close({ hasSpoken, interrupted, delivered });
-    await deps.sessions.saveTurn(closed.session, closed.record);
-    return closed.session;
-  };
-  try {
-    const end = yield* takeTurn(run);
-    const kept = await keep(end.hasSpoken, false);
-    const done: TurnDone = {
-      type: 'done',
-      finishReason: kept.state.pendingToolCalls.length > 0 ? 'tool_calls' : 'stop',
-      ended: end.ended,
-      model: run.modelName,
-      usage: run.meter.total(),
-    };
-    return { kept, done };
-  } catch (error) {
-    if (isKept || run.signal.aborted) throw error;
-    const failure = error instanceof ModelError ? error : undefined;
-    journal.event('error', {
-      code: failure?.code ?? (error instanceof CallwayError ? error.code : 'internal_error'),
-      message: error instanceof CallwayError ? error.message : 'Internal error',
-    });
-    if (journal.said() === '') {
-      isKept = true;
-      await keepErrorOnly(deps, session, journal);
-    }
-    throw error;
-  } finally {
-    if (!isKept && journal.said() !== '') await keep(true, true);
-  }
-}
-
-/** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
-async function keepErrorOnly(deps: ConversationsDeps, session: Session, journal: Journal): Promise<void> {
-  const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
-  const events = record.events.filter(({ type }) => type === 'error');
-  const next = { ...session, turn: session.turn + 1 };
-  await deps.sessions.saveTurn(next, { messages: [], events }).catch((error: unknown) => {
-    deps.onError(error, 'a turn’s failure was not kept');
-  });
 }
 
 /** Keeps the context bounded: what is long past becomes a summary, after the answer is out. */

@@ -29,6 +29,7 @@ export async function* keepTurn(
   const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
     isKept = true;
     const delivered = await run.request.delivery?.settle();
+    if (delivered === 'taken_back') throw run.signal.reason;
     const closed = journal.close({ hasSpoken, interrupted, delivered });
     await deps.sessions.saveTurn(closed.session, closed.record);
     return closed.session;

@@ -116,13 +116,11 @@ function judge(
       access.kind === 'admin' || access.kind === 'manage' || (access.kind === 'project' && access.admin);
     return welcome ? undefined : INVALID_CREDENTIAL();
   }
-  if (access.kind === 'admin') return INVALID_CREDENTIAL();
-  if (access.kind !== 'knowledge' && principal.projectId !== projectId) return INVALID_CREDENTIAL();
+  const namesNoProject = access.kind === 'key' || access.kind === 'knowledge';
+  const isTheirs = namesNoProject || principal.projectId === projectId;
+  if (access.kind === 'admin' || !isTheirs) return INVALID_CREDENTIAL();
   const isForSecretKeys = access.kind === 'legacy' || access.kind === 'knowledge';
   if (isForSecretKeys && principal.kind !== 'secret') return INVALID_CREDENTIAL();
-  const isTheirs = access.kind === 'key' || principal.projectId === projectId;
-  if (access.kind === 'admin' || !isTheirs) return INVALID_CREDENTIAL();
-  if (access.kind === 'legacy' && principal.kind !== 'secret') return INVALID_CREDENTIAL();
   const scope = access.kind === 'manage' ? 'keys:write' : access.scope;
   return principal.scopes.includes(scope)
     ? undefined

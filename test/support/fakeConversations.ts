@@ -90,9 +90,6 @@ export function createFakeConversations(): FakeConversations {
       fake.insert(session);
       return session;
     },
-    async prepare(wanted) {
-      return { session: blank(wanted), started: { type: 'session_started', at: AT, data: {} } };
-    },
     async find(projectId, sessionId) {
       const session = sessions.get(sessionId);
       return session?.projectId === projectId ? session : undefined;

@@ -12,8 +12,7 @@ import type { HttpDeps, Stores, WebhookAdmin } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createFakeConversations, type FakeConversations } from './fakeConversations.ts';
-import { noKnowledge } from './noConversations.ts';
-import { noCalls } from './noConversations.ts';
+import { noCalls, noKnowledge } from './noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
@@ -152,7 +151,6 @@ const UNUSED_STORES = [
   'webhookSecrets',
 ] as const;
 const NO_CALLS_KEPT = { find: async () => undefined, turnLatencies: async () => new Map() };
-const UNUSED_STORES = ['apiKeys', 'agents', 'pathways', 'tools', 'testCases', 'testSuites'] as const;
 
 function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], uses: LegacyUse[]) {
   const kept = new Map<string, KeptAnswer>();

@@ -1,6 +1,5 @@
 import type { Conversations } from '../../src/conversation/conversations.ts';
-import type { Knowledge, WebhookAdmin } from '../../src/http/ports.ts';
-import type { Calls, WebhookAdmin } from '../../src/http/ports.ts';
+import type { Calls, Knowledge, WebhookAdmin } from '../../src/http/ports.ts';
 
 const refuse = (): never => {
   throw new Error('nothing talks here');
@@ -20,11 +19,6 @@ export const noKnowledge: Knowledge = {
   encoderOf: refuse,
   documents: { receive: refuse, discard: refuse, begin: refuse, forget: refuse, removeFiles: refuse },
   retrieval: { search: refuse, prefetch: refuse },
-  create: refuse,
-  prepare: refuse,
-  find: refuse,
-  converse: refuse,
-  end: refuse,
 };
 
 export const noWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };

@@ -8,8 +8,7 @@ import { createServer } from '../../../src/http/server.ts';
 import { createLogger } from '../../../src/logger.ts';
 import { createStorage } from '../../../src/storage/storage.ts';
 import { migrated, openServerDatabase } from '../../storage/support/databases.ts';
-import { noConversations, noKnowledge, noWebhooks } from '../../support/noConversations.ts';
-import { noCalls, noConversations, noWebhooks } from '../../support/noConversations.ts';
+import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../support/noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
