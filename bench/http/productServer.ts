@@ -6,7 +6,6 @@ import type { HttpDeps, Storage } from '../../src/http/ports.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/logger.ts';
 import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
-import { KEY, PROJECT_ID } from './route.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */
 const RATE_LIMIT_PER_MINUTE = 100_000_000;
