@@ -34,6 +34,8 @@ export interface AgentTurn {
   cut(): void;
   /** The caller went on before anything was heard: the turn is as if it had not been. */
   takeBack(): void;
+  /** The call is over: what was heard until now stands, and nobody is to blame. */
+  leave(): void;
   /** Says words of the channel's own before the pathway's, while these are waited for. */
   fill(text: string): void;
   readonly hasText: boolean;
@@ -42,7 +44,7 @@ export interface AgentTurn {
 }
 
 export interface AgentTurnResult {
-  readonly how: 'answered' | 'cut' | 'taken_back' | 'failed';
+  readonly how: 'answered' | 'cut' | 'taken_back' | 'left' | 'failed';
   /** The pathway said something by itself, placeholders apart. */
   readonly saidAnything: boolean;
   /** Whether it stands in the session's history. */
@@ -59,7 +61,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   const controller = new AbortController();
   const splitter = createSentenceSplitter();
   const actions: TurnAction[] = [];
-  let stopped: 'cut' | 'taken_back' | undefined;
+  let stopped: 'cut' | 'taken_back' | 'left' | undefined;
   let saidAnything = false;
   let isKept = false;
   let ended: TurnDone['ended'] = null;
@@ -98,7 +100,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
       type: 'barge_in',
       data: { heardText: text, heardMs: Math.round(speech.heardMs()) },
     } as const;
-    return { text, interrupted: isCut, ...turnLatency(moments), events: isCut ? [bargeIn] : [] };
+    return { text, interrupted: isCut, ...turnLatency(moments), events: stopped === 'cut' ? [bargeIn] : [] };
   };
   const run = async (): Promise<AgentTurnResult['how']> => {
     const read = (session: Session) => {
@@ -117,19 +119,17 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     return { how, saidAnything, isKept, ended, actions, latency: turnLatency(moments), error };
   };
 
+  const stop = (how: 'cut' | 'taken_back' | 'left', reason: string) => {
+    stopped ??= how;
+    speech.cut();
+    controller.abort(new Error(reason));
+  };
   return {
     input: request.input,
     moments,
-    cut() {
-      stopped ??= 'cut';
-      speech.cut();
-      controller.abort(new Error('the caller cut in'));
-    },
-    takeBack() {
-      stopped ??= 'taken_back';
-      speech.cut();
-      controller.abort(new Error('the caller went on'));
-    },
+    cut: () => stop('cut', 'the caller cut in'),
+    takeBack: () => stop('taken_back', 'the caller went on'),
+    leave: () => stop('left', 'the call is over'),
     fill(text) {
       speech.say(text);
     },

@@ -56,12 +56,18 @@ export function createSpokenText(sampleRateHz: number): SpokenText {
       let text = '';
       for (const piece of pieces) {
         const share = heardShare(piece, position, sampleRateHz);
-        text += share >= 1 ? piece.text : wholeWords(piece.text, share);
+        text = joined(text, share >= 1 ? piece.text : wholeWords(piece.text, share));
         if (share < 1 && piece.end > piece.start) break;
       }
       return text.trim();
     },
   };
+}
+
+/** Pieces of one text bring their spaces along; what comes from elsewhere does not. */
+function joined(text: string, next: string): string {
+  const needsSpace = /[^\s\p{Script=Han}。！？；，、]$/u.test(text) && /^[\p{L}\p{N}]/u.test(next);
+  return needsSpace && !/^\p{Script=Han}/u.test(next) ? `${text} ${next}` : text + next;
 }
 
 /** How much of a piece was heard: by time, without the quiet around it. */

@@ -68,6 +68,8 @@ export class Talk {
   #habits: CallerHabits = NO_HABITS;
   #language: string;
   #instanceId: string | undefined;
+  /** That belong to no turn, and wait until the session's id is known. */
+  #events: SessionEvent[] = [];
   #keypad: KeypadState | undefined;
   #turn: AgentTurn | undefined;
   /** What the turn answers that is under way, or about to be. */
@@ -183,7 +185,7 @@ export class Talk {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#dispatch({ type: 'ending' });
-    this.#turn?.cut();
+    this.#turn?.leave();
     this.#speech?.onClosed();
     this.#finish();
   }
@@ -307,6 +309,7 @@ export class Talk {
 
   #onSession(session: Session): void {
     if (session.instanceId !== '') this.#instanceId = session.instanceId;
+    this.#keepEvents();
     const { language } = session.state.variables;
     if (typeof language === 'string' && language !== '') this.#language = language;
   }
@@ -426,9 +429,14 @@ export class Talk {
   }
 
   #addEvent(type: SessionEvent['type'], data: Readonly<Record<string, unknown>>): void {
-    if (this.#instanceId === undefined) return;
-    const event = { type, at: new Date(this.#deps.clock.now()).toISOString(), data };
-    this.#deps.addEvents(this.#instanceId, [event]).catch((error: unknown) => {
+    this.#events.push({ type, at: new Date(this.#deps.clock.now()).toISOString(), data });
+    this.#keepEvents();
+  }
+
+  /** A session that a turn has just made is known by its id from the next turn on. */
+  #keepEvents(): void {
+    if (this.#instanceId === undefined || this.#events.length === 0) return;
+    this.#deps.addEvents(this.#instanceId, this.#events.splice(0)).catch((error: unknown) => {
       this.#deps.onError(error, 'an event was not kept');
     });
   }

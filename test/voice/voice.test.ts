@@ -145,8 +145,7 @@ describe('cutting in', () => {
     const soundedMs = soundMs(call.stream.agentSide()) - 600;
     expect(soundedMs).toBeGreaterThan(1500 + 400);
     expect(soundedMs).toBeLessThan(1500 + 400 + 80);
-    const [, , answer] = [undefined, undefined, call.talk.records.flatMap(({ messages }) => messages)[0]];
-    expect(answer).toMatchObject({
+    expect(call.talk.records.flatMap(({ messages }) => messages)[0]).toMatchObject({
       content: 'One two three four. Five six',
       generatedText: LONG.text,
       interrupted: true,
@@ -233,8 +232,7 @@ describe('cutting in', () => {
     await call.agentSounds();
     await call.stream.advance(500);
     await call.say('yes', 260);
-    await greeted(call);
-    await greeted(call);
+    await call.stream.advance(2000);
     await call.stream.hangUp();
     expect(call.transcript().slice(1)).toEqual(['user: yes', 'assistant: Booked.']);
     await call.report;
@@ -465,6 +463,7 @@ describe('the end', () => {
     await call.agentSounds();
     expect(call.stream.commands).toEqual([]);
     await call.stream.until(() => call.stream.commands.length > 0);
+    await call.stream.advance(20);
     expect(call.isSounding()).toBe(false);
     expect(call.stream.commands).toEqual([{ kind: 'transfer', to: '+886212345678' }]);
     expect(events(call, 'transfer').length).toBe(1);

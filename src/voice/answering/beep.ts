@@ -1,7 +1,8 @@
 /** Beeps of machines lie between these. */
 const LOWEST_HZ = 400;
 const HIGHEST_HZ = 2200;
-const STEP_HZ = 50;
+/** Half the width of a 20 ms frame's own band, so that no tone falls between two. */
+const STEP_HZ = 25;
 /** Of a frame's energy that a beep has in one narrow band; speech and music spread theirs. */
 const TONE_SHARE = 0.7;
 /** RMS below which nothing is a beep. */
@@ -10,7 +11,7 @@ const LOWEST_RMS = 300;
 const SHORTEST_FRAMES = 8;
 const LONGEST_FRAMES = 75;
 /** A tone holds its pitch. */
-const TOLERANCE_HZ = STEP_HZ;
+const TOLERANCE_HZ = 2 * STEP_HZ;
 
 /** Notices the tone after which a machine records. */
 export interface BeepDetector {

@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+
+import type { Clock } from '../base/clock.ts';
+import { type Config, readEnvironment } from '../config/config.ts';
+import type { Conversations } from '../conversation/conversations.ts';
+import type { HistoryStore } from '../conversation/stores.ts';
+import { createLocalVoiceActivity } from '../models/local/activity.ts';
+import { createFlite } from '../models/local/flite.ts';
+import { createPocketsphinx } from '../models/local/pocketsphinx.ts';
+import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
+import { createOpenAiSpeech } from '../models/openai/speech.ts';
+import { createOpenAiTranscription } from '../models/openai/transcription.ts';
+import type { SpeechToText } from '../models/speechToText.ts';
+import type { TextToSpeech } from '../models/textToSpeech.ts';
+import { createVoice, type Voice } from '../voice/voice.ts';
+import type { Closers } from './conversation.ts';
+
+export interface VoiceParts {
+  readonly config: Config;
+  readonly conversations: Conversations;
+  readonly history: Pick<HistoryStore, 'addEvents'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What makes conversations of audio streams: turn taking over the recogniser and the speaker of the settings. */
+export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): Promise<void> }> {
+  const { conversations, history, clock } = parts;
+  const logger = parts.logger.child({ part: 'voice' });
+  const closers: Closers = [];
+  const activity = await createLocalVoiceActivity();
+  const offlineSpeech = createFlite();
+  closers.push(() => offlineSpeech.close());
+  const { speechToText, textToSpeech } = buildSpeech(parts, logger, closers, offlineSpeech);
+  const voice = createVoice({
+    conversations,
+    addEvents: (instanceId, events) => history.addEvents(instanceId, events),
+    activity,
+    speechToText,
+    textToSpeech,
+    fallbackSpeech: textToSpeech === offlineSpeech ? undefined : offlineSpeech,
+    clock,
+    onError: (error, what) => logger.warn({ err: error }, what),
+  });
+  return {
+    serve: voice.serve,
+    async close() {
+      for (const close of closers.splice(0).reverse()) await close();
+    },
+  };
+}
+
+function buildSpeech(
+  { config, clock }: VoiceParts,
+  logger: Logger,
+  closers: Closers,
+  offlineSpeech: TextToSpeech,
+): { readonly speechToText: SpeechToText; readonly textToSpeech: TextToSpeech } {
+  const endpoint = createOpenAiEndpoint({ apiKey: config.OPENAI_API_KEY, baseUrl: config.OPENAI_BASE_URL });
+  closers.push(() => endpoint.close());
+  const openai = {
+    endpoint,
+    clock,
+    timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
+    onRetry: (error: Error) => logger.warn({ err: error }, 'the speech endpoint failed; asked once more'),
+  };
+  const speechToText =
+    config.STT_PROVIDER === 'openai'
+      ? createOpenAiTranscription({ ...openai, model: config.STT_MODEL })
+      : createPocketsphinx({ clock, searchPath: readEnvironment().PATH ?? '' });
+  closers.push(() => speechToText.close());
+  const textToSpeech =
+    config.TTS_PROVIDER === 'openai'
+      ? createOpenAiSpeech({ ...openai, model: config.TTS_MODEL, voice: config.TTS_VOICE })
+      : offlineSpeech;
+  return { speechToText, textToSpeech };
+}

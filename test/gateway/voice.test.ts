@@ -1,0 +1,74 @@
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { buildVoice } from '../../src/gateway/voice.ts';
+import type { PathwayInput } from '../../src/pathway/schema.ts';
+import { watchLeaks } from '../support/leaks.ts';
+import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
+import { scriptedModel } from '../support/scriptedModel.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { createSimulatedStream } from '../support/simulatedStream.ts';
+import { spoken } from '../support/spoken.ts';
+
+let assertNoLeaks: () => Promise<void>;
+beforeAll(() => {
+  assertNoLeaks = watchLeaks();
+});
+afterAll(() => assertNoLeaks());
+
+const pathway: PathwayInput = {
+  nodes: [
+    {
+      id: 'start',
+      type: 'start',
+      data: {
+        title: 'Talk',
+        prompt: 'Talk.',
+        expectedAnswers: ['yes please', 'no thank you', 'speak to a human'],
+      },
+    },
+  ],
+  edges: [],
+};
+
+/** Nothing here is scripted but the model: voice activity, recognition and speech are the ones that come along. */
+test.each([8000, 16_000] as const)(
+  'offline, a caller is heard and answered in speech at %i Hz',
+  async (sampleRateHz) => {
+    const answers = ['Hello. Do you want a table?', 'Gladly. A table it is.', 'Goodbye.'];
+    const model = scriptedModel((_request, index) => ({ text: answers[index] ?? '' }));
+    const talk = memoryConversations({ model, pathway });
+    const voice = await buildVoice({
+      config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
+      conversations: talk.conversations,
+      history: { addEvents: async () => undefined },
+      clock: systemClock,
+      logger: pino({ level: 'silent' }),
+    });
+    const stream = createSimulatedStream({ clock: createSimulatedClock(), sampleRateHz });
+    const session = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
+    const report = voice.serve(stream, { session });
+    const messages = () => talk.records.flatMap((record) => record.messages);
+    /** Time passes about ten times as fast as on a call; the recogniser's processes take the time they take. */
+    const pass = async (holds: () => boolean) => {
+      const giveUpAt = performance.now() + 60_000;
+      while (!holds()) {
+        if (performance.now() > giveUpAt) throw new Error(`it came only to ${JSON.stringify(messages())}`);
+        await stream.advance(20);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    };
+
+    await pass(() => messages().length === 1);
+    stream.speak(await spoken('no thank you', sampleRateHz));
+    await pass(() => messages().length === 3);
+    await stream.hangUp();
+    expect(messages().map(({ content }) => content)).toEqual([answers[0], 'no thank you', answers[1]]);
+    expect((await report).turns[1]?.latencyParts?.endpointingMs).toBeGreaterThan(200);
+    const agent = stream.agentSide();
+    expect(Math.max(...agent.subarray(0, sampleRateHz * 3))).toBeGreaterThan(3000);
+    await voice.close();
+  },
+  120_000,
+);
