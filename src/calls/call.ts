@@ -114,6 +114,11 @@ export function talkedMs({ status, answeredAt, endedAt }: Call): number | null {
   return Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt));
 }
 
+/** The number of the person at the other end. */
+export function customerNumber({ direction, fromNumber, toNumber }: Call): string {
+  return direction === 'inbound' ? fromNumber : toNumber;
+}
+
 /** Whether a recording is to come of it: only an answered call has one. */
 export function isRecorded({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
   return answeredAt !== null && settings.record;

@@ -22,6 +22,8 @@ export interface PrepareDeps {
   readonly client: Pick<GuardedClient, 'request'>;
   readonly memory: MemoryStore;
   readonly clock: Clock;
+  /** The customer's number, for sessions that are calls. */
+  readonly phoneNumberOf?: (projectId: string, callId: string) => Promise<string | undefined>;
 }
 
 /**
@@ -43,10 +45,19 @@ export function createPrepare(deps: PrepareDeps) {
           return {};
         })
       : {};
-    const customer = memoryEnabled ? customerOf({ ...given, ...session.state.variables }) : undefined;
+    const customer = memoryEnabled ? await customerIn(deps, session, given) : undefined;
     const memory = customer === undefined ? undefined : await deps.memory.find(session.projectId, customer);
     return { variables: given, memory: memory ?? null, events };
   };
+}
+
+async function customerIn(
+  { phoneNumberOf }: PrepareDeps,
+  { projectId, callId, state }: Session,
+  given: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const phoneNumber = callId === null ? undefined : await phoneNumberOf?.(projectId, callId);
+  return customerOf({ ...given, ...state.variables }, phoneNumber);
 }
 
 async function ask(

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { releaseFor } from '../agents/updateAgent.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import { customerNumber } from '../calls/call.ts';
 import type { Config } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import { createConversations } from '../conversation/createConversations.ts';
@@ -86,7 +87,15 @@ export function buildConversations(parts: ConversationParts): Conversations {
       onMissingVariable: ({ projectId, instanceId }, variable) =>
         logger.info({ projectId, instanceId, variable }, 'a template names a variable that is not set'),
     },
-    prepare: createPrepare({ client, memory: stores.memory, clock }),
+    prepare: createPrepare({
+      client,
+      memory: stores.memory,
+      clock,
+      async phoneNumberOf(projectId, callId) {
+        const call = await stores.calls.find(projectId, callId);
+        return call && customerNumber(call);
+      },
+    }),
     clock,
     makeId,
     finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,

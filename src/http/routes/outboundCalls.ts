@@ -11,9 +11,9 @@ import { requireProject } from '../access.ts';
 import { agentVersionHeaders, wantsDraft } from '../agentVersion.ts';
 import { about, errors, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
+import { requireReachable } from '../callMedia.ts';
 import { createOnceAround } from '../idempotency.ts';
 import type { HttpDeps } from '../ports.ts';
-import { requireReachable } from './phoneNumbers.ts';
 
 const V1 = '/v1/calls/outbound';
 const LEGACY = '/project/:projectId/integration/phone/call/outbound';

@@ -1,19 +1,17 @@
 import { z } from 'zod';
 
-import { invalid, notFound } from '../../base/errors.ts';
+import { notFound } from '../../base/errors.ts';
 import { requireNumber } from '../../calls/number.ts';
 import {
-  type CallMedia,
   type PhoneNumber,
   phoneNumber,
   phoneNumberInput,
   phoneNumberPatch,
 } from '../../calls/phoneNumber.ts';
-import { checkSocketTarget } from '../../egress/socketTarget.ts';
-import type { EgressPolicy } from '../../egress/target.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
 import { audit } from '../audit.ts';
+import { requireReachable } from '../callMedia.ts';
 import { createOnce } from '../idempotency.ts';
 import type { HttpDeps } from '../ports.ts';
 
@@ -26,18 +24,6 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
   registerReads(app, deps);
   registerCreation(app, deps);
   registerChanges(app, deps);
-}
-
-/**
- * A bot's address is as dangerous as a webhook's.
- *
- * @throws {CallwayError} 400 `invalid_target`
- */
-export function requireReachable(media: CallMedia | null | undefined, policy: EgressPolicy): void {
-  const problem = media && checkSocketTarget(media.url, policy);
-  if (!problem) return;
-  const details = [{ path: '/media/url', message: problem.message }];
-  throw invalid('invalid_target', `media.url: ${problem.message}`, details);
 }
 
 function registerReads(app: App, { storage }: HttpDeps): void {
