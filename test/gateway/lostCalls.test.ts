@@ -20,6 +20,7 @@ let gateways: TestGateway[];
 let closers: (() => Promise<unknown>)[];
 let storage: ReturnType<typeof createStorage>;
 let redisUrl: string;
+let aged: (call: Call, createdAt: string) => Promise<unknown>;
 let receiver: LoopbackServer;
 let project: TestProject;
 // biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes
@@ -49,6 +50,8 @@ beforeAll(async () => {
   gateways = [await startTestGateway({ env }), await startTestGateway({ env })];
   const opened = openPostgres({ url: database.url, onIdleError: () => undefined });
   storage = createStorage(opened, createSealer(key));
+  aged = ({ id }, createdAt) =>
+    opened.query('UPDATE calls SET created_at = $2 WHERE id = $1', [id, createdAt]);
   closers = [
     () => receiver.close(),
     redis.drop,
@@ -95,6 +98,7 @@ test(
     const { calls } = storage.stores;
     const seenAt = new Date(Date.now() - 31_000);
     const answeredAt = new Date(seenAt.getTime() - 20_000).toISOString();
+    await aged(call, answeredAt);
     // First of all, as a node that begins its life does.
     await calls.beat('dead-node', seenAt);
     await calls.claim(call.id, 'dead-node', answeredAt);

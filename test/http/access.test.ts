@@ -6,6 +6,8 @@ import { sharedGateway, type TestProject } from '../support/gateway.ts';
 
 const gateway = sharedGateway({ env: { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0' } });
 const NOBODY = '0197a000-0000-7000-8000-000000000000';
+/** Two thousand requests on a busy machine. */
+const ALL_ROUTES_TIMEOUT_MS = 90_000;
 type Verdict = 'in' | 401 | 403;
 type Holder = 'admin' | 'secret' | 'reader' | 'writer' | 'caller' | 'keeper';
 
@@ -77,30 +79,34 @@ describe('every route', () => {
     }
   });
 
-  test('refuses who holds no key that is valid there, all in the same words', async () => {
-    const outsiders: [string, string | null, Record<string, string>][] = [
-      ['nobody', null, {}],
-      ['rubbish', 'rubbish', {}],
-      ['an unknown key', makeApiKey('secret').key, {}],
-      ['a key cut short', own.secretKey.slice(0, -1), {}],
-      ['another scheme', null, { authorization: `Basic ${own.secretKey}` }],
-      ['another header', null, { 'x-api-key': own.secretKey }],
-      ['two credentials', null, { authorization: `Bearer ${own.secretKey} ${own.secretKey}` }],
-      ['another project’s secret key', other.secretKey, {}],
-      ['another project’s developer key', other.developerKey, {}],
-    ];
-    const judge = async ({ method, path }: Operation) => {
-      for (const [who, key, headers] of outsiders) {
-        const answer = await ask(method, fill(path, own.id), key, headers);
-        expect([who, method, path, answer.status]).toEqual([who, method, path, 401]);
-        expect(answer.headers.get('www-authenticate')).toContain('Bearer');
-        expect(answer.body.error.code).toBe(key === null ? 'missing_credential' : 'invalid_credential');
-        const nowhere = await ask(method, fill(path, NOBODY), key, headers, NOBODY);
-        expect([nowhere.status, nowhere.body]).toEqual([401, answer.body]);
-      }
-    };
-    await Promise.all(guarded().map(judge));
-  });
+  test(
+    'refuses who holds no key that is valid there, all in the same words',
+    async () => {
+      const outsiders: [string, string | null, Record<string, string>][] = [
+        ['nobody', null, {}],
+        ['rubbish', 'rubbish', {}],
+        ['an unknown key', makeApiKey('secret').key, {}],
+        ['a key cut short', own.secretKey.slice(0, -1), {}],
+        ['another scheme', null, { authorization: `Basic ${own.secretKey}` }],
+        ['another header', null, { 'x-api-key': own.secretKey }],
+        ['two credentials', null, { authorization: `Bearer ${own.secretKey} ${own.secretKey}` }],
+        ['another project’s secret key', other.secretKey, {}],
+        ['another project’s developer key', other.developerKey, {}],
+      ];
+      const judge = async ({ method, path }: Operation) => {
+        for (const [who, key, headers] of outsiders) {
+          const answer = await ask(method, fill(path, own.id), key, headers);
+          expect([who, method, path, answer.status]).toEqual([who, method, path, 401]);
+          expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+          expect(answer.body.error.code).toBe(key === null ? 'missing_credential' : 'invalid_credential');
+          const nowhere = await ask(method, fill(path, NOBODY), key, headers, NOBODY);
+          expect([nowhere.status, nowhere.body]).toEqual([401, answer.body]);
+        }
+      };
+      await Promise.all(guarded().map(judge));
+    },
+    ALL_ROUTES_TIMEOUT_MS,
+  );
 
   test.each(['admin', 'secret', 'reader', 'writer', 'caller', 'keeper'] as const)(
     'judges %s by its scopes',
