@@ -5,12 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { startKamailio } from '../../test/sip/support/kamailio.ts';
 import type { ServerReport } from './server.ts';
 
+/** Seconds of CPU: what was had, and what was waited for because others had it. */
+export interface Spent {
+  readonly server: number;
+  /** What decides for the server in a process of its own. */
+  readonly application: number;
+  /** Of the server's processes, their main threads. A busy machine shows here, and makes times long. */
+  readonly waited: number;
+}
+
 /** A server that answers calls, and the processes that it costs. */
 export interface Contender {
   readonly title: string;
   readonly port: number;
-  /** CPU seconds since its start: of the server, and of what decides for it elsewhere. */
-  cpuSeconds(): { readonly server: number; readonly application: number };
+  /** Since its start. */
+  spent(): Spent;
   close(): Promise<void>;
 }
 
@@ -31,7 +40,11 @@ export async function startOurs(profiling: readonly string[]): Promise<OwnServer
   return {
     title: 'callway-sip',
     port: ports.sipPort,
-    cpuSeconds: () => ({ server: cpuSecondsOf(server.pid ?? 0), application: cpuSecondsOf(app.pid ?? 0) }),
+    spent: () => ({
+      server: sumOf(server.pid ?? 0, cpuSecondsOf),
+      application: sumOf(app.pid ?? 0, cpuSecondsOf),
+      waited: sumOf(server.pid ?? 0, waitedSecondsOf),
+    }),
     async report() {
       server.send('report');
       const [report] = (await once(server, 'message')) as [ServerReport];
@@ -53,7 +66,11 @@ export async function startTheirs(): Promise<Contender> {
   return {
     title: 'Kamailio (tm)',
     port: kamailio.port,
-    cpuSeconds: () => ({ server: cpuSecondsOf(kamailio.pid), application: 0 }),
+    spent: () => ({
+      server: sumOf(kamailio.pid, cpuSecondsOf),
+      application: 0,
+      waited: sumOf(kamailio.pid, waitedSecondsOf),
+    }),
     close: () => kamailio.close(),
   };
 }
@@ -63,14 +80,22 @@ function child(file: string, args: readonly string[], node: readonly string[]): 
   return fork(path, [...args], { execArgv: ['--import', 'tsx', ...node] });
 }
 
-/** Of a process and of all its children. */
 function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name in parentheses may hold blanks; user and system time are fields 14 and 15 of all.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+function waitedSecondsOf(pid: number): number {
+  const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(waitedNs) / 1e9;
+}
+
+/** Over a process and all its children. */
+function sumOf(pid: number, secondsOf: (pid: number) => number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
   );
-  return children.reduce((sum, one) => sum + cpuSecondsOf(Number(one)), own);
+  return children.reduce((sum, child) => sum + sumOf(Number(child), secondsOf), secondsOf(pid));
 }

@@ -18,6 +18,8 @@ const KEEP_ALIVE = Buffer.from('\r\n\r\n', 'latin1');
 export function isRefused(remote: Endpoint, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket(isIP(remote.address) === 6 ? 'udp6' : 'udp4');
+    // Whoever closes the server need not wait for it.
+    socket.unref();
     let over = false;
     const finish = (refused: boolean): void => {
       if (over) return;

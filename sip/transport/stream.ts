@@ -6,6 +6,7 @@ import {
   type SecureContextOptions,
 } from 'node:tls';
 import type { Counters } from '../stats.ts';
+import { type AdmissionLimits, createAdmission } from './admission.ts';
 import { Connection, type ConnectionDeps } from './connection.ts';
 import type { Guard } from './guard.ts';
 import { type Endpoint, endpointKey, type Flow } from './types.ts';
@@ -20,9 +21,7 @@ export interface TlsOptions {
   readonly verify: boolean;
 }
 
-export interface StreamOptions {
-  readonly maxConnections: number;
-  readonly maxConnectionsPerSource: number;
+export interface StreamOptions extends AdmissionLimits {
   readonly tls: TlsOptions;
 }
 
@@ -45,41 +44,22 @@ export interface StreamTransport {
 
 export function createStreams(options: StreamOptions, deps: StreamDeps): StreamTransport {
   const connections = new Map<string, Connection>();
-  const perSource = new Map<string, number>();
+  const admission = createAdmission(options, deps.guard, deps.counters);
   const servers: Server[] = [];
   const locals = new Map<'tcp' | 'tls', Endpoint>();
   /** TLS connections that have not yet shown that they speak TLS. */
   const handshakes = new Map<string, Socket>();
 
-  const leave = (address: string): void => {
-    const left = (perSource.get(address) ?? 1) - 1;
-    if (left > 0) perSource.set(address, left);
-    else perSource.delete(address);
-  };
   const connectionDeps: ConnectionDeps = {
     ...deps,
     onClosed(connection) {
       const { remote } = connection.flow;
       if (connections.get(endpointKey(remote)) === connection) connections.delete(endpointKey(remote));
-      if (connection.inbound) leave(remote.address);
+      if (connection.inbound) admission.leave(remote);
     },
   };
 
-  /** Counts a connection for its source, or cuts it off; asked before a byte of it is read. */
-  const enter = (remote: Endpoint, socket: Socket): boolean => {
-    const fromSource = perSource.get(remote.address) ?? 0;
-    const isCrowded =
-      connections.size + handshakes.size >= options.maxConnections ||
-      fromSource >= options.maxConnectionsPerSource;
-    if (isCrowded || !deps.guard.admit(remote.address, remote.port)) {
-      deps.counters.count('connections.refused');
-      socket.on('error', () => deps.counters.count('connections.failed'));
-      socket.destroy();
-      return false;
-    }
-    perSource.set(remote.address, fromSource + 1);
-    return true;
-  };
+  const present = (): number => connections.size + handshakes.size;
   const open = (remote: Endpoint, socket: Socket): void => {
     const transport = remote.transport === 'tls' ? 'tls' : 'tcp';
     const local = locals.get(transport) ?? { transport, address: socket.localAddress ?? '', port: 0 };
@@ -88,14 +68,14 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
   };
   const acceptTcp = (socket: Socket): void => {
     const remote = remoteOf('tcp', socket);
-    if (enter(remote, socket)) open(remote, socket);
+    if (admission.enter(remote, socket, present())) open(remote, socket);
   };
   const beginHandshake = (socket: Socket): void => {
     const remote = remoteOf('tls', socket);
-    if (!enter(remote, socket)) return;
+    if (!admission.enter(remote, socket, present())) return;
     handshakes.set(endpointKey(remote), socket);
     socket.once('close', () => {
-      if (handshakes.delete(endpointKey(remote))) leave(remote.address);
+      if (handshakes.delete(endpointKey(remote))) admission.leave(remote);
     });
   };
   const endHandshake = (socket: Socket): void => {
@@ -117,7 +97,7 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
 
   return {
     get connections() {
-      return connections.size + handshakes.size;
+      return present();
     },
     async listen(transport, host, port) {
       const server = transport === 'tls' ? tlsServer(options.tls, deps) : createTcpServer(acceptTcp);

@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+import type { Counters } from '../stats.ts';
+import type { Guard } from './guard.ts';
+import type { Endpoint } from './types.ts';
+
+export interface AdmissionLimits {
+  readonly maxConnections: number;
+  readonly maxConnectionsPerSource: number;
+}
+
+/** Decides which connections may stay, before a byte of them is read. */
+export interface Admission {
+  /**
+   * Counts a connection for its source, or cuts it off.
+   *
+   * @param present - How many connections there are.
+   */
+  enter(remote: Endpoint, socket: Socket, present: number): boolean;
+  /** One that was let in is gone. */
+  leave(remote: Endpoint): void;
+}
+
+export function createAdmission(limits: AdmissionLimits, guard: Guard, counters: Counters): Admission {
+  const perSource = new Map<string, number>();
+  return {
+    enter(remote, socket, present) {
+      const fromSource = perSource.get(remote.address) ?? 0;
+      const isCrowded = present >= limits.maxConnections || fromSource >= limits.maxConnectionsPerSource;
+      if (isCrowded || !guard.admit(remote.address, remote.port)) {
+        counters.count('connections.refused');
+        socket.on('error', () => counters.count('connections.failed'));
+        socket.destroy();
+        return false;
+      }
+      perSource.set(remote.address, fromSource + 1);
+      return true;
+    },
+    leave({ address }) {
+      const left = (perSource.get(address) ?? 1) - 1;
+      if (left > 0) perSource.set(address, left);
+      else perSource.delete(address);
+    },
+  };
+}
