@@ -12,10 +12,16 @@ import type { Config } from './config/config.ts';
 import { keptSecret } from './config/keptSecret.ts';
 import { startSessionSweeps } from './conversation/sessionSweeps.ts';
 import { createGuardedClient } from './egress/client.ts';
-import { buildCalls, noRecordings } from './gateway/calls.ts';
+import { callRecordings } from './gateway/callRecordings.ts';
+import { buildCalls } from './gateway/calls.ts';
 import { buildConversations, buildModels } from './gateway/conversation.ts';
 import { buildKnowledge } from './gateway/knowledge.ts';
 import { buildLifecycle } from './gateway/lifecycle.ts';
+import { buildMedia } from './gateway/media.ts';
+import { buildPhone } from './gateway/phone.ts';
+import { buildRecordings } from './gateway/recordings.ts';
+import { buildStreams } from './gateway/streams.ts';
+import { buildTelephony } from './gateway/telephony.ts';
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
@@ -72,7 +78,8 @@ async function build(
   if (!config.DATABASE_URL || !config.REDIS_URL) closers.push(await lockFolder(config.DATA_DIR));
 
   const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
-  const sealer = createSealer(config.SECRETS_KEY ?? (await keptKey(config)));
+  const secretsKey = config.SECRETS_KEY ?? (await keptKey(config));
+  const sealer = createSealer(secretsKey);
   const [database, redisUrl] = await Promise.all([
     openDatabase(config, logger, closers),
     config.REDIS_URL ?? startRedis(config, logger, closers),
@@ -106,12 +113,18 @@ async function build(
   const egressPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
   const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
   closers.push(() => client.close());
+  let draining = false;
+  const listening: { app?: App } = {};
+  const publicUrl = () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST);
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const recordings = await buildRecordings({ config, secretsKey, publicUrl, clock, closers });
+  const recordingsOfCalls = callRecordings(recordings, onError);
   const models = buildModels(config, clock, uuidV7, logger, closers);
   const { dispatcher, webhookAdmin } = buildLifecycle({
     storage,
     models,
     client,
-    recordings: noRecordings,
+    recordings: recordingsOfCalls,
     clock,
     makeId: uuidV7,
     logger,
@@ -153,17 +166,43 @@ async function build(
     redis,
     subscriber: connect(),
     conversations,
-    recordings: noRecordings,
+    recordings: recordingsOfCalls,
     onTold: dispatcher.wake,
-    nodeId: uuidV7(),
+    nodeId: await nodeIdOf(config),
     clock,
     makeId: uuidV7,
     logger,
   });
   closers.push(() => calls.close());
 
-  let draining = false;
-  const listening: { app?: App } = {};
+  const mediaStreams = await buildStreams({
+    config,
+    redis,
+    conversations,
+    storage,
+    publicUrl,
+    clock,
+    makeId: uuidV7,
+    logger,
+    closers,
+  });
+  const carriesCalls = config.ROLES.includes('media');
+  const telephony = carriesCalls
+    ? await buildTelephony({
+        config,
+        media: await buildMedia(config, logger, egressPolicy, closers),
+        trunks: storage.stores.trunks,
+        numbers: storage.stores.phoneNumbers,
+        traceSink: storage.stores.sipTraces,
+        leases: calls.leases,
+        board: calls.health,
+        bus: calls.bus,
+        clock,
+        logger,
+      })
+    : undefined;
+  if (telephony) closers.push(() => telephony.close());
+
   const app = await createServer({
     storage,
     authenticator,
@@ -172,6 +211,7 @@ async function build(
     dependencies: [
       { name: 'database', check: async () => void (await database.query('SELECT 1')) },
       { name: 'redis', check: () => redis.ping(), isAway: () => !redis.isReady() },
+      ...(telephony ? [{ name: 'sip', check: telephony.dependency.check }] : []),
     ],
     egressPolicy,
     conversations,
@@ -179,13 +219,15 @@ async function build(
     knowledge,
     calls: calls.services,
     hangUp: calls.hangUp,
+    mediaStreams,
+    recordings,
     clock,
     makeId: uuidV7,
     logger,
     metrics: createMetrics(),
     settings: {
       modelNames: [...new Set([models.smart, models.balance, models.turbo])],
-      publicUrl: () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST),
+      publicUrl,
       trustProxy: config.TRUST_PROXY,
       corsOrigins: config.CORS_ORIGINS,
       legacySunset: config.LEGACY_SUNSET,
@@ -201,6 +243,26 @@ async function build(
   dispatcher.start();
   if (config.ROLES.includes('worker')) calls.startSweeper();
   await app.listen({ port: config.PORT, host: config.HOST });
+  const phone =
+    telephony &&
+    buildPhone({
+      storage,
+      calls,
+      telephony: telephony.telephony,
+      recordings,
+      conversations,
+      mediaStreams,
+      voiceUrl: () => addressOf(app, reachable(config.HOST)),
+      isDraining: () => draining,
+      drainMs: config.DRAIN_SECONDS * 1000,
+      clock,
+      makeId: uuidV7,
+      logger,
+    });
+  if (phone) {
+    closers.push(() => phone.close());
+    await phone.start();
+  }
 
   let stopping: Promise<void> | undefined;
   return {
@@ -248,6 +310,19 @@ async function keptAdminToken(config: Config, logger: Logger): Promise<string> {
 async function keptKey(config: Config): Promise<Buffer> {
   const { secret } = await keptSecret(config.DATA_DIR, 'secrets-key');
   return Buffer.from(secret, 'base64url');
+}
+
+/** A data folder that no other node can have keeps its node's name, so that a new life ends what the former one left. */
+async function nodeIdOf(config: Config): Promise<string> {
+  if (config.DATABASE_URL && config.REDIS_URL) return uuidV7();
+  const { secret } = await keptSecret(config.DATA_DIR, 'node-id');
+  return secret;
+}
+
+/** Where this machine itself reaches what listens on all of its addresses. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
 }
 
 function addressOf(app: App | undefined, host: string): string {

@@ -6,7 +6,7 @@ import { WrongSecretsKeyError } from './storage/installation.ts';
 /** The settings are wrong. @see sysexits(3) EX_CONFIG */
 const EXIT_CONFIGURATION = 78;
 /** What is left after the drain time is cut off so much later. */
-const GRACE_MILLISECONDS = 5_000;
+const GRACE_MILLISECONDS = 10_000;
 
 process.exitCode = await main();
 

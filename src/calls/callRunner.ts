@@ -20,7 +20,12 @@ export interface CallRunnerDeps {
   readonly engine: (call: Call) => Promise<BridgeTarget>;
   readonly recordingPath: (call: Call) => string | undefined;
   /** Puts an ended call away, with all that is due at its end. Harmless when done twice. */
-  readonly finish: (call: Call, result: CallResult, media: MediaReport | undefined) => Promise<void>;
+  readonly finish: (
+    call: Call,
+    result: CallResult,
+    media: MediaReport | undefined,
+    endedAt: string,
+  ) => Promise<void>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -108,10 +113,14 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
         }
         return { trunk, leg: deps.telephony.dial(dialRequest(call, trunk)) };
       },
-      async finish(result, media) {
+      async finish(result, media, endedAt) {
         renewal.stop();
         await writes.done();
-        await keepTrying(() => deps.finish(call, result, media), call, 'an ended call waits to be put away');
+        await keepTrying(
+          () => deps.finish(call, result, media, endedAt),
+          call,
+          'an ended call waits to be put away',
+        );
         if (trunkId !== null) await freeSlot(trunkId, call);
         live.delete(call.id);
       },

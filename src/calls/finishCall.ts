@@ -14,7 +14,8 @@ import type { CallStore } from './stores.ts';
 /** How a call ended. */
 export interface CallEnd extends CallChange {
   readonly status: 'completed' | 'busy' | 'no_answer' | 'failed' | 'canceled';
-  readonly endReason: NonNullable<Call['endReason']>;
+  /** Null where the status says it all. */
+  readonly endReason: Call['endReason'];
   readonly endedAt: string;
 }
 

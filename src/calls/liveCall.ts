@@ -20,7 +20,7 @@ export interface LiveCallDeps {
   /** Places a leg on the next trunk that has room; undefined where there is none. */
   readonly dialNext: () => Promise<{ readonly leg: CallLeg; readonly trunk: Trunk } | undefined>;
   /** All is over: the leg and the audio are closed. Never rejects. */
-  readonly finish: (result: CallResult, media: MediaReport | undefined) => Promise<void>;
+  readonly finish: (result: CallResult, media: MediaReport | undefined, endedAt: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -36,6 +36,8 @@ export class LiveCall {
   readonly #settle: () => void;
   #state: CallState;
   #leg: CallLeg | undefined;
+  /** When the first INVITE went out. */
+  #startedAt: string | undefined;
   #media: MediaSession | undefined;
 
   constructor(call: Call, initial: CallState, deps: LiveCallDeps) {
@@ -54,7 +56,7 @@ export class LiveCall {
     this.#deps.dialNext().then(
       (dialled) => {
         if (!dialled) return this.#take({ type: 'leg_ended', end: NO_TRUNK });
-        this.#deps.save({ trunkId: dialled.trunk.id, sipCallId: dialled.leg.sipCallId });
+        this.#tellDialing(dialled.trunk, dialled.leg);
         this.follow(dialled.leg);
         // It was hung up while a trunk was being found.
         if (this.#state.phase === 'leaving') this.#effects.hang_up();
@@ -125,6 +127,13 @@ export class LiveCall {
     this.#deps.save(change, { type: 'call_status', at, data: { status } });
   }
 
+  #tellDialing(trunk: Trunk, { sipCallId }: CallLeg): void {
+    const at = this.#now();
+    this.#startedAt ??= at;
+    const change = { status: 'dialing', startedAt: this.#startedAt, trunkId: trunk.id, sipCallId } as const;
+    this.#deps.save(change, { type: 'call_status', at, data: { status: 'dialing', trunkId: trunk.id } });
+  }
+
   #begin(): void {
     const { maxDurationSeconds, record } = this.#call.settings;
     this.#after(maxDurationSeconds * 1000, () => this.hangUp('max_duration'));
@@ -180,13 +189,14 @@ export class LiveCall {
   }
 
   async #finish(result: CallResult): Promise<void> {
+    const endedAt = this.#now();
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
     const report = await this.#leg?.media?.close().catch((error: unknown) => {
       this.#deps.onError(error, 'the audio was not closed');
       return undefined;
     });
-    await this.#deps.finish(result, report);
+    await this.#deps.finish(result, report, endedAt);
     this.#settle();
   }
 

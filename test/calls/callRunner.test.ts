@@ -195,7 +195,10 @@ describe('the runner', () => {
     expect(runner.active).toBe(1);
     expect(log).toEqual([
       ['dial', 'a', '+886912345678', 45_000],
-      ['save', { trunkId: 'a', sipCallId: 'sip-a' }],
+      [
+        'save',
+        { status: 'dialing', startedAt: '2026-01-01T00:00:00.000Z', trunkId: 'a', sipCallId: 'sip-a' },
+      ],
       ['save', { status: 'ringing' }],
       ['record', '/recordings/call.wav'],
       ['save', { status: 'in_progress', answeredAt: '2026-01-01T00:00:01.000Z' }],
@@ -323,7 +326,10 @@ describe('the runner', () => {
     clock.advance(1000);
     await settle();
     expect(log.filter((entry) => Array.isArray(entry) && entry[0] === 'save')).toEqual([
-      ['save', { trunkId: 'a', sipCallId: 'sip-a' }],
+      [
+        'save',
+        { status: 'dialing', startedAt: '2026-01-01T00:00:00.000Z', trunkId: 'a', sipCallId: 'sip-a' },
+      ],
       ['save', { status: 'ringing' }],
       ['save', { status: 'in_progress', answeredAt: '2026-01-01T00:00:00.000Z' }],
     ]);

@@ -1,0 +1,143 @@
+import type { Logger } from 'pino';
+
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import type { MediaStreams } from '../bridge/mediaStreams.ts';
+import type { Call } from '../calls/call.ts';
+import type { Telephony } from '../calls/callLeg.ts';
+import { type CallRunner, createCallRunner } from '../calls/callRunner.ts';
+import type { QueueWorker } from '../calls/coordination.ts';
+import { createCallEnder } from '../calls/endCall.ts';
+import { createCallPlacer } from '../calls/placeCalls.ts';
+import { createCallTaker } from '../calls/takeCalls.ts';
+import type { Conversations } from '../conversation/conversations.ts';
+import type { BridgeTarget } from '../media/mediaSession.ts';
+import type { createStorage } from '../storage/storage.ts';
+import type { BuiltCalls } from './calls.ts';
+import type { Recordings } from './recordings.ts';
+
+export interface PhoneParts {
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly calls: BuiltCalls;
+  readonly telephony: Telephony;
+  readonly recordings: Recordings;
+  readonly conversations: Conversations;
+  readonly mediaStreams: MediaStreams;
+  /** Where the voice engine listens, for this node's audio. */
+  readonly voiceUrl: () => string;
+  readonly isDraining: () => boolean;
+  readonly drainMs: number;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+}
+
+/** Calls on their way to a leg; each lasts a few milliseconds, and then the call goes on by itself. */
+const PLACING_CONCURRENCY = 32;
+
+/** What carries calls: places those of the queue, takes those that come in, and ends them. */
+export interface Phone {
+  readonly runner: CallRunner;
+  /** Begins to take calls. */
+  start(): Promise<void>;
+  /** Takes no new calls, lets the running ones end within the drain time, and ends the others. Idempotent. */
+  close(): Promise<void>;
+}
+
+export function buildPhone(parts: PhoneParts): Phone {
+  const { storage, calls, clock, makeId, recordings } = parts;
+  const { stores } = storage;
+  const logger = parts.logger.child({ part: 'calls' });
+  const onError = (error: unknown, what: string, fields = {}) => logger.warn({ err: error, ...fields }, what);
+
+  const runner = createCallRunner({
+    nodeId: calls.nodeId,
+    telephony: parts.telephony,
+    calls: stores.calls,
+    addEvents: stores.history.addEvents,
+    lock: calls.lock,
+    slots: calls.slots,
+    engine: (call) => engineOf(parts, call),
+    recordingPath: ({ id }) => recordings.working.pathOf(id),
+    finish: createCallEnder({
+      nodeId: calls.nodeId,
+      finisher: calls.finisher,
+      store: recordings.store,
+      onError,
+    }),
+    clock,
+    onError,
+  });
+  const finish = (call: Call, end: Parameters<typeof calls.finisher.finish>[2]) =>
+    calls.finisher.finish(call, calls.nodeId, end);
+  const place = createCallPlacer({
+    nodeId: calls.nodeId,
+    calls: stores.calls,
+    phoneNumbers: stores.phoneNumbers,
+    trunks: stores.trunks,
+    health: calls.health,
+    slots: calls.slots,
+    runner,
+    finish,
+    clock,
+  });
+  parts.telephony.onIncoming(
+    createCallTaker({
+      nodeId: calls.nodeId,
+      calls: stores.calls,
+      phoneNumbers: stores.phoneNumbers,
+      conversations: parts.conversations,
+      slots: calls.slots,
+      runner,
+      finish,
+      isDraining: parts.isDraining,
+      clock,
+      makeId,
+      onError,
+    }),
+  );
+  const unsubscribe = calls.bus.subscribe((message) => {
+    if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
+    else if (message.kind === 'transfer') runner.transfer(message.callId, message.to);
+  });
+
+  let worker: QueueWorker | undefined;
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    await worker?.pause();
+    await runner.drain(parts.drainMs);
+    unsubscribe();
+    await worker?.close();
+  };
+  return {
+    runner,
+    async start() {
+      await calls.beginLife();
+      worker = await calls.queue.process(place, PLACING_CONCURRENCY);
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** The user's own bot where the call names one, else our voice engine, let in by a ticket. */
+async function engineOf(parts: PhoneParts, call: Call): Promise<BridgeTarget> {
+  const { id: callId, projectId, sessionId, fromNumber, toNumber, direction, settings } = call;
+  const common = { streamId: parts.makeId(), callId };
+  if (settings.media) {
+    const customParameters = { callId, sessionId, projectId, fromNumber, toNumber, direction };
+    return { ...common, ...settings.media, customParameters, canReconnect: false };
+  }
+  const stream = { projectId, sessionId, dialect: 'callway', callId } as const;
+  const url = await parts.mediaStreams.openForCall(stream, parts.voiceUrl());
+  return {
+    ...common,
+    url,
+    dialect: 'callway',
+    customParameters: {},
+    canReconnect: true,
+    isOwnEngine: true,
+  };
+}

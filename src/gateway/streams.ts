@@ -1,0 +1,67 @@
+import type { Logger } from 'pino';
+
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import { createMediaStreams, type MediaStreams } from '../bridge/mediaStreams.ts';
+import type { Config } from '../config/config.ts';
+import type { Conversations } from '../conversation/conversations.ts';
+import type { RedisConnection } from '../queue/redis.ts';
+import { redisStreamTickets } from '../queue/streamTickets.ts';
+import type { createStorage } from '../storage/storage.ts';
+import type { AudioStream } from '../voice/audioStream.ts';
+import type { Closers } from './conversation.ts';
+import { buildVoice } from './voice.ts';
+
+export interface StreamParts {
+  readonly config: Config;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly redis: RedisConnection;
+  readonly conversations: Conversations;
+  readonly publicUrl: () => string;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+  readonly closers: Closers;
+}
+
+/** A node without voice lets nobody wait in silence. @see RFC 6455 section 7.4.1, and its registry: try again later */
+const TRY_AGAIN_LATER = 1013;
+
+/** Streams of audio, talked with by our own voice where this node has one. */
+export async function buildStreams(parts: StreamParts): Promise<MediaStreams> {
+  const { config, clock, conversations } = parts;
+  const logger = parts.logger.child({ part: 'streams' });
+  return createMediaStreams({
+    tickets: redisStreamTickets(parts.redis),
+    conversations,
+    talk: config.ROLES.includes('voice') ? await talker(parts) : refuse,
+    clock,
+    makeId: parts.makeId,
+    publicUrl: parts.publicUrl,
+    onError: (error, what, fields) => logger.warn({ err: error, ...fields }, what),
+  });
+}
+
+async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
+  const { storage, closers } = parts;
+  const voice = await buildVoice({ ...parts, history: storage.stores.history });
+  closers.push(() => voice.close());
+  return async (stream) => {
+    const { projectId, sessionId, callId } = stream.info;
+    const call = callId === undefined ? undefined : await storage.stores.calls.find(projectId, callId);
+    await voice.serve(stream, {
+      session: {
+        projectId,
+        sessionId,
+        channel: callId === undefined ? 'web' : 'phone',
+        ...(callId === undefined ? {} : { callId }),
+      },
+      // Only who was called may have let a machine answer.
+      watchForMachines: call?.direction === 'outbound',
+    });
+  };
+}
+
+async function refuse(stream: AudioStream): Promise<void> {
+  stream.close(TRY_AGAIN_LATER, 'this node has no voice');
+}

@@ -1,0 +1,29 @@
+import { open } from 'node:fs/promises';
+
+import { WAV_HEADER_BYTES } from '../media/wav/wav.ts';
+
+/** Where the header has bytes per second. @see http://soundfile.sapp.org/doc/WaveFormat/ */
+const BYTE_RATE_AT = 28;
+
+/**
+ * How much of a recording reached the disk, whose writer may have been killed.
+ *
+ * @returns Undefined where there is no such file, or nothing in it.
+ */
+export async function recordedMs(path: string): Promise<number | undefined> {
+  const file = await open(path).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    const header = Buffer.alloc(WAV_HEADER_BYTES);
+    const { bytesRead } = await file.read(header, 0, WAV_HEADER_BYTES, 0);
+    const byteRate = bytesRead === WAV_HEADER_BYTES ? header.readUInt32LE(BYTE_RATE_AT) : 0;
+    if (byteRate === 0 || size <= WAV_HEADER_BYTES) return undefined;
+    return Math.round(((size - WAV_HEADER_BYTES) * 1000) / byteRate);
+  } finally {
+    await file.close();
+  }
+}
