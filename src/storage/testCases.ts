@@ -2,7 +2,8 @@ import { isUuid } from '../base/ids.ts';
 import type { TestCaseStore } from '../suites/stores.ts';
 import type { TestCase } from '../suites/testCase.ts';
 import type { Queryable } from './database.ts';
-import { isoTime, mapPage, queryPage } from './rows.ts';
+import { projectRows } from './projectRows.ts';
+import { isoTime, mapPage } from './rows.ts';
 
 type Definition = Omit<TestCase, 'id' | 'projectId' | 'createdAt' | 'updatedAt'>;
 
@@ -17,6 +18,7 @@ interface Row {
 const COLUMNS = 'id, project_id, definition, created_at, updated_at';
 
 export function testCaseStore(database: Queryable): TestCaseStore {
+  const rows = projectRows<Row>(database, 'test_cases', `SELECT ${COLUMNS} FROM test_cases`);
   return {
     async insert(testCase) {
       await database.query(
@@ -25,31 +27,17 @@ export function testCaseStore(database: Queryable): TestCaseStore {
       );
     },
     async find(projectId, testCaseId, lock) {
-      if (!isUuid(testCaseId)) return undefined;
-      const [row] = await database.query<Row>(
-        `SELECT ${COLUMNS} FROM test_cases WHERE project_id = $1 AND id = $2 ${lock ? 'FOR UPDATE' : ''}`,
-        [projectId, testCaseId],
-      );
+      const row = await rows.find(projectId, testCaseId, lock);
       return row && fromRow(row);
     },
-    async list(projectId, page) {
-      const select = `SELECT ${COLUMNS} FROM test_cases WHERE project_id = $1 ORDER BY created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
-    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
+    remove: rows.remove,
     async update(testCase) {
       await database.query(
         `UPDATE test_cases SET definition = $3, created_at = $4, updated_at = $5
          WHERE id = $1 AND project_id = $2`,
         toRow(testCase),
       );
-    },
-    async remove(projectId, testCaseId) {
-      if (!isUuid(testCaseId)) return false;
-      const rows = await database.query(
-        'DELETE FROM test_cases WHERE project_id = $1 AND id = $2 RETURNING id',
-        [projectId, testCaseId],
-      );
-      return rows.length > 0;
     },
     async known(projectId, testCaseIds) {
       const rows = await database.query<{ id: string }>(

@@ -1,8 +1,8 @@
-import { isUuid } from '../base/ids.ts';
 import type { TestSuiteStore } from '../suites/stores.ts';
 import type { TestSuite } from '../suites/testSuite.ts';
 import type { Queryable } from './database.ts';
-import { isoTime, mapPage, queryPage } from './rows.ts';
+import { projectRows } from './projectRows.ts';
+import { isoTime, mapPage } from './rows.ts';
 
 interface Row {
   id: string;
@@ -19,6 +19,7 @@ const SELECT = `SELECT id, project_id, name, created_at, updated_at,
   FROM test_suites`;
 
 export function testSuiteStore(database: Queryable): TestSuiteStore {
+  const rows = projectRows<Row>(database, 'test_suites', SELECT);
   return {
     async insert(suite) {
       await database.query(
@@ -28,17 +29,11 @@ export function testSuiteStore(database: Queryable): TestSuiteStore {
       await connect(database, suite);
     },
     async find(projectId, testSuiteId, lock) {
-      if (!isUuid(testSuiteId)) return undefined;
-      const [row] = await database.query<Row>(
-        `${SELECT} WHERE project_id = $1 AND id = $2 ${lock ? 'FOR UPDATE' : ''}`,
-        [projectId, testSuiteId],
-      );
+      const row = await rows.find(projectId, testSuiteId, lock);
       return row && fromRow(row);
     },
-    async list(projectId, page) {
-      const select = `${SELECT} WHERE project_id = $1 ORDER BY created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
-    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
+    remove: rows.remove,
     async update(suite) {
       await database.query(
         'UPDATE test_suites SET name = $3, updated_at = $4 WHERE id = $1 AND project_id = $2',
@@ -46,14 +41,6 @@ export function testSuiteStore(database: Queryable): TestSuiteStore {
       );
       await database.query('DELETE FROM test_suite_cases WHERE test_suite_id = $1', [suite.id]);
       await connect(database, suite);
-    },
-    async remove(projectId, testSuiteId) {
-      if (!isUuid(testSuiteId)) return false;
-      const rows = await database.query(
-        'DELETE FROM test_suites WHERE project_id = $1 AND id = $2 RETURNING id',
-        [projectId, testSuiteId],
-      );
-      return rows.length > 0;
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { ToolStore } from '../agents/stores.ts';
 import type { Tool } from '../agents/tool.ts';
-import { isUuid } from '../base/ids.ts';
 import type { Queryable } from './database.ts';
 import { orTaken } from './errors.ts';
-import { isoTime, mapPage, queryPage } from './rows.ts';
+import { projectRows } from './projectRows.ts';
+import { isoTime, mapPage } from './rows.ts';
 import type { Sealing } from './sealing.ts';
 
 interface Row extends Omit<Tool, 'createdAt' | 'updatedAt'> {
@@ -12,8 +12,10 @@ interface Row extends Omit<Tool, 'createdAt' | 'updatedAt'> {
 }
 
 const COLUMNS = 'id, name, description, parameters, http, created_at, updated_at';
+const SELECT = `SELECT ${COLUMNS} FROM tools`;
 
 export function toolStore(database: Queryable, sealing: Sealing): ToolStore {
+  const rows = projectRows<Row>(database, 'tools', SELECT);
   const fromRow = ({ created_at, updated_at, ...rest }: Row): Tool =>
     sealing.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });
   const parameters = (projectId: string, tool: Tool) => {
@@ -43,36 +45,21 @@ export function toolStore(database: Queryable, sealing: Sealing): ToolStore {
       await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
     },
     async find(projectId, toolId, lock) {
-      if (!isUuid(toolId)) return undefined;
-      const [row] = await database.query<Row>(
-        `SELECT ${COLUMNS} FROM tools WHERE project_id = $1 AND id = $2 ${lock ? 'FOR UPDATE' : ''}`,
-        [projectId, toolId],
-      );
+      const row = await rows.find(projectId, toolId, lock);
       return row && fromRow(row);
     },
-    async list(projectId, page) {
-      const select = `SELECT ${COLUMNS} FROM tools WHERE project_id = $1 ORDER BY created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
-    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
+    remove: rows.remove,
     async all(projectId) {
-      const rows = await database.query<Row>(
-        `SELECT ${COLUMNS} FROM tools WHERE project_id = $1 ORDER BY created_at, id`,
-        [projectId],
-      );
-      return rows.map(fromRow);
+      const all = await database.query<Row>(`${SELECT} WHERE project_id = $1 ORDER BY created_at, id`, [
+        projectId,
+      ]);
+      return all.map(fromRow);
     },
     async update(projectId, tool) {
       const sql = `UPDATE tools SET name = $3, description = $4, parameters = $5, http = $6, created_at = $7, updated_at = $8
          WHERE project_id = $1 AND id = $2`;
       await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
-    },
-    async remove(projectId, toolId) {
-      if (!isUuid(toolId)) return false;
-      const rows = await database.query('DELETE FROM tools WHERE project_id = $1 AND id = $2 RETURNING id', [
-        projectId,
-        toolId,
-      ]);
-      return rows.length > 0;
     },
   };
 }

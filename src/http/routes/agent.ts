@@ -1,6 +1,7 @@
 import { agentConfig, agentConfigPatch } from '../../agents/agentConfig.ts';
 import { updateAgent } from '../../agents/updateAgent.ts';
 import { notFound } from '../../base/errors.ts';
+import { isoNow } from '../../base/isoTime.ts';
 import { about, errors, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
 import type { HttpDeps } from '../ports.ts';
@@ -8,6 +9,7 @@ import type { HttpDeps } from '../ports.ts';
 const URL = '/v1/projects/:projectId/agent';
 
 export function agentRoutes(app: App, deps: HttpDeps): void {
+  const now = isoNow(deps.clock);
   app.get(
     URL,
     {
@@ -38,13 +40,7 @@ export function agentRoutes(app: App, deps: HttpDeps): void {
       },
       handler: (request) =>
         deps.storage.transaction((stores) =>
-          updateAgent(
-            stores,
-            deps.egressPolicy,
-            request.params.projectId,
-            request.body,
-            new Date(deps.clock.now()).toISOString(),
-          ),
+          updateAgent(stores, deps.egressPolicy, request.params.projectId, request.body, now()),
         ),
     });
   }

@@ -5,6 +5,7 @@ import { type Project, project, projectInput, projectPatch } from '../../account
 import { createAgent } from '../../agents/createAgent.ts';
 import { notFound } from '../../base/errors.ts';
 import { isUuid } from '../../base/ids.ts';
+import { isoNow } from '../../base/isoTime.ts';
 import type { Access } from '../access.ts';
 import { principalOf } from '../access.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
@@ -25,7 +26,7 @@ const legacyUsage = z.object({
 
 export function projectRoutes(app: App, deps: HttpDeps): void {
   const { storage } = deps;
-  const now = () => new Date(deps.clock.now()).toISOString();
+  const now = isoNow(deps.clock);
 
   app.post(
     '/v1/projects',

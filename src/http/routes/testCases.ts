@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { definedOnly } from '../../base/definedOnly.ts';
 import { notFound } from '../../base/errors.ts';
+import { isoNow } from '../../base/isoTime.ts';
 import { type TestCase, testCase, testCaseInput, testCasePatch } from '../../suites/testCase.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
@@ -15,7 +16,7 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
   const read = { access: { kind: 'project', scope: 'read' } } as const;
   const write = { access: { kind: 'project', scope: 'write' } } as const;
   const base = '/v1/projects/:projectId/test-cases';
-  const now = () => new Date(deps.clock.now()).toISOString();
+  const now = isoNow(deps.clock);
 
   app.get(
     base,

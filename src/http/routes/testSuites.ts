@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { invalid, notFound } from '../../base/errors.ts';
+import { isoNow } from '../../base/isoTime.ts';
 import type { TestCaseStore } from '../../suites/stores.ts';
 import { type TestSuite, testSuite, testSuiteInput, testSuitePatch } from '../../suites/testSuite.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
@@ -16,7 +17,7 @@ export function testSuiteRoutes(app: App, deps: HttpDeps): void {
   const read = { access: { kind: 'project', scope: 'read' } } as const;
   const write = { access: { kind: 'project', scope: 'write' } } as const;
   const base = '/v1/projects/:projectId/test-suites';
-  const now = () => new Date(deps.clock.now()).toISOString();
+  const now = isoNow(deps.clock);
 
   app.get(
     base,

@@ -4,6 +4,7 @@ import { findPathway } from '../../agents/pathwayEdits.ts';
 import { createdTool, patchTool, type Tool, tool, toolInput, toolPatch } from '../../agents/tool.ts';
 import { requireUnused, requireUsableTool } from '../../agents/toolRules.ts';
 import { notFound } from '../../base/errors.ts';
+import { isoNow } from '../../base/isoTime.ts';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
 import { createOnce } from '../idempotency.ts';
@@ -16,7 +17,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
   const read = { access: { kind: 'project', scope: 'read' } } as const;
   const write = { access: { kind: 'project', scope: 'write' } } as const;
   const base = '/v1/projects/:projectId/tools';
-  const now = () => new Date(deps.clock.now()).toISOString();
+  const now = isoNow(deps.clock);
 
   app.get(
     base,
