@@ -74,6 +74,8 @@ async function build(
   closeAll: () => Promise<void>,
 ): Promise<Gateway> {
   const clock = systemClock;
+  // A wrong setting ends the start before anything is made.
+  if (config.REDIS_URL) await requireKnownMaster(config.REDIS_URL);
   await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
   if (!config.DATABASE_URL || !config.REDIS_URL) closers.push(await lockFolder(config.DATA_DIR));
 
@@ -83,7 +85,6 @@ async function build(
   const [database, redisUrl] = await Promise.all([
     openDatabase(config, logger, closers),
     config.REDIS_URL ?? startRedis(config, logger, closers),
-    config.REDIS_URL && requireKnownMaster(config.REDIS_URL),
   ]);
   await requireSameSealer(database, sealer);
   const storage = createStorage(database, sealer);
