@@ -163,7 +163,7 @@ async function build(
 
   const calls = buildCalls({
     storage,
-    redisUrl,
+    jobs,
     redis,
     subscriber: connect(),
     conversations,

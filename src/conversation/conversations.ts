@@ -21,12 +21,6 @@ export interface PreparedSession {
 /** Reads the turn's request off the session as it is once the turn's time has come. */
 export type TurnReader = (session: Session) => TurnRequest;
 
-/** A session that is to be, and the first event of its history. */
-export interface PreparedSession {
-  readonly session: Session;
-  readonly started: SessionEvent;
-}
-
 /** Talks, from their begin to their end; what the HTTP API and the voice side both stand on. */
 export interface Conversations {
   /**
@@ -36,8 +30,6 @@ export interface Conversations {
   prepare(session: NewSession): Promise<PreparedSession>;
   /** @throws {CallwayError} 400 `session_id_in_use` */
   create(session: NewSession): Promise<Session>;
-  /** Makes a session for somebody who keeps it together with something else, such as its call. */
-  prepare(session: NewSession): Promise<PreparedSession>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /**
    * Takes one turn of a session, which is made where there is none. Turns of one session run one at a time, on any

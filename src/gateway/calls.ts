@@ -18,7 +18,7 @@ import { beginNodeLife } from '../calls/nodeLife.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { Calls } from '../http/ports.ts';
-import { openJobs } from '../queue/bull.ts';
+import type { Jobs } from '../queue/bull.ts';
 import { redisCallQueue } from '../queue/callQueue.ts';
 import { redisLeases } from '../queue/leases.ts';
 import { redisNodeBus } from '../queue/nodeBus.ts';
@@ -30,7 +30,7 @@ import type { createStorage } from '../storage/storage.ts';
 
 export interface CallParts {
   readonly storage: ReturnType<typeof createStorage>;
-  readonly redisUrl: string;
+  readonly jobs: Jobs;
   readonly redis: RedisConnection;
   /** A connection that nothing else uses. */
   readonly subscriber: RedisConnection;
@@ -69,15 +69,11 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   const { storage, redis, conversations, recordings, clock, makeId, logger, nodeId } = parts;
   const { calls, phoneNumbers, trunks, recordingRemovals } = storage.stores;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const jobs = openJobs({
-    url: parts.redisUrl,
-    onError: (error, queue) => logger.warn({ reason: error.message, queue }, 'queue trouble'),
-  });
   const lock = redisNumberLock(redis);
   const slots = redisTrunkSlots(redis);
   const health = redisTrunkHealth(redis);
   const leases = redisLeases(redis, nodeId);
-  const queue = redisCallQueue(jobs);
+  const queue = redisCallQueue(parts.jobs);
   const bus = redisNodeBus({ publisher: redis, subscriber: parts.subscriber, onError });
   const finisher = createCallFinisher({
     calls,
@@ -92,7 +88,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   const control = createCallControl({ calls, finisher, queue, bus, clock, onError });
   const acceptance = { phoneNumbers, trunks, conversations, lock, queue, clock, makeId, onError };
   const ending = { calls, recordings, finisher, queue, clock, onError };
-  const closers: (() => Promise<void>)[] = [() => jobs.close()];
+  const closers: (() => Promise<void>)[] = [];
 
   return {
     services: {
