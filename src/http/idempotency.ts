@@ -48,7 +48,6 @@ export async function createOnce<Body>(
  * answer is kept right after the work. A repetition that comes in between, or after a crash in between, runs the work
  * again; the work must bear that, by refusing what exists already or by doing no harm.
  *
- * @param after - What else is written together with the kept answer.
  * @throws {CallwayError} 409 `idempotency_key_reused`
  */
 export async function createOnceApart<Body>(
@@ -57,7 +56,6 @@ export async function createOnceApart<Body>(
   reply: FastifyReply,
   creation: Creation<Body>,
   work: () => Promise<Body>,
-  after?: (stores: Stores) => Promise<void>,
 ): Promise<Body> {
   const key = keyOfRequest(request);
   const kept = key === undefined ? undefined : await lookUp(deps, request, key);
@@ -69,14 +67,11 @@ export async function createOnceApart<Body>(
     return replay(reply, meanwhile) as Body;
   });
   if (reply.hasHeader(REPLAYED_HEADER)) return body;
-  if (key === undefined && !after) {
+  if (key === undefined) {
     reply.code(creation.status);
     return body;
   }
-  return await createOnce(deps, request, reply, creation, async (stores) => {
-    await after?.(stores);
-    return body;
-  });
+  return await createOnce(deps, request, reply, creation, async () => body);
 }
 
 /**
