@@ -25,7 +25,7 @@ export type TurnReader = (session: Session) => TurnRequest;
 export interface Conversations {
   /**
    * Makes a session ready to begin, on the release that callers get now, and keeps nothing of it yet: for whoever keeps
-   * it in a transaction of theirs, by the sessions' store.
+   * it in a transaction of theirs, together with its call or with the answer that tells of it.
    */
   prepare(session: NewSession): Promise<PreparedSession>;
   /** @throws {CallwayError} 400 `session_id_in_use` */
@@ -41,7 +41,8 @@ export interface Conversations {
   /** @returns Whether there was a live session to end. */
   end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean>;
   /**
-   * Ends a session that is idle, unless a turn has been taken, or has begun, since it was found to be: that one is waited for.
+   * Ends a session that is idle, unless a turn has been taken, or has begun, since it was found to be: that one is
+   * waited for.
    *
    * @returns Whether it was ended.
    * @throws {CallwayError} 409 `session_busy` when a turn of it lasts too long to be waited for.
