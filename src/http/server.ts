@@ -32,6 +32,7 @@ import { datasetRoutes } from './routes/datasets.ts';
 import { datasetUploadRoutes } from './routes/datasetUpload.ts';
 import { knowledgebaseRoutes } from './routes/knowledgebases.ts';
 import { knowledgeQueryRoutes } from './routes/knowledgeQuery.ts';
+import { mediaStreamRoutes } from './routes/mediaStreams.ts';
 import { modelRoutes } from './routes/models.ts';
 import { operationsRoutes } from './routes/operations.ts';
 import { outboundCallRoutes } from './routes/outboundCalls.ts';
@@ -123,6 +124,7 @@ const ROUTES = [
   sessionRoutes,
   sessionHistoryRoutes,
   webhookRoutes,
+  mediaStreamRoutes,
   knowledgebaseRoutes,
   datasetRoutes,
   datasetUploadRoutes,

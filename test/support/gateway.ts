@@ -63,7 +63,14 @@ export interface GatewayOptions {
 export async function startTestGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const { env = {}, database = 'server', dataDir } = options;
   const closers: (() => unknown)[] = [];
-  const settings: Record<string, string> = { PORT: '0', LOG_LEVEL: 'silent', ...env };
+  // Without voice and media: their threads cost more than most tests do.
+  const settings: Record<string, string> = {
+    PORT: '0',
+    SIP_PORT: '0',
+    ROLES: 'api,worker',
+    LOG_LEVEL: 'silent',
+    ...env,
+  };
   if (dataDir === undefined) {
     const folder = makeTempDir();
     closers.push(folder.remove);

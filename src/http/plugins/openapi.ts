@@ -57,6 +57,7 @@ const TAGS = [
   ['Calls', 'Phone calls and their recordings.'],
   ['Calls', 'Phone calls, from the order to the recording.'],
   ['Trunks', 'SIP trunks, and the numbers that calls go out from and come in to.'],
+  ['Media streams', 'Talking with the agent by audio over a WebSocket.'],
   ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
   ['Tests', 'Test cases, and suites of them.'],
   ['Operations', 'Health, readiness, numbers.'],
