@@ -1,8 +1,8 @@
 import type { IncomingCall, Telephony } from '../calls/callLeg.ts';
+import { readCarrierNumber } from '../calls/number.ts';
 import type { PhoneNumberStore } from '../calls/stores.ts';
 import type { Trunk } from '../calls/trunk.ts';
 import type { IncomingRequest } from './control/incoming.ts';
-import { readDialString } from './dialString.ts';
 import { dialledUser, offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
@@ -63,8 +63,8 @@ async function chooseTrunk(
 ): Promise<Trunk> {
   const ranked = await Promise.all(
     candidates.map(async (trunk) => {
-      const number = readDialString(dialledUser(invite, trunk), trunk.numberFormat);
-      const found = await numbers.findByNumber(trunk.projectId, number);
+      const number = readCarrierNumber(dialledUser(invite, trunk));
+      const found = number === undefined ? undefined : await numbers.findByNumber(trunk.projectId, number);
       const isNamed = trunk.username !== null && invite.uri.startsWith(`sip:${trunk.username}@`);
       const isListed = found?.trunkIds.includes(trunk.id) ?? false;
       return { trunk, rank: (found ? 4 : 0) + (isListed ? 2 : 0) + (isNamed ? 1 : 0) };

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { CallwayError } from '../../base/errors.ts';
 import type { CallLeg, IncomingCall } from '../../calls/callLeg.ts';
+import { readCarrierNumber } from '../../calls/number.ts';
 import type { Trunk } from '../../calls/trunk.ts';
 import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
-import { readDialString } from '../dialString.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
 import { createSdpSession, type SdpSession } from '../sdp/session.ts';
 import { readNameAddress, readUri } from '../sip/address.ts';
@@ -110,14 +110,15 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
     sipCallId: call.sipCallId,
     dialogId: invite.dialogId,
     trunk,
+    ownNumber: call.toNumber,
     selfUri: identityUri(trunk, call.toNumber),
     state: { kind: 'confirming' },
     trace: call.trace,
-    steps: lateOffer(sdp, answered !== undefined, (agreement) => core.apply(agreement)),
+    steps: lateOffer(sdp, answered !== undefined, (agreement) => core.audio.apply(agreement)),
   });
-  core.setMedia(session, sdp);
+  core.audio.set(session, sdp);
   try {
-    if (answered) await core.apply(answered);
+    if (answered) await core.audio.apply(answered);
     await invite.respond(200, { headers: { Allow: ALLOW }, body: answered?.body ?? sdp.offer() });
   } catch (error) {
     core.dispatch({ kind: 'failed' });
@@ -144,9 +145,10 @@ function lateOffer(sdp: SdpSession, isConnected: boolean, apply: (agreement: Agr
 function numbersOf(invite: IncomingRequest, trunk: Trunk): { fromNumber: string; toNumber: string } {
   const identity = invite.text.header('p-asserted-identity') ?? invite.text.header('from') ?? '';
   const caller = readUri(readNameAddress(identity)?.uri ?? '')?.user ?? '';
+  const callee = dialledUser(invite, trunk);
   return {
-    fromNumber: readDialString(caller, trunk.numberFormat),
-    toNumber: readDialString(dialledUser(invite, trunk), trunk.numberFormat),
+    fromNumber: readCarrierNumber(caller) ?? caller,
+    toNumber: readCarrierNumber(callee) ?? callee,
   };
 }
 

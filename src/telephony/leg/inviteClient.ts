@@ -18,8 +18,6 @@ export interface InviteRequest {
 }
 
 export interface InviteListener {
-  /** An INVITE is on its way: the first, or the next one after a challenge or redirection. */
-  onSent(): void;
   /** The peer, or something before it, lives: any answer at all. */
   onAnyAnswer(): void;
   onRinging(sdp: string | undefined): void;
@@ -82,7 +80,6 @@ export function startInvite(
   const onSent = (done: SentRequest) => {
     sent = done;
     if (canceled) sendCancel(canceled);
-    else listener.onSent();
   };
   const onFailed = (error: unknown) => {
     if (isOver) return;

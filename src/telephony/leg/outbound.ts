@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { CallLeg, DialRequest } from '../../calls/callLeg.ts';
+import { writeNumber } from '../../calls/number.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
-import { dialString } from '../dialString.ts';
 import { createSdpSession, type SdpSession } from '../sdp/session.ts';
 import { createAuthenticator } from '../sip/digest.ts';
 import type { CallTrace } from '../trace/traces.ts';
@@ -37,8 +37,9 @@ export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
   const { trunk } = request;
   const sipCallId = deps.makeCallId();
   const tag = deps.makeToken();
-  const ownNumber = dialString(request.fromNumber, trunk.numberFormat);
-  const selfUri = identityUri(trunk, ownNumber);
+  const { fromNumber } = request;
+  const ownUser = writeNumber(fromNumber, { format: trunk.numberFormat, callingNumber: fromNumber });
+  const selfUri = identityUri(trunk, ownUser);
   const trace = deps.traceCall(sipCallId);
   trace.assign(request.projectId, request.callId);
   const dialogId = `${sipCallId};from-tag=${tag}`;
@@ -57,7 +58,7 @@ export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
     if (!sdp || description === answer) return;
     const agreement = sdp.acceptAnswer(description);
     answer = description;
-    await core.apply(agreement);
+    await core.audio.apply(agreement);
   };
   const invite = () => {
     const response = deps.showsTrying
@@ -65,16 +66,15 @@ export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
       : undefined;
     startTimer(request.ringTimeoutMs, 'ringTimeout');
     const outgoing = {
-      uri: dialledUri(trunk, request.toNumber),
+      uri: dialledUri(trunk, request.toNumber, fromNumber),
       route: routeOf(trunk),
-      headers: inviteHeaders(request, { sipCallId, tag, selfUri, ownNumber }),
+      headers: inviteHeaders(request, { sipCallId, tag, selfUri, ownUser }),
       body: sdp?.offer() ?? '',
       dialogId,
       followRedirects: trunk.followRedirects,
     };
     const authenticator = createAuthenticator(credentialsOf(trunk), deps.makeToken);
     client = startInvite(deps.control, outgoing, authenticator, {
-      onSent: () => undefined,
       onAnyAnswer: () => response?.cancel(),
       onRinging(description) {
         if (description === undefined) return core.dispatch({ kind: 'ringing', hasEarlyMedia: false });
@@ -106,6 +106,7 @@ export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
     sipCallId,
     dialogId,
     trunk,
+    ownNumber: fromNumber,
     selfUri,
     state: { kind: 'preparing' },
     trace,
@@ -123,7 +124,7 @@ export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
       const { address, rtpPort } = session;
       const { codecs, srtp } = trunk;
       sdp = createSdpSession({ address, rtpPort, codecs, srtp, randomBytes });
-      core.setMedia(session, sdp);
+      core.audio.set(session, sdp);
       core.dispatch({ kind: 'prepared' });
     },
     (error: unknown) => {
@@ -135,8 +136,8 @@ export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
 }
 
 function inviteHeaders(
-  { trunk, toNumber }: DialRequest,
-  own: { sipCallId: string; tag: string; selfUri: string; ownNumber: string },
+  { trunk, fromNumber, toNumber }: DialRequest,
+  own: { sipCallId: string; tag: string; selfUri: string; ownUser: string },
 ): Record<string, string> {
   const added = Object.entries(trunk.headers).filter(([name]) => !OURS.has(name.toLowerCase()));
   return {
@@ -145,8 +146,8 @@ function inviteHeaders(
     ...Object.fromEntries(added),
     'Call-ID': own.sipCallId,
     From: `<${own.selfUri}>;tag=${own.tag}`,
-    To: `<${dialledUri({ ...trunk, transport: 'udp' }, toNumber)}>`,
-    Contact: `<${contactUri(trunk, trunk.username ?? own.ownNumber)}>`,
+    To: `<${dialledUri({ ...trunk, transport: 'udp' }, toNumber, fromNumber)}>`,
+    Contact: `<${contactUri(trunk, trunk.username ?? own.ownUser)}>`,
     Allow: ALLOW,
     Supported: 'timer, 100rel',
     'Content-Type': 'application/sdp',

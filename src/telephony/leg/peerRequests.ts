@@ -1,8 +1,7 @@
 import type { LegEvents } from '../../calls/callLeg.ts';
-import type { TrunkInput } from '../../calls/trunk.ts';
+import { readCarrierNumber } from '../../calls/number.ts';
 import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
-import { readDialString } from '../dialString.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
 import type { SdpSession } from '../sdp/session.ts';
 import { readNameAddress, readUri } from '../sip/address.ts';
@@ -16,7 +15,6 @@ export interface PeerRequests {
 }
 
 export interface PeerRequestsDeps {
-  readonly numberFormat: TrunkInput['numberFormat'];
   readonly sdp: () => SdpSession | undefined;
   readonly apply: (agreement: Agreement) => Promise<void>;
   readonly announce: <Name extends 'dtmf' | 'transferRequested'>(name: Name, value: LegEvents[Name]) => void;
@@ -80,8 +78,7 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
     if (uri.headers !== '') return await request.respond(603);
     if (!deps.isUp()) return await request.respond(500, { headers: { 'Retry-After': RETRY_SECONDS } });
     await deps.acceptReferral(request);
-    const number = readDialString(uri.user, deps.numberFormat);
-    return announce('transferRequested', { to: number.startsWith('+') ? number : target.uri });
+    return announce('transferRequested', { to: readCarrierNumber(uri.user) ?? target.uri });
   };
   const leave = async (request: IncomingRequest) => {
     if (request.isFromServer) return dispatch({ kind: 'lost' });

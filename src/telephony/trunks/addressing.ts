@@ -1,5 +1,5 @@
+import { writeNumber } from '../../calls/number.ts';
 import { DEFAULT_SIP_PORT, type Trunk } from '../../calls/trunk.ts';
-import { dialString } from '../dialString.ts';
 import { bracketed, encodeUser, readUri } from '../sip/address.ts';
 import type { Credentials } from '../sip/digest.ts';
 
@@ -18,9 +18,9 @@ export function trunkUri(trunk: TrunkAddress, user = ''): string {
   return `sip:${user === '' ? '' : `${encodeUser(user)}@`}${bracketed(trunk.host)}${port}${transportOf(trunk)}`;
 }
 
-/** The Request-URI for a number. */
-export function dialledUri(trunk: TrunkAddress, number: string): string {
-  return trunkUri(trunk, dialString(number, trunk.numberFormat));
+/** The Request-URI for a number. @param callingNumber - In normal form; says what is national. */
+export function dialledUri(trunk: TrunkAddress, number: string, callingNumber: string): string {
+  return trunkUri(trunk, writeNumber(number, { format: trunk.numberFormat, callingNumber }));
 }
 
 /** Where requests go first, when that is not the host. */

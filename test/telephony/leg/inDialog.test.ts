@@ -158,13 +158,13 @@ test('a peer asks for a transfer, and hears that it is under way', async () => {
   expect(header(notify, 'Subscription-State')).toBe('active;expires=60');
   expect(notify).toContain('SIP/2.0 100 Trying');
   answer(notify, '200 OK');
-  expect(call.events).toContain('transfer to +886912000111');
+  await vi.waitFor(() => expect(call.events).toContain('transfer to +886912000111'));
 });
 
 test('a peer that wants no reports gets none', async () => {
   const reply = await ask('REFER', ['Refer-To: <sip:desk@pbx.example>', 'Refer-Sub: false']);
   expect(header(reply, 'Refer-Sub')).toBe('false');
-  expect(call.events).toContain('transfer to sip:desk@pbx.example');
+  await vi.waitFor(() => expect(call.events).toContain('transfer to sip:desk@pbx.example'));
   expect(await rig.phone.silent(/^NOTIFY /, 50)).toBe(true);
 });
 

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { keepRegistered, type RegistrationState } from '../../src/telephony/trunks/registration.ts';
+import { type Kamailio, startKamailio } from '../sip/support/kamailio.ts';
+import { startTelephonyRig, type TelephonyRig, trunkOf, watchLeg } from '../support/telephonyRig.ts';
+
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+let carrier: Kamailio;
+let caller: TelephonyRig;
+let callee: TelephonyRig;
+
+beforeAll(async () => {
+  if (skip) return;
+  [carrier, caller, callee] = await Promise.all([
+    startKamailio('carrier'),
+    startTelephonyRig(),
+    startTelephonyRig({ inbound: { inboundCidrs: ['127.0.0.1'], username: 'bob' } }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([carrier?.close(), caller?.close(), callee?.close()]);
+});
+
+function register(password: string) {
+  const states: RegistrationState[] = [];
+  const trunk = trunkOf({
+    host: '127.0.0.1',
+    port: carrier.port,
+    register: true,
+    username: 'bob',
+    password,
+    realm: 'carrier.test',
+  });
+  const registration = keepRegistered(trunk, {
+    control: callee.control,
+    clock: systemClock,
+    random: Math.random,
+    makeToken: () => Math.random().toString(16).slice(2),
+    onChange: (state) => states.push(state),
+  });
+  return { registration, states };
+}
+
+const dial = (password = 'secret') =>
+  caller.dial(
+    { port: carrier.port, username: 'alice', password, realm: 'carrier.test' },
+    { fromNumber: 'alice', toNumber: 'bob' },
+  );
+
+describe.skipIf(skip)('over Kamailio', () => {
+  test('a wrong password registers nothing, and calls nobody', async () => {
+    const { registration, states } = register('wrong');
+    await vi.waitFor(() => expect(states).toHaveLength(1));
+    expect(states).toEqual([{ isRegistered: false, error: 'REGISTER was answered 401 Unauthorized' }]);
+    await registration.close();
+    expect(await dial('wrong').ended).toMatchObject({ outcome: 'trunk_error', sip: { code: 407 } });
+    expect(await dial().ended).toMatchObject({ outcome: 'invalid_number', sip: { code: 404 } });
+  });
+
+  test('a registered trunk is called with digest, talks by Record-Route, and is gone when it unregisters', async () => {
+    const { registration, states } = register('secret');
+    await vi.waitFor(() => expect(states).toEqual([{ isRegistered: true, error: null }]));
+    const outbound = dial();
+    const incoming = await callee.incoming();
+    expect(incoming.trunk.username).toBe('bob');
+    incoming.ring();
+    const inbound = watchLeg(await incoming.answer('call-2'));
+    await vi.waitFor(() =>
+      expect([outbound.events, inbound.events]).toEqual([['ringing', 'answered'], ['answered']]),
+    );
+    inbound.leg.hangup({ q850Cause: 31, text: 'done' });
+    expect(await outbound.ended).toEqual({
+      outcome: 'remote_hangup',
+      sip: { code: 200, reason: 'OK' },
+      q850Cause: 31,
+    });
+    expect(await inbound.ended).toMatchObject({ outcome: 'local_hangup' });
+    await registration.close();
+    expect(await dial().ended).toMatchObject({ outcome: 'invalid_number' });
+  });
+});
