@@ -96,9 +96,10 @@ export interface LegEnd {
 
 /**
  * After the answer: `remote_hangup`, `local_hangup`, `lost` (dialog or control connection gone). Before it: the rest.
- * `unreachable` is no answer of any kind within the trunk's time, or no way to the host; `no_answer` the ring timeout,
- * 408 after ringing and 480; `declined` 603, 607, 608; `busy` 486, 600; `invalid_number` 404, 484, 604; `rejected`
- * other 4xx and 6xx; `trunk_error` 5xx and what goes wrong on our side of the trunk.
+ * `unreachable` is no answer of any kind within the trunk's time, no way to the host, or 408 without ringing;
+ * `no_answer` the ring timeout, 408 after ringing and 480; `declined` 603, 607, 608; `busy` 486, 600; `invalid_number`
+ * 404, 484, 604; `rejected` other 3xx, 4xx and 6xx; `trunk_error` 5xx, 401 and 407 that our password does not satisfy,
+ * and what else goes wrong on our side of the trunk.
  */
 export type LegOutcome =
   | 'remote_hangup'
