@@ -119,10 +119,15 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
   core.audio.set(session, sdp);
   try {
     if (answered) await core.audio.apply(answered);
-    await invite.respond(200, { headers: { Allow: ALLOW }, body: answered?.body ?? sdp.offer() });
   } catch (error) {
     core.dispatch({ kind: 'failed' });
     call.refuse(500);
+    throw error;
+  }
+  try {
+    await invite.respond(200, { headers: { Allow: ALLOW }, body: answered?.body ?? sdp.offer() });
+  } catch (error) {
+    core.dispatch({ kind: 'failed' });
     const message = 'The call could not be answered; the caller may have hung up';
     throw new CallwayError('unavailable', 'call_not_answered', message, { cause: error });
   }

@@ -48,123 +48,163 @@ const MAX_SESSION_SECONDS = 86_400;
  * acknowledges, and sees a cancellation through even when the call is taken at the same moment.
  */
 export function startInvite(
-  control: Pick<SipControl, 'request' | 'requestLater'>,
+  control: InviteControl,
   request: InviteRequest,
   authenticator: Authenticator,
   listener: InviteListener,
 ): InviteClient {
-  let { uri, route } = request;
-  let sequence = 0;
-  let redirects = 0;
-  let session = { seconds: FIRST_SESSION_SECONDS, minimum: MIN_SESSION_SECONDS };
-  let credentials: Record<string, string> = {};
-  let sent: SentRequest | undefined;
-  let canceled: Q850Reason | undefined;
-  let isOver = false;
+  const run = new InviteRun(control, request, authenticator, listener);
+  run.attempt();
+  return run;
+}
 
-  const attempt = () => {
-    sequence += 1;
-    sent = undefined;
+type InviteControl = Pick<SipControl, 'request' | 'requestLater'>;
+
+class InviteRun implements InviteClient {
+  readonly #control: InviteControl;
+  readonly #request: InviteRequest;
+  readonly #authenticator: Authenticator;
+  readonly #listener: InviteListener;
+  #uri: string;
+  #route: string | undefined;
+  #sequence = 0;
+  #redirects = 0;
+  #session = { seconds: FIRST_SESSION_SECONDS, minimum: MIN_SESSION_SECONDS };
+  #credentials: Record<string, string> = {};
+  /** The INVITE that is under way; undefined until it is on the wire. */
+  #sent: SentRequest | undefined;
+  #canceled: Q850Reason | undefined;
+  #isOver = false;
+
+  constructor(
+    control: InviteControl,
+    request: InviteRequest,
+    authenticator: Authenticator,
+    listener: InviteListener,
+  ) {
+    this.#control = control;
+    this.#request = request;
+    this.#authenticator = authenticator;
+    this.#listener = listener;
+    this.#uri = request.uri;
+    this.#route = request.route;
+  }
+
+  attempt(): void {
+    this.#sequence += 1;
+    this.#sent = undefined;
     const headers = {
-      ...request.headers,
-      CSeq: `${sequence} INVITE`,
-      'Session-Expires': String(session.seconds),
-      'Min-SE': String(session.minimum),
-      ...credentials,
+      ...this.#request.headers,
+      CSeq: `${this.#sequence} INVITE`,
+      'Session-Expires': String(this.#session.seconds),
+      'Min-SE': String(this.#session.minimum),
+      ...this.#credentials,
     };
-    const handlers = { onResponse, onLost };
-    control
-      .request({ method: 'INVITE', uri, headers, body: request.body, ...(route ? { route } : {}) }, handlers)
-      .then(onSent, onFailed);
-  };
-  const onSent = (done: SentRequest) => {
-    sent = done;
-    if (canceled) sendCancel(canceled);
-  };
-  const onFailed = (error: unknown) => {
-    if (isOver) return;
-    isOver = true;
-    listener.onFailed(error);
-  };
-  const onLost = (reason: string) => {
-    isOver = true;
-    // The SIP server may be there still, and with it the ringing; it is to end.
-    if (sent) control.requestLater(cancelOf(sent, canceled));
-    listener.onLost(reason);
-  };
-  const sendCancel = (reason: Q850Reason) => {
-    // It is refused when the final answer is there already, which then tells the rest.
-    if (sent) control.request(cancelOf(sent, reason), DEAF).catch(() => undefined);
-  };
+    const route = this.#route === undefined ? {} : { route: this.#route };
+    const handlers = {
+      onResponse: (response: SipResponse) => this.#onResponse(response),
+      onLost: (reason: string) => this.#onLost(reason),
+    };
+    this.#control
+      .request({ method: 'INVITE', uri: this.#uri, headers, body: this.#request.body, ...route }, handlers)
+      .then(
+        (sent) => this.#onSent(sent),
+        (error: unknown) => this.#onFailed(error),
+      );
+  }
 
-  const onResponse = (response: SipResponse) => {
-    if (response.isFromPeer) listener.onAnyAnswer();
-    if (response.status < 200) return onProvisional(response);
-    if (response.status < 300) return onSuccess(response);
-    if (!canceled && mayTryAgain(response)) return attempt();
-    isOver = true;
-    listener.onRefused(refusalOf(response));
-  };
-  const onProvisional = (response: SipResponse) => {
+  cancel(reason: Q850Reason): void {
+    if (this.#isOver || this.#canceled) return;
+    this.#canceled = reason;
+    this.#sendCancel(reason);
+  }
+
+  #onSent(sent: SentRequest): void {
+    this.#sent = sent;
+    if (this.#canceled) this.#sendCancel(this.#canceled);
+  }
+
+  #onFailed(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#listener.onFailed(error);
+  }
+
+  #onLost(reason: string): void {
+    this.#isOver = true;
+    // The SIP server may be there still, and with it the ringing; it is to end.
+    if (this.#sent) this.#control.requestLater(cancelOf(this.#sent, this.#canceled));
+    this.#listener.onLost(reason);
+  }
+
+  #sendCancel(reason: Q850Reason): void {
+    // It is refused when the final answer is there already, which then tells the rest.
+    if (this.#sent) this.#control.request(cancelOf(this.#sent, reason), DEAF).catch(() => undefined);
+  }
+
+  #onResponse(response: SipResponse): void {
+    if (response.isFromPeer) this.#listener.onAnyAnswer();
+    if (response.status < 200) this.#onProvisional(response);
+    else if (response.status < 300) this.#onSuccess(response);
+    else if (!this.#canceled && this.#mayTryAgain(response)) this.attempt();
+    else {
+      this.#isOver = true;
+      this.#listener.onRefused(refusalOf(response));
+    }
+  }
+
+  #onProvisional(response: SipResponse): void {
     if (response.status === 100) return;
     response.acknowledge();
-    if (canceled || response.status < 180 || response.status === 199) return;
-    listener.onRinging(sdpOf(response));
-  };
-  const onSuccess = (response: SipResponse) => {
-    isOver = true;
-    response.acknowledge({ headers: credentials });
-    if (!canceled) return listener.onAccepted(sdpOf(response));
+    if (this.#canceled || response.status < 180 || response.status === 199) return;
+    this.#listener.onRinging(sdpOf(response));
+  }
+
+  #onSuccess(response: SipResponse): void {
+    this.#isOver = true;
+    response.acknowledge({ headers: this.#credentials });
+    if (!this.#canceled) {
+      this.#listener.onAccepted(sdpOf(response));
+      return;
+    }
     // Whoever sees that the two crossed hangs up; the SIP server may have done it already.
-    const bye = {
-      method: 'BYE',
-      dialogId: request.dialogId,
-      headers: { Reason: formatReason(canceled) },
-    };
-    control.request(bye, DEAF).catch(() => undefined);
-    listener.onRefused(refusalOf(response));
-  };
+    const headers = { Reason: formatReason(this.#canceled) };
+    const bye = { method: 'BYE', dialogId: this.#request.dialogId, headers };
+    this.#control.request(bye, DEAF).catch(() => undefined);
+    this.#listener.onRefused(refusalOf(response));
+  }
 
-  const mayTryAgain = (response: SipResponse): boolean => {
-    if (response.status === 401 || response.status === 407) return authenticate(response);
-    if (response.status === 422) return lengthenSession(response);
-    return response.status < 400 && redirect(response);
-  };
-  const authenticate = (response: SipResponse): boolean => {
-    if (!sent) return false;
-    const answer = authenticator.answer(response.text, {
-      method: 'INVITE',
-      uri: sent.uri,
-      body: request.body,
-    });
+  #mayTryAgain(response: SipResponse): boolean {
+    if (response.status === 401 || response.status === 407) return this.#authenticate(response);
+    if (response.status === 422) return this.#lengthenSession(response);
+    return response.status < 400 && this.#redirect(response);
+  }
+
+  #authenticate(response: SipResponse): boolean {
+    if (!this.#sent) return false;
+    const challenged = { method: 'INVITE', uri: this.#sent.uri, body: this.#request.body };
+    const answer = this.#authenticator.answer(response.text, challenged);
     if (!answer) return false;
-    credentials = answer;
-    route = pinned(route ?? uri, response.source) ?? route;
+    this.#credentials = answer;
+    this.#route = pinned(this.#route ?? this.#uri, response.source) ?? this.#route;
     return true;
-  };
-  const lengthenSession = (response: SipResponse): boolean => {
-    const minimum = Number.parseInt(response.text.header('min-se') ?? '', 10);
-    if (!(minimum > session.minimum && minimum <= MAX_SESSION_SECONDS)) return false;
-    session = { seconds: Math.max(session.seconds, minimum), minimum };
-    return true;
-  };
-  const redirect = (response: SipResponse): boolean => {
-    const target = request.followRedirects ? firstContact(response) : undefined;
-    if (target === undefined || redirects >= MAX_REDIRECTS) return false;
-    redirects += 1;
-    uri = target;
-    route = request.route;
-    return true;
-  };
+  }
 
-  attempt();
-  return {
-    cancel(reason) {
-      if (isOver || canceled) return;
-      canceled = reason;
-      if (sent) sendCancel(reason);
-    },
-  };
+  #lengthenSession(response: SipResponse): boolean {
+    const minimum = Number.parseInt(response.text.header('min-se') ?? '', 10);
+    if (!(minimum > this.#session.minimum && minimum <= MAX_SESSION_SECONDS)) return false;
+    this.#session = { seconds: Math.max(this.#session.seconds, minimum), minimum };
+    return true;
+  }
+
+  #redirect(response: SipResponse): boolean {
+    const target = this.#request.followRedirects ? firstContact(response) : undefined;
+    if (target === undefined || this.#redirects >= MAX_REDIRECTS) return false;
+    this.#redirects += 1;
+    this.#uri = target;
+    this.#route = this.#request.route;
+    return true;
+  }
 }
 
 const DEAF = { onResponse: () => undefined, onLost: () => undefined };

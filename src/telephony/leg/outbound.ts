@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import type { Timer } from '../../base/clock.ts';
 import type { CallLeg, DialRequest } from '../../calls/callLeg.ts';
 import { writeNumber } from '../../calls/number.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
-import { createSdpSession, type SdpSession } from '../sdp/session.ts';
+import { createSdpSession } from '../sdp/session.ts';
 import { createAuthenticator } from '../sip/digest.ts';
 import type { CallTrace } from '../trace/traces.ts';
 import { contactUri, credentialsOf, dialledUri, identityUri, routeOf } from '../trunks/addressing.ts';
-import { type InviteClient, isUnreachable, startInvite } from './inviteClient.ts';
-import { createLeg, type LegDeps } from './leg.ts';
+import { type InviteClient, type InviteListener, isUnreachable, startInvite } from './inviteClient.ts';
+import { createLeg, type LegCore, type LegDeps } from './leg.ts';
 
 export interface OutboundDeps extends LegDeps {
   readonly media: MediaEngine;
@@ -33,121 +34,173 @@ const OURS = new Set(
 
 /** Places a call over one trunk. */
 export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
-  const { clock, onError } = deps;
-  const { trunk } = request;
-  const sipCallId = deps.makeCallId();
-  const tag = deps.makeToken();
-  const { fromNumber } = request;
-  const ownUser = writeNumber(fromNumber, { format: trunk.numberFormat, callingNumber: fromNumber });
-  const selfUri = identityUri(trunk, ownUser);
-  const trace = deps.traceCall(sipCallId);
-  trace.assign(request.projectId, request.callId);
-  const dialogId = `${sipCallId};from-tag=${tag}`;
-  const stopTimers: (() => void)[] = [];
-  let client: InviteClient | undefined;
-  let sdp: SdpSession | undefined;
-  let answer: string | undefined;
+  const call = new OutboundCall(deps, request);
+  call.prepare();
+  return call.leg;
+}
 
-  const startTimer = (delayMs: number, kind: 'ringTimeout' | 'responseTimeout') => {
-    const timer = clock.setTimer(() => core.dispatch({ kind }), delayMs);
-    stopTimers.push(() => timer.cancel());
-    return timer;
-  };
-  /** Takes what the peer plays before the answer, or says with it. A later description replaces an earlier one. */
-  const hear = async (description: string) => {
-    if (!sdp || description === answer) return;
-    const agreement = sdp.acceptAnswer(description);
-    answer = description;
-    await core.audio.apply(agreement);
-  };
-  const invite = () => {
-    const response = deps.showsTrying
-      ? startTimer(trunk.responseTimeoutSeconds * 1000, 'responseTimeout')
-      : undefined;
-    startTimer(request.ringTimeoutMs, 'ringTimeout');
+class OutboundCall {
+  readonly #deps: OutboundDeps;
+  readonly #request: DialRequest;
+  readonly #own: OwnIdentity;
+  readonly #core: LegCore;
+  readonly #timers: Timer[] = [];
+  #client: InviteClient | undefined;
+  /** What of the peer the audio is connected by. */
+  #heard: string | undefined;
+  /** What came with the 2xx, or before it. */
+  #accepted: string | undefined;
+
+  constructor(deps: OutboundDeps, request: DialRequest) {
+    this.#deps = deps;
+    this.#request = request;
+    const { trunk, fromNumber } = request;
+    const user = writeNumber(fromNumber, { format: trunk.numberFormat, callingNumber: fromNumber });
+    const sipCallId = deps.makeCallId();
+    this.#own = { sipCallId, tag: deps.makeToken(), user, uri: identityUri(trunk, user) };
+    const trace = deps.traceCall(sipCallId);
+    trace.assign(request.projectId, request.callId);
+    this.#core = createLeg(deps, {
+      sipCallId,
+      dialogId: this.#dialogId,
+      trunk,
+      ownNumber: fromNumber,
+      selfUri: this.#own.uri,
+      state: { kind: 'preparing' },
+      trace,
+      steps: {
+        connect: () => this.#connect(),
+        invite: () => this.#invite(),
+        cancel: ({ q850Cause, text }) => this.#client?.cancel({ cause: q850Cause, text }),
+        onEnd: () => this.#stopTimers(),
+      },
+    });
+  }
+
+  get leg(): CallLeg {
+    return this.#core.leg;
+  }
+
+  /** Reserves a port, which the offer names. */
+  prepare(): void {
+    const { media, mediaTimeoutMs, onError } = this.#deps;
+    const { trunk, callId } = this.#request;
+    media.open({ callId, timeoutMs: mediaTimeoutMs }).then(
+      (session) => {
+        const { address, rtpPort } = session;
+        const { codecs, srtp } = trunk;
+        this.#core.audio.set(session, createSdpSession({ address, rtpPort, codecs, srtp, randomBytes }));
+        this.#core.dispatch({ kind: 'prepared' });
+      },
+      (error: unknown) => {
+        onError(error, 'no audio could be opened for a call');
+        this.#core.dispatch({ kind: 'failed' });
+      },
+    );
+  }
+
+  #invite(): void {
+    const { control, makeToken } = this.#deps;
+    const { trunk, toNumber, fromNumber } = this.#request;
     const outgoing = {
-      uri: dialledUri(trunk, request.toNumber, fromNumber),
+      uri: dialledUri(trunk, toNumber, fromNumber),
       route: routeOf(trunk),
-      headers: inviteHeaders(request, { sipCallId, tag, selfUri, ownUser }),
-      body: sdp?.offer() ?? '',
-      dialogId,
+      headers: inviteHeaders(this.#request, this.#own),
+      body: this.#core.audio.sdp?.offer() ?? '',
+      dialogId: this.#dialogId,
       followRedirects: trunk.followRedirects,
     };
-    const authenticator = createAuthenticator(credentialsOf(trunk), deps.makeToken);
-    client = startInvite(deps.control, outgoing, authenticator, {
+    const authenticator = createAuthenticator(credentialsOf(trunk), makeToken);
+    this.#client = startInvite(control, outgoing, authenticator, this.#listener());
+  }
+
+  #listener(): InviteListener {
+    const { onError, showsTrying } = this.#deps;
+    const { dispatch } = this.#core;
+    const responseMs = this.#request.trunk.responseTimeoutSeconds * 1000;
+    const response = showsTrying ? this.#startTimer(responseMs, 'responseTimeout') : undefined;
+    this.#startTimer(this.#request.ringTimeoutMs, 'ringTimeout');
+    return {
       onAnyAnswer: () => response?.cancel(),
-      onRinging(description) {
-        if (description === undefined) return core.dispatch({ kind: 'ringing', hasEarlyMedia: false });
-        hear(description).then(
-          () => core.dispatch({ kind: 'ringing', hasEarlyMedia: true }),
-          () => core.dispatch({ kind: 'ringing', hasEarlyMedia: false }),
-        );
+      onRinging: (description) => this.#onRinging(description),
+      onAccepted: (description) => {
+        this.#accepted = description ?? this.#heard;
+        this.#stopTimers();
+        dispatch({ kind: 'accepted' });
       },
-      onAccepted(description) {
-        accepted = description ?? answer;
-        for (const stop of stopTimers) stop();
-        core.dispatch({ kind: 'accepted' });
-      },
-      onRefused: (refusal) => core.dispatch({ kind: 'refused', refusal }),
+      onRefused: (refusal) => dispatch({ kind: 'refused', refusal }),
       onFailed(error) {
         onError(error, 'an INVITE could not be sent');
-        core.dispatch({ kind: 'failed', isUnreachable: isUnreachable(error) });
+        dispatch({ kind: 'failed', isUnreachable: isUnreachable(error) });
       },
-      onLost: () => core.dispatch({ kind: 'lost' }),
-    });
-  };
-  let accepted: string | undefined;
-  const connect = async () => {
-    if (accepted === undefined) throw new Error('the peer took the call without a session description');
-    await hear(accepted);
-  };
+      onLost: () => dispatch({ kind: 'lost' }),
+    };
+  }
 
-  const core = createLeg(deps, {
-    sipCallId,
-    dialogId,
-    trunk,
-    ownNumber: fromNumber,
-    selfUri,
-    state: { kind: 'preparing' },
-    trace,
-    steps: {
-      connect,
-      invite,
-      cancel: ({ q850Cause, text }) => client?.cancel({ cause: q850Cause, text }),
-      onEnd() {
-        for (const stop of stopTimers) stop();
-      },
-    },
-  });
-  deps.media.open({ callId: request.callId, timeoutMs: deps.mediaTimeoutMs }).then(
-    (session) => {
-      const { address, rtpPort } = session;
-      const { codecs, srtp } = trunk;
-      sdp = createSdpSession({ address, rtpPort, codecs, srtp, randomBytes });
-      core.audio.set(session, sdp);
-      core.dispatch({ kind: 'prepared' });
-    },
-    (error: unknown) => {
-      onError(error, 'no audio could be opened for a call');
-      core.dispatch({ kind: 'failed' });
-    },
-  );
-  return core.leg;
+  #onRinging(description: string | undefined): void {
+    const ring = (hasEarlyMedia: boolean) => this.#core.dispatch({ kind: 'ringing', hasEarlyMedia });
+    if (description === undefined) ring(false);
+    else {
+      this.#hear(description).then(
+        () => ring(true),
+        // What cannot be played before the answer is no reason not to wait for it.
+        () => ring(false),
+      );
+    }
+  }
+
+  /** Takes what the peer plays before the answer, or says with it. A later description replaces an earlier one. */
+  async #hear(description: string): Promise<void> {
+    const { sdp, apply } = this.#core.audio;
+    if (!sdp || description === this.#heard) return;
+    const agreement = sdp.acceptAnswer(description);
+    this.#heard = description;
+    await apply(agreement);
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#accepted === undefined) {
+      throw new Error('the peer took the call without a session description');
+    }
+    await this.#hear(this.#accepted);
+  }
+
+  get #dialogId(): string {
+    return `${this.#own.sipCallId};from-tag=${this.#own.tag}`;
+  }
+
+  #startTimer(delayMs: number, kind: 'ringTimeout' | 'responseTimeout'): Timer {
+    const timer = this.#deps.clock.setTimer(() => this.#core.dispatch({ kind }), delayMs);
+    this.#timers.push(timer);
+    return timer;
+  }
+
+  #stopTimers(): void {
+    for (const timer of this.#timers) timer.cancel();
+  }
+}
+
+/** Who we are in one call. */
+interface OwnIdentity {
+  readonly sipCallId: string;
+  readonly tag: string;
+  readonly user: string;
+  readonly uri: string;
 }
 
 function inviteHeaders(
   { trunk, fromNumber, toNumber }: DialRequest,
-  own: { sipCallId: string; tag: string; selfUri: string; ownUser: string },
+  own: OwnIdentity,
 ): Record<string, string> {
   const added = Object.entries(trunk.headers).filter(([name]) => !OURS.has(name.toLowerCase()));
   return {
-    'P-Asserted-Identity': `<${own.selfUri}>`,
+    'P-Asserted-Identity': `<${own.uri}>`,
     'User-Agent': USER_AGENT,
     ...Object.fromEntries(added),
     'Call-ID': own.sipCallId,
-    From: `<${own.selfUri}>;tag=${own.tag}`,
+    From: `<${own.uri}>;tag=${own.tag}`,
     To: `<${dialledUri({ ...trunk, transport: 'udp' }, toNumber, fromNumber)}>`,
-    Contact: `<${contactUri(trunk, trunk.username ?? own.ownUser)}>`,
+    Contact: `<${contactUri(trunk, trunk.username ?? own.user)}>`,
     Allow: ALLOW,
     Supported: 'timer, 100rel',
     'Content-Type': 'application/sdp',

@@ -10,6 +10,7 @@ import {
 import { header, Phone, SDP } from '../../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../../sip/support/rig.ts';
 import { watchLeaks } from '../../support/leaks.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { connected } from '../../support/telephonyRig.ts';
 
 let assertNoLeaks: () => Promise<void>;
@@ -98,6 +99,29 @@ test.each([
     expect(events).toEqual(['up v', 'down: what it said could not be understood', 'up v']),
   );
   expect(errors).toHaveLength(1);
+  await control.close();
+  await server.close();
+});
+
+test('a server that answers nothing is left, before it is authenticated and after', async () => {
+  const clock = createSimulatedClock();
+  let isMute = true;
+  const pings: string[] = [];
+  const server = await pretend((socket, text) => {
+    if (text.includes('authenticate') && !isMute) socket.write(welcome(text));
+    pings.push(...(text.match(/\|ping/g) ?? []));
+  });
+  const { control, events } = connect(() => server.port, { clock });
+  await vi.waitFor(() => expect(server.connections).toBe(1));
+  clock.advance(10_000);
+  await vi.waitFor(() => expect(events).toEqual(['down: it did not answer in time']));
+  isMute = false;
+  clock.advance(20);
+  await vi.waitFor(() => expect(events).toContain('up v'));
+  clock.advance(15_000);
+  await vi.waitFor(() => expect(pings).toHaveLength(1));
+  clock.advance(10_000);
+  await vi.waitFor(() => expect(events.at(-1)).toBe('down: it answers no more'));
   await control.close();
   await server.close();
 });
