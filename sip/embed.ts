@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { SipServerOptions } from './options.ts';
 import type { SipServerStats } from './server.ts';
 import type { TraceEntry } from './trace.ts';
+import { trustList } from './transport/guard.ts';
 import type { Endpoint } from './transport/types.ts';
 import type { FromWorker, ToWorker } from './workerMessages.ts';
 
@@ -14,6 +15,8 @@ export interface EmbeddedSipServer {
   readonly controlPort: number;
   /** @throws {Error} When the thread is gone. */
   stats(): Promise<SipServerStats>;
+  /** Takes the place of the option `trusted`: addresses, `address:port` or networks. @throws {RangeError} */
+  trust(sources: readonly string[]): void;
   /**
    * Shows the messages of one call, in batches, until the returned function is called. Ask before the call is
    * placed to see all of them.
@@ -67,6 +70,11 @@ export async function startEmbeddedSipServer(options: SipServerOptions): Promise
     sipPorts,
     controlPort,
     lost: ended.then((error) => (closing ? new Promise<Error>(() => undefined) : error)),
+    trust(sources) {
+      // What is wrong with them is said here, where it can be caught.
+      trustList(sources);
+      tell({ type: 'trust', sources });
+    },
     stats: () =>
       new Promise((resolve, reject) => {
         if (!alive) {

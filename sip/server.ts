@@ -35,6 +35,8 @@ export interface SipServer {
   readonly sipPorts: readonly Endpoint[];
   readonly controlPort: number;
   stats(): SipServerStats;
+  /** Takes the place of the option `trusted`. @throws {RangeError} For what is no source. */
+  trust(sources: readonly string[]): void;
   /** Ends at once: calls in progress are not said goodbye to. Idempotent. */
   close(): Promise<void>;
 }
@@ -90,6 +92,7 @@ export async function startSipServer(
   };
   return {
     sipPorts: transport.locals,
+    trust: transport.trust,
     controlPort: (control.server.address() as AddressInfo).port,
     stats: () => ({ ...readStats(hub, book), 'now.timers': clock.pending }),
     close: () => {

@@ -6,6 +6,7 @@ import type { Endpoint } from './transport/types.ts';
 export type ToWorker =
   | { readonly type: 'stats'; readonly id: number }
   | { readonly type: 'follow' | 'unfollow'; readonly callId: string }
+  | { readonly type: 'trust'; readonly sources: readonly string[] }
   | { readonly type: 'close' };
 
 /** What the SIP server's thread tells. */

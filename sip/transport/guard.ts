@@ -49,6 +49,8 @@ export interface Guard {
   /** Whether one more call may begin; asked after `admit`. */
   admitCall(address: string, port: number): boolean;
   isTrusted(address: string, port: number): boolean;
+  /** Trusts these from now on, and no others. @throws {RangeError} For an entry that is none; all stays as it was. */
+  trust(entries: readonly string[]): void;
   /** A well-formed message came. */
   praise(address: string): void;
   /** Rubbish came. */
@@ -56,7 +58,7 @@ export interface Guard {
 }
 
 export function createGuard(options: GuardOptions, clock: Clock, counters: Counters): Guard {
-  const isTrusted = trustList(options.trusted);
+  let isTrusted = trustList(options.trusted);
   const sources = new Map<string, Source>();
 
   const lookup = (address: string, nowMs: number): Source | undefined => {
@@ -90,7 +92,10 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
       const source = lookup(address, nowMs);
       return source !== undefined && take(source.calls, options.callBurst, options.callsPerSecond, nowMs);
     },
-    isTrusted,
+    isTrusted: (address, port) => isTrusted(address, port),
+    trust(entries) {
+      isTrusted = trustList(entries);
+    },
     praise(address) {
       const source = sources.get(address);
       if (source) source.rubbish = 0;
@@ -131,7 +136,7 @@ function forgetQuiet(sources: Map<string, Source>, nowMs: number): void {
 }
 
 /** @throws {RangeError} When an entry is neither an address, an address with port, nor a network. */
-function trustList(entries: readonly string[]): (address: string, port: number) => boolean {
+export function trustList(entries: readonly string[]): (address: string, port: number) => boolean {
   const networks = new BlockList();
   const exact = new Set<string>();
   for (const entry of entries) addTrusted(entry, networks, exact);

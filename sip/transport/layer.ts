@@ -54,6 +54,8 @@ export interface TransportLayer {
   isTrusted(remote: Endpoint): boolean;
   /** Whether a source may begin one more call now. */
   admitCall(remote: Endpoint): boolean;
+  /** Never limits or bans these sources from now on, but all others. @throws {RangeError} */
+  trust(sources: readonly string[]): void;
   /** Whether an address and port is one of ours. */
   isSelf(host: string, port: number): boolean;
   close(): Promise<void>;
@@ -183,6 +185,7 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
     isRefused: (remote) => isRefused(remote, clock),
     isTrusted: ({ address, port }) => guard.isTrusted(address, port),
     admitCall: ({ address, port }) => guard.admitCall(address, port),
+    trust: guard.trust,
     advertised(flow) {
       const toLoopback = isLoopback(flow.remote.address);
       const wanted = toLoopback ? undefined : options.publicAddress;

@@ -33,6 +33,10 @@ test('a server in a thread takes calls, counts them, and shows the messages of t
   expect(new Set(seen.map(({ callId }) => callId))).toEqual(new Set(['shown']));
   expect(seen[0]?.remote).toBe(`127.0.0.1:${phone.port}`);
   unfollow();
+  expect(() => server.trust(['nobody'])).toThrow(RangeError);
+  server.trust([]);
+  for (let count = 0; count < 20; count += 1) phone.send('INVITE rubbish\r\n\r\n', port);
+  await vi.waitFor(async () => expect((await server.stats())['sources.banned']).toBe(1));
   expect((await server.stats())['messages.in']).toBeGreaterThanOrEqual(4);
   srf.disconnect();
   await phone.close();

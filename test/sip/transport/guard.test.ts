@@ -38,6 +38,18 @@ test('a source may begin some calls at once, then only so many a second, and not
   expect(begun('192.0.2.9')).toBe(10);
 });
 
+test('who is trusted may change, and a wrong entry changes nothing', () => {
+  const { guard } = guarded(['192.0.2.9']);
+  guard.trust(['192.0.2.1', '198.51.100.0/24']);
+  expect(['192.0.2.9', '192.0.2.1', '198.51.100.7'].map((one) => guard.isTrusted(one, 5060))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  expect(() => guard.trust(['nobody'])).toThrow(RangeError);
+  expect(guard.isTrusted('192.0.2.1', 5060)).toBe(true);
+});
+
 test('a source that sends only rubbish is banned for a while; one good message clears it', () => {
   const { clock, guard, counters } = guarded();
   for (let count = 0; count < 19; count += 1) guard.blame('192.0.2.1', 5060);
