@@ -16,6 +16,8 @@ export interface SipServerAccess {
   /** Ours shows every message of a call; of another's we know what it tells applications. */
   readonly traces: TraceSource | undefined;
   readonly showsTrying: boolean;
+  /** Never limits or bans these sources from now on. */
+  trust(sources: readonly string[]): void;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -32,13 +34,17 @@ export function externalSipServer(url: string): SipServerAccess {
     port: port === '' ? DEFAULT_DRACHTIO_PORT : Number(port),
     secret: decodeURIComponent(password),
   };
-  return { target: () => target, traces: undefined, showsTrying: false, close: async () => undefined };
+  return {
+    target: () => target,
+    traces: undefined,
+    showsTrying: false,
+    trust: () => undefined,
+    close: async () => undefined,
+  };
 }
 
 export interface EmbeddedParts {
   readonly config: Config;
-  /** Sources that are never limited or banned: the trunks’ own. */
-  readonly trusted: readonly string[];
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -54,6 +60,7 @@ export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServer
   const { config, clock, logger } = parts;
   const secret = randomBytes(24).toString('base64url');
   const options = serverOptions(parts, secret);
+  let trusted: readonly string[] = [];
   let server: EmbeddedSipServer | undefined = await startEmbeddedSipServer(options);
   const sipPort = server.sipPorts.find(({ transport }) => transport === 'udp')?.port ?? config.SIP_PORT;
   const followers = new Map<string, { stop: () => void; again: (next: EmbeddedSipServer) => void }>();
@@ -73,10 +80,12 @@ export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServer
     for (let failures = 1; !server && !isClosed; failures += 1) {
       await wait(backoffMs(RESTART_BACKOFF, failures, parts.random()));
       if (isClosed) return;
-      server = await startEmbeddedSipServer({ ...options, port: sipPort }).catch((error: unknown) => {
-        logger.error({ err: error }, 'the SIP server could not be started');
-        return undefined;
-      });
+      server = await startEmbeddedSipServer({ ...options, port: sipPort, trusted }).catch(
+        (error: unknown) => {
+          logger.error({ err: error }, 'the SIP server could not be started');
+          return undefined;
+        },
+      );
     }
   };
   const keep = async () => {
@@ -98,6 +107,10 @@ export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServer
   return {
     target: () => (server ? { host: LOOPBACK, port: server.controlPort, secret } : undefined),
     showsTrying: true,
+    trust(sources) {
+      trusted = sources;
+      server?.trust(sources);
+    },
     traces: {
       follow(sipCallId, listener) {
         const begin = (one: EmbeddedSipServer) =>
@@ -135,7 +148,7 @@ export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServer
   };
 }
 
-function serverOptions({ config, trusted }: EmbeddedParts, secret: string) {
+function serverOptions({ config }: EmbeddedParts, secret: string) {
   const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'));
   return {
     host: config.SIP_HOST,
@@ -149,7 +162,6 @@ function serverOptions({ config, trusted }: EmbeddedParts, secret: string) {
       verify: config.SIP_TLS_VERIFY,
     },
     control: { host: LOOPBACK, port: 0, secret },
-    trusted,
     showTrying: true,
   };
 }

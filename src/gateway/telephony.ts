@@ -60,12 +60,12 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   await directory.start();
   const server = config.DRACHTIO_URL
     ? externalSipServer(config.DRACHTIO_URL)
-    : await embeddedSipServer({ config, trusted: directory.sources, clock, random, logger }).catch(
-        async (error: unknown) => {
-          await directory.close();
-          throw error;
-        },
-      );
+    : await embeddedSipServer({ config, clock, random, logger }).catch(async (error: unknown) => {
+        await directory.close();
+        throw error;
+      });
+  server.trust(directory.sources);
+  directory.onChange(() => server.trust(directory.sources));
   const control = connectControl({
     target: server.target,
     tag: `callway-${makeToken()}`,

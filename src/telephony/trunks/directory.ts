@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { NodeBus } from '../../calls/coordination.ts';
@@ -14,7 +15,7 @@ export interface TrunkDirectory {
   from(address: string): Trunk[];
   /** All addresses and networks that calls of trunks come from. */
   readonly sources: readonly string[];
-  /** Calls back after each reading that found a change, until the returned function is called. */
+  /** Calls back after each reading that found other trunks or sources, until the returned function is called. */
   onChange(listener: (trunks: readonly Trunk[]) => void): () => void;
   /** Idempotent. */
   close(): Promise<void>;
@@ -42,13 +43,19 @@ export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
   let reading: Promise<void> | undefined;
   let isStale = false;
 
+  const sources = () => {
+    const ranges = trunks.flatMap(({ inboundCidrs }) => inboundCidrs);
+    const found = [...addresses.values()].flat().filter(isPlainAddress);
+    return [...new Set([...ranges, ...found])];
+  };
   const read = async () => {
+    const before = `${versions(trunks)} ${sources()}`;
     const found = await store.active();
     const hosts = [...new Set(found.flatMap(sourceHosts))];
     await Promise.all(hosts.map(look));
     for (const host of addresses.keys()) if (!hosts.includes(host)) addresses.delete(host);
-    const hasChanged = versions(found) !== versions(trunks);
     trunks = found;
+    const hasChanged = before !== `${versions(trunks)} ${sources()}`;
     if (hasChanged && !isClosed) for (const listener of listeners) listener(trunks);
   };
   const look = async (host: string) => {
@@ -100,8 +107,7 @@ export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
       );
     },
     get sources() {
-      const ranges = trunks.flatMap(({ inboundCidrs }) => inboundCidrs);
-      return [...new Set([...ranges, ...[...addresses.values()].flat()])];
+      return sources();
     },
     onChange(listener) {
       listeners.add(listener);
@@ -129,6 +135,11 @@ function isWithin(address: Address, range: string): boolean {
     return network.kind() === address.kind() && address.match(network, bits);
   }
   return addressOf(range)?.toString() === address.toString();
+}
+
+/** Neither `127.1` nor a link-local address with its interface. */
+function isPlainAddress(text: string): boolean {
+  return isIP(text) > 0 && !text.includes('%');
 }
 
 function versions(trunks: readonly Trunk[]): string {

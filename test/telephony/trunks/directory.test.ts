@@ -95,5 +95,11 @@ test('a name server that is away locks nobody out', async () => {
   expect(directory.from('203.0.113.5')).toHaveLength(1);
   expect(errors).toEqual(['the trunk host carrier.example could not be looked up']);
   expect(directory.sources).toEqual(['203.0.113.5']);
+  const changes: (readonly string[])[] = [];
+  directory.onChange(() => changes.push(directory.sources));
+  world.names = { 'carrier.example': ['203.0.113.6', 'fe80::1%eth0'] };
+  clock.advance(30_000);
+  await settle();
+  expect(changes).toEqual([['203.0.113.6']]);
   await directory.close();
 });
