@@ -1,6 +1,7 @@
 import type { TurnInput } from '../conversation/turn.ts';
 import type { Utterance } from './callerActivity.ts';
-import type { TurnPolicy } from './turnPolicy.ts';
+import type { FloorContext, FloorEffect, FloorEvent, FloorPhase, FloorState } from './floorState.ts';
+import { NOT_UNDERSTOOD, TRANSCRIPTION_FAILED } from './ownWords.ts';
 
 /** Silence after which it is worth asking for the words: most pauses that are no end are shorter. */
 const ASK_AFTER_MS = 200;
@@ -20,90 +21,10 @@ const LONGEST_UTTERANCE_MS = 45_000;
 /** Voice that it takes until it is known for voice. */
 const ONSET_MS = 60;
 
-export type FloorPhase = 'quiet' | 'hearing' | 'thinking' | 'speaking' | 'held' | 'waiting' | 'over';
-
-export interface FloorState {
-  readonly phase: FloorPhase;
-  /** When it came to that, on the stream's clock. */
-  readonly sinceMs: number;
-  /** Words of a turn that was taken back, to be joined with what follows. */
-  readonly carried: string;
-  /** All words of the open utterance; undefined while they are not known. */
-  readonly words: string | undefined;
-  /** They have been asked for, of what the caller said up to then; undefined once there is more. */
-  readonly askedToMs: number | undefined;
-  /** The caller's silence was long enough; only the words are missing. */
-  readonly isEnded: boolean;
-  readonly lateAnswer: { readonly text: string; readonly endMs: number } | undefined;
-  /** Keys that came while the agent could not be interrupted. */
-  readonly keys: string | undefined;
-  /** Silences, and failures to understand, one after the other. */
-  readonly silences: number;
-  readonly pardons: number;
-}
-
-export type FloorEvent =
-  /** 20 ms of the stream have passed. */
-  | { readonly type: 'frame' }
-  /** What the recogniser made of the open utterance. */
-  | { readonly type: 'words'; readonly text: string; readonly isAcknowledgement: boolean }
-  | { readonly type: 'words_failed'; readonly message: string }
-  /** A key was pressed; what the keys mean together comes as `keys`. */
-  | { readonly type: 'key' }
-  | { readonly type: 'keys'; readonly digits: string }
-  /** The first sample of the agent's answer went out. */
-  | { readonly type: 'sounding' }
-  /** The answer is over: it has sounded, or there was none. */
-  | { readonly type: 'answered' }
-  /** Another turn follows at once, by the agent's own doing. */
-  | { readonly type: 'rethinking' }
-  /** It is a machine that listens; then that it records. */
-  | { readonly type: 'machine' }
-  | { readonly type: 'recording'; readonly evidence: string }
-  /** Nothing more is to be done but to hang up. */
-  | { readonly type: 'ending' };
-
-export type FloorEffect =
-  | { readonly type: 'ask_words' }
-  /** The caller went on after a pause of so much. */
-  | { readonly type: 'went_on'; readonly pauseMs: number }
-  | { readonly type: 'forget_utterance' }
-  | { readonly type: 'hold' }
-  | { readonly type: 'resume' }
-  /** The agent's answer ends here. */
-  | { readonly type: 'cut' }
-  /** The agent's answer is not to be: nothing of it was heard. */
-  | { readonly type: 'take_back' }
-  | { readonly type: 'take_turn'; readonly input: TurnInput; readonly isLast?: boolean };
-
-export interface FloorContext {
-  /** On the stream's clock. */
-  readonly atMs: number;
-  readonly utterance: Utterance | undefined;
-  readonly policy: TurnPolicy;
-  /** The silence that ends the caller's turn, as things stand. */
-  readonly endPauseMs: number;
-  /** What the answer under way answers. */
-  readonly answering: TurnInput['kind'] | undefined;
-}
-
 interface Step {
   readonly state: FloorState;
   readonly effects: readonly FloorEffect[];
 }
-
-export const OPEN_FLOOR: FloorState = {
-  phase: 'thinking',
-  sinceMs: 0,
-  carried: '',
-  words: undefined,
-  askedToMs: undefined,
-  isEnded: false,
-  lateAnswer: undefined,
-  keys: undefined,
-  silences: 0,
-  pardons: 0,
-};
 
 /**
  * Who has the floor.
@@ -278,7 +199,7 @@ function onWordsFailed(state: FloorState, message: string, context: FloorContext
   switch (state.phase) {
     case 'hearing':
       if (state.carried !== '') return conclude({ ...state, words: '' }, context);
-      return pardon(state, 'transcription_failed', message, context);
+      return pardon(state, TRANSCRIPTION_FAILED, message, context);
     case 'held':
       return cutIn(state, context);
     case 'speaking':
@@ -296,7 +217,7 @@ function conclude(state: FloorState, context: FloorContext): Step {
     return { ...step, state: { ...step.state, carried: text } };
   }
   if ((context.utterance?.voicedMs ?? 0) < UNHEARD_MS) return backToQuiet(state, context);
-  return pardon(state, 'not_understood', 'No words were recognised in what the caller said', context);
+  return pardon(state, NOT_UNDERSTOOD, 'No words were recognised in what the caller said', context);
 }
 
 function pardon(state: FloorState, code: string, message: string, context: FloorContext): Step {

@@ -262,6 +262,25 @@ describe('cutting in', () => {
   });
 });
 
+test('what the caller said in a turn that was not kept is history with the next one', async () => {
+  const call = simulatedCall({
+    answer: (index) => [GREETING, { hang: true }, { text: 'Here.' }][index] ?? {},
+  });
+  await greeted(call);
+  await call.say('Where are you?', 600);
+  // The agent asks for a moment, and is cut short before the pathway has said a word.
+  await call.stream.until(() => call.voice.texts.at(-1) === 'One moment, please.');
+  await call.say('Hello, where are you?', 1200);
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(call.transcript().slice(1)).toEqual([
+    'user: Where are you?',
+    'user: Hello, where are you?',
+    'assistant: Here.',
+  ]);
+  await call.report;
+});
+
 describe('silence', () => {
   test('is asked about in the node’s words, and in the end hung up on', async () => {
     const silence = { afterMs: 3000, prompts: ['Hello?', 'Anybody?'], hangupAfter: 2 };
@@ -318,6 +337,33 @@ describe('keys', () => {
     await call.stream.hangUp();
     await call.report;
     expect(events(call, 'dtmf')).toEqual([{ digits: '1' }]);
+  });
+
+  test('where the agent cannot be interrupted, they count once it has spoken', async () => {
+    const [start, sales] = pathway.nodes ?? [];
+    const nodes = [{ ...start, data: { title: 'Menu', prompt: 'Menu.', interruption: 'off' } }, sales];
+    const call = simulatedCall({ answer: () => LONG, pathway: { ...pathway, nodes } as PathwayInput });
+    await call.agentSounds();
+    call.stream.press('1');
+    await call.stream.advance(500);
+    expect(call.voice.texts).not.toContain('This is sales.');
+    await call.stream.advance(4000);
+    expect(call.voice.texts).toContain('This is sales.');
+    expect(call.transcript()[0]).toBe(`assistant: ${LONG.text}`);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('pressed while an answer is being thought out, they come before it', async () => {
+    const call = simulatedCall({ answer: (index) => [GREETING, { hang: true }][index] ?? {}, pathway });
+    await greeted(call);
+    await call.say('Well let me see.', 600);
+    await call.stream.until(() => call.model.requests.length === 2);
+    call.stream.press('1');
+    await call.stream.advance(200);
+    expect(call.voice.texts.at(-1)).toBe('This is sales.');
+    await call.stream.hangUp();
+    await call.report;
   });
 
   test('others are collected until the caller is done', async () => {
@@ -394,16 +440,47 @@ describe('when something fails', () => {
 
   test('a voice that is away is tried again, then another one speaks', async () => {
     const fallbackSpeech = scriptedVoice(8000, 7000);
-    const call = simulatedCall({ answer: () => GREETING, fallbackSpeech });
+    const answer = (index: number) => [GREETING, { text: 'I am the machine.' }][index] ?? {};
+    const call = simulatedCall({ answer, fallbackSpeech });
     call.voice.failures = 1;
     await greeted(call);
     expect([call.voice.texts.length, fallbackSpeech.texts.length]).toEqual([3, 0]);
-    call.voice.failures = 9;
-    await call.say('Hello?', 600);
+    call.voice.failures = 2;
+    await call.say('Who are you?', 600);
     await greeted(call);
-    expect(fallbackSpeech.texts).toEqual([]);
+    expect(fallbackSpeech.texts).toEqual(['I am the machine.']);
+    expect(last(call)?.content).toBe('I am the machine.');
     await call.stream.hangUp();
     await call.report;
+  });
+
+  test('an answer that nobody can speak was not heard, and the history says why', async () => {
+    const call = simulatedCall({ answer: (index) => [GREETING, { text: 'I am the machine.' }][index] ?? {} });
+    await greeted(call);
+    call.voice.failures = 2;
+    await call.say('Who are you?', 600);
+    await call.stream.advance(1000);
+    expect(call.transcript().at(-1)).toBe('assistant: ');
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.extraEvents).toMatchObject([
+      { type: 'error', data: { code: 'speech_failed', message: 'The voice is away' } },
+    ]);
+  });
+
+  test('a model that breaks off in the middle leaves what was said, and the apology follows', async () => {
+    const call = simulatedCall({
+      answer: (index) =>
+        [GREETING, { text: 'Let me look into that. And', fail: away }][index] ?? { fail: away },
+    });
+    await greeted(call);
+    await call.say('Who are you?', 600);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    const transcript = call.transcript();
+    expect(transcript[2]).toBe('assistant: Let me look into that. And');
+    expect(transcript[3]).toContain('something is not working');
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('failed');
   });
 
   test('a recogniser that is away is admitted, and keys are pointed to', async () => {

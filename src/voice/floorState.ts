@@ -1,0 +1,83 @@
+import type { TurnInput } from '../conversation/turn.ts';
+import type { Utterance } from './callerActivity.ts';
+import type { TurnPolicy } from './turnPolicy.ts';
+
+export type FloorPhase = 'quiet' | 'hearing' | 'thinking' | 'speaking' | 'held' | 'waiting' | 'over';
+
+export interface FloorState {
+  readonly phase: FloorPhase;
+  /** When it came to that, on the stream's clock. */
+  readonly sinceMs: number;
+  /** Words of a turn that was taken back, to be joined with what follows. */
+  readonly carried: string;
+  /** All words of the open utterance; undefined while they are not known. */
+  readonly words: string | undefined;
+  /** They have been asked for, of what the caller said up to then; undefined once there is more. */
+  readonly askedToMs: number | undefined;
+  /** The caller's silence was long enough; only the words are missing. */
+  readonly isEnded: boolean;
+  readonly lateAnswer: { readonly text: string; readonly endMs: number } | undefined;
+  /** Keys that came while the agent could not be interrupted. */
+  readonly keys: string | undefined;
+  /** Silences, and failures to understand, one after the other. */
+  readonly silences: number;
+  readonly pardons: number;
+}
+
+export type FloorEvent =
+  /** 20 ms of the stream have passed. */
+  | { readonly type: 'frame' }
+  /** What the recogniser made of the open utterance. */
+  | { readonly type: 'words'; readonly text: string; readonly isAcknowledgement: boolean }
+  | { readonly type: 'words_failed'; readonly message: string }
+  /** A key was pressed; what the keys mean together comes as `keys`. */
+  | { readonly type: 'key' }
+  | { readonly type: 'keys'; readonly digits: string }
+  /** The first sample of the agent's answer went out. */
+  | { readonly type: 'sounding' }
+  /** The answer is over: it has sounded, or there was none. */
+  | { readonly type: 'answered' }
+  /** Another turn follows at once, by the agent's own doing. */
+  | { readonly type: 'rethinking' }
+  /** It is a machine that listens; then that it records. */
+  | { readonly type: 'machine' }
+  | { readonly type: 'recording'; readonly evidence: string }
+  /** Nothing more is to be done but to hang up. */
+  | { readonly type: 'ending' };
+
+export type FloorEffect =
+  | { readonly type: 'ask_words' }
+  /** The caller went on after a pause of so much. */
+  | { readonly type: 'went_on'; readonly pauseMs: number }
+  | { readonly type: 'forget_utterance' }
+  | { readonly type: 'hold' }
+  | { readonly type: 'resume' }
+  /** The agent's answer ends here. */
+  | { readonly type: 'cut' }
+  /** The agent's answer is not to be: nothing of it was heard. */
+  | { readonly type: 'take_back' }
+  | { readonly type: 'take_turn'; readonly input: TurnInput; readonly isLast?: boolean };
+
+export interface FloorContext {
+  /** On the stream's clock. */
+  readonly atMs: number;
+  readonly utterance: Utterance | undefined;
+  readonly policy: TurnPolicy;
+  /** The silence that ends the caller's turn, as things stand. */
+  readonly endPauseMs: number;
+  /** What the answer under way answers. */
+  readonly answering: TurnInput['kind'] | undefined;
+}
+
+export const OPEN_FLOOR: FloorState = {
+  phase: 'thinking',
+  sinceMs: 0,
+  carried: '',
+  words: undefined,
+  askedToMs: undefined,
+  isEnded: false,
+  lateAnswer: undefined,
+  keys: undefined,
+  silences: 0,
+  pardons: 0,
+};

@@ -1,0 +1,48 @@
+import type { TurnInput } from '../conversation/turn.ts';
+import { phrasesOf } from './phrases.ts';
+import type { TurnPolicy } from './turnPolicy.ts';
+
+/** What a channel's own words depend on. */
+export interface OwnWordsRequest {
+  readonly input: TurnInput;
+  readonly language: string;
+  readonly policy: Pick<TurnPolicy, 'silencePrompts'>;
+  /** Silences at this node that were asked about already. */
+  readonly prompted: number;
+  /** The agent hangs up after it. */
+  readonly isLast: boolean;
+}
+
+/** What the agent says where the pathway says nothing; undefined where nothing is to be said. */
+export function ownWordsFor({
+  input,
+  language,
+  policy,
+  prompted,
+  isLast,
+}: OwnWordsRequest): string | undefined {
+  const phrases = phrasesOf(language);
+  switch (input.kind) {
+    case 'failure':
+      return phrases.apology;
+    case 'notice':
+      return noticeWords(input.code, phrases);
+    case 'silence': {
+      if (isLast) return phrases.goodbye;
+      const { silencePrompts } = policy;
+      return silencePrompts[Math.min(prompted, silencePrompts.length - 1)] ?? phrases.stillThere;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The code of the notice that comes before the agent gives up. */
+export const AGENT_FAILED = 'agent_failed';
+export const NOT_UNDERSTOOD = 'not_understood';
+export const TRANSCRIPTION_FAILED = 'transcription_failed';
+
+function noticeWords(code: string, phrases: ReturnType<typeof phrasesOf>): string {
+  if (code === AGENT_FAILED) return phrases.apology;
+  return code === NOT_UNDERSTOOD ? phrases.pardon : phrases.useKeys;
+}

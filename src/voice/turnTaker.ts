@@ -1,0 +1,208 @@
+import type { Clock } from '../base/clock.ts';
+import { CallwayError } from '../base/errors.ts';
+import type { Conversations, NewSession } from '../conversation/conversations.ts';
+import type { Place } from '../conversation/delivery.ts';
+import type { Session } from '../conversation/session.ts';
+import type { TakenMessage, TurnInput } from '../conversation/turn.ts';
+import { type AgentSpeech, createAgentSpeech } from './agentSpeech.ts';
+import { type AgentTurn, type AgentTurnResult, startAgentTurn } from './agentTurn.ts';
+import type { AudioStream, AudioStreamEvents } from './audioStream.ts';
+import { AGENT_FAILED } from './ownWords.ts';
+import type { SpokenTurn, VoiceReport } from './report.ts';
+import type { SpeechSource } from './speechSource.ts';
+import type { TurnMoments } from './turnTiming.ts';
+
+export interface TurnTakerDeps {
+  readonly stream: AudioStream;
+  readonly conversations: Pick<Conversations, 'converse'>;
+  readonly session: NewSession;
+  readonly source: SpeechSource;
+  readonly clock: Clock;
+  /** Tag of the language of the talk, as it is now. */
+  readonly language: () => string;
+  /** What to say where the pathway says nothing. */
+  readonly ownWords: (input: TurnInput, isLast: boolean) => string | undefined;
+  readonly onPlace: (place: Place) => void;
+  readonly onSession: (session: Session) => void;
+  /** The first sample of an answer went out. */
+  readonly onSounding: () => void;
+  readonly onAnswered: () => void;
+  /** A turn failed, and another one follows by itself. */
+  readonly onRethinking: () => void;
+  /** The talk is over: the call is to be hung up, or was handed over. */
+  readonly onOver: (how: VoiceReport['how']) => void;
+  /** A piece of an answer could not be said by anyone. */
+  readonly onSpeechFailure: (error: unknown) => void;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** Takes the agent's turns, one after the other, and sees to what comes of each. */
+export class TurnTaker {
+  readonly #deps: TurnTakerDeps;
+  readonly turns: SpokenTurn[] = [];
+  bargeIns = 0;
+  #turn: AgentTurn | undefined;
+  #speech: AgentSpeech | undefined;
+  #answering: TurnInput['kind'] | undefined;
+  /** Of the newest turn that is wanted; one that still waits for the turn before it may be wanted no more. */
+  #ticket = 0;
+  /** What the caller said in turns that were not kept. */
+  #unkept: TakenMessage[] = [];
+  #marks = 0;
+  #isFilled = false;
+  #isClosed = false;
+
+  constructor(deps: TurnTakerDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the turn answers that is under way, or about to be. */
+  get answering(): TurnInput['kind'] | undefined {
+    return this.#answering;
+  }
+
+  /** Resolves when the last turn is kept. */
+  get settled(): Promise<unknown> {
+    return this.#turn?.done ?? Promise.resolve();
+  }
+
+  /**
+   * Takes a turn once the one before is kept.
+   *
+   * @param isLast - The agent hangs up after it, unless the pathway has something to say.
+   */
+  async take(input: TurnInput, moments: TurnMoments, isLast = false): Promise<void> {
+    this.#ticket += 1;
+    const ticket = this.#ticket;
+    this.#answering = input.kind;
+    await this.#turn?.done;
+    if (this.#isClosed || ticket !== this.#ticket) return;
+    const turn = this.#start(input, moments, isLast);
+    const result = await turn.done;
+    this.#note(turn, result);
+    if (this.#isClosed) return;
+    if (result.how === 'failed') await this.#afterFailure(turn, result.error);
+    else this.#after(turn, result, isLast);
+  }
+
+  hold(): void {
+    this.#speech?.hold();
+  }
+
+  resume(): void {
+    this.#speech?.resume();
+  }
+
+  cut(): void {
+    this.#turn?.cut();
+  }
+
+  takeBack(): void {
+    this.#ticket += 1;
+    this.#turn?.takeBack();
+  }
+
+  /** Says this while the answer's first words are waited for; once in a turn. */
+  fill(text: string): void {
+    const turn = this.#turn;
+    if (this.#isFilled || !turn || turn.hasText || turn.input.kind !== 'words') return;
+    this.#isFilled = true;
+    turn.fill(text);
+  }
+
+  onMark(mark: AudioStreamEvents['mark']): void {
+    this.#speech?.onMark(mark);
+  }
+
+  onCleared(position: AudioStreamEvents['cleared']): void {
+    this.#speech?.onCleared(position);
+  }
+
+  onTick(): void {
+    this.#speech?.onTick();
+  }
+
+  /** The stream is gone. Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#turn?.leave();
+    this.#speech?.onClosed();
+  }
+
+  #start(input: TurnInput, moments: TurnMoments, isLast: boolean): AgentTurn {
+    const { stream, source, clock } = this.#deps;
+    const speech = createAgentSpeech({
+      stream,
+      source,
+      voice: { language: this.#deps.language() },
+      nextMark: () => `callway-${++this.#marks}`,
+      onSpeech: () => {
+        moments.firstSpeechAtMs = clock.monotonicMs();
+      },
+      onSounding: ({ receivedSamples, bufferDelayMs }) => {
+        moments.soundedStreamMs = (receivedSamples * 1000) / stream.info.sampleRateHz;
+        moments.bufferDelayMs = bufferDelayMs;
+        this.#deps.onSounding();
+      },
+      onFailure: this.#deps.onSpeechFailure,
+    });
+    this.#speech = speech;
+    this.#isFilled = false;
+    const { ownWords } = this.#deps;
+    const request = {
+      input,
+      moments,
+      history: this.#unkept.splice(0),
+      ownWords: () => ownWords(input, isLast),
+    };
+    const turn = startAgentTurn({ ...this.#deps, speech }, request);
+    this.#turn = turn;
+    return turn;
+  }
+
+  #note({ input }: AgentTurn, { how, isKept, latency }: AgentTurnResult): void {
+    // Words of a turn that was taken back come again, with what the caller added.
+    if (!isKept && input.kind === 'words' && how !== 'taken_back') {
+      this.#unkept.push({ role: 'user', content: input.text });
+    }
+    if (how === 'cut') this.bargeIns += 1;
+    if (!latency) return;
+    const isAnswer = input.kind === 'words' || input.kind === 'dtmf';
+    this.turns.push({ kind: input.kind, interrupted: how === 'cut', ...(isAnswer ? latency : {}) });
+  }
+
+  #after(turn: AgentTurn, result: AgentTurnResult, isLast: boolean): void {
+    const { input } = turn;
+    const isAnswered = result.how === 'answered';
+    const isHandedOver = isAnswered && this.#act(result);
+    const isGivenUp =
+      (input.kind === 'failure' && !result.saidAnything) ||
+      (input.kind === 'notice' && input.code === AGENT_FAILED);
+    const isOver =
+      result.ended !== null || isGivenUp || input.kind === 'voicemail' || (isLast && !result.saidAnything);
+    if (isHandedOver) this.#deps.onOver('transferred');
+    else if (isOver) this.#deps.onOver(isGivenUp ? 'failed' : 'hung_up');
+    else if (isAnswered && this.#turn === turn) this.#deps.onAnswered();
+  }
+
+  /** @returns Whether the call was handed over. */
+  #act({ actions }: AgentTurnResult): boolean {
+    for (const action of actions) this.#deps.stream.command(action);
+    return actions.some(({ kind }) => kind === 'transfer');
+  }
+
+  /** The pathway's fallback is tried, then an apology is said; nobody is left in silence. */
+  async #afterFailure({ input, moments }: AgentTurn, error: unknown): Promise<void> {
+    this.#deps.onError(error, 'a turn failed');
+    if (input.kind === 'notice') {
+      this.#deps.onOver('failed');
+      return;
+    }
+    this.#deps.onRethinking();
+    const message = error instanceof CallwayError ? error.message : 'The turn failed';
+    const next: TurnInput =
+      input.kind === 'failure' ? { kind: 'notice', code: AGENT_FAILED, message } : { kind: 'failure' };
+    await this.take(next, { ...moments });
+  }
+}

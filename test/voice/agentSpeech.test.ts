@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { type AgentSpeech, createAgentSpeech } from '../../src/voice/agentSpeech.ts';
+import { createSpeechCache } from '../../src/voice/speechCache.ts';
+import { createSpeechSource } from '../../src/voice/speechSource.ts';
+import { collect } from '../support/collect.ts';
+import { scriptedVoice } from '../support/scriptedSpeech.ts';
+import { soundMs } from '../support/simulatedCall.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { createSimulatedStream, type SimulatedStreamOptions } from '../support/simulatedStream.ts';
+
+const forever = new AbortController().signal;
+
+function speaking(options: Partial<SimulatedStreamOptions> = {}) {
+  const voice = scriptedVoice();
+  const stream = createSimulatedStream({ clock: createSimulatedClock(), ...options });
+  const source = createSpeechSource(
+    { textToSpeech: voice, cache: createSpeechCache(), onFailure: () => undefined },
+    8000,
+  );
+  let marks = 0;
+  const speech: AgentSpeech = createAgentSpeech({
+    stream,
+    source,
+    voice: {},
+    nextMark: () => `m${++marks}`,
+    onSounding: () => undefined,
+    onSpeech: () => undefined,
+    onFailure: () => undefined,
+  });
+  stream.events.on('mark', (mark) => speech.onMark(mark));
+  stream.events.on('cleared', (position) => speech.onCleared(position));
+  stream.events.on('audio', () => speech.onTick());
+  let over: string | undefined;
+  void speech.over.then((how) => {
+    over = how;
+  });
+  return { voice, stream, speech, over: () => over };
+}
+
+test('speech is made little ahead of what sounds', async () => {
+  const { voice, stream, speech } = speaking();
+  for (let n = 0; n < 40; n++) speech.say(`Sentence number ${n}. `);
+  speech.finish();
+  await stream.advance(100);
+  // Each takes 900 ms; eight seconds ahead are nine or ten of them.
+  expect(voice.texts.length).toBeLessThan(12);
+  await stream.advance(9000);
+  expect(voice.texts.length).toBeGreaterThan(16);
+  expect(voice.texts.length).toBeLessThan(22);
+});
+
+test('stops and resumptions, as often as one likes, lose no sample and repeat none', async () => {
+  const { stream, speech, over } = speaking({ clearDelayFrames: 1 });
+  speech.say('One two three four five six seven eight nine ten.');
+  speech.finish();
+  for (let n = 0; n < 5; n++) {
+    await stream.advance(260);
+    speech.hold();
+    await stream.advance(200);
+    speech.resume();
+  }
+  await stream.advance(4000);
+  expect(over()).toBe('played');
+  expect(soundMs(stream.agentSide())).toBeGreaterThanOrEqual(3000 - 1);
+  expect(soundMs(stream.agentSide())).toBeLessThan(3000 + 5 * 6);
+  expect(speech.heardText()).toBe('One two three four five six seven eight nine ten.');
+});
+
+test('resumed before the stop came back, it goes on from where it stopped', async () => {
+  const { stream, speech, over } = speaking({ clearDelayFrames: 5 });
+  speech.say('One two three four.');
+  speech.finish();
+  await stream.advance(400);
+  speech.hold();
+  speech.resume();
+  await stream.advance(3000);
+  expect(over()).toBe('played');
+  // All of it, and the 5 ms of the fade.
+  expect(soundMs(stream.agentSide())).toBeCloseTo(1205, 0);
+});
+
+test('cut while it is held, or before anything sounded, it is over at once', async () => {
+  const held = speaking();
+  held.speech.say('One two three four.');
+  await held.stream.advance(700);
+  held.speech.hold();
+  await held.stream.advance(100);
+  held.speech.cut();
+  await held.stream.advance(20);
+  expect([held.over(), held.speech.heardText()]).toEqual(['cut', 'One two']);
+
+  const silent = speaking();
+  silent.speech.cut();
+  silent.speech.say('Too late.');
+  await silent.stream.advance(20);
+  expect([silent.over(), silent.speech.heardText(), silent.voice.texts]).toEqual(['cut', '', []]);
+});
+
+test('an answer without anything to be spoken is over as soon as it is complete', async () => {
+  const { stream, speech, over } = speaking();
+  speech.say(' … ');
+  await stream.advance(40);
+  expect(over()).toBeUndefined();
+  speech.finish();
+  await stream.advance(40);
+  expect(over()).toBe('played');
+});
+
+test('speech comes at the stream’s rate, and from the cache the second time', async () => {
+  const voice = scriptedVoice(24_000 as 8000);
+  const cache = createSpeechCache();
+  const source = createSpeechSource({ textToSpeech: voice, cache, onFailure: () => undefined }, 8000);
+  const first = await collect(source.speak({ text: 'One two.' }, forever));
+  const length = first.reduce((sum, samples) => sum + samples.length, 0);
+  // 600 ms, and 5 ms that push the filters' memory out.
+  expect(length).toBe(8 * 605);
+  expect(first[1]?.[400]).toBeCloseTo(5000, -2);
+  const second = await collect(source.speak({ text: 'One two.' }, forever));
+  expect([second.length, second[0]?.length, voice.texts.length]).toEqual([1, length, 1]);
+  await collect(source.speak({ text: 'One two.', voice: 'other' }, forever));
+  expect(voice.texts.length).toBe(2);
+});
+
+test('speech that broke off is not kept, and is not begun again', async () => {
+  const voice = scriptedVoice();
+  const speak = voice.speak.bind(voice);
+  const breaking = {
+    ...voice,
+    async *speak(request: { text: string }, signal: AbortSignal) {
+      for await (const samples of speak(request, signal)) {
+        yield samples;
+        throw new Error('broke off');
+      }
+    },
+  };
+  const cache = createSpeechCache();
+  const source = createSpeechSource({ textToSpeech: breaking, cache, onFailure: () => undefined }, 8000);
+  await expect(collect(source.speak({ text: 'One two.' }, forever))).rejects.toThrow('broke off');
+  expect([voice.texts.length, cache.sizeBytes]).toEqual([1, 0]);
+});
+
+test('a stream at a rate that speech cannot be brought to is refused by name', () => {
+  const deps = { textToSpeech: scriptedVoice(), cache: createSpeechCache(), onFailure: () => undefined };
+  expect(() => createSpeechSource(deps, 11_025)).toThrow(/11025/);
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest';
+import type { Utterance } from '../../src/voice/callerActivity.ts';
+import { transition } from '../../src/voice/floor.ts';
+import {
+  type FloorContext,
+  type FloorEvent,
+  type FloorState,
+  OPEN_FLOOR,
+} from '../../src/voice/floorState.ts';
+import { DEFAULT_TURN_POLICY } from '../../src/voice/turnPolicy.ts';
+
+const context = (atMs: number, more: Partial<FloorContext> = {}): FloorContext => ({
+  atMs,
+  utterance: undefined,
+  policy: DEFAULT_TURN_POLICY,
+  endPauseMs: 700,
+  answering: undefined,
+  ...more,
+});
+const speaking = (startMs: number, lastVoicedMs: number): Utterance => ({
+  startMs,
+  voicedMs: lastVoicedMs - startMs,
+  lastVoicedMs,
+});
+const at = (phase: FloorState['phase'], more: Partial<FloorState> = {}): FloorState => ({
+  ...OPEN_FLOOR,
+  phase,
+  ...more,
+});
+const frame: FloorEvent = { type: 'frame' };
+
+function effects(state: FloorState, event: FloorEvent, given: FloorContext): string[] {
+  return transition(state, event, given).effects.map((effect) =>
+    effect.type === 'take_turn' ? `take_turn ${effect.input.kind}` : effect.type,
+  );
+}
+
+test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], string[]]>([
+  ['silence is no event while it is short', at('quiet'), frame, context(7980), 'quiet', []],
+  ['a long one is', at('quiet'), frame, context(8000), 'thinking', ['forget_utterance', 'take_turn silence']],
+  ['speech is heard', at('quiet'), frame, context(100, { utterance: speaking(0, 100) }), 'hearing', []],
+  [
+    'a pause asks for words',
+    at('hearing'),
+    frame,
+    context(700, { utterance: speaking(0, 500) }),
+    'hearing',
+    ['ask_words'],
+  ],
+  [
+    'a shorter one does not',
+    at('hearing'),
+    frame,
+    context(680, { utterance: speaking(0, 500) }),
+    'hearing',
+    [],
+  ],
+  [
+    'speech after it drops the question',
+    at('hearing', { askedToMs: 500 }),
+    frame,
+    context(900, { utterance: speaking(0, 900) }),
+    'hearing',
+    ['went_on'],
+  ],
+  [
+    'an end without words waits for them',
+    at('hearing', { askedToMs: 500 }),
+    frame,
+    context(1200, { utterance: speaking(0, 500) }),
+    'hearing',
+    [],
+  ],
+  [
+    'an end with words is a turn',
+    at('hearing', { askedToMs: 500, words: 'hi' }),
+    frame,
+    context(1200, { utterance: speaking(0, 500) }),
+    'thinking',
+    ['forget_utterance', 'take_turn words'],
+  ],
+  [
+    'speech without end ends',
+    at('hearing'),
+    frame,
+    context(45_000, { utterance: speaking(0, 45_000) }),
+    'hearing',
+    ['ask_words'],
+  ],
+  [
+    'and goes on being asked about',
+    at('hearing', { askedToMs: 45_000, isEnded: true }),
+    frame,
+    context(45_020, { utterance: speaking(0, 45_020) }),
+    'hearing',
+    [],
+  ],
+  [
+    'speech while thinking takes the turn back',
+    at('thinking'),
+    frame,
+    context(900, { utterance: speaking(600, 860), answering: 'words' }),
+    'hearing',
+    ['take_back'],
+  ],
+  [
+    'but not a greeting',
+    at('thinking'),
+    frame,
+    context(900, { utterance: speaking(600, 860), answering: 'begin' }),
+    'thinking',
+    [],
+  ],
+  [
+    'a noise while thinking is forgotten',
+    at('thinking'),
+    frame,
+    context(1100, { utterance: speaking(600, 700), answering: 'words' }),
+    'thinking',
+    ['forget_utterance'],
+  ],
+  [
+    'speech stops the agent',
+    at('speaking'),
+    frame,
+    context(900, { utterance: speaking(500, 900) }),
+    'held',
+    ['hold'],
+  ],
+  [
+    'long speech is meant',
+    at('held'),
+    frame,
+    context(1400, { utterance: speaking(500, 1400) }),
+    'hearing',
+    ['cut'],
+  ],
+  [
+    'words that do not come are taken for meant',
+    at('held', { askedToMs: 900 }),
+    frame,
+    context(3400, { utterance: speaking(500, 900) }),
+    'hearing',
+    ['cut'],
+  ],
+  [
+    'a failing recogniser too',
+    at('held', { askedToMs: 900 }),
+    { type: 'words_failed', message: '' },
+    context(1200, { utterance: speaking(500, 900) }),
+    'hearing',
+    ['cut'],
+  ],
+  [
+    'words of an utterance that went on are none',
+    at('held'),
+    { type: 'words', text: 'no', isAcknowledgement: false },
+    context(900, { utterance: speaking(500, 900) }),
+    'held',
+    [],
+  ],
+  [
+    'a machine stops what is being thought out',
+    at('thinking'),
+    { type: 'machine' },
+    context(900),
+    'waiting',
+    ['take_back', 'forget_utterance'],
+  ],
+  [
+    'a machine that waits is not answered',
+    at('waiting'),
+    frame,
+    context(9000, { utterance: speaking(0, 9000) }),
+    'waiting',
+    [],
+  ],
+  [
+    'a machine that records gets its message',
+    at('waiting'),
+    { type: 'recording', evidence: 'beep' },
+    context(9000),
+    'thinking',
+    ['forget_utterance', 'take_turn voicemail'],
+  ],
+  ['nothing follows the end', at('over'), { type: 'keys', digits: '1' }, context(9000), 'over', []],
+])('%s', (_, state, event, given, phase, expected) => {
+  expect(transition(state, event, given).state.phase).toBe(phase);
+  expect(effects(state, event, given)).toEqual(expected);
+});
+
+describe('what lasts', () => {
+  test('the pause of a caller who goes on is told, as long as it was', () => {
+    const {
+      effects: [effect],
+    } = transition(at('hearing', { askedToMs: 500 }), frame, context(1460, { utterance: speaking(0, 1460) }));
+    expect(effect).toEqual({ type: 'went_on', pauseMs: 900 });
+  });
+
+  test('after two requests to say it again the agent waits in silence', () => {
+    const utterance = { startMs: 0, voicedMs: 900, lastVoicedMs: 900 };
+    const kinds: string[] = [];
+    let state = at('hearing');
+    for (let n = 0; n < 3; n++) {
+      const step = transition(
+        { ...state, phase: 'hearing', askedToMs: 900, words: '' },
+        frame,
+        context(1700, { utterance }),
+      );
+      kinds.push(...step.effects.map(({ type }) => type));
+      state = step.state;
+    }
+    expect(kinds.filter((type) => type === 'take_turn').length).toBe(2);
+    expect(state.phase).toBe('quiet');
+  });
+
+  test('silences are counted until somebody says something', () => {
+    const silent = (state: FloorState) =>
+      transition({ ...state, phase: 'quiet', sinceMs: 0 }, frame, context(8000));
+    const third = silent(silent(silent(at('quiet')).state).state);
+    const fourth = silent(third.state);
+    expect(third.effects).not.toContainEqual(expect.objectContaining({ isLast: true }));
+    expect(fourth.effects).toContainEqual(expect.objectContaining({ isLast: true }));
+    const utterance = speaking(0, 500);
+    const heard = transition(
+      { ...third.state, phase: 'hearing', askedToMs: 500, words: 'yes' },
+      frame,
+      context(1200, { utterance }),
+    );
+    expect(heard.state.silences).toBe(0);
+  });
+});
