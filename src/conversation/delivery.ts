@@ -14,10 +14,9 @@ export interface Delivery {
    * The answer is complete, or broke off. Asked at most once in a turn, and not at all in one that failed, or was
    * left, before its first word.
    *
-   * @returns What the customer got, once they have got it or have cut it short; `taken_back` when they went on speaking
-   * before they got anything, and the turn is to be as if it had not been (its signal is aborted then). Must not reject.
+   * @returns What the customer got, once they have got it or have cut it short. Must not reject.
    */
-  settle(): Promise<Delivered | 'taken_back'>;
+  settle(): Promise<Delivered>;
 }
 
 /** A node of the pathway, as far as a channel has to know it. */
@@ -38,6 +37,17 @@ export interface Delivered {
     readonly type: SessionEventType;
     readonly data: Readonly<Record<string, unknown>>;
   }[];
+}
+
+/**
+ * Why a turn is aborted when the customer went on speaking before they got anything of the answer: it is then as if it
+ * had not been, and comes again with all of their words.
+ */
+export class TurnTakenBack extends Error {
+  constructor() {
+    super('the customer went on speaking');
+    this.name = 'TurnTakenBack';
+  }
 }
 
 export function placeOf(graph: PathwayGraph, node: PathwayNode): Place {

@@ -1,4 +1,5 @@
 import { CallwayError } from '../base/errors.ts';
+import { TurnTakenBack } from './delivery.ts';
 import type { Session } from './session.ts';
 import type { SessionStore } from './stores.ts';
 import { takeTurn } from './takeTurn.ts';
@@ -17,7 +18,8 @@ export interface KeepTurnDeps {
 
 /**
  * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
- * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history.
+ * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history;
+ * one that was taken back leaves nothing at all.
  */
 export async function* keepTurn(
   deps: KeepTurnDeps,
@@ -29,7 +31,7 @@ export async function* keepTurn(
   const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
     isKept = true;
     const delivered = await run.request.delivery?.settle();
-    if (delivered === 'taken_back') throw run.signal.reason;
+    if (isTakenBack(run)) throw run.signal.reason;
     const closed = journal.close({ hasSpoken, interrupted, delivered });
     await deps.sessions.saveTurn(closed.session, closed.record);
     return closed.session;
@@ -50,12 +52,17 @@ export async function* keepTurn(
     if (hasFailed && !isKept) journal.event('error', dataOf(error));
     throw error;
   } finally {
+    if (isTakenBack(run)) isKept = true;
     if (!isKept && journal.said() !== '') await keep(true, true);
     else if (!isKept) {
       if (!hasFailed) journal.event('error', LEFT_BEFORE_FIRST_WORD);
       await keepErrorsOnly(deps, run);
     }
   }
+}
+
+function isTakenBack({ signal }: TurnRun): boolean {
+  return signal.reason instanceof TurnTakenBack;
 }
 
 /** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */

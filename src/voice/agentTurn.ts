@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Conversations, NewSession } from '../conversation/conversations.ts';
-import type { Delivered, Place } from '../conversation/delivery.ts';
+import { type Delivered, type Place, TurnTakenBack } from '../conversation/delivery.ts';
 import type { Session } from '../conversation/session.ts';
 import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../conversation/turn.ts';
 import type { AgentSpeech } from './agentSpeech.ts';
@@ -86,14 +86,13 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
       default:
     }
   };
-  const settle = async (): Promise<Delivered | 'taken_back'> => {
+  const settle = async (): Promise<Delivered> => {
     for (const piece of splitter.flush()) speech.say(piece);
     const own = saidAnything ? undefined : request.ownWords();
     if (own !== undefined) speech.say(own);
     speech.finish();
     const how = await speech.over;
-    if (stopped === 'taken_back') return 'taken_back';
-    isKept = true;
+    isKept = stopped !== 'taken_back';
     const text = speech.heardText();
     const isCut = how === 'cut';
     const bargeIn = {
@@ -119,17 +118,17 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     return { how, saidAnything, isKept, ended, actions, latency: turnLatency(moments), error };
   };
 
-  const stop = (how: 'cut' | 'taken_back' | 'left', reason: string) => {
+  const stop = (how: 'cut' | 'taken_back' | 'left', reason: Error) => {
     stopped ??= how;
     speech.cut();
-    controller.abort(new Error(reason));
+    controller.abort(reason);
   };
   return {
     input: request.input,
     moments,
-    cut: () => stop('cut', 'the caller cut in'),
-    takeBack: () => stop('taken_back', 'the caller went on'),
-    leave: () => stop('left', 'the call is over'),
+    cut: () => stop('cut', new Error('the caller cut in')),
+    takeBack: () => stop('taken_back', new TurnTakenBack()),
+    leave: () => stop('left', new Error('the call is over')),
     fill(text) {
       speech.say(text);
     },

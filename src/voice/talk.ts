@@ -25,7 +25,7 @@ import { phrasesOf } from './phrases.ts';
 import type { VoiceReport } from './report.ts';
 import type { SpeechSource } from './speechSource.ts';
 import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';
-import { TurnTaker } from './turnTaker.ts';
+import { SESSION_ENDED, TurnTaker } from './turnTaker.ts';
 import type { TurnMoments } from './turnTiming.ts';
 import { isAcknowledgement } from './words.ts';
 
@@ -72,6 +72,8 @@ export class Talk {
   #policy: TurnPolicy = DEFAULT_TURN_POLICY;
   #habits: CallerHabits = NO_HABITS;
   #language: string;
+  /** The session's life that the talk belongs to; empty until the session is made. */
+  #instanceId = '';
   #keypad: KeypadState | undefined;
   /** Silences that were asked about at this node. */
   #prompted = 0;
@@ -268,6 +270,10 @@ export class Talk {
   }
 
   #onSession({ instanceId, state }: Session): void {
+    if (this.#instanceId !== '' && instanceId !== this.#instanceId) {
+      throw new CallwayError('gone', SESSION_ENDED, 'The session has ended');
+    }
+    this.#instanceId = instanceId;
     this.#notes.know(instanceId);
     const { language } = state.variables;
     if (typeof language === 'string' && language !== '') this.#language = language;

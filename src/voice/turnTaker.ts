@@ -12,6 +12,9 @@ import type { SpokenTurn, VoiceReport } from './report.ts';
 import type { SpeechSource } from './speechSource.ts';
 import type { TurnMoments } from './turnTiming.ts';
 
+/** The session was ended by somebody else while the call went on. */
+export const SESSION_ENDED = 'session_ended';
+
 export interface TurnTakerDeps {
   readonly stream: AudioStream;
   readonly conversations: Pick<Conversations, 'converse'>;
@@ -23,6 +26,7 @@ export interface TurnTakerDeps {
   /** What to say where the pathway says nothing. */
   readonly ownWords: (input: TurnInput, isLast: boolean) => string | undefined;
   readonly onPlace: (place: Place) => void;
+  /** @throws {CallwayError} `session_ended` when it is not the session that the talk began with. */
   readonly onSession: (session: Session) => void;
   /** The first sample of an answer went out. */
   readonly onSounding: () => void;
@@ -194,6 +198,10 @@ export class TurnTaker {
 
   /** The pathway's fallback is tried, then an apology is said; nobody is left in silence. */
   async #afterFailure({ input, moments }: AgentTurn, error: unknown): Promise<void> {
+    if (error instanceof CallwayError && error.code === SESSION_ENDED) {
+      this.#deps.onOver('hung_up');
+      return;
+    }
     this.#deps.onError(error, 'a turn failed');
     if (input.kind === 'notice') {
       this.#deps.onOver('failed');

@@ -548,6 +548,20 @@ describe('the end', () => {
     expect((await call.report).how).toBe('transferred');
   });
 
+  test('a session that was ended over the API is not begun anew: the agent hangs up', async () => {
+    const call = simulatedCall({ answer: () => GREETING });
+    await greeted(call);
+    await call.say('Who are you?', 600);
+    await greeted(call);
+    await call.talk.conversations.end('project-1', 's', 'api_end');
+    await call.say('Are you there?', 600);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
+    expect([call.talk.sessions.size, call.model.requests.length]).toEqual([0, 2]);
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('hung_up');
+  });
+
   test('a stream that is not closed after the agent has hung up is closed', async () => {
     const call = simulatedCall({
       answer: () => withTool('end_call'),

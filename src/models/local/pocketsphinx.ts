@@ -68,14 +68,15 @@ function openTranscription(
   const feed = createRecogniserFeed(request.sampleRateHz, request.sampleRateHz * FEED_SECONDS);
   const heard: Int16Array[] = [new Int16Array(MARGIN_SAMPLES)];
   let isOpen = true;
+  let isAsked = false;
   let running: Promise<RecogniserProcess> | undefined;
   let current: RecogniserProcess | undefined;
 
   const start = async (): Promise<RecogniserProcess> => {
     const { installation, modelFor } = await toolbox();
     const model = await modelFor(request.expectedAnswers ?? []);
+    if (!isOpen) throw new Error('the utterance was closed');
     const process = startRecogniser(installation, model, clock);
-    if (!isOpen) process.kill();
     current = process;
     for (const samples of heard) process.write(samples);
     return process;
@@ -97,16 +98,22 @@ function openTranscription(
       if (!isOpen) return;
       const converted = feed.convert(samples);
       heard.push(converted);
-      begin();
+      // Once asked, what follows may be silence alone: a new process is started when it is known to be speech.
+      if (!isAsked) begin();
       current?.write(converted);
     },
     async transcribe(signal): Promise<Transcript> {
       signal.throwIfAborted();
+      isAsked = true;
       const process = await begin();
       // What comes from now on is for another process, which hears all from the begin.
       running = undefined;
       current = undefined;
-      const kill = () => process.kill();
+      const kill = () => {
+        process.kill();
+        // The question was dropped since the person went on: all of it has to be heard anew.
+        if (isOpen) begin();
+      };
       signal.addEventListener('abort', kill, { once: true });
       try {
         if (signal.aborted) kill();
