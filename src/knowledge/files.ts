@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-
 /** Keeps uploaded documents as they came: on this machine's disk, or in an object store that all nodes see. */
 export interface DocumentFiles {
   /**
@@ -7,7 +5,7 @@ export interface DocumentFiles {
    *
    * @throws {Error} What `source` threw, or what the disk or the store did.
    */
-  write(key: string, source: Readable): Promise<void>;
+  write(key: string, source: AsyncIterable<Buffer>): Promise<void>;
   /**
    * Gives the file a path on this machine, for a parser that reads it in its own way.
    *

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
@@ -73,25 +73,19 @@ export function createDocuments(deps: DocumentsDeps): Documents {
       const detector = createTypeDetector(fileName);
       const hash = createHash('sha256');
       let bytes = 0;
-      const watch = new Transform({
-        transform(piece: Buffer, _encoding, done) {
+      const watched = async function* (): AsyncGenerator<Buffer> {
+        for await (const piece of source as AsyncIterable<Buffer>) {
           bytes += piece.length;
-          if (bytes > deps.maxBytes) return done(tooLarge(deps.maxBytes));
+          if (bytes > deps.maxBytes) throw tooLarge(deps.maxBytes);
           hash.update(piece);
           detector.push(piece);
-          done(null, piece);
-        },
-        flush(done) {
-          try {
-            detector.type();
-            done();
-          } catch (error) {
-            done(error as Error);
-          }
-        },
-      });
-      source.once('error', (error) => watch.destroy(error));
-      await files.write(fileKey, source.pipe(watch));
+          yield piece;
+        }
+        detector.type();
+      };
+      // Whoever reads hears of an error then, also of one that came before.
+      source.on('error', () => undefined);
+      await files.write(fileKey, watched());
       const type = detector.type();
       return { fileKey, type, mimeType: DOCUMENT_TYPES[type], bytes, sha256: hash.digest('hex') };
     },

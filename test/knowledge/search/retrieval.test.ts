@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+
+import { characterPairs } from '../../../src/knowledge/search/characterPairs.ts';
+import { fuse } from '../../../src/knowledge/search/fuse.ts';
+import { createRetrieval, type SearchOptions } from '../../../src/knowledge/search/retrieval.ts';
+import type { FoundChunk } from '../../../src/knowledge/stores.ts';
+import { LOCAL_ENCODER } from '../../../src/models/embedder.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+const chunk = (id: string, score: number): FoundChunk => ({
+  id,
+  content: id,
+  contentLength: id.length,
+  isEnabled: true,
+  startOffset: 0,
+  endOffset: 1,
+  score,
+  datasetId: 'd',
+  datasetName: 'guide.pdf',
+});
+const ids = (chunks: readonly FoundChunk[]) => chunks.map(({ id }) => id);
+
+function world(
+  lists: { nearest?: FoundChunk[]; matching?: FoundChunk[]; embedded?: number; hasEncoder?: boolean } = {},
+) {
+  const { nearest = [], matching = [], embedded = 10, hasEncoder = true } = lists;
+  const clock = createSimulatedClock();
+  const calls = { embed: 0, search: 0, limits: [] as number[] };
+  const failures: Error[] = [];
+  const retrieval = createRetrieval({
+    knowledgebases: {
+      searchable: async (projectId) =>
+        projectId === 'none' ? undefined : { id: 'kb', encoder: LOCAL_ENCODER.name, embeddedCount: embedded },
+    },
+    chunks: {
+      async nearest({ limit }) {
+        calls.search += 1;
+        calls.limits.push(limit);
+        return nearest.slice(0, limit);
+      },
+      async nearestAndMatching({ limit }) {
+        calls.search += 1;
+        calls.limits.push(limit);
+        return { nearest: nearest.slice(0, limit), matching: matching.slice(0, limit) };
+      },
+    },
+    embedderOf: () =>
+      hasEncoder
+        ? {
+            encoder: LOCAL_ENCODER,
+            batchSize: 1,
+            async embed() {
+              calls.embed += 1;
+              const failure = failures.shift();
+              if (failure) throw failure;
+              return [new Float32Array(512)];
+            },
+          }
+        : undefined,
+    clock,
+  });
+  const search = (text: string, options: SearchOptions = {}, projectId = 'p') =>
+    retrieval.search(projectId, text, options);
+  return { retrieval, search, clock, calls, failures };
+}
+
+describe('a search', () => {
+  test('leaves out what is below the threshold, and takes five', async () => {
+    const { search, calls } = world({
+      nearest: [0.9, 0.8, 0.7, 0.6, 0.5, 0.4].map((score) => chunk(String(score), score)),
+    });
+    expect(ids(await search('x'))).toEqual(['0.9', '0.8', '0.7', '0.6', '0.5']);
+    expect(ids(await search('x', { topK: 50, scoreThreshold: 0.65 }))).toEqual(['0.9', '0.8', '0.7']);
+    expect(calls.limits).toEqual([5, 50]);
+  });
+
+  test('by words and meaning fuses the ranks; a threshold that is given holds for both', async () => {
+    const { search, calls } = world({
+      nearest: [chunk('both', 0.6), chunk('near', 0.5), chunk('far', 0.1)],
+      matching: [chunk('word', 0.05), chunk('both', 0.6)],
+    });
+    expect(ids(await search('x', { mode: 'hybrid' }))).toEqual(['both', 'word', 'near']);
+    expect(ids(await search('x', { mode: 'hybrid', scoreThreshold: 0.3 }))).toEqual(['both', 'near']);
+    expect(ids(await search('x', { mode: 'hybrid', topK: 1 }))).toEqual(['both']);
+    expect(calls.limits).toEqual([50, 50, 50]);
+  });
+
+  test.each([
+    ['a project without a knowledgebase', {}, 'none'],
+    ['a knowledgebase without a vector', { embedded: 0 }, 'p'],
+  ])('of %s finds nothing, and embeds nothing', async (_, lists, projectId) => {
+    const { search, calls } = world(lists);
+    expect(await search('x', {}, projectId)).toEqual([]);
+    expect(calls).toMatchObject({ embed: 0, search: 0 });
+  });
+
+  test('with an encoder that is not to be had says so', async () => {
+    const { search } = world({ hasEncoder: false });
+    await expect(search('x')).rejects.toMatchObject({ category: 'unavailable', code: 'encoder_unavailable' });
+  });
+
+  test('embeds a question once for a while, and sees each time what is there', async () => {
+    const { search, clock, calls } = world();
+    await search('What is it?');
+    await search(' What  is it?');
+    expect(calls).toMatchObject({ embed: 1, search: 2 });
+    clock.advance(10 * 60_000 + 1);
+    await search('What is it?');
+    expect(calls.embed).toBe(2);
+  });
+
+  test('does not remember a failure', async () => {
+    const { search, failures, calls } = world();
+    failures.push(new Error('away'));
+    await expect(search('x')).rejects.toThrow('away');
+    await search('x');
+    expect(calls).toMatchObject({ embed: 2, search: 1 });
+  });
+});
+
+describe('a search ahead', () => {
+  test('answers the question that follows, once', async () => {
+    const { retrieval, search, calls } = world({ nearest: [chunk('a', 0.9)] });
+    await retrieval.prefetch('p', 'how long is the warranty', {});
+    expect(calls.search).toBe(1);
+    expect(ids(await search('How long is the warranty.'))).toEqual(['a']);
+    expect(calls.search).toBe(1);
+    await search('How long is the warranty.');
+    expect(calls.search).toBe(2);
+  });
+
+  test('still under way is waited for', async () => {
+    const { retrieval, search, calls } = world();
+    const ahead = retrieval.prefetch('p', 'x', {});
+    await Promise.all([search('x'), ahead]);
+    expect(calls).toMatchObject({ embed: 1, search: 1 });
+  });
+
+  test.each([
+    ['other words', 'q', {}, 'p'],
+    ['other options', 'x', { topK: 1 }, 'p'],
+    ['another project', 'x', {}, 'other'],
+  ])('for %s is no answer', async (_, text, options, projectId) => {
+    const { retrieval, search, calls } = world();
+    await retrieval.prefetch('p', 'x', {});
+    await search(text, options, projectId);
+    expect(calls.search).toBe(2);
+  });
+
+  test('is too old after ten seconds', async () => {
+    const { retrieval, search, clock, calls } = world();
+    await retrieval.prefetch('p', 'x', {});
+    clock.advance(10_001);
+    await search('x');
+    expect(calls.search).toBe(2);
+  });
+
+  test('that fails, or has no words, is as if it had not been', async () => {
+    const { retrieval, search, failures, calls } = world();
+    failures.push(new Error('away'));
+    await retrieval.prefetch('p', 'x', {});
+    await retrieval.prefetch('p', '  ', {});
+    await search('x');
+    expect(calls).toMatchObject({ embed: 2, search: 1 });
+  });
+});
+
+test('fusion puts first what stands high in both', () => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => ({ id }));
+  if (!a || !b || !c || !d) throw new Error('unreachable');
+  expect(
+    fuse([
+      [a, b, c],
+      [c, d],
+    ]),
+  ).toEqual([c, a, b, d]);
+  expect(fuse([[], [d, a]])).toEqual([d, a]);
+  expect(fuse([])).toEqual([]);
+});
+
+test.each<[string, string[]]>([
+  ['保固期三年', ['保固', '固期', '期三', '三年']],
+  ['我 愛 kettle', ['我', '愛']],
+  ['カップ', ['カッ', 'ップ']],
+  ['ｶｯﾌﾟ', ['カッ', 'ップ']],
+  ['三年三年', ['三年', '年三']],
+  ['plain words, 123', []],
+  ['', []],
+])('the pairs of %j', (text, pairs) => {
+  expect(characterPairs(text)).toEqual(pairs);
+});
