@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { systemClock } from '../../src/base/clock.ts';
+import type { DocumentType } from '../../src/knowledge/documentType.ts';
+import { parseDocument } from '../../src/knowledge/ingest/parseDocument.ts';
+import { makePdf } from '../../test/support/documents.ts';
+
+const TEXT_BYTES = 50 * 1_048_576;
+const PDF_PAGES = 300;
+const SAMPLE_MS = 50;
+
+/** Reads and cuts a document as a worker does, and tells how fast and in how much memory of the whole process. */
+async function measure(what: string, type: DocumentType, path: string): Promise<void> {
+  let most = 0;
+  const sample = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, SAMPLE_MS);
+  const startedMs = performance.now();
+  let chunks = 0;
+  let characters = 0;
+  const order = { path, name: path, type, chunkSize: 500, chunkOverlap: 50 };
+  await parseDocument(
+    order,
+    async (batch) => {
+      chunks += batch.length;
+      for (const { content } of batch) characters += content.length;
+    },
+    { clock: systemClock },
+    new AbortController().signal,
+  );
+  clearInterval(sample);
+  const seconds = (performance.now() - startedMs) / 1000;
+  console.log(
+    `${what}: ${chunks} chunks in ${seconds.toFixed(1)} s, ${Math.round(characters / seconds / 1000)} thousand characters a second, at most ${Math.round(most / 1e6)} MB`,
+  );
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
+try {
+  const line = (index: number) =>
+    `Line ${index}: the kettle of model ${index} boils a litre of water in some minutes.`;
+  const pdf = join(folder, 'a.pdf');
+  writeFileSync(
+    pdf,
+    makePdf(
+      Array.from({ length: PDF_PAGES }, (_, page) =>
+        Array.from({ length: 50 }, (_, row) => line(page * 50 + row)),
+      ),
+    ),
+  );
+  await measure(`a PDF of ${PDF_PAGES} pages`, 'pdf', pdf);
+  const text = join(folder, 'a.txt');
+  const paragraph = `${Array.from({ length: 1_000 }, (_, index) => line(index)).join(' ')}\n\n`;
+  writeFileSync(text, paragraph.repeat(Math.ceil(TEXT_BYTES / paragraph.length)));
+  await measure('a text of 50 MiB', 'text', text);
+} finally {
+  rmSync(folder, { recursive: true });
+}

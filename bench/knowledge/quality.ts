@@ -1,0 +1,99 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
+import { createSealer } from '../../src/base/sealer.ts';
+import { createRetrieval, type SearchMode } from '../../src/knowledge/search/retrieval.ts';
+import { LOCAL_ENCODER } from '../../src/models/embedder.ts';
+import { createLocalEmbedder } from '../../src/models/local/embedder.ts';
+import { openEmbedded } from '../../src/storage/embedded.ts';
+import { migrate, readMigrations } from '../../src/storage/migrate.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { QUESTIONS, UNRELATED } from './questions.ts';
+
+const TOP_K = 5;
+
+/** How often the passage that answers a question comes first, and among the first five. */
+export async function measureQuality(): Promise<void> {
+  const database = await openEmbedded({ folder: 'memory://' });
+  const embedder = createLocalEmbedder();
+  try {
+    await migrate(database, await readMigrations(new URL('../../migrations/', import.meta.url).pathname));
+    const storage = createStorage(database, createSealer(Buffer.alloc(32, 1)));
+    const projectId = await fill(
+      storage,
+      [...QUESTIONS.map(({ passage }) => passage), ...UNRELATED],
+      embedder,
+    );
+    const retrieval = createRetrieval({
+      knowledgebases: storage.stores.knowledgebases,
+      chunks: storage.chunkSearch,
+      embedderOf: () => embedder,
+      clock: systemClock,
+    });
+    console.log(
+      `quality with ${LOCAL_ENCODER.name}: ${QUESTIONS.length} questions, ${QUESTIONS.length + UNRELATED.length} passages`,
+    );
+    for (const group of ['meaning', 'name', 'Chinese'] as const) {
+      const questions = QUESTIONS.filter((one) => one.group === group);
+      for (const mode of ['semantic', 'hybrid'] as const) {
+        const ranks = await Promise.all(
+          questions.map(async ({ question, passage }) => {
+            const found = await retrieval.search(projectId, question, optionsOf(mode));
+            return found.findIndex(({ content }) => content === passage);
+          }),
+        );
+        const first = ranks.filter((rank) => rank === 0).length / ranks.length;
+        const among = ranks.filter((rank) => rank >= 0).length / ranks.length;
+        console.log(
+          `  by ${group.padEnd(8)} ${mode.padEnd(9)} hit at 1 ${first.toFixed(2)}, at ${TOP_K} ${among.toFixed(2)}`,
+        );
+      }
+    }
+  } finally {
+    await embedder.close();
+    await database.close();
+  }
+}
+
+/** Semantic search as it is by default; hybrid too, whose default leaves out nothing that it found by its words. */
+function optionsOf(mode: SearchMode) {
+  return mode === 'semantic' ? { mode, topK: TOP_K, scoreThreshold: 0 } : { mode, topK: TOP_K };
+}
+
+async function fill(
+  { stores }: ReturnType<typeof createStorage>,
+  passages: readonly string[],
+  embedder: ReturnType<typeof createLocalEmbedder>,
+): Promise<string> {
+  const at = new Date().toISOString();
+  const [projectId, knowledgebaseId, datasetId] = [uuidV7(), uuidV7(), uuidV7()];
+  const settings = { sessionIdleMinutes: 30, historyRetentionDays: 30, reportUsage: false };
+  await stores.projects.insert({ id: projectId, name: 'bench', ...settings, createdAt: at, updatedAt: at });
+  await stores.knowledgebases.insert({
+    id: knowledgebaseId,
+    projectId,
+    name: 'bench',
+    type: 'pgvector',
+    embeddingModelName: 'text-embedding-3-small',
+    encoder: LOCAL_ENCODER.name,
+    chunkSize: 500,
+    chunkOverlap: 50,
+    createdAt: at,
+  });
+  const file = { name: 'bench.txt', mimeType: 'text/plain', bytes: 1, fileKey: datasetId };
+  await stores.datasets.insert({ id: datasetId, knowledgebaseId, ...file, createdAt: at });
+  const chunks = passages.map((content, position) => ({
+    id: uuidV7(),
+    position,
+    content,
+    startOffset: 0,
+    endOffset: content.length,
+  }));
+  await stores.chunks.append({ datasetId, knowledgebaseId }, chunks);
+  const vectors = await embedder.embed(passages, new AbortController().signal);
+  const made = chunks.flatMap(({ id }, index) => {
+    const vector = vectors[index];
+    return vector ? [{ chunkId: id, vector }] : [];
+  });
+  await stores.chunks.keepVectors({ datasetId, encoder: LOCAL_ENCODER.name }, made, at);
+  return projectId;
+}
