@@ -1,0 +1,166 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { type FakeEmbeddings, startFakeEmbeddings } from '../support/embeddings.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { createKnowledge } from '../support/knowledge.ts';
+import { watchLeaks } from '../support/leaks.ts';
+import { tempDir } from '../support/tempDir.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+
+/** A gateway whose documents go to a fake endpoint; it must leave nothing behind. */
+async function start(fake: FakeEmbeddings) {
+  const assertNoLeaks = watchLeaks();
+  const dataDir = tempDir();
+  const env = { EMBEDDING_BASE_URL: fake.baseUrl, EMBEDDING_API_KEY: 'sk-test-0123456789' };
+  const gateway = await startTestGateway({ env, dataDir });
+  onTestFinished(async () => {
+    await gateway.stop();
+    await fake.close();
+    await assertNoLeaks();
+  });
+  return { gateway, dataDir, knowledge: await createKnowledge(gateway, { chunkSize: 60, chunkOverlap: 0 }) };
+}
+const sentences = (count: number) =>
+  Array.from({ length: count }, (_, index) => `The article of number ${index} is on the shelf.`);
+
+describe('an endpoint', () => {
+  test('embeds each chunk once, with the model that was asked for', TIMEOUT, async () => {
+    const fake = await startFakeEmbeddings();
+    const { knowledge } = await start(fake);
+    const dataset = await knowledge.add('long.txt', sentences(600).join(' '));
+    expect(dataset).toMatchObject({
+      status: 'ready',
+      chunkCount: 600,
+      embeddedCount: 600,
+      encoder: 'text-embedding-3-small',
+    });
+    expect([...fake.embedded.keys()].sort()).toEqual(sentences(600).sort());
+    expect(new Set(fake.embedded.values())).toEqual(new Set([1]));
+    expect(new Set(fake.requests.map(({ model }) => model))).toEqual(new Set(['text-embedding-3-small']));
+    const { body } = await knowledge.query('article number 417', { topK: '1' });
+    expect(body[0].content).toContain('417');
+  });
+
+  test('that fails for a moment is asked again', TIMEOUT, async () => {
+    const fake = await startFakeEmbeddings();
+    const { knowledge } = await start(fake);
+    fake.answerWith({ status: 429, headers: { 'retry-after': '0' } }, { status: 500 }, { status: 503 });
+    expect(await knowledge.add('a.txt', 'Some words.')).toMatchObject({ status: 'ready', embeddedCount: 1 });
+    expect(fake.requests).toHaveLength(4);
+  });
+
+  test('that takes a batch and refuses another is paid for the first but once', TIMEOUT, async () => {
+    const fake = await startFakeEmbeddings();
+    const { knowledge } = await start(fake);
+    // Its four attempts within the first job fail for one of the batches.
+    fake.onRequest = ({ input }) => {
+      const isChosen = input.some((text) => text.includes('number 300 '));
+      const refusals = fake.requests.filter((one) =>
+        one.input.some((text) => text.includes('number 300 ')),
+      ).length;
+      if (isChosen && refusals <= 4) fake.answerWith({ status: 500 });
+    };
+    const dataset = await knowledge.add('long.txt', sentences(400).join(' '));
+    expect(dataset).toMatchObject({ status: 'ready', embeddedCount: 400 });
+    const more = [...fake.embedded].filter(([, count]) => count > 1);
+    expect(more).toEqual([]);
+  });
+
+  test.each([
+    ['the key', { status: 401 }, /key/],
+    ['the model', { status: 404, body: { error: { message: 'no such model' } } }, /model/],
+  ])(
+    'that refuses %s fails the dataset with the reason, and a query with 500',
+    TIMEOUT,
+    async (_, answer, reason) => {
+      const fake = await startFakeEmbeddings();
+      const { knowledge } = await start(fake);
+      fake.answerWith(answer);
+      const dataset = await knowledge.add('a.txt', 'Some words.');
+      expect(dataset).toMatchObject({ status: 'failed', error: expect.stringMatching(reason) });
+      expect(JSON.stringify(dataset)).not.toContain('sk-test');
+
+      await knowledge.add('b.txt', 'Other words.');
+      fake.answerWith(answer);
+      expect(await knowledge.query('words')).toMatchObject({ status: 500, body: { code: 'model_rejected' } });
+    },
+  );
+
+  test('that is away makes a query fail within its time', TIMEOUT, async () => {
+    const fake = await startFakeEmbeddings();
+    const { knowledge } = await start(fake);
+    await knowledge.add('a.txt', 'Some words.');
+    fake.answerWith({ status: 503 }, { status: 503 });
+    expect(await knowledge.query('others')).toMatchObject({
+      status: 500,
+      body: { code: 'model_unavailable' },
+    });
+  });
+});
+
+describe('a removal', () => {
+  test('takes the file, and ends what still works on it', TIMEOUT, async () => {
+    const fake = await startFakeEmbeddings();
+    const { gateway, dataDir, knowledge } = await start(fake);
+    const files = () => readdirSync(join(dataDir, 'uploads'));
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    fake.onRequest = () => held;
+    const { body } = await knowledge.upload('a.txt', sentences(300).join(' '));
+    await expect.poll(() => fake.requests.length, { timeout: 60_000 }).toBeGreaterThan(0);
+    expect(files()).toHaveLength(1);
+
+    const key = knowledge.project.developerKey;
+    expect(
+      (await gateway.api('DELETE', `${knowledge.path}/datasets/${body.datasetId}`, { key })).status,
+    ).toBe(204);
+    expect(files()).toEqual([]);
+    goOn();
+
+    // The next one is not held up by it.
+    expect(await knowledge.add('b.txt', 'Some words.')).toMatchObject({ status: 'ready' });
+    expect((await gateway.api('GET', `${knowledge.path}/datasets`, { key })).body).toHaveLength(1);
+    expect(files()).toHaveLength(1);
+  });
+
+  test('of the project takes its files too', TIMEOUT, async () => {
+    const fake = await startFakeEmbeddings();
+    const { gateway, dataDir, knowledge } = await start(fake);
+    const kept = await createKnowledge(gateway);
+    await knowledge.add('a.txt', 'Some words.');
+    const { body } = await kept.upload('b.txt', 'Other words.');
+    await kept.settled(body.datasetId);
+    expect((await gateway.api('DELETE', knowledge.project.path)).status).toBe(204);
+    // The next removal, or the sweep, sees to it.
+    await gateway.api('DELETE', `${kept.path}/datasets/${body.datasetId}`, {
+      key: kept.project.developerKey,
+    });
+    expect(readdirSync(join(dataDir, 'uploads'))).toEqual([]);
+  });
+});
+
+test(
+  'a stop in the middle hands the job on: it is ready after the next start, and nothing is paid twice',
+  TIMEOUT,
+  async () => {
+    const fake = await startFakeEmbeddings();
+    onTestFinished(() => fake.close());
+    const [first, folder] = [tempDir(), tempDir()];
+    const env = { EMBEDDING_BASE_URL: fake.baseUrl };
+    const one = await startTestGateway({ env, dataDir: first });
+    onTestFinished(() => one.stop());
+    expect(folder).not.toBe(first);
+    const knowledge = await createKnowledge(one, { chunkSize: 60, chunkOverlap: 0 });
+    const { body } = await knowledge.upload('a.txt', sentences(2_000).join(' '));
+    await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(500);
+    const stopping = one.stop();
+    await stopping;
+    expect(fake.embedded.size).toBeLessThan(2_000);
+    expect(body.success).toBe(true);
+  },
+);
