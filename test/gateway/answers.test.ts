@@ -17,11 +17,11 @@ const node = (id: string, type: string, data: object) => ({
   data: { title: id, prompt: '', tools: [], ...data },
   position: { x: 0, y: 0 },
 });
-const edge = (source: string, target: string, condition: string) => ({
+const edge = (source: string, target: string, condition: object) => ({
   id: `${source}-${target}`,
   source,
   target,
-  data: { label: condition, condition },
+  data: { label: 'always', condition },
 });
 
 test.each([
@@ -43,7 +43,7 @@ test.each([
         node('start', 'start', {}),
         node('answer', 'knowledge', { prompt: 'Answer from the documents.', topK: 50, scoreThreshold: 0.2 }),
       ],
-      edges: [edge('start', 'answer', 'always')],
+      edges: [edge('start', 'answer', { '==': [1, 1] })],
     };
     const { headers } = await api('GET', `${project.path}/pathway`);
     const put = await gateway().api('PUT', `${project.path}/pathway`, {

@@ -6,6 +6,8 @@ import { type FakeEmbeddings, startFakeEmbeddings } from '../support/embeddings.
 import { startTestGateway } from '../support/gateway.ts';
 import { createKnowledge } from '../support/knowledge.ts';
 import { watchLeaks } from '../support/leaks.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { redisDatabase } from '../support/redis.ts';
 import { tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 120_000 };
@@ -144,23 +146,35 @@ describe('a removal', () => {
   });
 });
 
-test(
-  'a stop in the middle hands the job on: it is ready after the next start, and nothing is paid twice',
-  TIMEOUT,
-  async () => {
-    const fake = await startFakeEmbeddings();
-    onTestFinished(() => fake.close());
-    const [first, folder] = [tempDir(), tempDir()];
-    const env = { EMBEDDING_BASE_URL: fake.baseUrl };
-    const one = await startTestGateway({ env, dataDir: first });
-    onTestFinished(() => one.stop());
-    expect(folder).not.toBe(first);
-    const knowledge = await createKnowledge(one, { chunkSize: 60, chunkOverlap: 0 });
-    const { body } = await knowledge.upload('a.txt', sentences(2_000).join(' '));
-    await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(500);
-    const stopping = one.stop();
-    await stopping;
-    expect(fake.embedded.size).toBeLessThan(2_000);
-    expect(body.success).toBe(true);
-  },
-);
+test('a stop in the middle ends at once, and the job goes to the next start', TIMEOUT, async () => {
+  const fake = await startFakeEmbeddings();
+  onTestFinished(() => fake.close());
+  const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  onTestFinished(async () => {
+    await Promise.all([database.drop(), redis.drop()]);
+  });
+  const shared = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    EMBEDDING_BASE_URL: fake.baseUrl,
+    CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
+    SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
+  };
+  const dataDir = tempDir();
+  const first = await startTestGateway({ env: shared, dataDir });
+  onTestFinished(() => first.stop());
+  const knowledge = await createKnowledge(first, { chunkSize: 60, chunkOverlap: 0 });
+  fake.onRequest = () => new Promise((resolve) => setTimeout(resolve, 200));
+  const { body } = await knowledge.upload('a.txt', sentences(2_000).join(' '));
+  await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(500);
+  await first.stop();
+  expect(fake.embedded.size).toBeLessThan(2_000);
+
+  const second = await startTestGateway({ env: shared, dataDir });
+  onTestFinished(() => second.stop());
+  const path = `${knowledge.path}/datasets/${body.datasetId}`;
+  const find = async () => (await second.api('GET', path, { key: knowledge.project.developerKey })).body;
+  await expect.poll(async () => (await find()).status, { timeout: 90_000, interval: 200 }).toBe('ready');
+  expect(await find()).toMatchObject({ chunkCount: 2_000, embeddedCount: 2_000 });
+  expect(Math.max(...fake.embedded.values())).toBeLessThanOrEqual(2);
+});

@@ -22,13 +22,17 @@ export function cleanText(text: string): string {
 }
 
 /**
- * Where a text may be cut at or before `limit`, looking for a line's end, then a space, and else between two
+ * Where a text may be cut at or before `limit`, looking for a sentence's end, a line's, then a space, and else between two
  * characters as a reader sees them.
  *
  * @returns More than 0, for texts and limits of more than one character.
  */
 export function cutPoint(text: string, limit: number): number {
   if (text.length <= limit) return text.length;
+  const sentence = Math.max(
+    ...SENTENCE_ENDS.map((mark) => text.lastIndexOf(mark, limit - mark.length) + mark.length),
+  );
+  if (sentence > limit / 2) return sentence;
   const line = text.lastIndexOf('\n', limit - 1);
   if (line > limit / 2) return line + 1;
   const space = text.lastIndexOf(' ', limit - 1);
@@ -45,6 +49,7 @@ export function cutPoint(text: string, limit: number): number {
   return isLowSurrogate(text, limit) ? limit - 1 : limit;
 }
 
+const SENTENCE_ENDS = ['. ', '! ', '? ', '.\n', '!\n', '?\n', '。', '！', '？'];
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /** Whether the index stands between the halves of a pair. */
