@@ -38,6 +38,14 @@ export interface Codec {
    */
   decode(payload: Uint8Array, out: Int16Array): number;
   /**
+   * Decodes what a packet tells of the one before it, which was lost; only where the codec repeats. The packet itself
+   * is decoded next.
+   *
+   * @param out - Exactly as long as what was lost.
+   * @returns Samples written; 0 where that length cannot be made.
+   */
+  recover?(nextPayload: Uint8Array, out: Int16Array): number;
+  /**
    * Fills all of `out` with the codec's own guess at what was lost; only where it has one.
    *
    * @param out - A multiple of 10 ms.

@@ -2,8 +2,9 @@ import { type Codec, FRAME_DURATION_MS, MAX_PACKET_DURATION_MS } from '../codecs
 import { ComfortNoise, parseComfortNoiseLevel } from '../codecs/comfortNoise.ts';
 import type { Concealer } from '../concealment/concealer.ts';
 import { createSequenceUnwrapper, createTimestampUnwrapper } from '../rtp/unwrapper.ts';
+import type { JitterBufferFigures } from './figures.ts';
 import { type PacketKind, PacketStore, type PutResult, type StoredPacket } from './packetStore.ts';
-import { lengthen, shorten } from './timeScale.ts';
+import { SpeedControl } from './speedControl.ts';
 import { TransitEstimator } from './transitEstimator.ts';
 
 /** What a frame consists of; where it is mixed, the first of these that is in it. */
@@ -18,25 +19,6 @@ export interface JitterBufferOptions {
   readonly maxDelayMs?: number;
 }
 
-/** What happened so far; all only grow but the delay. */
-export interface JitterBufferFigures {
-  readonly duplicates: number;
-  /** Came after their place was played. */
-  readonly late: number;
-  /** Thrown away to keep the delay down. */
-  readonly shed: number;
-  /** Neither speech nor well-formed. */
-  readonly undecodable: number;
-  readonly concealedMs: number;
-  /** Times that the buffer ran dry in the midst of speech. */
-  readonly underruns: number;
-  /** Cut out and put in, to follow the sender's clock and the network. */
-  readonly shortenedMs: number;
-  readonly lengthenedMs: number;
-  /** Of what is played now, beyond the fastest packets. */
-  readonly delayMs: number;
-}
-
 /** Half a packet's spacing: what a quiet network and an operating system scatter anyhow. */
 export const DEFAULT_MIN_DELAY_MS = 10;
 /** Two packets, until it is known better. */
@@ -46,16 +28,8 @@ export const DEFAULT_MAX_DELAY_MS = 200;
 
 /** After so long without a packet the speaker is taken to have stopped; concealment has faded by then. */
 const GIVE_UP_AFTER_MS = 60;
-/** Slack beyond which speech is shortened: over a frame more than needed, since frames are pulled whole. */
-const SHORTEN_FROM_MS = FRAME_DURATION_MS + 5;
-/** Slack below which speech is lengthened. */
-const LENGTHEN_FROM_MS = 0;
-/** Slack at which a joint that may be heard is better than the delay. */
-const URGENT_MS = 60;
 /** Slack at which whole packets are thrown away. */
 const SHED_FROM_MS = 100;
-/** Least time between two changes, unless urgent. */
-const SCALE_INTERVAL_MS = 100;
 /** What is made up where a packet was thrown away, for the next to join on to. */
 const SHED_JOINT_MS = 2.5;
 
@@ -85,6 +59,7 @@ export class JitterBuffer {
   readonly #store = new PacketStore();
   readonly #transit: TransitEstimator;
   readonly #noise: ComfortNoise;
+  readonly #speed: SpeedControl;
   readonly #sequences = createSequenceUnwrapper();
   readonly #timestamps = createTimestampUnwrapper();
   /** Decoded and not yet pulled; with room to lengthen the longest packet. */
@@ -92,20 +67,20 @@ export class JitterBuffer {
   #pcmLength = 0;
   #isPlaying = false;
   #lastSequence = 0;
+  /** Of the packet that was decoded last; those of one sender are alike. */
+  #packetSamples = 0;
   /** Media time of what comes next, in extended ticks. */
   #cursorTicks = 0;
   /** Made up since the cursor last moved. */
   #concealedSamples = 0;
-  #lastScaledMs = Number.NEGATIVE_INFINITY;
   #figures = {
     duplicates: 0,
     late: 0,
     shed: 0,
     undecodable: 0,
     concealedMs: 0,
+    recoveredMs: 0,
     underruns: 0,
-    shortenedMs: 0,
-    lengthenedMs: 0,
     delayMs: 0,
   };
 
@@ -119,6 +94,7 @@ export class JitterBuffer {
     this.#maxDelayMs = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS;
     this.#transit = new TransitEstimator(options.initialDelayMs ?? DEFAULT_INITIAL_DELAY_MS);
     this.#noise = new ComfortNoise(format.sampleRateHz);
+    this.#speed = new SpeedControl(format.sampleRateHz);
     this.#pcm = new Int16Array(this.#toSamples(2 * MAX_PACKET_DURATION_MS + 2 * FRAME_DURATION_MS));
   }
 
@@ -128,7 +104,9 @@ export class JitterBuffer {
   }
 
   get figures(): JitterBufferFigures {
-    return { ...this.#figures, shed: this.#figures.shed + this.#store.overflows };
+    const { shortenedMs, lengthenedMs } = this.#speed;
+    const shed = this.#figures.shed + this.#store.overflows;
+    return { ...this.#figures, shed, shortenedMs, lengthenedMs };
   }
 
   /**
@@ -206,7 +184,7 @@ export class JitterBuffer {
     if (next.kind !== 'speech') return this.#pause(next, nowMs, wanted);
     const missing = this.#samplesBefore(next) - this.#concealedSamples;
     if (missing > 0) {
-      if (next.sequence !== this.#lastSequence + 1) return this.#conceal(Math.min(missing, wanted));
+      if (next.sequence !== this.#lastSequence + 1) return this.#fillGap(next, missing, wanted);
       // The speaker's side left a hole on purpose: it sends nothing while nobody talks.
       this.#isPlaying = false;
       return this.#wait(nowMs, wanted);
@@ -229,28 +207,29 @@ export class JitterBuffer {
       this.#figures.undecodable++;
       return 'silence';
     }
+    this.#packetSamples = length;
     this.#cursorTicks = packet.timestamp + (length * 1000 * this.#ticksPerMs) / this.#sampleRateHz;
     this.#concealedSamples = 0;
     this.#noise.setLevel(Number.POSITIVE_INFINITY);
     this.#figures.delayMs = slackMs + this.#targetDelayMs();
     this.#concealer.received(room.subarray(0, length));
-    this.#pcmLength += this.#scale(room, length, slackMs, nowMs);
+    this.#pcmLength += this.#speed.adjust(room, length, slackMs, nowMs);
     return 'speech';
   }
 
-  /** Takes out or puts in a pitch period when the slack has left its bounds. @returns The new length. */
-  #scale(room: Int16Array, length: number, slackMs: number, nowMs: number): number {
-    const isUrgent = slackMs > URGENT_MS || slackMs < -URGENT_MS;
-    if (!isUrgent && nowMs - this.#lastScaledMs < SCALE_INTERVAL_MS) return length;
-    const options = { sampleRateHz: this.#sampleRateHz, isUrgent };
-    let scaled = length;
-    if (slackMs > SHORTEN_FROM_MS) scaled = shorten(room.subarray(0, length), options);
-    else if (slackMs < LENGTHEN_FROM_MS) scaled = lengthen(room, length, options);
-    if (scaled === length) return length;
-    this.#lastScaledMs = nowMs;
-    this.#figures.shortenedMs += Math.max(0, this.#toMs(length - scaled));
-    this.#figures.lengthenedMs += Math.max(0, this.#toMs(scaled - length));
-    return scaled;
+  /** Makes up what was lost; the packet right before one that is there may be told by that one. */
+  #fillGap(next: StoredPacket, missing: number, wanted: number): PulledFrame {
+    const lastLost = this.#codec.recover === undefined ? 0 : this.#packetSamples;
+    if (missing !== lastLost)
+      return this.#conceal(Math.min(wanted, missing > lastLost ? missing - lastLost : missing));
+    const room = this.#pcm.subarray(this.#pcmLength, this.#pcmLength + missing);
+    if (this.#codec.recover?.(next.payload, room) !== missing)
+      return this.#conceal(Math.min(wanted, missing));
+    this.#concealer.received(room);
+    this.#pcmLength += missing;
+    this.#concealedSamples += missing;
+    this.#figures.recoveredMs += this.#toMs(missing);
+    return 'speech';
   }
 
   #conceal(length: number): PulledFrame {

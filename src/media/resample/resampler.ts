@@ -1,3 +1,4 @@
+import { createRationalStage } from './rationalStage.ts';
 import { createDownsampler, createUpsampler, type Stage } from './stage.ts';
 
 /** Rates that speech comes in: telephone, wideband, speech synthesis, Opus. */
@@ -18,7 +19,7 @@ export interface Resampler {
   maxOutput(inputLength: number): number;
 }
 
-type Step = 'up2' | 'up3' | 'down2' | 'down3';
+type Step = 'up2' | 'up3' | 'down2' | 'down3' | '3/2' | '2/3';
 
 /** The shortest way from rate to rate; up before down, so that nothing above the lower rate's band gets lost early. */
 const STEPS: Readonly<Record<`${SampleRateHz}>${SampleRateHz}`, readonly Step[]>> = {
@@ -28,10 +29,10 @@ const STEPS: Readonly<Record<`${SampleRateHz}>${SampleRateHz}`, readonly Step[]>
   '8000>48000': ['up2', 'up3'],
   '16000>8000': ['down2'],
   '16000>16000': [],
-  '16000>24000': ['up3', 'down2'],
+  '16000>24000': ['3/2'],
   '16000>48000': ['up3'],
   '24000>8000': ['down3'],
-  '24000>16000': ['up2', 'down3'],
+  '24000>16000': ['2/3'],
   '24000>24000': [],
   '24000>48000': ['up2'],
   '48000>8000': ['down3', 'down2'],
@@ -88,6 +89,8 @@ export function createResampler(
 }
 
 function createStage(step: Step, maxInput: number): Stage {
+  if (step === '3/2') return createRationalStage(3, 2, maxInput);
+  if (step === '2/3') return createRationalStage(2, 3, maxInput);
   const factor = step.endsWith('2') ? 2 : 3;
   return step.startsWith('up') ? createUpsampler(factor, maxInput) : createDownsampler(factor, maxInput);
 }

@@ -25,7 +25,7 @@ export function createUpsampler(factor: 2 | 3, maxInput: number): Stage {
         const taps = branches[branch];
         if (taps === undefined) delayInto(output, branch, factor, history, reach >> 1, inputLength);
         else {
-          convolve(sums, history, taps, inputLength);
+          convolve(sums, history, taps, { from: 0, stride: 1, count: inputLength });
           for (let n = 0; n < inputLength; n++) output[n * factor + branch] = toInt16(sums[n] ?? 0);
         }
       }
@@ -112,8 +112,24 @@ function delayInto(
   for (let n = 0; n < count; n++) output[n * stride + offset] = history[n + delay] ?? 0;
 }
 
-/** Tap by tap rather than sample by sample: sums that do not wait for each other take half the time. */
-function convolve(sums: Float64Array, history: Float64Array, taps: Float64Array, count: number): void {
+/** Where in the history the sums begin, and how far one is from the next. */
+export interface Walk {
+  readonly from: number;
+  readonly stride: number;
+  readonly count: number;
+}
+
+/**
+ * Tap by tap rather than sample by sample: sums that do not wait for each other take half the time.
+ *
+ * @param taps - A multiple of four.
+ */
+export function convolve(
+  sums: Float64Array,
+  history: Float64Array,
+  taps: Float64Array,
+  { from, stride, count }: Walk,
+): void {
   sums.fill(0, 0, count);
   for (let k = 0; k < taps.length; k += 4) {
     const [first, second, third, fourth] = [
@@ -122,21 +138,21 @@ function convolve(sums: Float64Array, history: Float64Array, taps: Float64Array,
       taps[k + 2] ?? 0,
       taps[k + 3] ?? 0,
     ];
-    for (let n = 0; n < count; n++) {
+    for (let n = 0, at = from + k; n < count; n++, at += stride) {
       sums[n] =
         (sums[n] ?? 0) +
-        first * (history[n + k] ?? 0) +
-        second * (history[n + k + 1] ?? 0) +
-        third * (history[n + k + 2] ?? 0) +
-        fourth * (history[n + k + 3] ?? 0);
+        first * (history[at] ?? 0) +
+        second * (history[at + 1] ?? 0) +
+        third * (history[at + 2] ?? 0) +
+        fourth * (history[at + 3] ?? 0);
     }
   }
 }
 
-function append(history: Float64Array, offset: number, input: Int16Array, inputLength: number): void {
+export function append(history: Float64Array, offset: number, input: Int16Array, inputLength: number): void {
   for (let n = 0; n < inputLength; n++) history[offset + n] = input[n] ?? 0;
 }
 
-function toInt16(value: number): number {
+export function toInt16(value: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(value)));
 }

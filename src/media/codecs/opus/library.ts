@@ -43,6 +43,12 @@ export interface OpusLibrary {
   encode(encoder: OpusHandle, samples: Int16Array, out: Uint8Array): number;
   /** @returns Samples written; negative for a payload that is no Opus packet, or longer than `out`. */
   decode(decoder: OpusHandle, payload: Uint8Array, out: Int16Array): number;
+  /**
+   * Decodes what a packet repeats of the one before it, or conceals where it repeats nothing.
+   *
+   * @param out - Exactly as long as the packet that was lost. @returns Samples written, or negative.
+   */
+  recover(decoder: OpusHandle, nextPayload: Uint8Array, out: Int16Array): number;
   /** Fills `out` with libopus' own concealment. @returns Samples written, or negative. */
   conceal(decoder: OpusHandle, out: Int16Array): number;
 }
@@ -118,6 +124,13 @@ export function loadOpusLibrary(): OpusLibrary {
     return count;
   };
 
+  const decode = ({ pointer }: OpusHandle, payload: Uint8Array, out: Int16Array, useFec: 0 | 1): number => {
+    if (payload.length > MAX_PACKET_BYTES) return -1;
+    currentViews().packet.set(payload);
+    const limit = Math.min(out.length, MAX_SAMPLES);
+    return copyOut(opus.opus_decode(pointer, packetAt, payload.length, samplesAt, limit, useFec), out);
+  };
+
   return {
     createEncoder: (settings) => createEncoder(opus, settings),
     createDecoder: (settings) => createDecoder(opus, settings),
@@ -131,12 +144,8 @@ export function loadOpusLibrary(): OpusLibrary {
       for (let i = 0; i < length; i++) out[i] = packet[i] ?? 0;
       return length;
     },
-    decode({ pointer }, payload, out) {
-      if (payload.length > MAX_PACKET_BYTES) return -1;
-      currentViews().packet.set(payload);
-      const limit = Math.min(out.length, MAX_SAMPLES);
-      return copyOut(opus.opus_decode(pointer, packetAt, payload.length, samplesAt, limit, 0), out);
-    },
+    decode: (decoder, payload, out) => decode(decoder, payload, out, 0),
+    recover: (decoder, nextPayload, out) => decode(decoder, nextPayload, out, 1),
     conceal({ pointer }, out) {
       return copyOut(opus.opus_decode(pointer, 0, 0, samplesAt, Math.min(out.length, MAX_SAMPLES), 0), out);
     },

@@ -1,0 +1,46 @@
+import { designLowPass } from './filter.ts';
+import { append, convolve, type Stage, toInt16 } from './stage.ts';
+
+/**
+ * A change of rate by `up / down`, as between 16 and 24 kHz, in one step: the filter stands at the rate that both
+ * divide, and only the samples that stay are computed, from those that are there.
+ *
+ * @param maxInput - Most samples in one call; memory is taken once.
+ */
+export function createRationalStage(up: 2 | 3, down: 2 | 3, maxInput: number): Stage {
+  const branches = splitIntoBranches(up, Math.max(up, down));
+  const reach = branches[0]?.length ?? 0;
+  const maxOutput = (inputLength: number) => Math.ceil((inputLength * up) / down);
+  const history = new Float64Array(reach - 1 + maxInput);
+  const sums = new Float64Array(Math.ceil(maxOutput(maxInput) / up));
+  /** Where the next output lies, in samples of the common rate after the first new input. */
+  let next = 0;
+  return {
+    process(input, inputLength, output) {
+      append(history, reach - 1, input, inputLength);
+      const total = Math.max(0, Math.ceil((inputLength * up - next) / down));
+      // Every `up` outputs lie alike between two inputs, and are made by the same taps.
+      for (let first = 0; first < Math.min(up, total); first++) {
+        const place = next + first * down;
+        const taps = branches[place % up];
+        if (taps === undefined) continue;
+        const count = Math.ceil((total - first) / up);
+        convolve(sums, history, taps, { from: Math.floor(place / up), stride: down, count });
+        for (let n = 0; n < count; n++) output[first + n * up] = toInt16(sums[n] ?? 0);
+      }
+      next += total * down - inputLength * up;
+      history.copyWithin(0, inputLength, inputLength + reach - 1);
+      return total;
+    },
+    maxOutput,
+  };
+}
+
+/** The taps that meet a sample that is there, by the place of the output between two inputs; newest input last. */
+function splitIntoBranches(up: number, factor: number): readonly Float64Array[] {
+  const taps = designLowPass(factor);
+  const reach = 4 * Math.ceil(taps.length / up / 4);
+  return Array.from({ length: up }, (_, branch) =>
+    Float64Array.from({ length: reach }, (__, n) => (taps[(reach - 1 - n) * up + branch] ?? 0) * up),
+  );
+}
