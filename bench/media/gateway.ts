@@ -1,0 +1,49 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
+
+/** The measured process, from outside. */
+export interface GatewayProcess {
+  /** @returns Where each telephone sends its audio. */
+  open(phonePorts: readonly number[]): Promise<readonly number[]>;
+  beBusy(share: number): void;
+  figures(): Promise<GatewayFigures>;
+  close(): Promise<{ readonly packetsSent: number; readonly packetsDue: number }>;
+}
+
+const PROGRAM = fileURLToPath(new URL('gatewayProcess.ts', import.meta.url));
+
+export async function startGatewayProcess(): Promise<GatewayProcess> {
+  const child = fork(PROGRAM, [], { execArgv: ['--import', 'tsx'] });
+  const tell = (message: ToGateway) => void child.send(message);
+  const next = async <Kind extends FromGateway['kind']>(kind: Kind) => {
+    const [message] = (await Promise.race([once(child, 'message'), gone])) as [FromGateway];
+    if (message.kind !== kind) throw new Error(`the gateway said ${message.kind} instead of ${kind}`);
+    return message as Extract<FromGateway, { kind: Kind }>;
+  };
+  const gone = once(child, 'exit').then(() => {
+    throw new Error('the measured process ended');
+  });
+  gone.catch(() => {});
+  await next('ready');
+  return {
+    async open(phonePorts) {
+      tell({ kind: 'open', phonePorts });
+      return (await next('opened')).ports;
+    },
+    beBusy: (share) => tell({ kind: 'busy', share }),
+    async figures() {
+      tell({ kind: 'figures' });
+      return (await next('figures')).figures;
+    },
+    async close() {
+      tell({ kind: 'close' });
+      const closed = await next('closed');
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+      return closed;
+    },
+  };
+}

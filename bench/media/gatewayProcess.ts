@@ -1,0 +1,134 @@
+/** The process that is measured: a media thread as the gateway has it, and an engine in the main thread. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocketServer } from 'ws';
+import { systemClock } from '../../src/base/clock.ts';
+import { startThread } from '../../src/base/thread.ts';
+import { acceptStream } from '../../src/bridge/acceptStream.ts';
+import type { GatewayThreadData } from '../../src/gateway/mediaThread.ts';
+import { startMediaEngine } from '../../src/media/engine/mediaEngine.ts';
+import type { MediaSession } from '../../src/media/mediaSession.ts';
+import { createLocalVoiceActivity } from '../../src/models/local/activity.ts';
+import type { FromGateway, ToGateway } from './messages.ts';
+
+const PORTS = { min: 42_000, max: 43_999 };
+const BUSY_INTERVAL_MS = 10;
+const GARBAGE_OBJECTS = 2_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
+const activity = await createLocalVoiceActivity();
+const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+server.on('connection', (socket) => void serveEngine(socket));
+await once(server, 'listening');
+const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+
+const engine = await startMediaEngine({
+  clock: systemClock,
+  startThread: (data) => {
+    const workerData: GatewayThreadData = { ...data, egressPolicy: { allowInsecureLoopback: true } };
+    return startThread(new URL('../../src/gateway/mediaThread.ts', import.meta.url), { workerData });
+  },
+  threads: 1,
+  ports: PORTS,
+  address: '127.0.0.1',
+  publicAddress: '127.0.0.1',
+  onTrouble: (trouble) => console.error('trouble', trouble),
+});
+const sessions: MediaSession[] = [];
+let busy: NodeJS.Timeout | undefined;
+
+process.on('message', (message: ToGateway) => void obey(message));
+process.on('disconnect', () => process.exit());
+say({ kind: 'ready' });
+
+async function obey(message: ToGateway): Promise<void> {
+  switch (message.kind) {
+    case 'open':
+      for (const port of message.phonePorts) sessions.push(await open(port));
+      return say({ kind: 'opened', ports: sessions.map(({ rtpPort }) => rtpPort) });
+    case 'busy':
+      return beBusy(message.share);
+    case 'figures':
+      return say({ kind: 'figures', figures: await figures() });
+    case 'close':
+      return close();
+  }
+}
+
+async function open(phonePort: number): Promise<MediaSession> {
+  const callId = `call-${phonePort}`;
+  const session = await engine.open({ callId, timeoutMs: 0 });
+  await session.connect({
+    remote: { address: '127.0.0.1', port: phonePort, rtcpPort: phonePort + 1 },
+    codec: { encodingName: 'PCMU', rtpClockRateHz: 8000, channels: 1, payloadType: 0 },
+    dtmfPayloadType: 101,
+    packetDurationMs: 20,
+    direction: 'sendrecv',
+  });
+  await session.startBridge({
+    url,
+    dialect: 'callway',
+    isOwnEngine: true,
+    streamId: callId,
+    callId,
+    customParameters: {},
+    canReconnect: false,
+  });
+  await session.startRecording({ path: join(folder, `${callId}.wav`) });
+  return session;
+}
+
+/** Looks for speech in every frame, and says what it hears. */
+async function serveEngine(socket: Parameters<typeof acceptStream>[0]): Promise<void> {
+  const expected = { projectId: 'p', sessionId: 's', dialect: 'callway' as const };
+  const onListenerError = (error: unknown) => console.error(error);
+  const stream = await acceptStream(socket, expected, { clock: systemClock, onListenerError });
+  if (stream === undefined) throw new Error('no stream came of the connection');
+  const detector = activity.open(stream.info.sampleRateHz);
+  stream.events.on('audio', (samples) => {
+    detector.isSpeech(samples);
+    stream.play(samples.slice());
+  });
+  stream.events.on('closed', () => detector.close());
+}
+
+function beBusy(share: number): void {
+  clearInterval(busy);
+  if (share === 0) return;
+  busy = setInterval(() => {
+    const endMs = performance.now() + BUSY_INTERVAL_MS * share;
+    let kept: object[] = [];
+    while (performance.now() < endMs) {
+      kept = Array.from({ length: GARBAGE_OBJECTS }, (_, n) => ({ n, text: `garbage ${n}` }));
+    }
+    if (kept.length > GARBAGE_OBJECTS) throw new Error('never');
+  }, BUSY_INTERVAL_MS);
+}
+
+async function figures() {
+  const [thread] = await engine.statistics();
+  if (thread === undefined) throw new Error('the media thread is gone');
+  const { user, system } = process.cpuUsage();
+  return { cpuUs: user + system, residentBytes: process.memoryUsage.rss(), thread };
+}
+
+async function close(): Promise<void> {
+  clearInterval(busy);
+  const reports = await Promise.all(sessions.map((session) => session.close()));
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  await engine.close();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+  say({
+    kind: 'closed',
+    packetsSent: sum(reports.map(({ packetsSent }) => packetsSent)),
+    packetsDue: sum(reports.map(({ counters }) => counters?.packetsDue ?? 0)),
+  });
+}
+
+function say(message: FromGateway): void {
+  process.send?.(message);
+}
