@@ -5,7 +5,8 @@ import type { MediaAddress } from '../rtp/sourceLatch.ts';
  */
 export interface PacketIo {
   /**
-   * @param request - A literal address of this machine, and a port.
+   * @param request - A literal address of this machine, and a port: named, since one that the system chose would be lost
+   *   when the socket takes all sources again.
    * @throws {Error} With the system's `code`, such as `EADDRINUSE`.
    */
   bind(request: { readonly address: string; readonly port: number }): Promise<PacketSocket>;
@@ -16,7 +17,7 @@ export type PacketListener = (bytes: Uint8Array, address: string, port: number) 
 
 export interface PacketSocket {
   readonly port: number;
-  /** What the system refused to send, or reported of the way to the peer. */
+  /** What could not be handed to the system, or what it reported of the way to the peer. */
   readonly failures: number;
   /** Sets the one listener; packets before it are lost. */
   listen(listener: PacketListener): void;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { dgramPacketIo } from '../../../src/media/packetIo/dgram.ts';
 import type { PacketSocket } from '../../../src/media/packetIo/packetIo.ts';
 import { watchLeaks } from '../../support/leaks.ts';
+import { freePort } from '../../support/ports.ts';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
@@ -12,8 +13,9 @@ beforeAll(() => {
 });
 afterAll(() => assertNoLeaks());
 
-async function bind(address = '127.0.0.1', port = 0): Promise<PacketSocket> {
-  const socket = await dgramPacketIo.bind({ address, port });
+/** On a port that is named, as calls have it: one that the system chose is gone when a socket is disconnected. */
+async function bind(address = '127.0.0.1', port?: number): Promise<PacketSocket> {
+  const socket = await dgramPacketIo.bind({ address, port: port ?? (await freePort()) });
   onTestFinished(() => socket.close());
   return socket;
 }
@@ -70,13 +72,11 @@ describe('dgramPacketIo', () => {
     expect(ours.failures).toBe(0);
   });
 
-  it('says when a port is taken, and counts what cannot be sent', async () => {
+  it('says when a port is taken, and counts what cannot be handed over', async () => {
     const ours = await bind();
     await expect(bind('127.0.0.1', ours.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
-    ours.send(new Uint8Array(70_000), { address: '127.0.0.1', port: 9 });
     ours.send(Uint8Array.of(1), { address: '127.0.0.1', port: 0 });
-    await sleep(20);
-    expect(ours.failures).toBe(2);
+    expect(ours.failures).toBe(1);
   });
 
   it('closes once, and lets go what is sent after it', async () => {
