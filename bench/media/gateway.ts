@@ -9,7 +9,7 @@ export interface GatewayProcess {
   open(phonePorts: readonly number[]): Promise<readonly number[]>;
   beBusy(share: number): void;
   figures(): Promise<GatewayFigures>;
-  close(): Promise<{ readonly packetsSent: number; readonly packetsDue: number }>;
+  close(): Promise<void>;
 }
 
 const PROGRAM = fileURLToPath(new URL('gatewayProcess.ts', import.meta.url));
@@ -39,11 +39,10 @@ export async function startGatewayProcess(): Promise<GatewayProcess> {
     },
     async close() {
       tell({ kind: 'close' });
-      const closed = await next('closed');
+      await next('closed');
       const exited = once(child, 'exit');
       child.disconnect();
       await exited;
-      return closed;
     },
   };
 }

@@ -12,7 +12,7 @@ import type { GatewayThreadData } from '../../src/gateway/mediaThread.ts';
 import { startMediaEngine } from '../../src/media/engine/mediaEngine.ts';
 import type { MediaSession } from '../../src/media/mediaSession.ts';
 import { createLocalVoiceActivity } from '../../src/models/local/activity.ts';
-import type { FromGateway, ToGateway } from './messages.ts';
+import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
 const PORTS = { min: 42_000, max: 43_999 };
 const BUSY_INTERVAL_MS = 10;
@@ -108,25 +108,27 @@ function beBusy(share: number): void {
   }, BUSY_INTERVAL_MS);
 }
 
-async function figures() {
+async function figures(): Promise<GatewayFigures> {
   const [thread] = await engine.statistics();
   if (thread === undefined) throw new Error('the media thread is gone');
   const { user, system } = process.cpuUsage();
-  return { cpuUs: user + system, residentBytes: process.memoryUsage.rss(), thread };
+  const { ticks, skippedTicks } = thread;
+  return {
+    cpuUs: user + system,
+    residentBytes: process.memoryUsage.rss(),
+    ticks,
+    skippedTicks,
+    latenessCounts: [...thread.latenessCounts],
+  };
 }
 
 async function close(): Promise<void> {
   clearInterval(busy);
-  const reports = await Promise.all(sessions.map((session) => session.close()));
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  await Promise.all(sessions.map((session) => session.close()));
   await engine.close();
   server.close();
   rmSync(folder, { recursive: true, force: true });
-  say({
-    kind: 'closed',
-    packetsSent: sum(reports.map(({ packetsSent }) => packetsSent)),
-    packetsDue: sum(reports.map(({ counters }) => counters?.packetsDue ?? 0)),
-  });
+  say({ kind: 'closed' });
 }
 
 function say(message: FromGateway): void {

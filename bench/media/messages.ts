@@ -1,5 +1,3 @@
-import type { ThreadStatistics } from '../../src/media/engine/messages.ts';
-
 /** What the measured process is told. */
 export type ToGateway =
   /** Opens a call for each telephone. */
@@ -15,11 +13,14 @@ export type FromGateway =
   | { readonly kind: 'ready' }
   | { readonly kind: 'opened'; readonly ports: readonly number[] }
   | { readonly kind: 'figures'; readonly figures: GatewayFigures }
-  | { readonly kind: 'closed'; readonly packetsSent: number; readonly packetsDue: number };
+  | { readonly kind: 'closed' };
 
 export interface GatewayFigures {
   /** Of all threads, since the process began, µs. */
   readonly cpuUs: number;
   readonly residentBytes: number;
-  readonly thread: ThreadStatistics;
+  /** Of the media thread: one a call and 20 ms, and those that came too late to be of use. */
+  readonly ticks: number;
+  readonly skippedTicks: number;
+  readonly latenessCounts: readonly number[];
 }

@@ -65,6 +65,8 @@ export interface ThreadStatistics {
   readonly latenessP50Ms: number;
   readonly latenessP99Ms: number;
   readonly latenessMaxMs: number;
+  /** For the lateness within a stretch of time: the difference of two. @see LatenessHistogram.counts */
+  readonly latenessCounts: Float64Array;
 }
 
 /** An error as it crosses threads. */

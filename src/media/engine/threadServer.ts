@@ -109,5 +109,6 @@ function statistics(ticker: Ticker<CallAudio>, sessions: number): ThreadStatisti
     latenessP50Ms: lateness.percentileMs(0.5),
     latenessP99Ms: lateness.percentileMs(0.99),
     latenessMaxMs: lateness.maxMs,
+    latenessCounts: lateness.counts,
   };
 }

@@ -21,6 +21,11 @@ export class LatenessHistogram {
     return this.#total;
   }
 
+  /** How many were how late, by quarters of a millisecond; the last counts all that were later. A copy. */
+  get counts(): Float64Array {
+    return this.#counts.slice();
+  }
+
   get maxMs(): number {
     return this.#maxMs;
   }
@@ -31,11 +36,22 @@ export class LatenessHistogram {
    *   nothing was counted.
    */
   percentileMs(share: number): number {
-    let left = share * this.#total;
-    for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      left -= this.#counts[bucket] ?? 0;
-      if (left <= 0) return Math.min(this.#maxMs, (bucket + 1) * BUCKET_MS);
-    }
-    return this.#maxMs;
+    return Math.min(this.#maxMs, percentileOf(this.#counts, share));
   }
+}
+
+/**
+ * As of a histogram, for counts of which others may have been taken off, so that they stand for a stretch of time.
+ *
+ * @returns Milliseconds, rounded up to a bucket's end.
+ */
+export function percentileOf(counts: Float64Array, share: number): number {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return 0;
+  let left = share * total;
+  const bucket = counts.findIndex((count) => {
+    left -= count;
+    return left <= 0;
+  });
+  return ((bucket < 0 ? counts.length - 1 : bucket) + 1) * BUCKET_MS;
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { LatenessHistogram, percentileOf } from '../../../src/media/ticker/latenessHistogram.ts';
 import { Ticker } from '../../../src/media/ticker/ticker.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -47,4 +48,18 @@ it('goes on when a visit fails, and lets it take itself out', () => {
   ticker.add('good');
   clock.advance(100);
   expect([failed, visits]).toEqual([['bad'], 5]);
+});
+
+it('tells how late it was within a stretch of time', () => {
+  const histogram = new LatenessHistogram();
+  histogram.add(50, 10);
+  const before = histogram.counts;
+  histogram.add(0.3, 99);
+  histogram.add(7.1);
+  const since = histogram.counts.map((count, n) => count - (before[n] ?? 0));
+  expect([percentileOf(since, 0.5), percentileOf(since, 0.99), percentileOf(since, 1)]).toEqual([
+    0.5, 0.5, 7.25,
+  ]);
+  expect(percentileOf(new Float64Array(4), 0.5)).toBe(0);
+  expect(histogram.percentileMs(1)).toBe(50);
 });
