@@ -6,7 +6,8 @@ import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore } from '../conversation/stores.ts';
 import { createLocalVoiceActivity } from '../models/local/activity.ts';
 import { createFlite } from '../models/local/flite.ts';
-import { createPocketsphinx } from '../models/local/pocketsphinx.ts';
+import { createPocketsphinx, POCKETSPHINX_COMMAND } from '../models/local/pocketsphinx.ts';
+import { findPocketsphinx } from '../models/local/pocketsphinxInstallation.ts';
 import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
 import { createOpenAiSpeech } from '../models/openai/speech.ts';
 import { createOpenAiTranscription } from '../models/openai/transcription.ts';
@@ -31,7 +32,8 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
   const activity = await createLocalVoiceActivity();
   const offlineSpeech = createFlite();
   closers.push(() => offlineSpeech.close());
-  const { speechToText, textToSpeech } = buildSpeech(parts, logger, closers, offlineSpeech);
+  const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
+  if (textToSpeech === offlineSpeech) warmUp(offlineSpeech, logger);
   const voice = createVoice({
     conversations,
     addEvents: (instanceId, events) => history.addEvents(instanceId, events),
@@ -50,12 +52,12 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
   };
 }
 
-function buildSpeech(
+async function buildSpeech(
   { config, clock }: VoiceParts,
   logger: Logger,
   closers: Closers,
   offlineSpeech: TextToSpeech,
-): { readonly speechToText: SpeechToText; readonly textToSpeech: TextToSpeech } {
+): Promise<{ readonly speechToText: SpeechToText; readonly textToSpeech: TextToSpeech }> {
   const endpoint = createOpenAiEndpoint({ apiKey: config.OPENAI_API_KEY, baseUrl: config.OPENAI_BASE_URL });
   closers.push(() => endpoint.close());
   const openai = {
@@ -67,11 +69,35 @@ function buildSpeech(
   const speechToText =
     config.STT_PROVIDER === 'openai'
       ? createOpenAiTranscription({ ...openai, model: config.STT_MODEL })
-      : createPocketsphinx({ clock, searchPath: readEnvironment().PATH ?? '' });
+      : await buildPocketsphinx(clock, logger);
   closers.push(() => speechToText.close());
   const textToSpeech =
     config.TTS_PROVIDER === 'openai'
       ? createOpenAiSpeech({ ...openai, model: config.TTS_MODEL, voice: config.TTS_VOICE })
       : offlineSpeech;
   return { speechToText, textToSpeech };
+}
+
+async function buildPocketsphinx(clock: Clock, logger: Logger): Promise<SpeechToText> {
+  const searchPath = readEnvironment().PATH ?? '';
+  if (!(await findPocketsphinx(searchPath))) {
+    const install = POCKETSPHINX_COMMAND;
+    logger.warn(
+      { install },
+      'speech is not recognised, as pocketsphinx is not installed; keys are understood',
+    );
+  }
+  return createPocketsphinx({ clock, searchPath });
+}
+
+/** Starts the speaking thread before the first caller waits for it. */
+function warmUp(speech: TextToSpeech, logger: Logger): void {
+  const speak = async () => {
+    for await (const samples of speech.speak({ text: 'Hello.' }, new AbortController().signal)) {
+      if (samples.length > 0) break;
+    }
+  };
+  speak().catch((error: unknown) =>
+    logger.warn({ err: error }, 'the offline speech synthesis does not start'),
+  );
 }

@@ -43,6 +43,8 @@ export function createPocketsphinx(deps: PocketsphinxDeps): SpeechToText {
     return { installation, modelFor: grammarsOf(installation, folder.get) };
   });
   const open = new Set<Transcription>();
+  // Found, and its dictionary read, before the first caller waits for it; whoever needs it in vain is told why.
+  toolbox.get().catch(() => undefined);
   return {
     name: 'pocketsphinx',
     open(request) {
@@ -144,6 +146,8 @@ function grammarsOf({ dictionary, languageModel }: PocketsphinxInstallation, fol
     const text = await readFile(dictionary, 'utf8');
     return new Set(text.split('\n').map((line) => line.slice(0, line.indexOf(' ')).replace(/\(\d+\)$/, '')));
   });
+  // A second's work, better done before a call than in the middle of one.
+  words.get().catch(() => undefined);
   const files = new Map<string, Promise<string>>();
   const general = ['-lm', languageModel];
   return async (expectedAnswers: readonly string[]): Promise<readonly string[]> => {
