@@ -13,6 +13,8 @@ const PRE_ROLL_MS = 300;
 
 export interface EarDeps {
   readonly sampleRateHz: number;
+  /** The stream's clock when it begins to listen. */
+  readonly startSamples: number;
   readonly detector: VoiceDetector;
   readonly speechToText: SpeechToText;
   /** What may be said now: asked for when an utterance begins. */
@@ -44,7 +46,7 @@ export function createEar(deps: EarDeps): Ear {
   const frame = new Int16Array(frameSamples);
   const preRoll: Int16Array[] = [];
   let filled = 0;
-  let heardSamples = 0;
+  let heardSamples = deps.startSamples;
   let activity: CallerActivity = SILENT_CALLER;
   let transcription: Transcription | undefined;
   let question: AbortController | undefined;

@@ -6,6 +6,7 @@ import type { Session, SessionEvent } from '../conversation/session.ts';
 import type { TurnInput } from '../conversation/turn.ts';
 import type { SpeechToText } from '../models/speechToText.ts';
 import type { VoiceActivity } from '../models/voiceActivity.ts';
+import { createWatchdog, type Watchdog } from '../models/watchdog.ts';
 import { createMachineWatch, type MachineWatch } from './answering/machineWatch.ts';
 import type { AudioStream } from './audioStream.ts';
 import { createEar, type Ear } from './ear.ts';
@@ -33,6 +34,8 @@ import { isAcknowledgement } from './words.ts';
 const FILL_AFTER_MS = 4000;
 /** For the other side to close the stream after it was told to hang up. */
 const CLOSE_WAIT_MS = 5000;
+/** Audio comes without gaps, silence included: a stream that brings none for so long is gone, whatever it says. */
+const LOST_STREAM_MS = 30_000;
 
 export interface TalkDeps {
   readonly stream: AudioStream;
@@ -62,6 +65,7 @@ export class Talk {
   readonly #watch: MachineWatch | undefined;
   readonly #notes: HistoryNotes;
   readonly #unlisten: (() => void)[] = [];
+  readonly #lifeline: Watchdog;
   #floor: FloorState = OPEN_FLOOR;
   /** On the stream's clock. */
   #nowMs = 0;
@@ -88,8 +92,12 @@ export class Talk {
     const { sampleRateHz } = deps.stream.info;
     this.#watch = watchForMachines ? createMachineWatch(sampleRateHz) : undefined;
     this.#notes = createHistoryNotes(deps);
+    this.#lifeline = createWatchdog(deps.clock, LOST_STREAM_MS, () => this.#close('no audio comes any more'));
+    this.#nowMs = (deps.stream.receivedSamples * 1000) / sampleRateHz;
+    this.#lastVoicedMs = this.#nowMs;
     this.#ear = createEar({
       sampleRateHz,
+      startSamples: deps.stream.receivedSamples,
       detector: deps.activity.open(sampleRateHz),
       speechToText: deps.speechToText,
       hints: () => ({ language: this.#language, expectedAnswers: this.#expectedAnswers() }),
@@ -125,8 +133,10 @@ export class Talk {
       events.on('cleared', (position) => this.#agent.onCleared(position)),
       events.on('closed', () => this.#onClosed()),
     );
+    this.#lifeline.watch();
     void this.#agent.take({ kind: 'begin' }, this.#momentsNow());
     await finished;
+    this.#lifeline.close();
     await this.#agent.settled;
     this.#ear.close();
     for (const unlisten of this.#unlisten) unlisten();
@@ -137,6 +147,7 @@ export class Talk {
 
   #onFrame(frame: Int16Array, atMs: number): void {
     this.#nowMs = atMs;
+    this.#lifeline.watch();
     const { utterance } = this.#ear;
     if (utterance) this.#lastVoicedMs = utterance.lastVoicedMs;
     this.#agent.onTick();
@@ -184,13 +195,14 @@ export class Talk {
     this.#how = how;
     this.#dispatch({ type: 'ending' });
     if (how === 'transferred') return;
-    const { stream, clock } = this.#deps;
-    stream.command({ kind: 'hangup' });
-    const timer = clock.setTimer(() => {
-      stream.close(1000, 'the agent has hung up');
-      this.#onClosed();
-    }, CLOSE_WAIT_MS);
+    this.#deps.stream.command({ kind: 'hangup' });
+    const timer = this.#deps.clock.setTimer(() => this.#close('the agent has hung up'), CLOSE_WAIT_MS);
     this.#unlisten.push(() => timer.cancel());
+  }
+
+  #close(reason: string): void {
+    this.#deps.stream.close(1000, reason);
+    this.#onClosed();
   }
 
   #onClosed(): void {

@@ -15,7 +15,7 @@ import {
   scriptedCaller,
   scriptedVoice,
 } from './scriptedSpeech.ts';
-import { createSimulatedClock } from './simulatedClock.ts';
+import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
 import {
   createSimulatedStream,
   type SimulatedStream,
@@ -35,6 +35,7 @@ export interface SimulatedCallOptions {
 
 /** A call between a scripted caller and the whole voice engine over a conversation in memory. */
 export interface SimulatedCall {
+  readonly clock: SimulatedClock;
   readonly stream: SimulatedStream;
   readonly caller: ScriptedCaller;
   readonly voice: ScriptedVoice;
@@ -93,6 +94,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const report = engine.serve(stream, { session, ...options.serve });
   const isSounding = () => stream.agentSide().at(-1) !== 0 && stream.agentSide().length > 0;
   return {
+    clock,
     stream,
     caller,
     voice,

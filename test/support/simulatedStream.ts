@@ -12,6 +12,8 @@ export interface SimulatedStreamOptions {
   readonly bufferDelayMs?: number;
   /** Frames until a stop takes effect at the other side and is answered. */
   readonly clearDelayFrames?: number;
+  /** Samples that came before anybody listened. */
+  readonly receivedBefore?: number;
   /** A foreign peer that never answers marks and stops. */
   readonly isMute?: boolean;
 }
@@ -50,7 +52,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
   const agentSide: Int16Array[] = [];
   const callerSide: Int16Array[] = [];
   let toSay: Int16Array = new Int16Array(0);
-  let receivedSamples = 0;
+  let receivedSamples = options.receivedBefore ?? 0;
   let clearIn: number | undefined;
   let isClosed = false;
 

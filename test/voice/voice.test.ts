@@ -68,6 +68,18 @@ describe('a turn', () => {
     expect((await call.report).turns[1]).toMatchObject({ latencyMs, latencyParts });
   });
 
+  test('its latency is right also where audio came before anybody listened', async () => {
+    const answer = (index: number) => [GREETING, { text: 'Gladly.' }][index] ?? {};
+    const call = simulatedCall({ answer, stream: { receivedBefore: 8 * 1500, bufferDelayMs: 0 } });
+    await greeted(call);
+    await call.say('I would like a table.', 900);
+    await greeted(call);
+    expect(last(call)?.latencyMs).toBeGreaterThan(400);
+    expect(last(call)?.latencyMs).toBeLessThan(600);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
   test('words that a node expects end the turn sooner than words that seem to go on', async () => {
     const waits: number[] = [];
     for (const text of ['yes', 'I would like to']) {
@@ -560,6 +572,17 @@ describe('the end', () => {
     expect([call.talk.sessions.size, call.model.requests.length]).toEqual([0, 2]);
     await call.stream.hangUp();
     expect((await call.report).how).toBe('hung_up');
+  });
+
+  test('a stream that brings no audio any more is given up', async () => {
+    const call = simulatedCall({ answer: () => GREETING });
+    await greeted(call);
+    call.clock.advance(29_000);
+    expect(call.stream.isClosed()).toBe(false);
+    call.clock.advance(2000);
+    expect(call.stream.isClosed()).toBe(true);
+    expect((await call.report).how).toBe('closed');
+    expect(call.clock.pendingTimers()).toBe(0);
   });
 
   test('a stream that is not closed after the agent has hung up is closed', async () => {
