@@ -39,6 +39,7 @@ interface Step {
  *     │                                    (cut)               "mm-hm", noise       │
  *     └─────────────────────────────────────────────────────────────────────────────┘
  *   a machine: any ──▶ waiting ──its tone──▶ thinking          the end: any ──▶ over
+ *   handed over: any ──▶ waiting ──it did not come to that──▶ thinking
  * ```
  */
 export function transition(state: FloorState, event: FloorEvent, context: FloorContext): Step {
@@ -60,6 +61,8 @@ export function transition(state: FloorState, event: FloorEvent, context: FloorC
         : stay(state);
     case 'answered':
       return onAnswered(state, context);
+    case 'handing_over':
+      return stay(enter(fresh(state), 'waiting', context));
     case 'rethinking':
       return stay(enter(state, 'thinking', context));
     case 'machine':

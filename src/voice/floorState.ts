@@ -42,6 +42,8 @@ export type FloorEvent =
   /** It is a machine that listens; then that it records. */
   | { readonly type: 'machine' }
   | { readonly type: 'recording'; readonly evidence: string }
+  /** The call is being handed over: nobody is answered meanwhile. */
+  | { readonly type: 'handing_over' }
   /** Nothing more is to be done but to hang up. */
   | { readonly type: 'ending' };
 

@@ -36,6 +36,8 @@ const FILL_AFTER_MS = 4000;
 const CLOSE_WAIT_MS = 5000;
 /** Audio comes without gaps, silence included: a stream that brings none for so long is gone, whatever it says. */
 const LOST_STREAM_MS = 30_000;
+/** A call that was handed over is gone by then; one that is still here was not, and its caller hears silence. */
+const TRANSFER_MS = 45_000;
 
 export interface TalkDeps {
   readonly stream: AudioStream;
@@ -82,6 +84,7 @@ export class Talk {
   /** Silences that were asked about at this node. */
   #prompted = 0;
   #falseStops = 0;
+  #handingOverSinceMs: number | undefined;
   #how: VoiceReport['how'] = 'closed';
   #finish: () => void = () => undefined;
   #isClosed = false;
@@ -152,6 +155,7 @@ export class Talk {
     if (utterance) this.#lastVoicedMs = utterance.lastVoicedMs;
     this.#agent.onTick();
     this.#watchMachine(frame);
+    this.#watchTransfer();
     const keys = waitForKeys(this.#keypad, atMs);
     this.#keypad = keys.state;
     if (keys.complete !== undefined) this.#dispatch({ type: 'keys', digits: keys.complete });
@@ -193,8 +197,12 @@ export class Talk {
 
   #onOver(how: VoiceReport['how']): void {
     this.#how = how;
+    if (how === 'transferred') {
+      this.#handingOverSinceMs = this.#nowMs;
+      this.#dispatch({ type: 'handing_over' });
+      return;
+    }
     this.#dispatch({ type: 'ending' });
-    if (how === 'transferred') return;
     this.#deps.stream.command({ kind: 'hangup' });
     const timer = this.#deps.clock.setTimer(() => this.#close('the agent has hung up'), CLOSE_WAIT_MS);
     this.#unlisten.push(() => timer.cancel());
@@ -297,12 +305,21 @@ export class Talk {
     return ownWordsFor({ input, language: this.#language, policy: this.#policy, prompted, isLast });
   }
 
+  /** What could not be handed over goes the pathway's fallback, or ends with an apology. */
+  #watchTransfer(): void {
+    if (this.#handingOverSinceMs === undefined || this.#nowMs - this.#handingOverSinceMs < TRANSFER_MS)
+      return;
+    this.#handingOverSinceMs = undefined;
+    this.#dispatch({ type: 'rethinking' });
+    void this.#agent.take({ kind: 'failure' }, this.#momentsNow());
+  }
+
   #watchMachine(frame: Int16Array): void {
     const watch = this.#watch;
     if (!watch) return;
     this.#noteMachine(watch.onFrame(frame, this.#ear.utterance, this.#nowMs));
-    const evidence =
-      this.#floor.phase === 'waiting' ? watch.recordsBy(this.#nowMs, this.#lastVoicedMs) : undefined;
+    const isWaiting = this.#floor.phase === 'waiting' && this.#handingOverSinceMs === undefined;
+    const evidence = isWaiting ? watch.recordsBy(this.#nowMs, this.#lastVoicedMs) : undefined;
     if (evidence !== undefined) this.#dispatch({ type: 'recording', evidence });
   }
 

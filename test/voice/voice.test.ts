@@ -560,6 +560,24 @@ describe('the end', () => {
     expect((await call.report).how).toBe('transferred');
   });
 
+  test('a call that could not be handed over is not left in silence', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, withTool('transfer_call', { to: '+886212345678' })][index] ?? {},
+      pathway: nodeWith({ tools: ['transfer_call'] }),
+    });
+    await greeted(call);
+    await call.say('A person please.', 600);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    await call.say('Hello? Anybody?', 2000);
+    await call.stream.advance(40_000);
+    expect(call.model.requests.length).toBe(2);
+    await call.stream.until(() => call.stream.commands.length > 1);
+    expect(call.voice.texts.join(' ')).toContain('something is not working');
+    expect(call.stream.commands.at(-1)).toEqual({ kind: 'hangup' });
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('failed');
+  });
+
   test('a session that was ended over the API is not begun anew: the agent hangs up', async () => {
     const call = simulatedCall({ answer: () => GREETING });
     await greeted(call);
