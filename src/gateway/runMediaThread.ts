@@ -5,6 +5,7 @@ import { createCodecRegistry } from '../media/codecs/registry.ts';
 import type { MediaThreadData } from '../media/engine/messages.ts';
 import { serveMediaThread } from '../media/engine/threadServer.ts';
 import { dgramPacketIo } from '../media/packetIo/dgram.ts';
+import type { PacketIo } from '../media/packetIo/packetIo.ts';
 import type { ConnectEngine } from '../media/session/engineLink.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { ConnectEngine } from '../media/session/engineLink.ts';
  *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread(connectEngine: ConnectEngine): void {
+export function runMediaThread(connectEngine: ConnectEngine, packetIo: PacketIo = dgramPacketIo): void {
   if (parentPort === null) throw new Error('audio runs in a worker thread only');
   const random = new Uint32Array(1);
   const randomUint32 = (): number => randomFillSync(random)[0] ?? 0;
@@ -20,7 +21,7 @@ export function runMediaThread(connectEngine: ConnectEngine): void {
     {
       port: parentPort,
       clock: systemClock,
-      packetIo: dgramPacketIo,
+      packetIo,
       codecs: createCodecRegistry(),
       connectEngine,
       randomUint32,

@@ -16,6 +16,8 @@ export interface SipServerAccess {
   /** Ours shows every message of a call; of another's we know what it tells applications. */
   readonly traces: TraceSource | undefined;
   readonly showsTrying: boolean;
+  /** Where ours listens for UDP and TCP; another's is not known here. */
+  readonly port: number | undefined;
   /** Never limits or bans these sources from now on. */
   trust(sources: readonly string[]): void;
   /** Idempotent. */
@@ -38,6 +40,7 @@ export function externalSipServer(url: string): SipServerAccess {
     target: () => target,
     traces: undefined,
     showsTrying: false,
+    port: undefined,
     trust: () => undefined,
     close: async () => undefined,
   };
@@ -107,6 +110,7 @@ export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServer
   return {
     target: () => (server ? { host: LOOPBACK, port: server.controlPort, secret } : undefined),
     showsTrying: true,
+    port: sipPort,
     trust(sources) {
       trusted = sources;
       server?.trust(sources);

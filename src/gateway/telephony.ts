@@ -8,7 +8,7 @@ import type { PhoneNumberStore, TrunkStore } from '../calls/stores.ts';
 import type { Config } from '../config/config.ts';
 import type { Dependency } from '../http/ports.ts';
 import type { MediaEngine } from '../media/mediaSession.ts';
-import { connectControl } from '../telephony/control/control.ts';
+import { connectControl, type SipControl } from '../telephony/control/control.ts';
 import { createTelephony } from '../telephony/telephony.ts';
 import { controlTraces, type TraceSink, traceCall } from '../telephony/trace/traces.ts';
 import { createTrunkDirectory } from '../telephony/trunks/directory.ts';
@@ -32,6 +32,10 @@ export interface TelephonyParts {
 export interface BuiltTelephony {
   readonly telephony: Telephony;
   readonly watchers: TrunkWatchers;
+  /** Where the embedded SIP server listens; undefined for a drachtio-server. */
+  readonly sipPort: number | undefined;
+  /** Resolves once requests can be sent and taken. */
+  untilUp(): Promise<void>;
   /** For `/readyz`. */
   readonly dependency: Dependency;
   /** Unregisters, disconnects, and ends the embedded SIP server. Calls are to be over before. Idempotent. */
@@ -116,6 +120,8 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   return {
     telephony,
     watchers,
+    sipPort: server.port,
+    untilUp: () => (control.isUp ? Promise.resolve() : firstUp(control)),
     dependency: {
       name: 'sip',
       check: async () => {
@@ -128,4 +134,13 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
       return closing;
     },
   };
+}
+
+function firstUp({ events }: Pick<SipControl, 'events'>): Promise<void> {
+  return new Promise((resolve) => {
+    const off = events.on('up', () => {
+      off();
+      resolve();
+    });
+  });
 }

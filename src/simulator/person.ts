@@ -11,6 +11,7 @@ export type PersonEvent =
   | { readonly kind: 'heard_begin' | 'heard_end'; readonly atMs: number }
   | { readonly kind: 'said'; readonly atMs: number; readonly text: string; readonly durationMs: number }
   | { readonly kind: 'pressed'; readonly atMs: number; readonly digits: string }
+  | { readonly kind: 'heard_digit'; readonly atMs: number; readonly digit: string }
   | { readonly kind: 'hung_up'; readonly atMs: number; readonly by: 'me' | 'other' };
 
 export interface PersonDeps {
@@ -32,6 +33,9 @@ export async function playPerson(
   const ear = listenTo(stream, deps.activity, (isSpeaking, atMs) =>
     tell({ kind: isSpeaking ? 'heard_begin' : 'heard_end', atMs }),
   );
+  const offDigits = stream.events.on('dtmf', ({ digit }) =>
+    tell({ kind: 'heard_digit', atMs: ear.nowMs, digit }),
+  );
   try {
     for (const step of script) {
       await act(step, stream, ear, deps, tell);
@@ -43,6 +47,7 @@ export async function playPerson(
     if (!(error instanceof StreamOver)) throw error;
     tell({ kind: 'hung_up', atMs: ear.nowMs, by: 'other' });
   } finally {
+    offDigits();
     ear.close();
   }
 }
@@ -93,7 +98,7 @@ async function say(text: string, stream: AudioStream, ear: Ear, deps: PersonDeps
   await sound(await speak(text, stream.info.sampleRateHz, deps.speech), text, stream, ear, tell);
 }
 
-/** Plays, and waits until it has sounded. */
+/** Plays, and waits until the last of it has left this phone. */
 async function sound(
   samples: Int16Array,
   text: string | undefined,
@@ -102,10 +107,19 @@ async function sound(
   tell: Tell,
 ): Promise<void> {
   const durationMs = (samples.length * 1000) / stream.info.sampleRateHz;
-  const endsAtMs = ear.nowMs + durationMs;
+  const name = `sound at ${stream.receivedSamples}`;
+  let isOut = false;
+  const off = stream.events.on('mark', (mark) => {
+    isOut ||= mark.name === name;
+  });
   if (text !== undefined) tell({ kind: 'said', atMs: ear.nowMs, text, durationMs });
   stream.play(samples);
-  await ear.until(() => ear.nowMs >= endsAtMs);
+  stream.mark(name);
+  try {
+    await ear.until(() => isOut);
+  } finally {
+    off();
+  }
 }
 
 function hangUp(stream: AudioStream, ear: Ear, tell: Tell): void {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { CallLeg, DialRequest, IncomingCall, LegEnd, Telephony } from '../calls/callLeg.ts';
+import { normalNumber } from '../calls/number.ts';
 import type { Trunk } from '../calls/trunk.ts';
 import type { MediaSession } from '../media/mediaSession.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
@@ -18,7 +19,11 @@ export interface SimulatedPhonesDeps extends Omit<PersonDeps, 'onEvent'> {
 
 /** Phones with people at them, over real SIP and RTP. */
 export interface SimulatedPhones {
-  /** How the phone of this number meets calls from now on; a number that nobody has is 404. */
+  /**
+   * How the phone of this number meets calls from now on; a number that nobody has is 404.
+   *
+   * @throws {z.ZodError} When the behaviour is none.
+   */
   set(number: string, how: BehaviourInput): void;
   /**
    * Calls somebody.
@@ -28,7 +33,7 @@ export interface SimulatedPhones {
   call(request: SimulatedCall): Promise<LegEnd>;
   /** Calls that are going on. */
   readonly active: number;
-  /** Hangs up what is going on. */
+  /** Takes no more calls, and hangs up what is going on. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -46,16 +51,16 @@ const DEFAULT_RING_TIMEOUT_MS = 30_000;
 
 export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhones {
   const phones = new Map<string, Behaviour>();
-  const legs = new Set<CallLeg>();
+  const legs = new Map<CallLeg, Promise<LegEnd>>();
+  let isClosed = false;
 
   /** Follows a leg to its end; the person talks once it is answered. */
   const attend = (
     leg: CallLeg,
     number: string,
     how: Extract<Behaviour, { kind: 'answers' }>,
-  ): Promise<LegEnd> =>
-    new Promise((resolve) => {
-      legs.add(leg);
+  ): Promise<LegEnd> => {
+    const ended = new Promise<LegEnd>((resolve) => {
       leg.events.on('answered', () => {
         talk(leg, number, how).catch((error: unknown) => {
           deps.onError(error, `the person at ${number} failed`);
@@ -63,16 +68,17 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
         });
       });
       leg.events.on('ended', (end) => {
-        legs.delete(leg);
-        void Promise.resolve(leg.media?.close()).then(
-          () => resolve(end),
-          (error: unknown) => {
-            deps.onError(error, `the audio of ${number} was not closed`);
+        void Promise.resolve(leg.media?.close())
+          .catch((error: unknown) => deps.onError(error, `the audio of ${number} was not closed`))
+          .then(() => {
+            legs.delete(leg);
             resolve(end);
-          },
-        );
+          });
       });
     });
+    legs.set(leg, ended);
+    return ended;
+  };
 
   const talk = async (leg: CallLeg, number: string, how: Extract<Behaviour, { kind: 'answers' }>) => {
     const { media } = leg;
@@ -90,16 +96,17 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
   };
 
   const pickUp = async (call: IncomingCall, how: Extract<Behaviour, { kind: 'answers' }>) => {
-    if (call.canceled.aborted) return;
     await attend(await call.answer(deps.makeId()), call.toNumber, how);
   };
 
   const meet = (call: IncomingCall, how: Behaviour | undefined) => {
+    if (isClosed) return call.reject(480);
     if (!how) return call.reject(404);
     if (how.kind === 'refuses' && how.afterMs === 0) return call.reject(how.sipCode);
     call.ring();
     if (how.kind === 'never_answers') return;
     deps.clock.setTimer(() => {
+      if (call.canceled.aborted) return;
       if (how.kind === 'refuses') call.reject(how.sipCode);
       else pickUp(call, how).catch((error: unknown) => deps.onError(error, 'a call was not picked up'));
     }, how.afterMs);
@@ -108,7 +115,7 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
   deps.telephony.onIncoming((call) => meet(call, phones.get(call.toNumber)));
 
   return {
-    set: (number, how) => void phones.set(number, behaviour.parse(how)),
+    set: (number, how) => void phones.set(normalNumber(number) ?? number, behaviour.parse(how)),
     call({ trunk, fromNumber, toNumber, how, ringTimeoutMs = DEFAULT_RING_TIMEOUT_MS }) {
       const parsed = behaviour.parse(how);
       if (parsed.kind !== 'answers') throw new TypeError('a caller needs a script');
@@ -126,7 +133,13 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
       return legs.size;
     },
     async close() {
-      await Promise.all([...legs].map((leg) => leg.hangup()));
+      isClosed = true;
+      await Promise.all(
+        [...legs].map(async ([leg, ended]) => {
+          await leg.hangup();
+          await ended;
+        }),
+      );
     },
   };
 }

@@ -1,3 +1,5 @@
+import { createRandom } from './random.ts';
+
 const BEEP_HZ = 1000;
 /** Half of full scale: as loud as answering machines are. */
 const BEEP_AMPLITUDE = 16_384;
@@ -25,15 +27,4 @@ export function noise(
   const amplitude = 32_767 * 10 ** (-belowFullScaleDb / 20);
   const length = Math.round((durationMs * sampleRateHz) / 1000);
   return Int16Array.from({ length }, () => Math.round((random() * 2 - 1) * amplitude));
-}
-
-/** Evenly spread numbers from 0 to 1 that follow from their seed. @see mulberry32, Tommy Ettinger, public domain */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
