@@ -42,6 +42,31 @@ export const callees = {
     step.answerInvite('487 Request Terminated'),
     step.expectRequest('ACK'),
   ]),
+  isGivenUp: step.scenario('rings until the call is withdrawn', [
+    step.expectInvite(),
+    rings,
+    step.expectRequest('CANCEL'),
+    step.answerLast('200 OK'),
+    step.answerInvite('487 Request Terminated'),
+    step.expectRequest('ACK'),
+  ]),
+  ringsAndRefuses: (status: number) =>
+    step.scenario(`rings, then refuses with ${status}`, [
+      step.expectInvite(),
+      rings,
+      step.pause(200),
+      step.answerInvite(`${status} Refused`),
+      step.expectRequest('ACK'),
+    ]),
+  /** After as long as SIPp's `-d` says. */
+  hangsUpLater: step.scenario('answers, talks and hangs up', [
+    step.expectInvite(),
+    rings,
+    ...answers,
+    step.pause('given'),
+    step.calleeRequest('BYE', 1, 'bye', { headers: [REASON] }),
+    step.expectAnswer(200, 'bye'),
+  ]),
   answersAnyway: step.scenario('answers as the caller gives up', [
     step.expectInvite(),
     rings,

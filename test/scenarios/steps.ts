@@ -5,6 +5,8 @@
 
 /** Stands for the first gap between retransmissions, until the scenario is run. */
 export const T1 = '@T1@';
+/** Stands for the UDP port that audio is expected at. */
+export const MEDIA_PORT = '@MEDIA_PORT@';
 /** Stands for the user part of the address that a caller calls. */
 export const USER = '@USER@';
 
@@ -15,7 +17,7 @@ export interface MessageParts {
   readonly isNew?: boolean;
 }
 
-/** A description of one audio stream. */
+/** A description of one audio stream, with digits. */
 export function sdp(direction = 'sendrecv', version = 1): string {
   return [
     'v=0',
@@ -23,8 +25,10 @@ export function sdp(direction = 'sendrecv', version = 1): string {
     's=-',
     'c=IN IP4 [local_ip]',
     't=0 0',
-    'm=audio 40000 RTP/AVP 0',
+    `m=audio ${MEDIA_PORT} RTP/AVP 0 101`,
     'a=rtpmap:0 PCMU/8000',
+    'a=rtpmap:101 telephone-event/8000',
+    'a=fmtp:101 0-15',
     `a=${direction}`,
   ].join('\n');
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { T1, USER } from '../../scenarios/steps.ts';
+import { MEDIA_PORT, T1, USER } from '../../scenarios/steps.ts';
 
 export interface SippRun {
   readonly scenario: string;
@@ -13,6 +13,8 @@ export interface SippRun {
   /** `host:port` of the server; left out by a callee. */
   readonly remote?: string;
   readonly localPort: number;
+  /** Where its audio is expected; by default nobody is there. */
+  readonly mediaPort?: number;
   readonly calls: number;
   readonly callsPerSecond?: number;
   readonly transport?: 'u1' | 't1' | 'tn';
@@ -29,6 +31,8 @@ export interface SippRun {
   readonly extra?: readonly string[];
 }
 
+const NOBODYS_PORT = 40_000;
+
 export interface SippOutcome {
   /** 0: every call went by the scenario. */
   readonly exitCode: number;
@@ -43,7 +47,10 @@ export async function runSipp(run: SippRun): Promise<SippOutcome> {
   const folder = await mkdtemp(join(tmpdir(), 'sipp-'));
   try {
     const scenario = join(folder, 'scenario.xml');
-    const text = run.scenario.replaceAll(T1, String(run.t1Ms ?? 500)).replaceAll(USER, run.user ?? 'app');
+    const text = run.scenario
+      .replaceAll(T1, String(run.t1Ms ?? 500))
+      .replaceAll(USER, run.user ?? 'app')
+      .replaceAll(MEDIA_PORT, String(run.mediaPort ?? NOBODYS_PORT));
     await writeFile(scenario, text);
     const { exitCode, output } = await execute('sipp', argumentsOf(run, scenario), folder);
     const files = await readdir(folder);

@@ -1,0 +1,284 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { callees } from '../../scenarios/callees.ts';
+import { freePort } from '../../sip/support/sipp.ts';
+import { startCallee } from './support/callee.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { newNumber } from './support/line.ts';
+import { ALL_EVENTS, UNRECORDED } from './support/webhooks.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation();
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+/** A port that is somebody's who never says anything. */
+async function silentPort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  onTestFinished(() => void socket.close());
+  return socket.address().port;
+}
+
+describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT }, () => {
+  test.each([
+    [486, callees.refuses(486), 'busy', null],
+    [600, callees.refuses(600), 'busy', null],
+    [480, callees.refuses(480), 'no_answer', null],
+    [408, callees.ringsAndRefuses(408), 'no_answer', null],
+    [603, callees.refuses(603), 'failed', 'declined'],
+    [607, callees.refuses(607), 'failed', 'declined'],
+    [608, callees.refuses(608), 'failed', 'declined'],
+    [404, callees.refuses(404), 'failed', 'invalid_number'],
+    [484, callees.refuses(484), 'failed', 'invalid_number'],
+    [604, callees.refuses(604), 'failed', 'invalid_number'],
+    [403, callees.refuses(403), 'failed', 'rejected'],
+    [408, callees.refuses(408), 'failed', 'unreachable'],
+    [500, callees.refuses(500), 'failed', 'trunk_error'],
+    [
+      401,
+      callees.refuses(401, ['WWW-Authenticate: Digest realm="sipp", nonce="abc", algorithm=MD5']),
+      'failed',
+      'trunk_error',
+    ],
+  ])('for %i is over, told in order, and frees its number', async (code, scenario, status, endReason) => {
+    const callee = await startCallee(scenario);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const toNumber = newNumber();
+    const call = await line.call({ toNumber });
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason, seen.sip?.code]).toEqual([status, endReason, code]);
+    expect(seen).toMatchObject({ answeredAt: null, durationMs: 0, recording: null, trunkId: line.trunkIds[0] });
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.finalized(call)).toEqual(UNRECORDED);
+    const told = { callId: call.callId, status, durationMs: 0, sip: { code } };
+    for (const body of installation().webhooks.of(call.sessionId).slice(1)) {
+      expect(body).toMatchObject({ projectId: line.id, channel: 'phone', call: told });
+    }
+    const again = await line.call({ toNumber });
+    await line.api('POST', `/calls/${again.callId}/hangup`);
+    await line.over(again);
+  });
+
+  test('rings out: CANCEL after the ring timeout', async () => {
+    const callee = await startCallee(callees.rings);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call({ ringTimeoutSeconds: 1 });
+    const seen = await line.over(call);
+    expect(await callee.ended).toMatchObject({ exitCode: 0 });
+    expect([seen.status, seen.endReason]).toEqual(['no_answer', null]);
+    expect(Date.parse(seen.endedAt) - Date.parse(seen.startedAt)).toBeGreaterThanOrEqual(990);
+    expect(await line.finalized(call)).toEqual(UNRECORDED);
+  });
+
+  test('is hung up by the API while it rings: CANCEL', async () => {
+    const callee = await startCallee(callees.isGivenUp);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call();
+    await line.until(call, 'ringing');
+    const answer = await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect(answer.status).toBe(200);
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason]).toEqual(['canceled', 'api_hangup']);
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.finalized(call)).toEqual(UNRECORDED);
+  });
+
+  test('goes to a peer that says nothing: over after the trunk’s response timeout', async () => {
+    const line = await installation().makeLine({
+      trunks: [{ port: await silentPort(), responseTimeoutSeconds: 1 }],
+    });
+    const call = await line.call();
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason, seen.sip]).toEqual(['failed', 'unreachable', null]);
+    expect(Date.parse(seen.endedAt) - Date.parse(seen.startedAt)).toBeGreaterThanOrEqual(990);
+    expect(await line.finalized(call)).toEqual(UNRECORDED);
+  });
+
+  test('goes to a port where nobody is', async () => {
+    const line = await installation().makeLine({
+      trunks: [{ port: await freePort(), responseTimeoutSeconds: 1 }],
+    });
+    const seen = await line.over(await line.call());
+    expect([seen.status, seen.endReason, seen.sip]).toEqual(['failed', 'unreachable', null]);
+  });
+});
+
+describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
+  test.each([
+    ['500', callees.refuses(500)],
+    ['503', callees.refuses(503)],
+    ['408 at once', callees.refuses(408)],
+  ])('takes the call after a %s of the first', async (_what, scenario) => {
+    const [first, second] = [await startCallee(scenario), await startCallee(callees.hangsUp)];
+    const line = await installation().makeLine({ trunks: [{ port: first.port }, { port: second.port }] });
+    const call = await line.call();
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason, seen.trunkId]).toEqual(['completed', 'caller_hangup', line.trunkIds[1]]);
+    expect([(await first.ended).exitCode, (await second.ended).exitCode]).toEqual([0, 0]);
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    const trace = (await line.api('GET', `/calls/${call.callId}/sip-trace`)).body.messages;
+    const invites = trace.filter(({ text }: { text: string }) => text.startsWith('INVITE'));
+    expect(invites.map(({ remote }: { remote: string }) => remote)).toEqual([
+      `127.0.0.1:${first.port}`,
+      `127.0.0.1:${second.port}`,
+    ]);
+  });
+
+  test('takes the call when the first says nothing', async () => {
+    const second = await startCallee(callees.hangsUp);
+    const silent = { port: await silentPort(), responseTimeoutSeconds: 1 };
+    const line = await installation().makeLine({ trunks: [silent, { port: second.port }] });
+    const seen = await line.over(await line.call());
+    expect([seen.status, seen.trunkId]).toEqual(['completed', line.trunkIds[1]]);
+    expect((await second.ended).exitCode).toBe(0);
+  });
+
+  test.each([486, 603, 403, 404])('is left alone after a %i', async (code) => {
+    const first = await startCallee(callees.refuses(code));
+    const line = await installation().makeLine({
+      trunks: [{ port: first.port }, { port: await silentPort() }],
+    });
+    const seen = await line.over(await line.call());
+    expect([seen.sip.code, seen.trunkId]).toEqual([code, line.trunkIds[0]]);
+  });
+});
+
+describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
+  test('that the callee hangs up is complete, with all four events in order', async () => {
+    const callee = await startCallee(callees.hangsUpLater, { durationMs: 1500 });
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call({ metadata: { order: 7 } });
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason, seen.sip.code]).toEqual(['completed', 'caller_hangup', 200]);
+    expect(seen.durationMs).toBeGreaterThan(1000);
+    expect(seen.metadata).toEqual({ order: 7 });
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    const bodies = installation().webhooks.of(call.sessionId);
+    expect(bodies.slice(1)).toMatchObject([
+      { event: 'call.ended', call: { callId: call.callId, status: 'completed', direction: 'outbound' } },
+      { recording: { status: 'ready' }, recordingUrl: expect.stringMatching(/^http/) },
+      {
+        event: 'session.finalized',
+        recordingUrl: expect.stringMatching(/^http/),
+        messages: [{ role: 'assistant', content: expect.any(String) }],
+      },
+    ]);
+    const trace = (await line.api('GET', `/calls/${call.callId}/sip-trace`)).body.messages;
+    const lines = trace.map(({ direction, text }: { direction: string; text: string }) => {
+      const [, word] = /^(?:SIP\/2\.0 )?(\w+)/.exec(text) ?? [];
+      return `${direction} ${word}`;
+    });
+    expect(lines).toEqual(['out INVITE', 'in 180', 'in 200', 'out ACK', 'in BYE', 'out 200']);
+    const history = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
+    expect(history).toMatchObject({ channel: 'phone', call: { id: call.callId, status: 'completed' } });
+    const statuses = history.events.flatMap(({ type, data }: { type: string; data: { status: string } }) =>
+      type === 'call_status' ? [data.status] : [],
+    );
+    expect(statuses).toEqual(['queued', 'dialing', 'ringing', 'in_progress', 'completed']);
+  });
+
+  test('is hung up by the API', async () => {
+    const callee = await startCallee(callees.answers);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call();
+    await line.until(call, 'in_progress');
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason]).toEqual(['completed', 'api_hangup']);
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+  });
+
+  test('ends after its longest duration, and unrecorded tells of no recording', async () => {
+    const callee = await startCallee(callees.answers);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call({ maxDurationSeconds: 1, record: false });
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason, seen.recording]).toEqual(['completed', 'max_duration', null]);
+    expect(seen.durationMs).toBeGreaterThanOrEqual(990);
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.finalized(call)).toEqual(UNRECORDED);
+  });
+
+  test('satisfies a challenge with the trunk’s password, which no trace shows', async () => {
+    const callee = await startCallee(callees.challenges);
+    const line = await installation().makeLine({
+      trunks: [{ port: callee.port, username: 'alice', password: 'wonderland' }],
+    });
+    const call = await line.call();
+    await line.until(call, 'in_progress');
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason]).toEqual(['completed', 'api_hangup']);
+    expect((await callee.ended).exitCode).toBe(0);
+    const trace = JSON.stringify((await line.api('GET', `/calls/${call.callId}/sip-trace`)).body);
+    expect(trace).toContain('Proxy-Authorization');
+    expect(trace).not.toMatch(/response=\\?"[0-9a-f]{32}/);
+  });
+});
+
+describe.skipIf(skip)('one number', { timeout: TIMEOUT }, () => {
+  test('is called by one call at a time in either spelling, and is free after it, on both paths', async () => {
+    const callee = await startCallee(callees.answers);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const local = newNumber();
+    const e164 = `+886${local.slice(1)}`;
+    const call = await line.call({ toNumber: local });
+    await line.until(call, 'in_progress');
+    for (const toNumber of [local, e164]) {
+      const refused = await line.order({ toNumber });
+      expect([refused.status, refused.body.code]).toEqual([409, 'number_already_queued']);
+    }
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    await line.over(call);
+    await callee.ended;
+    const legacy = await installation().gateway.api(
+      'POST',
+      `/project/${line.id}/integration/phone/call/outbound`,
+      { key: line.secretKey, body: { fromNumber: line.number, toNumber: e164 } },
+    );
+    expect([legacy.status, legacy.body]).toEqual([
+      200,
+      { success: true, callId: expect.any(String), sessionId: expect.any(String) },
+    ]);
+    await line.api('POST', `/calls/${legacy.body.callId}/hangup`);
+    await line.over(legacy.body);
+  });
+});
+
+describe.skipIf(skip)('a trunk’s limits', { timeout: TIMEOUT }, () => {
+  test('with one channel the second call waits, and can be canceled while it does', async () => {
+    const callee = await startCallee(callees.answers, { calls: 2 });
+    const line = await installation().makeLine({ trunks: [{ port: callee.port, maxChannels: 1 }] });
+    const first = await line.call();
+    await line.until(first, 'in_progress');
+    const [second, third] = [await line.call(), await line.call()];
+    const canceled = await line.api('POST', `/calls/${third.callId}/hangup`);
+    expect(canceled.body).toMatchObject({ status: 'canceled', endReason: 'api_hangup' });
+    expect(await line.finalized(third)).toEqual(UNRECORDED);
+    expect((await line.shown(second)).status).toBe('queued');
+    const health = (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
+    expect(health.channelsInUse).toBe(1);
+    await line.api('POST', `/calls/${first.callId}/hangup`);
+    const over = await line.over(first);
+    const begun = await line.until(second, 'in_progress');
+    expect(Date.parse(begun.startedAt)).toBeGreaterThanOrEqual(Date.parse(over.endedAt));
+    await line.api('POST', `/calls/${second.callId}/hangup`);
+    await line.over(second);
+    expect((await callee.ended).exitCode).toBe(0);
+  });
+
+  test('calls begin no faster than its calls per second', async () => {
+    const callee = await startCallee(callees.refuses(486), { calls: 4 });
+    const line = await installation().makeLine({ trunks: [{ port: callee.port, callsPerSecond: 2 }] });
+    const calls = [await line.call(), await line.call(), await line.call(), await line.call()];
+    const over = await Promise.all(calls.map((call) => line.over(call)));
+    const begun = over.map(({ startedAt }) => Date.parse(startedAt)).sort((one, other) => one - other);
+    expect((begun[3] ?? 0) - (begun[0] ?? 0)).toBeGreaterThanOrEqual(990);
+    expect((await callee.ended).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll } from 'vitest';
+
+import { type GatewayOptions, sharedGateway, type TestGateway } from '../../../support/gateway.ts';
+import { freePort } from '../../../support/ports.ts';
+import { type Line, type LineOptions, makeLine } from './line.ts';
+import { receiveWebhooks, type WebhookReceiver } from './webhooks.ts';
+
+/** The whole product in this process, and a receiver of its webhooks. */
+export interface Installation {
+  readonly gateway: TestGateway;
+  /** Of its SIP server, UDP and TCP. */
+  readonly sipPort: number;
+  readonly webhooks: WebhookReceiver;
+  makeLine(options: LineOptions): Promise<Line>;
+}
+
+/** One for all tests of a file; nothing is left behind of it. */
+export async function phoneInstallation(env: GatewayOptions['env'] = {}): Promise<() => Installation> {
+  let webhooks: WebhookReceiver | undefined;
+  const sipPort = await freePort();
+  beforeAll(async () => {
+    webhooks = await receiveWebhooks();
+  });
+  afterAll(() => webhooks?.close());
+  const gateway = sharedGateway({
+    env: {
+      ROLES: 'api,worker,voice,media',
+      SIP_PORT: String(sipPort),
+      MEDIA_WORKERS: '1',
+      ALLOW_INSECURE_WEBHOOKS: 'true',
+      ...env,
+    },
+  });
+  return () => {
+    if (!webhooks) throw new Error('the receiver of webhooks runs only while tests do');
+    const receiver = webhooks;
+    return {
+      gateway: gateway(),
+      sipPort,
+      webhooks: receiver,
+      makeLine: (options) => makeLine(gateway(), receiver, options),
+    };
+  };
+}

@@ -1,0 +1,125 @@
+import { expect, vi } from 'vitest';
+
+import { type ApiAnswer, type ApiRequest, createClient, type TestProject } from '../../../support/gateway.ts';
+import type { WebhookReceiver } from './webhooks.ts';
+import { ALL_EVENTS } from './webhooks.ts';
+
+export type Client = Awaited<ReturnType<typeof createClient>>;
+
+/** Generous: only a stuck call is meant to reach it. */
+const SLOW_MS = 40_000;
+export const SLOW = { timeout: SLOW_MS, interval: 50 };
+
+export interface Placed {
+  readonly callId: string;
+  readonly sessionId: string;
+}
+
+/** A project that can call: an agent with webhooks, trunks to ports of this machine, and a number. */
+export interface Line extends TestProject {
+  readonly number: string;
+  readonly numberId: string;
+  /** In the order of trial. */
+  readonly trunkIds: readonly string[];
+  api(method: string, path: string, body?: object, request?: ApiRequest): Promise<ApiAnswer>;
+  order(more?: object, request?: ApiRequest): Promise<ApiAnswer>;
+  /** Places a call that must be accepted. */
+  call(more?: object): Promise<Placed>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into it, the API's document vouches for its shape
+  shown(call: Placed): Promise<any>;
+  /** Waits for one of these, and shows the call. */
+  until(call: Placed, ...statuses: string[]): ReturnType<Line['shown']>;
+  /** Waits until all is over, and shows the call. */
+  over(call: Placed): ReturnType<Line['shown']>;
+  /** Waits for the last event; the names of all that came, in their order. */
+  finalized(call: Placed): Promise<string[]>;
+}
+
+const FINAL = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
+
+export interface LineOptions {
+  /** One trunk each, tried in this order; all fields of the API beside what a test must choose. */
+  readonly trunks: readonly object[];
+  readonly number?: object;
+  readonly pathway?: object;
+}
+
+let lastDigits = 0;
+/** Of nobody else in this test run's process. */
+export function newNumber(): string {
+  lastDigits += 1;
+  return `09${String(10_000_000 + lastDigits)}`;
+}
+
+const GREETING = {
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello, this is the test line."' } }],
+  edges: [],
+};
+
+export async function makeLine(
+  client: Client,
+  webhooks: Pick<WebhookReceiver, 'url' | 'of'>,
+  options: LineOptions,
+): Promise<Line> {
+  const project = await client.createProject();
+  const api = (method: string, path: string, body?: object, request: ApiRequest = {}) =>
+    client.api(method, project.path + path, {
+      key: project.developerKey,
+      ...(body === undefined ? {} : { body }),
+      ...request,
+    });
+  const made = async (answer: Promise<ApiAnswer>) => {
+    const { status, body } = await answer;
+    if (status >= 300) throw new Error(`not made: ${status} ${JSON.stringify(body)}`);
+    return body;
+  };
+  const before = await api('GET', '/pathway');
+  await made(
+    api('PUT', '/pathway', options.pathway ?? GREETING, {
+      headers: { 'if-match': before.headers.get('etag') ?? '' },
+    }),
+  );
+  const postSessionWebhook = { url: webhooks.url, events: [...ALL_EVENTS] };
+  await made(api('PUT', '/agent', { status: 'published', postSessionWebhook }));
+  const trunkIds: string[] = [];
+  for (const trunk of options.trunks) {
+    const body = { name: 'Carrier', host: '127.0.0.1', optionsIntervalSeconds: 0, ...trunk };
+    trunkIds.push((await made(api('POST', '/trunks', body))).id);
+  }
+  const number = await made(api('POST', '/phone-numbers', { number: newNumber(), trunkIds, ...options.number }));
+
+  const order: Line['order'] = (more = {}, request = {}) =>
+    client.api('POST', '/v1/calls/outbound', {
+      key: project.developerKey,
+      body: { projectId: project.id, fromNumber: number.number, toNumber: newNumber(), ...more },
+      ...request,
+    });
+  const shown: Line['shown'] = async ({ callId }) => (await api('GET', `/calls/${callId}`)).body;
+  const until: Line['until'] = (call, ...statuses) =>
+    vi.waitFor(async () => {
+      const seen = await shown(call);
+      expect(statuses).toContain(seen.status);
+      return seen;
+    }, SLOW);
+  return {
+    ...project,
+    number: number.number,
+    numberId: number.id,
+    trunkIds,
+    api,
+    order,
+    async call(more) {
+      const { status, body } = await order(more);
+      expect([status, body.success]).toEqual([202, true]);
+      return body;
+    },
+    shown,
+    until,
+    over: (call) => until(call, ...FINAL),
+    async finalized({ sessionId }) {
+      const events = () => webhooks.of(sessionId).map(({ event }): string => event);
+      await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);
+      return events();
+    },
+  };
+}
