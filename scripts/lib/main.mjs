@@ -3,6 +3,10 @@ import { Stop } from './stop.mjs';
 /** @type {Record<string, { does: string, load: () => Promise<{ run: (args: string[]) => Promise<void> }> }>} */
 const commands = {
   start: { does: 'the service', load: () => import('../commands/start.mjs') },
+  demo: {
+    does: 'one phone call, from an empty clone to its recording; --help tells more',
+    load: () => import('../commands/demo.mjs'),
+  },
   test: {
     does: 'every test; arguments go to vitest',
     load: () => import('../commands/test.mjs'),

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { endAs, runAttached } from '../lib/child.mjs';
+import { ensureDependencies } from '../lib/dependencies.mjs';
+import { root } from '../lib/paths.mjs';
+import { freshBuild } from '../lib/serviceBuild.mjs';
+import { ensureSystemParts } from '../lib/systemParts.mjs';
+
+/**
+ * Runs one phone call from start to end, after installing what is missing for it.
+ *
+ * @param {string[]} args - For the demo.
+ */
+export async function run(args) {
+  await ensureDependencies();
+  if (!args.includes('--help')) {
+    /** @type {import('../lib/systemParts.mjs').Part[]} */
+    const parts = args.includes('--openai') ? ['redis'] : ['redis', 'pocketsphinx'];
+    await ensureSystemParts(parts, {
+      purpose: 'The demo keeps its queue in Redis and hears by pocketsphinx, and this machine',
+      instead: 'Then run npm run demo again. With --openai it needs no pocketsphinx.',
+    });
+  }
+  const main = await freshBuild();
+  const demo = main && join(root, 'dist', 'src', 'demo', 'main.js');
+  const program = demo ? [demo] : ['--import', 'tsx', join(root, 'src', 'demo', 'main.ts')];
+  endAs(await runAttached(process.execPath, [...program, ...args]));
+}

@@ -1,0 +1,103 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+
+import { readEnvironment } from '../config/config.ts';
+import { createLogger } from '../logger.ts';
+import { runDemo } from './demo.ts';
+import { DemoError } from './demoError.ts';
+import { type DemoOptions, HELP, readOptions } from './options.ts';
+import { createScreen } from './screen.ts';
+
+/** Much more than it takes, so that it is over for certain on a machine that is slow, or where something hangs. */
+const LIMIT_MS = 150_000;
+/** A person may let it ring, and talk. */
+const REAL_CALL_LIMIT_MS = 420_000;
+/** For closing down; then the process is cut off. */
+const CLOSING_MS = 20_000;
+/** As a shell tells of a program that Ctrl-C ended. */
+const EXIT_INTERRUPTED = 130;
+
+class Interrupted extends Error {}
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const environment = readEnvironment();
+  const screen = createScreen({
+    write: (text) => process.stdout.write(text),
+    hasColour: process.stdout.isTTY === true && environment.NO_COLOR === undefined,
+  });
+  try {
+    const options = readOptions(process.argv.slice(2), environment);
+    if (!options) {
+      process.stdout.write(HELP);
+      return 0;
+    }
+    return await run(options, screen, environment);
+  } catch (error) {
+    if (!(error instanceof DemoError)) throw error;
+    screen.failure(error.message);
+    return 1;
+  }
+}
+
+async function run(
+  options: DemoOptions,
+  screen: ReturnType<typeof createScreen>,
+  environment: ReturnType<typeof readEnvironment>,
+): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'callway-demo-'));
+  const log = join(folder, 'callway.log');
+  await mkdir(join(folder, 'data'));
+  const logger = createLogger('info', pino.destination({ dest: log, sync: true }));
+  const ending = new AbortController();
+  const limitMs = options.call ? REAL_CALL_LIMIT_MS : LIMIT_MS;
+  const limit = setTimeout(() => {
+    endBy(new DemoError(`Time is up: the demo takes less than ${limitMs / 1000} s where all is well.`));
+  }, limitMs);
+  const endBy = (reason: Error) => {
+    clearTimeout(limit);
+    ending.abort(reason);
+    setTimeout(() => {
+      screen.failure(`Closing down takes too long, and is cut off; see ${log}.`);
+      process.exit(1);
+    }, CLOSING_MS).unref();
+  };
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => endBy(new Interrupted()));
+
+  const onDone = async () => {
+    clearTimeout(limit);
+    if (!options.stay || ending.signal.aborted) return;
+    screen.note('Serving until Ctrl-C.');
+    await new Promise<void>((resolve) => {
+      const keepAlive = setInterval(() => undefined, 60_000);
+      ending.signal.addEventListener('abort', () => {
+        clearInterval(keepAlive);
+        resolve();
+      });
+    });
+  };
+  try {
+    await runDemo(options, { screen, environment, folder, logger, signal: ending.signal, onDone });
+    if (!options.keep) await Promise.all([join(folder, 'data'), log].map(remove));
+    screen.title('Done.');
+    return 0;
+  } catch (error) {
+    const reason = ending.signal.aborted ? ending.signal.reason : error;
+    if (!options.keep) await remove(join(folder, 'data'));
+    if (reason instanceof Interrupted) return EXIT_INTERRUPTED;
+    logger.error({ err: error }, 'the demo failed');
+    screen.failure(
+      `${reason instanceof Error ? reason.message : String(reason)}\n  The service's log: ${log}`,
+    );
+    return 1;
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}

@@ -1,0 +1,130 @@
+import { parseArgs } from 'node:util';
+
+import { normalNumber } from '../calls/number.ts';
+import { DemoError } from './demoError.ts';
+
+export interface DemoOptions {
+  readonly useOpenAi: boolean;
+  /** A real person instead of the simulated one. */
+  readonly call: RealCall | undefined;
+  /** Leaves the data folder where it is. */
+  readonly keep: boolean;
+  /** Goes on serving after the call, until Ctrl-C. */
+  readonly stay: boolean;
+}
+
+export interface RealCall {
+  readonly toNumber: string;
+  readonly fromNumber: string;
+  /** As the API takes it. */
+  readonly trunk: Readonly<Record<string, string | number | boolean>>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export const HELP = `npm run demo -- [options]
+
+  --openai               the models of OPENAI_API_KEY or OPENAI_BASE_URL instead of the offline ones
+  --keep                 keeps the data folder, to start the service on it
+  --stay                 goes on serving after the call, until Ctrl-C
+  --call NUMBER          calls a real phone, over a trunk of yours:
+    --trunk-host HOST    its SIP server            or DEMO_TRUNK_HOST
+    --trunk-port PORT    5060                      or DEMO_TRUNK_PORT
+    --trunk-transport T  udp, tcp or tls           or DEMO_TRUNK_TRANSPORT
+    --trunk-username U   for digest authentication or DEMO_TRUNK_USERNAME
+    --trunk-password P   better set by the environment, as DEMO_TRUNK_PASSWORD
+    --trunk-register     registers at the trunk first
+    --from NUMBER        whom the call comes from  or DEMO_FROM_NUMBER
+`;
+
+/**
+ * Reads the command line, and the environment for what it does not say.
+ *
+ * @returns Undefined when only help is wanted.
+ * @throws {DemoError} When an option is unknown, or another one is missing.
+ */
+export function readOptions(args: readonly string[], environment: Environment): DemoOptions | undefined {
+  const values = parse(args);
+  if (values.help) return undefined;
+  const useOpenAi = values.openai ?? false;
+  if (useOpenAi && !environment.OPENAI_API_KEY?.trim() && !environment.OPENAI_BASE_URL?.trim()) {
+    throw new DemoError('--openai needs OPENAI_API_KEY, or OPENAI_BASE_URL, in the environment or in .env.');
+  }
+  return {
+    useOpenAi,
+    call: values.call === undefined ? undefined : readCall(values.call, values, environment),
+    keep: values.keep ?? false,
+    stay: values.stay ?? false,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        help: flag,
+        openai: flag,
+        keep: flag,
+        stay: flag,
+        call: text,
+        from: text,
+        'trunk-host': text,
+        'trunk-port': text,
+        'trunk-transport': text,
+        'trunk-username': text,
+        'trunk-password': text,
+        'trunk-register': flag,
+      },
+    });
+    return values;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new DemoError(`${error.message}\n\n${HELP}`);
+  }
+}
+
+function readCall(toNumber: string, values: ReturnType<typeof parse>, environment: Environment): RealCall {
+  const setting = (option: 'host' | 'port' | 'transport' | 'username' | 'password') => {
+    const given = values[`trunk-${option}`] ?? environment[`DEMO_TRUNK_${option.toUpperCase()}`];
+    return given?.trim() || undefined;
+  };
+  const host = setting('host');
+  if (host === undefined) {
+    throw new DemoError('--call goes over a trunk of yours: name its SIP server with --trunk-host.');
+  }
+  const port = Number(setting('port') ?? (setting('transport') === 'tls' ? 5061 : 5060));
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new DemoError('--trunk-port must be a port from 1 to 65535.');
+  }
+  const transport = setting('transport') ?? 'udp';
+  if (!['udp', 'tcp', 'tls'].includes(transport)) {
+    throw new DemoError('--trunk-transport must be udp, tcp or tls.');
+  }
+  const [username, password] = [setting('username'), setting('password')];
+  if (username === undefined && (password !== undefined || values['trunk-register'])) {
+    throw new DemoError('A password, or a registration, needs --trunk-username as well.');
+  }
+  return {
+    toNumber: numberOf('--call', toNumber),
+    fromNumber: numberOf('--from', values.from ?? environment.DEMO_FROM_NUMBER ?? ''),
+    trunk: {
+      host,
+      port,
+      transport,
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      register: values['trunk-register'] ?? false,
+    },
+  };
+}
+
+function numberOf(option: string, text: string): string {
+  const number = normalNumber(text.trim());
+  if (number === undefined) {
+    throw new DemoError(`${option} needs a number: as +886912345678, or a Taiwan number as 0912345678.`);
+  }
+  return number;
+}

@@ -1,0 +1,94 @@
+import { timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { type WebhookBody, webhookBodySchema } from '../webhooks/events.ts';
+import { signDelivery } from '../webhooks/signature.ts';
+import { DemoError } from './demoError.ts';
+
+/** A user's own system, as the service sees it: takes webhooks, and believes those that are signed. */
+export interface WebhookReceiver {
+  readonly url: string;
+  /** Those that came, in order. */
+  readonly events: readonly WebhookBody[];
+  /** Deliveries that were refused, and why. */
+  readonly refused: readonly string[];
+  /** From now on only what is signed with this secret is taken. */
+  trust(secret: string): void;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+/** An older delivery may be somebody's repetition. */
+const TOLERANCE_SECONDS = 300;
+
+export async function startReceiver(
+  now: () => number,
+  onEvent: (event: WebhookBody) => void,
+): Promise<WebhookReceiver> {
+  const events: WebhookBody[] = [];
+  const refused: string[] = [];
+  let secret = '';
+  const take = async (request: IncomingMessage) => {
+    const body = await readBody(request);
+    verify(request, body, secret, now());
+    const event = webhookBodySchema.parse(JSON.parse(body));
+    events.push(event);
+    onEvent(event);
+  };
+  const server = createServer((request, response) => {
+    take(request).then(
+      () => response.writeHead(204).end(),
+      (error: unknown) => {
+        refused.push(error instanceof Error ? error.message : String(error));
+        response.writeHead(400).end();
+      },
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/webhooks`,
+    events,
+    refused,
+    trust(given) {
+      secret = given;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let lengthBytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    lengthBytes += chunk.length;
+    if (lengthBytes > MAX_BODY_BYTES) throw new DemoError('a webhook was too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** @throws {DemoError} When the delivery is not the service's own, or not of now. @see https://www.standardwebhooks.com */
+function verify({ headers }: IncomingMessage, body: string, secret: string, nowMs: number): void {
+  const timestampSeconds = Number(headers['webhook-timestamp']);
+  if (!(Math.abs(nowMs / 1000 - timestampSeconds) <= TOLERANCE_SECONDS)) {
+    throw new DemoError('a webhook came without a time of now');
+  }
+  const deliveryId = String(headers['webhook-id'] ?? '');
+  const expected = signDelivery({ deliveryId, timestampSeconds, body, secrets: [secret] });
+  const wanted = Buffer.from(expected['webhook-signature']);
+  const isSigned = String(headers['webhook-signature'] ?? '')
+    .split(' ')
+    .some((given) => {
+      const bytes = Buffer.from(given);
+      return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
+    });
+  if (!isSigned) throw new DemoError('a webhook came whose signature is not the service’s');
+}

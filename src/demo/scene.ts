@@ -1,0 +1,120 @@
+import type { PathwayInput } from '../pathway/schema.ts';
+import type { BehaviourInput } from '../simulator/script.ts';
+
+/** Whom the simulated call goes to and comes from. */
+export const CALLEE_NUMBER = '+886912345678';
+export const AGENT_NUMBER = '+886223456789';
+export const CALLEE_NAME = 'Ada';
+
+/** What the agent follows: it asks about a table, and what to prepare for the guest. */
+export const PATHWAY: PathwayInput = {
+  nodes: [
+    {
+      id: 'greeting',
+      type: 'start',
+      data: {
+        title: 'Greeting',
+        prompt:
+          'Say: "Hello {{ name }}, this is the assistant of Luna, your restaurant. Do you have a minute?"',
+        expectedAnswers: ['yes', 'yes sure', 'hello yes', 'no', 'no not now'],
+      },
+      position: { x: 0, y: 0 },
+    },
+    {
+      id: 'table',
+      type: 'conversation',
+      data: {
+        title: 'Ask about the table',
+        prompt: 'Ask: "You have a table for two tomorrow at seven. Would you like to keep it?"',
+        expectedAnswers: [
+          'yes',
+          'yes keep it',
+          'yes please keep it',
+          'no',
+          'no cancel it',
+          'no please cancel it',
+        ],
+      },
+      position: { x: 0, y: 160 },
+    },
+    {
+      id: 'special',
+      type: 'conversation',
+      data: {
+        title: 'Ask what to prepare',
+        prompt:
+          'Ask: "Wonderful. Is there anything special that we can prepare for you, such as a birthday cake, a high chair, or a quiet table near the window?"',
+        expectedAnswers: ['a birthday cake', 'a high chair', 'a quiet table', 'no thank you', 'nothing'],
+      },
+      position: { x: 0, y: 320 },
+    },
+    {
+      id: 'prepared',
+      type: 'say',
+      data: {
+        title: 'Confirm the wish',
+        prompt: 'One {{ wish }}, with pleasure. See you tomorrow at seven.',
+      },
+      position: { x: -160, y: 480 },
+    },
+    {
+      id: 'plain',
+      type: 'say',
+      data: { title: 'Confirm the table', prompt: 'Very well. See you tomorrow at seven.' },
+      position: { x: 160, y: 480 },
+    },
+    {
+      id: 'canceled',
+      type: 'say',
+      data: { title: 'Let the table go', prompt: 'I understand. Another time, then.' },
+      position: { x: 320, y: 320 },
+    },
+    {
+      id: 'goodbye',
+      type: 'end',
+      data: { title: 'Goodbye', prompt: 'Say: "Goodbye, {{ name }}."' },
+      position: { x: 0, y: 640 },
+    },
+  ],
+  edges: [
+    edge('greeting', 'canceled', 'The caller has no time now.'),
+    edge('greeting', 'table', null),
+    edge('table', 'canceled', 'The caller wants to cancel the table.'),
+    edge('table', 'special', 'The caller wants to keep the table.'),
+    edge('special', 'prepared', { '!!': [{ var: 'wish' }] }),
+    edge('special', 'plain', null),
+    edge('prepared', 'goodbye', null),
+    edge('plain', 'goodbye', null),
+    edge('canceled', 'goodbye', null),
+  ],
+};
+
+export const VARIABLES = [
+  {
+    name: 'wish',
+    type: 'enum',
+    description: 'What the restaurant is to prepare.',
+    values: ['birthday cake', 'high chair', 'quiet table'],
+  },
+];
+
+/** How the simulated callee meets the call: listens, answers, and once does not wait for the end of the question. */
+export const CALLEE: BehaviourInput = {
+  kind: 'answers',
+  afterMs: 700,
+  script: [
+    { do: 'listen', quietMs: 500 },
+    { do: 'say', text: 'Yes, sure.' },
+    { do: 'listen', quietMs: 500 },
+    { do: 'say', text: 'Yes, please keep it.' },
+    { do: 'cut_in', afterMs: 2600, text: 'A birthday cake, please.' },
+  ],
+  stays: true,
+};
+
+type Edge = NonNullable<PathwayInput['edges']>[number];
+type Condition = NonNullable<Edge['data']>['condition'];
+
+function edge(source: string, target: string, condition: NonNullable<Condition> | null): Edge {
+  return { id: `${source}-${target}`, source, target, data: { label: target, condition } };
+}
