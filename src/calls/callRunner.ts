@@ -160,6 +160,7 @@ function dialRequest(call: Call, trunk: Trunk) {
     fromNumber,
     toNumber,
     ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
+    ...(settings.asGiven ? { asGiven: settings.asGiven } : {}),
   };
 }
 

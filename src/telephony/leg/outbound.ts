@@ -7,7 +7,14 @@ import { ALLOW } from '../control/control.ts';
 import { createSdpSession } from '../sdp/session.ts';
 import { createAuthenticator } from '../sip/digest.ts';
 import type { CallTrace } from '../trace/traces.ts';
-import { contactUri, credentialsOf, dialledUri, identityUri, routeOf } from '../trunks/addressing.ts';
+import {
+  contactUri,
+  credentialsOf,
+  dialledUri,
+  identityUri,
+  routeOf,
+  type TrunkAddress,
+} from '../trunks/addressing.ts';
 import { type InviteClient, type InviteListener, isUnreachable, startInvite } from './inviteClient.ts';
 import { createLeg, type LegCore, type LegDeps } from './leg.ts';
 
@@ -54,8 +61,12 @@ class OutboundCall {
   constructor(deps: OutboundDeps, request: DialRequest) {
     this.#deps = deps;
     this.#request = request;
-    const { trunk, fromNumber } = request;
-    const user = writeNumber(fromNumber, { format: trunk.numberFormat, callingNumber: fromNumber });
+    const { trunk, fromNumber, asGiven } = request;
+    const user = writeNumber(fromNumber, {
+      format: trunk.numberFormat,
+      callingNumber: fromNumber,
+      asGiven: asGiven?.fromNumber,
+    });
     const sipCallId = deps.makeCallId();
     this.#own = { sipCallId, tag: deps.makeToken(), user, uri: identityUri(trunk, user) };
     const trace = deps.traceCall(sipCallId);
@@ -101,9 +112,9 @@ class OutboundCall {
 
   #invite(): void {
     const { control, makeToken } = this.#deps;
-    const { trunk, toNumber, fromNumber } = this.#request;
+    const { trunk } = this.#request;
     const outgoing = {
-      uri: dialledUri(trunk, toNumber, fromNumber),
+      uri: calleeUri(this.#request, trunk),
       route: routeOf(trunk),
       headers: inviteHeaders(this.#request, this.#own),
       body: this.#core.audio.sdp?.offer() ?? '',
@@ -188,10 +199,15 @@ interface OwnIdentity {
   readonly uri: string;
 }
 
+function calleeUri({ toNumber, fromNumber, asGiven }: DialRequest, trunk: TrunkAddress): string {
+  return dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
+}
+
 function inviteHeaders(
-  { trunk, fromNumber, toNumber }: DialRequest,
+  request: DialRequest,
   own: OwnIdentity,
 ): Record<string, string> {
+  const { trunk } = request;
   const added = Object.entries(trunk.headers).filter(([name]) => !OURS.has(name.toLowerCase()));
   return {
     'P-Asserted-Identity': `<${own.uri}>`,
@@ -199,7 +215,7 @@ function inviteHeaders(
     ...Object.fromEntries(added),
     'Call-ID': own.sipCallId,
     From: `<${own.uri}>;tag=${own.tag}`,
-    To: `<${dialledUri({ ...trunk, transport: 'udp' }, toNumber, fromNumber)}>`,
+    To: `<${calleeUri(request, { ...trunk, transport: 'udp' })}>`,
     Contact: `<${contactUri(trunk, trunk.username ?? own.user)}>`,
     Allow: ALLOW,
     Supported: 'timer, 100rel',

@@ -18,9 +18,19 @@ export function trunkUri(trunk: TrunkAddress, user = ''): string {
   return `sip:${user === '' ? '' : `${encodeUser(user)}@`}${bracketed(trunk.host)}${port}${transportOf(trunk)}`;
 }
 
-/** The Request-URI for a number. @param callingNumber - In normal form; says what is national. */
-export function dialledUri(trunk: TrunkAddress, number: string, callingNumber: string): string {
-  return trunkUri(trunk, writeNumber(number, { format: trunk.numberFormat, callingNumber }));
+/**
+ * The Request-URI for a number.
+ *
+ * @param callingNumber - In normal form; says what is national.
+ * @param asGiven - The number as the API's caller wrote it, where it is known.
+ */
+export function dialledUri(
+  trunk: TrunkAddress,
+  number: string,
+  callingNumber: string,
+  asGiven?: string,
+): string {
+  return trunkUri(trunk, writeNumber(number, { format: trunk.numberFormat, callingNumber, asGiven }));
 }
 
 /** Where requests go first, when that is not the host. */

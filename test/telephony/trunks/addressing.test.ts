@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   contactUri,
+  dialledUri,
   identityUri,
   routeOf,
   sourceHosts,
@@ -15,6 +16,15 @@ test.each([
   [{ host: '2001:db8::1', transport: 'tcp', port: 5061 }, 'sip:+886@[2001:db8::1]:5061;transport=tcp'],
 ] as const)('%j is called at %s', (changes, uri) => {
   expect(trunkUri(trunkOf(changes), '+886')).toBe(uri);
+});
+
+test.each([
+  ['as_given', 'sip:0912345678@h.tld'],
+  ['e164', 'sip:+886912345678@h.tld'],
+  ['e164_without_plus', 'sip:886912345678@h.tld'],
+] as const)('a number that was given in local form is dialled %s at %s', (numberFormat, uri) => {
+  const trunk = trunkOf({ host: 'h.tld', numberFormat });
+  expect(dialledUri(trunk, '+886912345678', '+886223456789', '0912345678')).toBe(uri);
 });
 
 test.each([
