@@ -74,7 +74,7 @@ export interface HangupReason {
 export interface LegEvents {
   /** Whether the peer plays audio before the answer (183 with SDP). */
   readonly ringing: { readonly hasEarlyMedia: boolean };
-  /** Audio flows both ways from here on; `media` is there and connected. */
+  /** Audio flows both ways from here on; `media` is there and connected, unless `ended` follows at once. */
   readonly answered: { readonly atMs: number };
   /** The peer put us on hold, or took us back. */
   readonly held: { readonly isHeld: boolean };

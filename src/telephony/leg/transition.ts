@@ -197,8 +197,14 @@ function whileUp(state: LegState & { kind: 'joining' | 'talking' }, event: LegEv
       };
     case 'hangup':
       return leave(event.reason);
-    case 'peerLeft':
-      return ended({ outcome: 'remote_hangup', sip: OK, q850Cause: event.q850Cause ?? Q850.normalClearing });
+    case 'peerLeft': {
+      const { q850Cause = Q850.normalClearing } = event;
+      const left = ended({ outcome: 'remote_hangup', sip: OK, q850Cause });
+      // Who hangs up before the audio is connected has answered nevertheless.
+      return state.kind === 'talking'
+        ? left
+        : { ...left, effects: [{ kind: 'announceAnswered' }, ...left.effects] };
+    }
     case 'lost':
       return ended({ outcome: 'lost', sip: OK, q850Cause: null });
     default:

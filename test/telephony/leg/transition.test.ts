@@ -42,6 +42,12 @@ const rows: [LegState, LegEvent, string, string[]][] = [
   [{ kind: 'joining' }, { kind: 'connected' }, 'talking', ['announceAnswered']],
   [{ kind: 'joining' }, { kind: 'failed' }, 'leaving', ['bye']],
   [{ kind: 'joining' }, hangup, 'leaving', ['bye']],
+  [
+    { kind: 'joining' },
+    { kind: 'peerLeft', q850Cause: undefined },
+    'ended',
+    ['announceAnswered', 'remote_hangup'],
+  ],
   [{ kind: 'talking' }, { kind: 'connected' }, 'talking', []],
   [{ kind: 'talking' }, hangup, 'leaving', ['bye']],
   [{ kind: 'talking' }, { kind: 'peerLeft', q850Cause: 31 }, 'ended', ['remote_hangup']],
