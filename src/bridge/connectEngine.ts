@@ -10,7 +10,7 @@ import { type DialEngineDeps, dialEngine } from './dialEngine.ts';
 import { createGatewayMessages } from './gatewayMessages.ts';
 import { readL16, writeL16 } from './l16.ts';
 import { readMessage, type StreamMessage } from './messages.ts';
-import { CLOSE_NORMAL, OPEN, type StreamSocket } from './streamSocket.ts';
+import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE, OPEN, type StreamSocket } from './streamSocket.ts';
 
 export interface ConnectEngineDeps extends DialEngineDeps {
   readonly clock: Clock;
@@ -84,7 +84,8 @@ export function createEngineLink(
       resolve();
       if (isLeaving) return;
       isLeaving = true;
-      const how = code === CLOSE_NORMAL || wasHungUp ? 'stopped' : 'broken';
+      const wasClosed = code === CLOSE_NORMAL || code === CLOSE_WITHOUT_CODE;
+      const how = wasClosed || wasHungUp ? 'stopped' : 'broken';
       receiver.closed({ how, code, reason: reason.toString('utf8') });
     });
   });

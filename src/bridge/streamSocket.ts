@@ -22,3 +22,5 @@ export const CLOSE_POLICY = 1008;
 export const CLOSE_TOO_SLOW = 1013;
 /** What the other end of a connection that broke has heard: nothing. */
 export const CLOSE_ABNORMAL = 1006;
+/** What is heard of a peer that closed in order and gave no code, as many WebSocket libraries do. */
+export const CLOSE_WITHOUT_CODE = 1005;

@@ -39,6 +39,8 @@ export class LiveCall {
   /** When the first INVITE went out. */
   #startedAt: string | undefined;
   #media: MediaSession | undefined;
+  /** Whether the engine that was reached last may be reached again. */
+  #canReconnect = true;
 
   constructor(call: Call, initial: CallState, deps: LiveCallDeps) {
     let settle = () => {};
@@ -149,9 +151,13 @@ export class LiveCall {
     const media = this.#leg?.media;
     if (!media || this.#state.phase !== 'connecting') return;
     try {
-      await media.startBridge(await this.#deps.engine(this.#call));
+      const engine = await this.#deps.engine(this.#call);
+      this.#canReconnect = engine.canReconnect;
+      await media.startBridge(engine);
       this.#take({ type: 'engine_open' });
     } catch (error) {
+      // The call ended meanwhile, and with it the engine's use.
+      if (this.#state.phase !== 'connecting') return;
       this.#deps.onError(error, 'the engine could not be reached');
       this.#note('error', { code: 'engine_unavailable', message: 'The engine could not be reached' });
       this.#take({ type: 'engine_failed' });
@@ -163,7 +169,9 @@ export class LiveCall {
     if (this.#media === media) return;
     this.#media = media;
     media.events.on('command', (command) => this.#take({ type: 'command', command }));
-    media.events.on('bridgeClosed', ({ how }) => this.#take({ type: 'engine_closed', how }));
+    media.events.on('bridgeClosed', ({ how }) =>
+      this.#take({ type: 'engine_closed', how: this.#canReconnect ? how : 'stopped' }),
+    );
     media.events.on('silent', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
       this.#note('error', { code: 'media_lost', message: reason });

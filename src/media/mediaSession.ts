@@ -105,7 +105,7 @@ export interface MediaEvents {
   readonly silent: { readonly forMs: number };
   readonly command: EngineCommand;
   /**
-   * The engine's socket is gone: `stopped` by the engine's own wish (a close with code 1000), `broken` otherwise.
+   * The engine's socket is gone: `stopped` by the engine's own wish (a close with code 1000 or none), `broken` otherwise.
    * The session lives on, and a bridge can be started anew.
    */
   readonly bridgeClosed: {

@@ -189,6 +189,12 @@ describe('the gateway’s end', () => {
     expect(await heard.text('cleared')).toMatchObject({ position });
   });
 
+  test('takes a close without a code for a goodbye', async () => {
+    const { engine, session } = await open('twilio');
+    engine.close();
+    expect(await session.count(1)).toEqual([['closed', { how: 'stopped', code: 1005, reason: '' }]]);
+  });
+
   test('tells a socket that broke from an engine that left', async () => {
     const { engine, session } = await open('callway');
     engine.terminate();

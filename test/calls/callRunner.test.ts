@@ -92,24 +92,29 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
 let clock: SimulatedClock;
 let log: unknown[];
 let legs: ReturnType<typeof fakeLeg>[];
+let dialled: DialRequest[];
 let finished: CallResult[];
 let full: Set<string>;
 let stored: Call;
 let updateFailures: number;
+let canReconnect: boolean;
 let runner: CallRunner;
 beforeEach(() => {
   clock = createSimulatedClock();
   log = [];
   legs = [];
+  dialled = [];
   finished = [];
   full = new Set();
   stored = CALL;
   updateFailures = 0;
+  canReconnect = true;
   runner = createCallRunner({
     nodeId: 'node',
     clock,
     telephony: {
       dial(request) {
+        dialled.push(request);
         log.push(['dial', request.trunk.id, request.toNumber, request.ringTimeoutMs]);
         const one = fakeLeg(request, log);
         legs.push(one);
@@ -154,7 +159,7 @@ beforeEach(() => {
       streamId: 'st',
       callId: 'call',
       customParameters: {},
-      canReconnect: true,
+      canReconnect,
     }),
     recordingPath: ({ id }) => `/recordings/${id}.wav`,
     async finish(_call, result, media) {
@@ -184,6 +189,24 @@ async function talk() {
 }
 
 describe('the runner', () => {
+  test('hangs up when an engine breaks that may not be reached again', async () => {
+    canReconnect = false;
+    await talk();
+    leg().mediaEvents.emit('bridgeClosed', { how: 'broken', code: 1006, reason: '' });
+    await settle();
+    expect(log).toEqual([['hangup', 'a']]);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished).toMatchObject([{ status: 'completed', endReason: 'agent_hangup' }]);
+  });
+
+  test('lets the trunk dial numbers as they were given', async () => {
+    const asGiven = { fromNumber: '0223456789', toNumber: '0912345678' };
+    runner.place({ ...CALL, settings: { ...CALL.settings, asGiven } }, [trunk('a')]);
+    await settle();
+    expect(dialled.at(-1)?.asGiven).toEqual(asGiven);
+  });
+
   test('places a call, records it and joins it to the engine', async () => {
     runner.place(CALL, [trunk('a'), trunk('b')]);
     await settle();
