@@ -35,29 +35,13 @@ export function scriptedModel(
       try {
         await script.after;
         signal.throwIfAborted();
-        const text = script.json === undefined ? script.text : JSON.stringify(script.json);
-        for (const piece of [text ?? []].flat()) yield { type: 'text', text: piece };
-        for (const [index, call] of (script.calls ?? []).entries()) {
-          yield {
-            type: 'tool_call',
-            index,
-            id: `call_${requests.length}_${index}`,
-            name: call.name,
-            arguments:
-              typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {}),
-          };
-        }
+        yield* said(script, requests.length);
         if (script.fail) throw script.fail;
-        if (script.hang) {
-          await new Promise((_, reject) =>
-            signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-          );
-        }
+        if (script.hang) await aborted(signal);
         isDone = true;
-        const finishReason = script.calls?.length ? 'tool_calls' : 'stop';
         yield {
           type: 'end',
-          finishReason,
+          finishReason: script.calls?.length ? 'tool_calls' : 'stop',
           model: request.model,
           usage: { promptTokens: 10, completionTokens: 2, totalTokens: 12 },
         };
@@ -66,4 +50,22 @@ export function scriptedModel(
       }
     },
   };
+}
+
+/** The words, then the calls of tools, whose ids tell of which request they are. */
+function* said({ text, json, calls = [] }: ScriptedAnswer, request: number): Generator<ChatEvent> {
+  const words = json === undefined ? text : JSON.stringify(json);
+  for (const piece of [words ?? []].flat()) yield { type: 'text', text: piece };
+  for (const [index, call] of calls.entries()) {
+    const { name, arguments: given = {} } = call;
+    const text = typeof given === 'string' ? given : JSON.stringify(given);
+    yield { type: 'tool_call', index, id: `call_${request}_${index}`, name, arguments: text };
+  }
+}
+
+/** @throws The signal's reason, once there is one. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
