@@ -54,7 +54,6 @@ const TAGS = [
   ['Chat', 'Talking with the agent through OpenAI’s clients.'],
   ['Sessions', 'Live sessions, and the history of all.'],
   ['Knowledge', 'Documents that the agent answers from.'],
-  ['Calls', 'Phone calls and their recordings.'],
   ['Calls', 'Phone calls, from the order to the recording.'],
   ['Trunks', 'SIP trunks, and the numbers that calls go out from and come in to.'],
   ['Media streams', 'Talking with the agent by audio over a WebSocket.'],
