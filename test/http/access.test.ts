@@ -21,8 +21,14 @@ const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
   write: { admin: 401, secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
   calls: { admin: 401, secret: 'in', reader: 403, writer: 403, caller: 'in', keeper: 403 },
 };
-const PUBLIC = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/recordings/{token}'];
+const PUBLIC = [
+  ...['/healthz', '/readyz', '/metrics', '/openapi.json'],
+  // What these need is in the address.
+  ...['/v1/recordings/{token}', '/v1/media-streams', '/v1/media-streams/{ticket}'],
+];
 const PROJECT = '/v1/projects/{projectId}';
+/** Its key, in a header of its own, names the project. */
+const namesNoProject = (path: string) => path.startsWith('/knowledgebases');
 /** Names its project in the body. */
 const OUTBOUND = '/v1/calls/outbound';
 
@@ -32,9 +38,9 @@ function accessOf(method: string, path: string): string {
   if (path === PROJECT || path === `${PROJECT}/legacy-usage`) return 'see';
   const managed = ['api-keys', 'audit-log', 'webhook-secret'].map((name) => `${PROJECT}/${name}`);
   if (managed.some((one) => path.startsWith(one))) return 'manage';
-  if (path.startsWith('/project/')) return 'legacy';
+  if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
   if (path.endsWith('/sessions/search')) return 'read';
-  if (path === OUTBOUND || /\/(hangup|transfer)$/.test(path)) return 'calls';
+  if (path === OUTBOUND || /\/(hangup|transfer|media-streams)$/.test(path)) return 'calls';
   return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
 }
 
@@ -66,8 +72,8 @@ const ask = (
   projectId = own.id,
 ) =>
   gateway().api(method, url, {
-    key,
-    headers,
+    key: namesNoProject(url) ? null : key,
+    headers: namesNoProject(url) && key !== null ? { 'x-api-key': key, ...headers } : headers,
     ...(method === 'GET' || method === 'DELETE' ? {} : { body: url === OUTBOUND ? { projectId } : {} }),
   });
 
@@ -82,19 +88,27 @@ describe('every route', () => {
   test(
     'refuses who holds no key that is valid there, all in the same words',
     async () => {
-      const outsiders: [string, string | null, Record<string, string>][] = [
+      type Outsider = [string, string | null, Record<string, string>];
+      const outsiders = (path: string): Outsider[] => [
         ['nobody', null, {}],
         ['rubbish', 'rubbish', {}],
         ['an unknown key', makeApiKey('secret').key, {}],
         ['a key cut short', own.secretKey.slice(0, -1), {}],
         ['another scheme', null, { authorization: `Basic ${own.secretKey}` }],
+        ['another project’s developer key', other.developerKey, {}],
+        ...(namesNoProject(path) ? strangersToOwnHeader : strangersToBearer),
+      ];
+      const strangersToOwnHeader: Outsider[] = [
+        ['another header', null, { authorization: `Bearer ${own.secretKey}` }],
+        ['two credentials', `${own.secretKey} ${own.secretKey}`, {}],
+      ];
+      const strangersToBearer: Outsider[] = [
         ['another header', null, { 'x-api-key': own.secretKey }],
         ['two credentials', null, { authorization: `Bearer ${own.secretKey} ${own.secretKey}` }],
         ['another project’s secret key', other.secretKey, {}],
-        ['another project’s developer key', other.developerKey, {}],
       ];
       const judge = async ({ method, path }: Operation) => {
-        for (const [who, key, headers] of outsiders) {
+        for (const [who, key, headers] of outsiders(path)) {
           const answer = await ask(method, fill(path, own.id), key, headers);
           expect([who, method, path, answer.status]).toEqual([who, method, path, 401]);
           expect(answer.headers.get('www-authenticate')).toContain('Bearer');
