@@ -68,6 +68,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       .catch((error: unknown) => deps.onError(error, 'due webhooks were not found'))
       .finally(() => {
         looking = undefined;
+        // Whoever woke it after its last look found it busy still.
+        if (lookAgain) wake();
       });
   };
 
