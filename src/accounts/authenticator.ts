@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
+import { repeat } from '../base/repeat.ts';
 import { digestCredential, looksLikeApiKey } from './apiKey.ts';
 import type { KeyPrincipal, Principal } from './principal.ts';
 
@@ -67,14 +68,9 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     if (batch.size === 0) return;
     uses = new Map();
     const times = new Map([...batch].map(([keyId, atMs]) => [keyId, new Date(atMs)]));
-    await deps.markUsed(times).catch(deps.onError);
+    await deps.markUsed(times);
   };
-  let timer = clock.setTimer(tick, USE_FLUSH_MILLISECONDS);
-  function tick() {
-    void flush().then(() => {
-      if (!closed) timer = clock.setTimer(tick, USE_FLUSH_MILLISECONDS);
-    });
-  }
+  const stopFlushing = repeat(clock, USE_FLUSH_MILLISECONDS, flush, deps.onError);
 
   const remember = (credential: string, digest: string, principal: KeyPrincipal) => {
     if (cache.size >= CACHE_ENTRIES) cache.delete(cache.keys().next().value ?? '');
@@ -106,9 +102,9 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     async close() {
       if (closed) return;
       closed = true;
-      timer.cancel();
       stopListening();
-      await flush();
+      await stopFlushing();
+      await flush().catch(deps.onError);
     },
   };
 }

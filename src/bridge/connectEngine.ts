@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { within } from '../base/within.ts';
 import { pcmu } from '../media/codecs/g711.ts';
 import type {
   ConnectEngine,
@@ -127,22 +128,12 @@ export function createEngineLink(
         isLeaving = true;
         send(messages.stop());
         // Our own dialect lets the engine close once it has put the talk away; Twilio closes by itself.
-        if (!isTwilio) await within(gone, STOP_TIMEOUT_MS, deps.clock);
+        if (!isTwilio) await within(deps.clock, gone, STOP_TIMEOUT_MS);
         socket.close(code, reason);
       }
-      await within(gone, CLOSE_TIMEOUT_MS, deps.clock);
+      await within(deps.clock, gone, CLOSE_TIMEOUT_MS);
       socket.terminate();
       await gone;
     },
   };
-}
-
-function within(done: Promise<void>, timeoutMs: number, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimer(resolve, timeoutMs);
-    void done.then(() => {
-      timer.cancel();
-      resolve();
-    });
-  });
 }

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
+import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import type { Call } from './call.ts';
@@ -144,7 +145,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
     },
     async drain(graceMs) {
       const all = () => Promise.all([...live.values()].map(({ over }) => over));
-      await within(all(), graceMs, clock);
+      await within(clock, all(), graceMs);
       for (const one of live.values()) one.hangUp('api_hangup');
       await all();
     },
@@ -200,14 +201,4 @@ function createWriter(
     },
     done: () => last,
   };
-}
-
-function within(done: Promise<unknown>, timeoutMs: number, clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimer(resolve, timeoutMs);
-    void done.then(() => {
-      timer.cancel();
-      resolve();
-    });
-  });
 }

@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { repeat } from '../base/repeat.ts';
 import type { Conversations } from './conversations.ts';
 import type { HistoryStore, ReleaseStore, SessionStore } from './stores.ts';
 import type { WebhookDeliveryStore } from './webhookStores.ts';
@@ -30,26 +31,11 @@ export function startSessionSweeps(deps: SessionSweepsDeps): () => Promise<void>
   const { clock, onError } = deps;
   let stopped = false;
   const isStopped = () => stopped;
+  const again = (what: string) => (error: unknown) => onError(error, `${what} failed; it is tried again`);
   const sweeps = [
-    repeat(() => endIdle(deps, isStopped), IDLE_SWEEP_MS, 'ending idle sessions'),
-    repeat(() => purge(deps), PURGE_MS, 'removing what is kept no longer'),
+    repeat(clock, IDLE_SWEEP_MS, () => endIdle(deps, isStopped), again('ending idle sessions')),
+    repeat(clock, PURGE_MS, () => purge(deps), again('removing what is kept no longer')),
   ];
-
-  function repeat(sweep: () => Promise<void>, everyMs: number, what: string) {
-    let running = Promise.resolve();
-    const begin = () => {
-      running = sweep()
-        .catch((error: unknown) => onError(error, `${what} failed; it is tried again`))
-        .then(() => {
-          if (!stopped) timer = clock.setTimer(begin, everyMs);
-        });
-    };
-    let timer: Timer = clock.setTimer(begin, everyMs);
-    return async () => {
-      timer.cancel();
-      await running;
-    };
-  }
 
   return async () => {
     stopped = true;

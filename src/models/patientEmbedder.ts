@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { rest } from '../base/rest.ts';
 import type { Embedder } from './embedder.ts';
 import { linkAbort } from './linkedAbort.ts';
 import { ModelError } from './modelError.ts';
@@ -65,19 +66,4 @@ async function embedInTime(
     timer.cancel();
     abort.unlink();
   }
-}
-
-/** @throws The signal's reason as soon as it is aborted. */
-function rest(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const finish = () => {
-      timer.cancel();
-      signal.removeEventListener('abort', finish);
-      if (signal.aborted) reject(signal.reason);
-      else resolve();
-    };
-    const timer = clock.setTimer(finish, delayMs);
-    signal.addEventListener('abort', finish, { once: true });
-    if (signal.aborted) finish();
-  });
 }

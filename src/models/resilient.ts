@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { rest } from '../base/rest.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from './chatModel.ts';
 import { type LinkedAbort, linkAbort } from './linkedAbort.ts';
 import { ModelError } from './modelError.ts';
@@ -122,7 +123,7 @@ class ResilientAnswer implements AsyncIterator<ChatEvent, undefined> {
     this.#events = undefined;
     const attempt = linkAbort(this.#outerSignal);
     this.#attempt = attempt;
-    await wait(this.#deps.clock, delayMs, attempt.signal);
+    await rest(this.#deps.clock, delayMs, attempt.signal).catch(() => undefined);
   }
 
   #giveUpWaiting(): void {
@@ -138,18 +139,4 @@ class ResilientAnswer implements AsyncIterator<ChatEvent, undefined> {
     this.#watchdog.close();
     this.#attempt?.unlink();
   }
-}
-
-/** Resolves after the delay, or as soon as the signal is aborted. */
-function wait(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const finish = () => {
-      timer.cancel();
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    const timer = clock.setTimer(finish, delayMs);
-    signal.addEventListener('abort', finish, { once: true });
-  });
 }

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { LegacyUsageStore } from '../../accounts/requestStores.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import { repeat } from '../../base/repeat.ts';
 import type { App } from '../app.ts';
 import type { HttpSettings, Metrics } from '../ports.ts';
 
@@ -38,7 +39,9 @@ export interface LegacyRoutes {
 export function createLegacyRoutes(app: App, deps: LegacyDeps): LegacyRoutes {
   const sunset = deps.settings.legacySunset;
   const deprecated = Math.min(DEPRECATED_SINCE.getTime(), sunset.getTime());
-  const counter = createUsageCounter(deps);
+  const counter = createUsageCounter(deps, (error) =>
+    app.log.warn({ err: error }, 'the use of legacy routes is not kept yet; it is tried again'),
+  );
   app.addHook('onClose', () => counter.close());
 
   return {
@@ -71,15 +74,16 @@ function fill(path: string, request: FastifyRequest): string {
 }
 
 /** Gathers counts, so that a request does not wait for the database. */
-function createUsageCounter({ usage, metrics, clock }: LegacyDeps) {
+function createUsageCounter({ usage, metrics, clock }: LegacyDeps, onError: (error: unknown) => void) {
   let counts = new Map<string, { projectId: string; route: string; day: string; requests: number }>();
   const flush = async () => {
     const batch = counts;
     if (batch.size === 0) return;
     counts = new Map();
-    await usage.add([...batch.values()]).catch(() => {
+    await usage.add([...batch.values()]).catch((error: unknown) => {
       // Kept for the next time; what came meanwhile is added.
       for (const { projectId, route, day, requests } of batch.values()) add(projectId, route, day, requests);
+      throw error;
     });
   };
   const add = (projectId: string, route: string, day: string, requests: number) => {
@@ -87,21 +91,15 @@ function createUsageCounter({ usage, metrics, clock }: LegacyDeps) {
     const known = counts.get(key)?.requests ?? 0;
     counts.set(key, { projectId, route, day, requests: known + requests });
   };
-  let timer = clock.setTimer(tick, FLUSH_MILLISECONDS);
-  function tick() {
-    void flush().then(() => {
-      timer = clock.setTimer(tick, FLUSH_MILLISECONDS);
-    });
-  }
+  const stopFlushing = repeat(clock, FLUSH_MILLISECONDS, flush, onError);
   return {
     count(projectId: string, route: string) {
       metrics.legacyRequest({ project: projectId, route });
       add(projectId, route, new Date(clock.now()).toISOString().slice(0, 10), 1);
     },
-    flush,
     async close() {
-      timer.cancel();
-      await flush();
+      await stopFlushing();
+      await flush().catch(onError);
     },
   };
 }

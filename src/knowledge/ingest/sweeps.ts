@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
+import { repeat } from '../../base/repeat.ts';
 import type { Documents } from '../intake/documents.ts';
 import type { DatasetStore } from '../stores.ts';
 
 const EVERY_MS = 60_000;
 /** Longer than a document takes between two signs of life. */
 const UNTOUCHED_MS = 2 * 60_000;
-/** The first time soon, for what a process that died left behind. */
+/** The first time soon, and for all of it: what a process that died left behind. */
 const FIRST_MS = 2_000;
 const BATCH = 200;
 
@@ -20,7 +21,7 @@ export interface SweepDeps {
  * Queues again what was to be made ready and lost its job, and removes files that were left. Harmless when several
  * nodes do it: a dataset that has a job keeps the one it has.
  *
- * @returns A function that stops it.
+ * @returns A function that stops it, and waits for what it is at; idempotent.
  */
 export function startIngestionSweeps({
   datasets,
@@ -28,26 +29,16 @@ export function startIngestionSweeps({
   clock,
   onError,
 }: SweepDeps): () => Promise<void> {
-  let stopped = false;
-  let running: Promise<void> = Promise.resolve();
-  const sweep = async (untouchedMs: number) => {
+  let untouchedMs = 0;
+  const sweep = async () => {
     const before = new Date(clock.now() - untouchedMs).toISOString();
+    untouchedMs = UNTOUCHED_MS;
     for (const { datasetId, projectId } of await datasets.unfinished(before, BATCH)) {
       await documents.begin(datasetId, projectId);
     }
     await documents.removeFiles();
   };
-  const tick = (untouchedMs: number) => {
-    running = sweep(untouchedMs)
-      .catch((error: unknown) => onError(error, 'unfinished datasets were not looked for; it is tried again'))
-      .then(() => {
-        if (!stopped) timer = clock.setTimer(() => tick(UNTOUCHED_MS), EVERY_MS);
-      });
-  };
-  let timer = clock.setTimer(() => tick(0), FIRST_MS);
-  return async () => {
-    stopped = true;
-    timer.cancel();
-    await running;
-  };
+  const again = (error: unknown) =>
+    onError(error, 'unfinished datasets were not looked for; it is tried again');
+  return repeat(clock, EVERY_MS, sweep, again, FIRST_MS);
 }

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+
+import { repeat } from '../../src/base/repeat.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+
+const EVERY_MS = 1_000;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Work that takes until it is told to end, or to fail. */
+function scene(firstMs?: number) {
+  const clock = createSimulatedClock();
+  const running: Settling[] = [];
+  const errors: unknown[] = [];
+  const work = () =>
+    new Promise<void>((resolve, reject) => {
+      running.push({ resolve, reject });
+    });
+  const stop = repeat(clock, EVERY_MS, work, (error) => errors.push(error), firstMs);
+  return { clock, running, errors, stop };
+}
+
+interface Settling {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+test('counts each time from the end of the last one', async () => {
+  const { clock, running } = scene();
+  clock.advance(EVERY_MS - 1);
+  expect(running).toHaveLength(0);
+  clock.advance(1);
+  expect(running).toHaveLength(1);
+  clock.advance(10 * EVERY_MS);
+  expect(running).toHaveLength(1);
+  running[0]?.resolve();
+  await settled();
+  clock.advance(EVERY_MS - 1);
+  expect(running).toHaveLength(1);
+  clock.advance(1);
+  expect(running).toHaveLength(2);
+});
+
+test('may come to the first time sooner', async () => {
+  const { clock, running } = scene(10);
+  clock.advance(10);
+  running[0]?.resolve();
+  await settled();
+  clock.advance(EVERY_MS - 1);
+  expect(running).toHaveLength(1);
+  clock.advance(1);
+  expect(running).toHaveLength(2);
+});
+
+test('tells of a failure, and goes on', async () => {
+  const { clock, running, errors } = scene();
+  clock.advance(EVERY_MS);
+  running[0]?.reject('broken');
+  await settled();
+  expect(errors).toEqual(['broken']);
+  clock.advance(EVERY_MS);
+  expect(running).toHaveLength(2);
+});
+
+test('a stop waits for what it is at, and leaves no timer', async () => {
+  const { clock, running, stop } = scene();
+  clock.advance(EVERY_MS);
+  let isStopped = false;
+  const stopping = Promise.all([stop(), stop()]).then(() => {
+    isStopped = true;
+  });
+  await settled();
+  expect(isStopped).toBe(false);
+  running[0]?.resolve();
+  await stopping;
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test('one that is stopped before its first time does nothing', async () => {
+  const { clock, running, stop } = scene();
+  await stop();
+  expect(clock.pendingTimers()).toBe(0);
+  clock.advance(EVERY_MS);
+  expect(running).toHaveLength(0);
+});
