@@ -2,6 +2,7 @@ import type { AgentRelease } from '../agents/release.ts';
 import { createCalendar } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import { linkAbort } from '../models/linkedAbort.ts';
 import { dueForSummary } from './context.ts';
 import type { Conversations, NewSession, PreparedSession, TurnReader } from './conversations.ts';
 import { endingOf, type SessionCall } from './ending.ts';
@@ -9,7 +10,7 @@ import { createJournal } from './journal.ts';
 import { keepTurn } from './keepTurn.ts';
 import { askForSummary } from './questions.ts';
 import { type EndReason, newSessionState, type Session, type SessionEvent } from './session.ts';
-import type { ReleaseStore, SessionStore, TurnLock } from './stores.ts';
+import type { HeldTurn, ReleaseStore, SessionStore, TurnLock } from './stores.ts';
 import type { TurnOutput } from './turn.ts';
 import { askingOf, createTurnRun, type TurnDeps, type TurnRun } from './turnRun.ts';
 
@@ -90,26 +91,37 @@ export function createConversations(deps: ConversationsDeps): Conversations {
   const turn = async function* (
     wanted: NewSession,
     read: TurnReader,
-    signal: AbortSignal,
+    early: Promise<Session | undefined>,
+    held: HeldTurn,
+    outerSignal: AbortSignal,
   ): AsyncGenerator<TurnOutput> {
-    const found = await deps.sessions.find(wanted.projectId, wanted.sessionId);
-    // A request that cannot be read makes no session.
-    const request = read(found ?? draftSession(wanted, now()));
-    const session = found ?? (await create(wanted));
-    const release = await requireRelease(deps, session);
-    const prepared = session.turn === 0 ? await deps.prepare(session, release, signal) : undefined;
-    const begun = prepared ? withPrepared(session, prepared) : session;
-    const journal = createJournal(begun, deps.clock);
-    for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
-    const run = createTurnRun(deps.turn, calendar, begun, release, request, journal, signal);
-    yield { type: 'start', model: run.modelName };
-    const { kept, done } = yield* keepTurn(deps, run);
-    if (done.ended) await end(session.projectId, session.sessionId, done.ended);
+    const { signal, unlink } = linkAbort(outerSignal, held.lost);
     try {
-      yield done;
+      const seen = await early;
+      const found = held.isNewest(markOf(seen))
+        ? seen
+        : await deps.sessions.find(wanted.projectId, wanted.sessionId);
+      // A request that cannot be read makes no session.
+      const request = read(found ?? draftSession(wanted, now()));
+      const session = found ?? (await create(wanted));
+      const release = await requireRelease(deps, session);
+      const prepared = session.turn === 0 ? await deps.prepare(session, release, signal) : undefined;
+      const begun = prepared ? withPrepared(session, prepared) : session;
+      const journal = createJournal(begun, deps.clock);
+      for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
+      const run = createTurnRun(deps.turn, calendar, begun, release, request, journal, signal);
+      yield { type: 'start', model: run.modelName };
+      const { kept, done } = yield* keepTurn(deps, run);
+      if (done.ended) await end(session.projectId, session.sessionId, done.ended);
+      try {
+        yield done;
+      } finally {
+        // The answer is out; the next turn waits until its context is small enough.
+        const newest = done.ended ? undefined : await summarise(deps, run, kept);
+        if (newest) held.leave(markOf(newest));
+      }
     } finally {
-      // The answer is out; the next turn waits until its context is small enough.
-      if (!done.ended) await summarise(deps, run, kept);
+      unlink();
     }
   };
 
@@ -122,24 +134,48 @@ export function createConversations(deps: ConversationsDeps): Conversations {
         end(projectId, sessionId, 'idle', (live) => live.instanceId === instanceId && live.turn === idleTurn),
       ),
     find: (projectId, sessionId) => deps.sessions.find(projectId, sessionId),
-    converse: (wanted, read, signal) =>
-      deps.lock.stream(wanted.projectId, wanted.sessionId, (lost) =>
-        turn(wanted, read, AbortSignal.any([signal, lost])),
-      ),
+    converse: (wanted, read, signal) => ({
+      [Symbol.asyncIterator]() {
+        const { projectId, sessionId } = wanted;
+        // Read while the lock is on its way; whether that was too early, the lock tells.
+        const early = deps.sessions.find(projectId, sessionId);
+        early.catch(() => {}); // thrown where it is waited for, unless there is no lock to be had either
+        const pieces = deps.lock.stream(projectId, sessionId, (held) =>
+          turn(wanted, read, early, held, signal),
+        );
+        return pieces[Symbol.asyncIterator]();
+      },
+    }),
   };
 }
 
-/** Keeps the context bounded: what is long past becomes a summary, after the answer is out. */
-async function summarise(deps: ConversationsDeps, run: TurnRun, session: Session): Promise<void> {
+/** Names a state of a session id, so that nobody takes an older one for it. */
+function markOf(session: Session | undefined): string {
+  return session ? `${session.instanceId} ${session.turn}` : 'none';
+}
+
+/**
+ * Keeps the context bounded: what is long past becomes a summary, after the answer is out.
+ *
+ * @returns The session as it is then; undefined where that is not known.
+ */
+async function summarise(
+  deps: ConversationsDeps,
+  run: TurnRun,
+  session: Session,
+): Promise<Session | undefined> {
   const upTo = dueForSummary(session.state);
-  if (upTo === 0) return;
+  if (upTo === 0) return session;
   try {
     const text = await askForSummary(askingOf(run, undefined));
     const state = { ...session.state, summary: { text, upTo } };
-    await deps.sessions.saveTurn({ ...session, turn: session.turn + 1, state }, { messages: [], events: [] });
+    const next = { ...session, turn: session.turn + 1, state };
+    await deps.sessions.saveTurn(next, { messages: [], events: [] });
+    return next;
   } catch (error) {
     // The context is cut to its newest messages until a summary can be had.
     deps.onError(error, 'a talk was not summarised');
+    return undefined;
   }
 }
 

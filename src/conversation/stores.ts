@@ -129,22 +129,35 @@ export interface MemoryStore {
   keep(projectId: string, customer: string, text: string): Promise<void>;
 }
 
+/** What a turn knows by the lock that it holds. */
+export interface HeldTurn {
+  /** Aborted if the lock is lost. */
+  readonly lost: AbortSignal;
+  /**
+   * Whether a state that bears this mark, and was read after the lock was asked for, is what the last holder left. Tells
+   * no where that is not known. What does not ask for the lock at all, such as a session's end by the API, is not seen.
+   */
+  isNewest(mark: string): boolean;
+  /** Tells the next holder the mark of the state as it is now; without it, that one has to look. */
+  leave(mark: string): void;
+}
+
 /** Lets one turn of a session run at a time, on any node. */
 export interface TurnLock {
   /**
-   * Waits for its turn and runs `work`; the signal is aborted if the lock is lost.
+   * Waits for its turn and runs `work`.
    *
    * @throws {CallwayError} 409 `session_busy` after the longest wait; 503 when Redis is away.
    */
   run<Result>(
     projectId: string,
     sessionId: string,
-    work: (lost: AbortSignal) => Promise<Result>,
+    work: (held: HeldTurn) => Promise<Result>,
   ): Promise<Result>;
   /** As `run`, for a turn that is passed on piece by piece. */
   stream<Piece>(
     projectId: string,
     sessionId: string,
-    work: (lost: AbortSignal) => AsyncIterable<Piece>,
+    work: (held: HeldTurn) => AsyncIterable<Piece>,
   ): AsyncIterable<Piece>;
 }

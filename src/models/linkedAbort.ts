@@ -1,4 +1,4 @@
-/** An abort of one's own that also follows another's. */
+/** An abort of one's own that also follows others. */
 export interface LinkedAbort {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
@@ -6,14 +6,21 @@ export interface LinkedAbort {
   unlink(): void;
 }
 
-export function linkAbort(outer: AbortSignal): LinkedAbort {
+/** @param outers - The first of them that is aborted is followed, with its reason. */
+export function linkAbort(...outers: readonly AbortSignal[]): LinkedAbort {
   const controller = new AbortController();
-  const follow = () => controller.abort(outer.reason);
-  if (outer.aborted) follow();
-  else outer.addEventListener('abort', follow, { once: true });
+  const aborted = outers.find((outer) => outer.aborted);
+  if (aborted) controller.abort(aborted.reason);
+  const links = outers.map((outer) => {
+    const follow = () => controller.abort(outer.reason);
+    outer.addEventListener('abort', follow, { once: true });
+    return () => outer.removeEventListener('abort', follow);
+  });
   return {
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
-    unlink: () => outer.removeEventListener('abort', follow),
+    unlink() {
+      for (const unlink of links) unlink();
+    },
   };
 }

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { delay } from '../base/delay.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { TurnLock } from '../conversation/stores.ts';
+import type { HeldTurn, TurnLock } from '../conversation/stores.ts';
 import { orUnavailable, type RedisConnection } from './redis.ts';
+import { createScript } from './scripts.ts';
 
 /** A lock whose holder has died is free after this time. */
 const LEASE_MILLISECONDS = 15_000;
@@ -15,55 +16,72 @@ const FIRST_POLL_MILLISECONDS = 4;
 const LONGEST_POLL_MILLISECONDS = 15;
 /** Places of waiters that went away without a word are passed over after this time. */
 const PLACE_MILLISECONDS = 2_000;
+/** Longer than any command waits for its answer: what was left before is older than whatever is read beside it. */
+const MARK_MILLISECONDS = 10_000;
 
 /**
  * Takes the lock if it is free and nobody who waits has an earlier place. Waiters stand in a sorted set by arrival,
  * and show by their places' keys that they are still there.
  *
- * KEYS: lock, queue, place prefix. ARGV: token, lease ms, place ms, arrival. Returns 1 when taken.
+ * KEYS: lock, queue, place prefix, mark. ARGV: token, lease ms, place ms, arrival. Returns 1 when taken, else 0, and
+ * the mark that the last holder left.
  */
-const ACQUIRE = `
+const ACQUIRE = createScript(`
+if redis.call('EXISTS', KEYS[2]) == 0 and redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  return {1, redis.call('GET', KEYS[4])}
+end
 redis.call('SET', KEYS[3] .. ARGV[1], '1', 'PX', ARGV[3])
 redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
 redis.call('PEXPIRE', KEYS[2], ${2 * LONGEST_WAIT_MILLISECONDS})
 while true do
   local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
   if first == ARGV[1] then break end
-  if redis.call('EXISTS', KEYS[3] .. first) == 1 then return 0 end
+  if redis.call('EXISTS', KEYS[3] .. first) == 1 then return {0, false} end
   redis.call('ZREM', KEYS[2], first)
 end
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
   redis.call('ZREM', KEYS[2], ARGV[1])
   redis.call('DEL', KEYS[3] .. ARGV[1])
-  return 1
+  return {1, redis.call('GET', KEYS[4])}
 end
-return 0`;
+return {0, false}`);
 
-const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`;
-const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+const RENEW = createScript(
+  `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
+);
+/** KEYS: lock, mark. ARGV: token, mark, its ms. */
+const RELEASE = createScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+return redis.call('DEL', KEYS[1])`);
 
-interface Held {
-  readonly lost: AbortSignal;
+interface Held extends HeldTurn {
   release(): Promise<void>;
+}
+
+/** What is known of the holder before. */
+interface Before {
+  readonly hasWaited: boolean;
+  readonly mark: string | null;
 }
 
 /**
  * A lease per session in Redis: its holder renews it, a dead holder's runs out, waiters get it in the order of their
- * arrival. What a holder that lost it still writes is refused by the session's turn count.
+ * arrival. What a holder that lost it still writes, or had read too early, is refused by the session's turn count.
  */
 export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
   const acquire = async (projectId: string, sessionId: string): Promise<Held> => {
     // One hash slot for all keys of a session, for Redis Cluster.
     const name = `callway:turn:{${projectId}:${sessionId}}`;
     const token = randomUUID();
-    const keys = [name, `${name}:queue`, `${name}:place:`];
+    const keys = [name, `${name}:queue`, `${name}:place:`, markOf(name)];
     const arrival = clock.now();
     const deadline = clock.monotonicMs() + LONGEST_WAIT_MILLISECONDS;
     let pauseMs = FIRST_POLL_MILLISECONDS;
-    for (;;) {
+    for (let hasWaited = false; ; hasWaited = true) {
       const args = [token, LEASE_MILLISECONDS, PLACE_MILLISECONDS, arrival];
-      const taken = await orUnavailable(redis.client.eval(ACQUIRE, keys.length, ...keys, ...args));
-      if (taken === 1) return hold(name, token);
+      const [taken, mark] = (await ACQUIRE(redis, keys, args)) as [number, string | null];
+      if (taken === 1) return hold(name, token, { hasWaited, mark });
       if (clock.monotonicMs() + pauseMs > deadline) {
         await orUnavailable(redis.client.zrem(`${name}:queue`, token));
         throw new CallwayError(
@@ -77,12 +95,14 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
     }
   };
 
-  const hold = (name: string, token: string): Held => {
+  const hold = (name: string, token: string, before: Before): Held => {
+    // Of a holder that leaves none, a mark like no other.
+    let markLeft = token;
     const losing = new AbortController();
     let renewedAtMs = clock.monotonicMs();
     const renew = async () => {
       try {
-        const kept = await redis.client.eval(RENEW, 1, name, token, LEASE_MILLISECONDS);
+        const kept = await RENEW(redis, [name], [token, LEASE_MILLISECONDS]);
         if (kept === 1) renewedAtMs = clock.monotonicMs();
         else losing.abort(lost());
       } catch {
@@ -95,11 +115,15 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
     let timer = clock.setTimer(renew, RENEW_MILLISECONDS);
     return {
       lost: losing.signal,
+      isNewest: (mark) => !before.hasWaited && (before.mark === null || before.mark === mark),
+      leave(mark) {
+        markLeft = mark;
+      },
       async release() {
         if (isReleased) return;
         isReleased = true;
         timer.cancel();
-        await redis.client.eval(RELEASE, 1, name, token).catch(() => {
+        await RELEASE(redis, [name, markOf(name)], [token, markLeft, MARK_MILLISECONDS]).catch(() => {
           // It runs out by itself.
         });
       },
@@ -110,7 +134,7 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
     async run(projectId, sessionId, work) {
       const held = await acquire(projectId, sessionId);
       try {
-        return await work(held.lost);
+        return await work(held);
       } finally {
         await held.release();
       }
@@ -118,13 +142,15 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
     async *stream(projectId, sessionId, work) {
       const held = await acquire(projectId, sessionId);
       try {
-        yield* work(held.lost);
+        yield* work(held);
       } finally {
         await held.release();
       }
     },
   };
 }
+
+const markOf = (name: string) => `${name}:mark`;
 
 function lost(): CallwayError {
   return new CallwayError(

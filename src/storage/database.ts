@@ -12,10 +12,12 @@ export type Parameter =
 export interface Queryable {
   /**
    * @param sql - One statement with `$1`-style parameters.
+   * @param name - For a statement that runs all the time: a server then keeps its plan, connection by connection. A name
+   *   stands for one text.
    * @throws {CallwayError} `database_unavailable` when the database is away, `database_busy` when it took too long or
    *   gave this up in favour of others, `project_not_found` when a new row's project is not there (any more).
    */
-  query<Row>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
+  query<Row>(sql: string, parameters?: readonly Parameter[], name?: string): Promise<Row[]>;
 }
 
 /** The little that Callway asks of a database, so that the embedded one and a server are the same to it. */

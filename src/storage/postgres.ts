@@ -36,7 +36,7 @@ export function openPostgres(options: PostgresOptions): Database {
 
   return {
     // Alone, a statement is a transaction.
-    query: (sql, parameters) => repeatConflicts(() => run(pool, sql, parameters)),
+    query: (sql, parameters, name) => repeatConflicts(() => run(pool, sql, parameters, name)),
     transaction: (work) => repeatConflicts(() => transact(pool, work)),
     script: async (transaction, sql) => {
       await transaction.query(sql);
@@ -61,7 +61,9 @@ async function transact<Result>(
   let broken: Error | undefined;
   try {
     await run(client, 'BEGIN');
-    const result = await work({ query: (sql, parameters) => run(client, sql, parameters) });
+    const result = await work({
+      query: (sql, parameters, name) => run(client, sql, parameters, name),
+    });
     await run(client, 'COMMIT');
     return result;
   } catch (error) {
@@ -79,10 +81,14 @@ async function run<Row>(
   target: pg.Pool | pg.PoolClient,
   sql: string,
   parameters?: readonly Parameter[],
+  name?: string,
 ): Promise<Row[]> {
   try {
     // Without parameters the simple protocol is used, which takes several statements.
-    const result = await (parameters ? target.query(sql, [...parameters]) : target.query(sql));
+    const query = parameters
+      ? { text: sql, values: [...parameters], ...(name === undefined ? {} : { name }) }
+      : sql;
+    const result = await target.query(query);
     return result.rows as Row[];
   } catch (error) {
     throw translateDatabaseError(error);

@@ -35,6 +35,7 @@ export function sessionStore(database: Queryable): SessionStore {
     const [row] = await database.query<Row>(
       `SELECT ${COLUMNS} FROM sessions WHERE project_id = $1 AND session_id = $2`,
       [projectId, sessionId],
+      'find_session',
     );
     return row && fromRow(row);
   };
@@ -42,12 +43,12 @@ export function sessionStore(database: Queryable): SessionStore {
   return {
     find,
     async insert(session, started) {
-      const [inserted] = await database.query(INSERT, sessionParameters(session, started));
+      const [inserted] = await database.query(INSERT, sessionParameters(session, started), 'insert_session');
       if (inserted) return;
       throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
     },
     async saveTurn(session, record) {
-      const [saved] = await database.query(SAVE_TURN, turnParameters(session, record));
+      const [saved] = await database.query(SAVE_TURN, turnParameters(session, record), 'save_turn');
       if (saved) return;
       throw new CallwayError(
         'conflict',

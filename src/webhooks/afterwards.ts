@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { ReleaseStore } from '../conversation/stores.ts';
 import type { OutboxSession, WebhookOutbox } from '../conversation/webhookStores.ts';
+import { linkAbort } from '../models/linkedAbort.ts';
 import type { CallReport } from './bodies.ts';
 import { AFTERWARDS_LEASE_MS, endAfterwards } from './outboxSteps.ts';
 
@@ -84,7 +85,7 @@ async function modelWork<Result>(
     () => late.abort(new CallwayError('timeout', 'model_timeout', `the ${what} took too long`)),
     LONGEST_MODEL_WORK_MS,
   );
-  const signal = AbortSignal.any([late.signal, closing]);
+  const { signal, unlink } = linkAbort(late.signal, closing);
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
@@ -97,5 +98,6 @@ async function modelWork<Result>(
     return undefined;
   } finally {
     timer.cancel();
+    unlink();
   }
 }

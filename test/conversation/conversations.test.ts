@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 
 import type { Tool } from '../../src/agents/tool.ts';
+import type { HeldTurn } from '../../src/conversation/stores.ts';
 import { ModelError } from '../../src/models/modelError.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
@@ -420,4 +421,61 @@ test('the prompt’s beginning stays the same from turn to turn', async () => {
   const shared = first?.messages.slice(0, -1) ?? [];
   expect(shared.length).toBe(2);
   expect(second?.messages.slice(0, shared.length)).toEqual(shared);
+});
+
+describe('the session is read while the lock is on its way', () => {
+  /** Between the read and the lock, somebody else does what `meanwhile` says. */
+  function scene(meanwhile: () => void) {
+    const marks: string[] = [];
+    const held: HeldTurn = {
+      lost: new AbortController().signal,
+      isNewest: (mark) => mark === marks.at(-1) || marks.length === 0,
+      leave: (mark) => void marks.push(mark),
+    };
+    const model = scriptedModel((_request, index) => ({ text: `Answer ${index}.` }));
+    const talk = memoryConversations({
+      model,
+      pathway,
+      lock: {
+        run: (_project, _session, work) => work(held),
+        async *stream(_project, _session, work) {
+          await Promise.resolve();
+          meanwhile();
+          yield* work(held);
+        },
+      },
+    });
+    return { talk, model, marks };
+  }
+
+  test('and read again where a turn was kept meanwhile', async () => {
+    let other = () => {};
+    const { talk, model, marks } = scene(() => other());
+    await talk.say('First');
+    other = () => {
+      other = () => {};
+      const session = talk.session();
+      const messages = [...session.state.messages, { role: 'user' as const, content: 'Between', at: '' }];
+      talk.sessions.set('s', { ...session, turn: 7, state: { ...session.state, messages } });
+      marks.push(`${session.instanceId} 7`);
+    };
+    await talk.say('Second');
+    expect(model.requests[1]?.messages.map(({ content }) => content)).toContain('Between');
+    expect(talk.session().turn).toBe(8);
+    expect(marks.at(-1)).toBe(`${talk.session().instanceId} 8`);
+  });
+
+  test('and made anew where it has ended meanwhile', async () => {
+    let other = () => {};
+    const { talk, marks } = scene(() => other());
+    await talk.say('First');
+    const { instanceId } = talk.session();
+    other = () => {
+      talk.sessions.clear();
+      marks.push('a token of the one that ended it');
+    };
+    await talk.say('Second');
+    expect(talk.session().instanceId).not.toBe(instanceId);
+    expect(talk.session().turn).toBe(1);
+  });
 });

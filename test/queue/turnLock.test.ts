@@ -102,3 +102,45 @@ describe('turns of one session', () => {
     expect(await lockOf(0).run('p', 'dead', async () => 'taken')).toBe('taken');
   });
 });
+
+describe('a state that was read while the lock was on its way', () => {
+  const MARKS = [
+    { title: 'is the newest where the last holder left its mark', left: 'b', read: 'b', newest: true },
+    { title: 'is too old where the last holder left another', left: 'b', read: 'a', newest: false },
+    { title: 'is in doubt where the last holder left none', left: undefined, read: 'a', newest: false },
+  ];
+
+  test.each(MARKS)('$title', async ({ title, left, read, newest }) => {
+    await lockOf(0).run('p', title, async (held) => {
+      if (left !== undefined) held.leave(left);
+    });
+    expect(await lockOf(1).run('p', title, async (held) => held.isNewest(read))).toBe(newest);
+  });
+
+  test('is the newest where nobody has held the lock lately', async () => {
+    expect(await lockOf(0).run('p', 'long-free', async (held) => held.isNewest('a'))).toBe(true);
+  });
+
+  test('is in doubt after a failure, though the holder before that left its mark', async () => {
+    await lockOf(0).run('p', 'failed', async (held) => held.leave('a'));
+    const failing = lockOf(0).run('p', 'failed', () => Promise.reject(new Error('no')));
+    await expect(failing).rejects.toThrow('no');
+    expect(await lockOf(1).run('p', 'failed', async (held) => held.isNewest('a'))).toBe(false);
+  });
+
+  test('is in doubt for who had to wait, also where the marks are the same', async () => {
+    let open = () => {};
+    const first = lockOf(0).run('p', 'waited', async (held) => {
+      await new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      held.leave('a');
+    });
+    await delay(20, { keepAlive: true });
+    const second = lockOf(1).run('p', 'waited', async (held) => held.isNewest('a'));
+    await delay(20, { keepAlive: true });
+    open();
+    await first;
+    expect(await second).toBe(false);
+  });
+});

@@ -7,7 +7,13 @@ import { uuidV7 } from '../../src/base/ids.ts';
 import type { Conversations } from '../../src/conversation/conversations.ts';
 import { createConversations } from '../../src/conversation/createConversations.ts';
 import type { Session, SessionEvent } from '../../src/conversation/session.ts';
-import type { SessionEnding, SessionStore, TurnLock, TurnRecord } from '../../src/conversation/stores.ts';
+import type {
+  HeldTurn,
+  SessionEnding,
+  SessionStore,
+  TurnLock,
+  TurnRecord,
+} from '../../src/conversation/stores.ts';
 import type { KnowledgeSearch, ToolRunner } from '../../src/conversation/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/conversation/turn.ts';
 import type { ChatModel } from '../../src/models/chatModel.ts';
@@ -24,6 +30,8 @@ export interface MemoryOptions {
   readonly toolRunner?: ToolRunner;
   readonly knowledge?: KnowledgeSearch;
   readonly clock?: Clock;
+  /** Default: one that is always free, and whose holders see what is newest. */
+  readonly lock?: TurnLock;
 }
 
 export interface MemoryConversations {
@@ -61,7 +69,7 @@ export function memoryConversations(options: MemoryOptions): MemoryConversations
       removeUnused: async () => undefined,
     },
     releaseFor: async () => release,
-    lock: openLock,
+    lock: options.lock ?? openLock,
     turn: {
       models: { chat: options.model, smart: 'm-smart', balance: 'm-balance', turbo: 'm-turbo' },
       tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
@@ -117,10 +125,15 @@ export function memoryConversations(options: MemoryOptions): MemoryConversations
   };
 }
 
+/** Nobody ever waits for it, and nothing is older than it looks. */
 const openLock: TurnLock = {
-  run: (_project, _session, work) => work(new AbortController().signal),
-  stream: (_project, _session, work) => work(new AbortController().signal),
+  run: (_project, _session, work) => work(openHold()),
+  stream: (_project, _session, work) => work(openHold()),
 };
+
+function openHold(): HeldTurn {
+  return { lost: new AbortController().signal, isNewest: () => true, leave: () => undefined };
+}
 
 function memorySessions(
   sessions: Map<string, Session>,
