@@ -22,6 +22,7 @@ export async function startProduct(upstreamUrl: string): Promise<Product> {
   const { DATABASE_URL = '', REDIS_URL = '' } = process.env;
   const config = loadConfig({
     PORT: '0',
+    SIP_PORT: '0',
     DATA_DIR: folder,
     DATABASE_URL,
     REDIS_URL,

@@ -2,6 +2,7 @@ import type { AgentRelease } from '../agents/release.ts';
 import { createCalendar } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import { joinLookups } from '../base/joinedLookups.ts';
 import { linkAbort } from '../models/linkedAbort.ts';
 import { dueForSummary } from './context.ts';
 import type { Conversations, NewSession, PreparedSession, TurnReader } from './conversations.ts';
@@ -44,8 +45,13 @@ export function createConversations(deps: ConversationsDeps): Conversations {
   const now = () => new Date(deps.clock.now()).toISOString();
   const calendar = createCalendar();
 
+  // When hundreds of sessions begin at once, they do so on one and the same release.
+  const liveRelease = joinLookups((projectId: string) => keepCurrentRelease(deps, projectId, false));
+  const draftRelease = joinLookups((projectId: string) => keepCurrentRelease(deps, projectId, true));
+
   const prepare = async (wanted: NewSession): Promise<PreparedSession> => {
-    const release = await deps.releaseFor(wanted.projectId, wanted.draft ?? false);
+    const currentRelease = wanted.draft ? draftRelease : liveRelease;
+    const { release, releaseId } = await currentRelease(wanted.projectId);
     const session: Session = {
       projectId: wanted.projectId,
       sessionId: wanted.sessionId,
@@ -54,7 +60,7 @@ export function createConversations(deps: ConversationsDeps): Conversations {
       provider: wanted.provider ?? null,
       callId: wanted.callId ?? null,
       pathwayId: release.pathwayId,
-      releaseId: await deps.releases.keep(wanted.projectId, release),
+      releaseId,
       turn: 0,
       startedAt: now(),
       lastActivityAt: now(),
@@ -177,6 +183,12 @@ async function summarise(
     deps.onError(error, 'a talk was not summarised');
     return undefined;
   }
+}
+
+/** What a session that begins now runs on, kept. */
+async function keepCurrentRelease(deps: ConversationsDeps, projectId: string, draft: boolean) {
+  const release = await deps.releaseFor(projectId, draft);
+  return { release, releaseId: await deps.releases.keep(projectId, release) };
 }
 
 async function requireRelease(deps: ConversationsDeps, session: Session): Promise<AgentRelease> {
