@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 
@@ -8,6 +7,8 @@ import { systemClock } from './base/clock.ts';
 import { uuidV7 } from './base/ids.ts';
 import { packagePath } from './base/packagePath.ts';
 import { createSealer } from './base/sealer.ts';
+import { createAdmission } from './calls/admission.ts';
+import type { VoicePresence } from './calls/voicePresence.ts';
 import type { Config } from './config/config.ts';
 import { keptSecret } from './config/keptSecret.ts';
 import { startSessionSweeps } from './conversation/sessionSweeps.ts';
@@ -17,11 +18,13 @@ import { buildCalls } from './gateway/calls.ts';
 import { buildConversations, buildModels } from './gateway/conversation.ts';
 import { buildKnowledge } from './gateway/knowledge.ts';
 import { buildLifecycle } from './gateway/lifecycle.ts';
-import { buildMedia } from './gateway/media.ts';
+import { buildMedia, callCapacity } from './gateway/media.ts';
+import { addressOf } from './gateway/nodeAddress.ts';
 import { buildPhone } from './gateway/phone.ts';
 import { buildRecordings } from './gateway/recordings.ts';
 import { buildStreams } from './gateway/streams.ts';
 import { buildTelephony } from './gateway/telephony.ts';
+import { announceOwnVoice, routeToVoice, voiceDependency } from './gateway/voiceNodes.ts';
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
@@ -31,6 +34,7 @@ import { redisRateLimiter } from './queue/rateLimiter.ts';
 import { connectRedis } from './queue/redis.ts';
 import { startRedisServer } from './queue/redisServer.ts';
 import { redisRevocations } from './queue/revocations.ts';
+import { redisVoiceNodes } from './queue/voiceNodes.ts';
 import type { Database } from './storage/database.ts';
 import { openEmbedded } from './storage/embedded.ts';
 import { lockFolder } from './storage/folderLock.ts';
@@ -115,7 +119,7 @@ async function build(
   const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
   closers.push(() => client.close());
   let draining = false;
-  const listening: { app?: App } = {};
+  const listening: { app?: App; voice?: VoicePresence } = {};
   const publicUrl = () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST);
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const recordings = await buildRecordings({ config, secretsKey, publicUrl, clock, closers });
@@ -176,12 +180,14 @@ async function build(
   });
   closers.push(() => calls.close());
 
-  const mediaStreams = await buildStreams({
+  const voiceNodes = { config, nodes: redisVoiceNodes(redis), nodeId: calls.nodeId, clock, onError };
+  const { mediaStreams, live } = await buildStreams({
     config,
     redis,
     conversations,
     storage,
     publicUrl,
+    onChange: () => listening.voice?.changed(),
     clock,
     makeId: uuidV7,
     logger,
@@ -213,6 +219,7 @@ async function build(
       { name: 'database', check: async () => void (await database.query('SELECT 1')) },
       { name: 'redis', check: () => redis.ping(), isAway: () => !redis.isReady() },
       ...(telephony ? [{ name: 'sip', check: telephony.dependency.check }] : []),
+      ...voiceDependency(voiceNodes),
     ],
     egressPolicy,
     conversations,
@@ -227,6 +234,7 @@ async function build(
     logger,
     metrics: createMetrics(),
     settings: {
+      serves: servedBy(config),
       modelNames: [...new Set([models.smart, models.balance, models.turbo])],
       publicUrl,
       trustProxy: config.TRUST_PROXY,
@@ -244,6 +252,7 @@ async function build(
   dispatcher.start();
   if (config.ROLES.includes('worker')) calls.startSweeper();
   await app.listen({ port: config.PORT, host: config.HOST });
+  const drainMs = config.DRAIN_SECONDS * 1000;
   const phone =
     telephony &&
     buildPhone({
@@ -253,17 +262,21 @@ async function build(
       recordings,
       conversations,
       mediaStreams,
-      voiceUrl: () => addressOf(app, reachable(config.HOST)),
+      voice: routeToVoice(voiceNodes, () => app),
+      admission: createAdmission(callCapacity(config)),
       isDraining: () => draining,
-      drainMs: config.DRAIN_SECONDS * 1000,
+      drainMs,
       clock,
       makeId: uuidV7,
       logger,
     });
-  if (phone) {
-    closers.push(() => phone.close());
-    await phone.start();
-  }
+  closers.push(async () => {
+    await listening.voice?.withdraw();
+    // Together: calls that this node carries may be those that it talks with.
+    await Promise.all([phone?.close(), live.drain(drainMs)]);
+  });
+  if (config.ROLES.includes('voice')) listening.voice = await announceOwnVoice(voiceNodes, app, live);
+  await phone?.start();
 
   let stopping: Promise<void> | undefined;
   return {
@@ -320,14 +333,8 @@ async function nodeIdOf(config: Config): Promise<string> {
   return secret;
 }
 
-/** Where this machine itself reaches what listens on all of its addresses. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
-}
-
-function addressOf(app: App | undefined, host: string): string {
-  const address = app?.server.address() as AddressInfo | null | undefined;
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${address?.port ?? 0}`;
+function servedBy({ ROLES }: Config): ('api' | 'talks')[] {
+  // A node of the API without a voice says so to whoever connects there.
+  const talks = ROLES.includes('api') || ROLES.includes('voice');
+  return [...(ROLES.includes('api') ? (['api'] as const) : []), ...(talks ? (['talks'] as const) : [])];
 }

@@ -37,6 +37,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     knowledge: noKnowledge,
     calls: noCalls,
     settings: {
+      serves: ['api', 'talks'],
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',
       trustProxy: false,

@@ -39,8 +39,8 @@ export interface IncomingCall {
   ring(): void;
   /** Sends 200 with our answer; the leg's `answered` follows on the ACK. */
   answer(callId: string): Promise<CallLeg>;
-  /** @param sipCode - 400..699. */
-  reject(sipCode: number, reason?: string): void;
+  /** @param sipCode - 400..699. @param options - When the caller may try again. @see RFC 3261 section 20.33 */
+  reject(sipCode: number, options?: { readonly retryAfterSeconds: number }): void;
   /** Announced when the caller gives up before `answer` or `reject`. */
   readonly canceled: AbortSignal;
 }

@@ -27,6 +27,8 @@ export interface CallRunnerDeps {
     media: MediaReport | undefined,
     endedAt: string,
   ) => Promise<void>;
+  /** A call is put away, and this node has nothing more to do with it. */
+  readonly onOver: (call: Call) => void;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -124,6 +126,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
         );
         if (trunkId !== null) await freeSlot(trunkId, call);
         live.delete(call.id);
+        deps.onOver(call);
       },
     });
     const renewal = keepLeases(deps, call, () => trunkId, one);

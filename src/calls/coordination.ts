@@ -69,6 +69,24 @@ export type NodeMessage =
   | { readonly kind: 'hangup'; readonly callId: string }
   | { readonly kind: 'transfer'; readonly callId: string; readonly to: string };
 
+/** A node that talks with callers, as the nodes that carry calls see it. */
+export interface VoiceNode {
+  readonly nodeId: string;
+  /** Of its HTTP server, as other nodes reach it: `http://host:port`. */
+  readonly url: string;
+  /** Streams that it talks on. */
+  readonly talks: number;
+}
+
+/** The voice nodes that live, as each of them says. */
+export interface VoiceNodes {
+  /** Says so for another `leaseMs`, in place of what it said before. */
+  announce(node: VoiceNode, leaseMs: number): Promise<void>;
+  /** It takes no new talks. */
+  withdraw(nodeId: string): Promise<void>;
+  alive(): Promise<readonly VoiceNode[]>;
+}
+
 /** The talk that a WebSocket's ticket lets in. */
 export interface ExpectedStream {
   readonly projectId: string;

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Admission } from './admission.ts';
 import type { Call } from './call.ts';
 import type { CallRunner } from './callRunner.ts';
 import { candidateTrunks } from './candidateTrunks.ts';
@@ -15,6 +16,7 @@ export interface PlaceCallsDeps {
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly health: Pick<TrunkHealthBoard, 'read'>;
   readonly slots: Pick<TrunkSlots, 'take'>;
+  readonly admission: Pick<Admission, 'take' | 'free'>;
   readonly runner: Pick<CallRunner, 'place'>;
   readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
   readonly clock: Clock;
@@ -24,14 +26,16 @@ const DONE: JobResult = { done: true };
 /** A call that waits for a trunk asks again at least so often, and not more often than that. */
 const LONGEST_WAIT_MS = 5000;
 const SHORTEST_WAIT_MS = 50;
+/** A call that found this node full asks again then, and whichever node has room takes it. */
+const NODE_FULL: JobResult = { again: true, afterMs: 500 };
 
 /**
  * What is done with each job of the call queue: takes the call for this node, finds the first of its trunks that has
- * room, and has the call placed. Where every trunk is full, the call goes back and waits.
+ * room, and has the call placed. Where this node or every trunk is full, the call goes back and waits.
  */
 export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Promise<JobResult> {
   const now = () => new Date(deps.clock.now()).toISOString();
-  return async (callId) => {
+  const place = async (callId: string): Promise<JobResult | 'placed'> => {
     const call = await deps.calls.claim(callId, deps.nodeId, now());
     // It was canceled, or another node has it.
     if (!call) return DONE;
@@ -47,10 +51,20 @@ export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Prom
         return { again: true, afterMs: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, taken.waitMs)) };
       }
       deps.runner.place({ ...call, trunkId: taken.trunk.id }, route.slice(route.indexOf(taken.trunk)));
-      return DONE;
+      return 'placed';
     } catch (error) {
       await deps.calls.unclaim(callId, deps.nodeId);
       throw error;
+    }
+  };
+  return async (callId) => {
+    if (!deps.admission.take(callId)) return NODE_FULL;
+    let result: JobResult | 'placed' = DONE;
+    try {
+      result = await place(callId);
+      return result === 'placed' ? DONE : result;
+    } finally {
+      if (result !== 'placed') deps.admission.free(callId);
     }
   };
 }

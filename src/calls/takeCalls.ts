@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Conversations } from '../conversation/conversations.ts';
+import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { IncomingCall } from './callLeg.ts';
 import type { CallRunner } from './callRunner.ts';
@@ -15,6 +16,7 @@ export interface TakeCallsDeps {
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
   readonly conversations: Pick<Conversations, 'prepare'>;
   readonly slots: Pick<TrunkSlots, 'take' | 'free'>;
+  readonly admission: Pick<Admission, 'take' | 'free'>;
   readonly runner: Pick<CallRunner, 'receive'>;
   readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
   /** Set while the node stops. */
@@ -28,24 +30,42 @@ export interface TakeCallsDeps {
 const NOT_FOUND = 404;
 const BUSY_HERE = 486;
 const UNAVAILABLE = 503;
+/** Calls end all the time; a carrier that has another way takes it at once. @see RFC 3261 section 20.33 */
+const NO_ROOM = { retryAfterSeconds: 5 };
 
 /** Takes the calls that come in to numbers of the project whose trunk they came over. */
 export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) => void {
   const take = async (incoming: IncomingCall): Promise<void> => {
-    const { projectId, trunk, toNumber, canceled } = incoming;
-    if (deps.isDraining()) return incoming.reject(UNAVAILABLE);
-    const number = await deps.phoneNumbers.findByNumber(projectId, toNumber);
-    if (!number?.inboundEnabled || !isOn(number, trunk.id)) return incoming.reject(NOT_FOUND);
+    if (deps.isDraining()) return incoming.reject(UNAVAILABLE, NO_ROOM);
     const callId = deps.makeId();
-    if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) return incoming.reject(BUSY_HERE);
+    if (!deps.admission.take(callId)) return incoming.reject(UNAVAILABLE, NO_ROOM);
+    let isTaken = false;
+    try {
+      isTaken = await takeAs(incoming, callId);
+    } finally {
+      if (!isTaken) deps.admission.free(callId);
+    }
+  };
+  /** @returns Whether this node carries it now. */
+  const takeAs = async (incoming: IncomingCall, callId: string): Promise<boolean> => {
+    const { projectId, trunk, toNumber, canceled } = incoming;
+    const refuse = (sipCode: number) => {
+      incoming.reject(sipCode);
+      return false;
+    };
+    const number = await deps.phoneNumbers.findByNumber(projectId, toNumber);
+    if (!number?.inboundEnabled || !isOn(number, trunk.id)) return refuse(NOT_FOUND);
+    if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) return refuse(BUSY_HERE);
     try {
       const call = await keep(deps, incoming, number, callId);
       await answer(deps, incoming, call);
+      return true;
     } catch (error) {
       await deps.slots.free(trunk.id, callId).catch((failure: unknown) => {
         deps.onError(failure, 'a trunk’s channel was not freed');
       });
       if (!canceled.aborted) throw error;
+      return false;
     }
   };
   return (incoming) => {

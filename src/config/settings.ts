@@ -14,6 +14,11 @@ export const settings = z.object({
     .describe(
       'How the outside reaches the API, for links in answers and webhooks; default `http://HOST:PORT`.',
     ),
+  NODE_URL: httpUrl()
+    .optional()
+    .describe(
+      'How other nodes reach this one’s HTTP server, for the audio of their calls; default `http://HOST:PORT`, with this machine’s own address where `HOST` is all of them.',
+    ),
   TRUST_PROXY: flag()
     .default(false)
     .describe('Believe `X-Forwarded-For` and `X-Forwarded-Proto`; only behind a proxy that sets them.'),
@@ -79,6 +84,11 @@ export const settings = z.object({
   RTP_PORT_MIN: integer(1024, 65_534).default(30_000).describe('First UDP port for audio.'),
   RTP_PORT_MAX: integer(1025, 65_535).default(39_999).describe('Last UDP port for audio.'),
   MEDIA_WORKERS: integer(1, 256).optional().describe('Threads for audio; default one per core less one.'),
+  MAX_CALLS_PER_NODE: integer(1, 100_000)
+    .optional()
+    .describe(
+      'Calls that this node carries at a time; default what its ports and threads for audio are good for.',
+    ),
   OPENAI_API_KEY: z.string().optional().describe('Key of the OpenAI-compatible endpoint.'),
   OPENAI_BASE_URL: httpUrl().optional().describe('Its address; default OpenAI’s own when a key is set.'),
   CHAT_PROVIDER: provider().describe('Who answers: `openai`, or `local` for the rehearsal model.'),

@@ -8,6 +8,17 @@ import { startMediaEngine, type ThreadedMediaEngine } from '../media/engine/medi
 import type { Closers } from './conversation.ts';
 import type { GatewayThreadData } from './mediaThread.ts';
 
+/** Within what one core carries with all that belongs to a call, whatever the codec. */
+const CALLS_PER_THREAD = 200;
+/** RTP, and the RTCP above it. */
+const PORTS_PER_CALL = 2;
+
+/** Calls that this node's settings let it carry at a time. */
+export function callCapacity(config: Config): number {
+  const ports = Math.floor((config.RTP_PORT_MAX + 1 - config.RTP_PORT_MIN) / PORTS_PER_CALL);
+  return config.MAX_CALLS_PER_NODE ?? Math.min(ports, threadsOf(config) * CALLS_PER_THREAD);
+}
+
 /**
  * Starts the threads that carry calls' audio.
  *
@@ -26,7 +37,7 @@ export async function buildMedia(
       const workerData: GatewayThreadData = { ...data, egressPolicy };
       return startThread(new URL('./mediaThread.ts', import.meta.url), { workerData, name: 'media' });
     },
-    threads: config.MEDIA_WORKERS ?? Math.max(1, availableParallelism() - 1),
+    threads: threadsOf(config),
     ports: { min: config.RTP_PORT_MIN, max: config.RTP_PORT_MAX },
     address: config.SIP_HOST,
     publicAddress: config.PUBLIC_IP ?? config.SIP_HOST,
@@ -35,4 +46,8 @@ export async function buildMedia(
   });
   closers.push(() => engine.close());
   return engine;
+}
+
+function threadsOf({ MEDIA_WORKERS }: Config): number {
+  return MEDIA_WORKERS ?? Math.max(1, availableParallelism() - 1);
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { MediaStreams } from '../bridge/mediaStreams.ts';
+import type { Admission } from '../calls/admission.ts';
 import type { Call } from '../calls/call.ts';
 import type { Telephony } from '../calls/callLeg.ts';
 import { type CallRunner, createCallRunner } from '../calls/callRunner.ts';
@@ -10,6 +11,7 @@ import type { QueueWorker } from '../calls/coordination.ts';
 import { createCallEnder } from '../calls/endCall.ts';
 import { createCallPlacer } from '../calls/placeCalls.ts';
 import { createCallTaker } from '../calls/takeCalls.ts';
+import type { VoiceRoute } from '../calls/voiceRoute.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { BridgeTarget } from '../media/mediaSession.ts';
 import type { createStorage } from '../storage/storage.ts';
@@ -23,8 +25,8 @@ export interface PhoneParts {
   readonly recordings: Recordings;
   readonly conversations: Conversations;
   readonly mediaStreams: MediaStreams;
-  /** Where the voice engine listens, for this node's audio. */
-  readonly voiceUrl: () => string;
+  readonly voice: VoiceRoute;
+  readonly admission: Admission;
   readonly isDraining: () => boolean;
   readonly drainMs: number;
   readonly clock: Clock;
@@ -65,6 +67,10 @@ export function buildPhone(parts: PhoneParts): Phone {
       store: recordings.store,
       onError,
     }),
+    onOver({ id }) {
+      parts.admission.free(id);
+      parts.voice.forget(id);
+    },
     clock,
     onError,
   });
@@ -77,6 +83,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     trunks: stores.trunks,
     health: calls.health,
     slots: calls.slots,
+    admission: parts.admission,
     runner,
     finish,
     clock,
@@ -88,6 +95,7 @@ export function buildPhone(parts: PhoneParts): Phone {
       phoneNumbers: stores.phoneNumbers,
       conversations: parts.conversations,
       slots: calls.slots,
+      admission: parts.admission,
       runner,
       finish,
       isDraining: parts.isDraining,
@@ -131,7 +139,7 @@ async function engineOf(parts: PhoneParts, call: Call): Promise<BridgeTarget> {
     return { ...common, ...settings.media, customParameters, canReconnect: false };
   }
   const stream = { projectId, sessionId, dialect: 'callway', callId } as const;
-  const url = await parts.mediaStreams.openForCall(stream, parts.voiceUrl());
+  const url = await parts.mediaStreams.openForCall(stream, await parts.voice.choose(callId));
   return {
     ...common,
     url,

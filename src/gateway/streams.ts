@@ -2,9 +2,11 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import { createLiveStreams, type LiveStreams } from '../bridge/liveStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Config } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
+import type { Session } from '../conversation/session.ts';
 import type { RedisConnection } from '../queue/redis.ts';
 import { redisStreamTickets } from '../queue/streamTickets.ts';
 import type { createStorage } from '../storage/storage.ts';
@@ -18,6 +20,8 @@ export interface StreamParts {
   readonly redis: RedisConnection;
   readonly conversations: Conversations;
   readonly publicUrl: () => string;
+  /** The number of streams that this node talks on is another. */
+  readonly onChange: () => void;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -27,39 +31,58 @@ export interface StreamParts {
 /** A node without voice lets nobody wait in silence. @see RFC 6455 section 7.4.1, and its registry: try again later */
 const TRY_AGAIN_LATER = 1013;
 
+export interface BuiltStreams {
+  readonly mediaStreams: MediaStreams;
+  /** Those that this node talks on; none, for ever, where it has no voice. */
+  readonly live: LiveStreams;
+}
+
 /** Streams of audio, talked with by our own voice where this node has one. */
-export async function buildStreams(parts: StreamParts): Promise<MediaStreams> {
+export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
   const { config, clock, conversations } = parts;
   const logger = parts.logger.child({ part: 'streams' });
-  return createMediaStreams({
+  const talk = config.ROLES.includes('voice') ? await talker(parts) : refuse;
+  const live = createLiveStreams({ clock, talk, onChange: parts.onChange });
+  const mediaStreams = createMediaStreams({
     tickets: redisStreamTickets(parts.redis),
     conversations,
-    talk: config.ROLES.includes('voice') ? await talker(parts) : refuse,
+    talk: live.talk,
     clock,
     makeId: parts.makeId,
     publicUrl: parts.publicUrl,
     onError: (error, what, fields) => logger.warn({ err: error, ...fields }, what),
   });
+  return { mediaStreams, live };
 }
 
 async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
-  const { storage, closers } = parts;
+  const { storage, conversations, closers } = parts;
   const voice = await buildVoice({ ...parts, history: storage.stores.history });
   closers.push(() => voice.close());
   return async (stream) => {
     const { projectId, sessionId, callId } = stream.info;
-    const call = callId === undefined ? undefined : await storage.stores.calls.find(projectId, callId);
+    const channel = callId === undefined ? 'web' : 'phone';
+    const [call, session] = await Promise.all([
+      callId === undefined ? undefined : storage.stores.calls.find(projectId, callId),
+      conversations.find(projectId, sessionId),
+    ]);
     await voice.serve(stream, {
       session: {
         projectId,
         sessionId,
-        channel: callId === undefined ? 'web' : 'phone',
+        channel,
         ...(callId === undefined ? {} : { callId }),
       },
       // Only who was called may have let a machine answer.
       watchForMachines: call?.direction === 'outbound',
+      resumes: session?.channel === channel && hasBegun(session),
     });
   };
+}
+
+/** Whether anything was heard of the agent: else the greeting is still due. */
+function hasBegun({ turn, state }: Session): boolean {
+  return state.currentNodeId !== null && (state.hasSpoken || turn > 1);
 }
 
 async function refuse(stream: AudioStream): Promise<void> {

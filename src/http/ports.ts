@@ -156,6 +156,8 @@ export interface HttpDeps {
 }
 
 export interface HttpSettings {
+  /** What beside `/healthz`, `/readyz` and `/metrics`: the public API, the WebSockets of streams of audio. */
+  readonly serves: readonly ('api' | 'talks')[];
   /** Of the models that answer, as `GET …/models` shows them. */
   readonly modelNames: readonly string[];
   readonly publicUrl: () => string;

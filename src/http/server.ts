@@ -32,9 +32,9 @@ import { datasetRoutes } from './routes/datasets.ts';
 import { datasetUploadRoutes } from './routes/datasetUpload.ts';
 import { knowledgebaseRoutes } from './routes/knowledgebases.ts';
 import { knowledgeQueryRoutes } from './routes/knowledgeQuery.ts';
-import { mediaStreamRoutes } from './routes/mediaStreams.ts';
+import { mediaStreamRoutes, talkRoutes } from './routes/mediaStreams.ts';
 import { modelRoutes } from './routes/models.ts';
-import { operationsRoutes } from './routes/operations.ts';
+import { documentRoutes, operationsRoutes } from './routes/operations.ts';
 import { outboundCallRoutes } from './routes/outboundCalls.ts';
 import { pathwayRoutes } from './routes/pathway.ts';
 import { pathwayEdgeRoutes, pathwayNodeRoutes } from './routes/pathwayParts.ts';
@@ -103,13 +103,15 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   await openApi(app, deps.settings.publicUrl);
   await webSockets(app);
   const refuseOtherMethods = watchMethods(app);
-  for (const routes of ROUTES) await routes(app, deps);
+  operationsRoutes(app, deps);
+  if (deps.settings.serves.includes('talks')) talkRoutes(app, deps);
+  if (deps.settings.serves.includes('api')) for (const routes of API_ROUTES) await routes(app, deps);
   refuseOtherMethods();
   return app;
 }
 
-const ROUTES = [
-  operationsRoutes,
+const API_ROUTES = [
+  documentRoutes,
   projectRoutes,
   apiKeyRoutes,
   agentRoutes,

@@ -7,9 +7,9 @@ import type { HeldTurn, TurnLock } from '../conversation/stores.ts';
 import { orUnavailable, type RedisConnection } from './redis.ts';
 import { createScript } from './scripts.ts';
 
-/** A lock whose holder has died is free after this time. */
-const LEASE_MILLISECONDS = 15_000;
-const RENEW_MILLISECONDS = 5_000;
+/** A lock whose holder has died is free after this time: a caller whose talk goes on with another node waits so long. */
+const LEASE_MILLISECONDS = 5_000;
+const RENEW_MILLISECONDS = 1_500;
 const LONGEST_WAIT_MILLISECONDS = 30_000;
 /** A waiter asks so often; the first times sooner, since most turns that are waited for are about to end. */
 const FIRST_POLL_MILLISECONDS = 4;

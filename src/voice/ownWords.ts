@@ -41,8 +41,11 @@ export function ownWordsFor({
 export const AGENT_FAILED = 'agent_failed';
 export const NOT_UNDERSTOOD = 'not_understood';
 export const TRANSCRIPTION_FAILED = 'transcription_failed';
+/** The talk goes on, on another stream than it began on. */
+export const STREAM_RESUMED = 'stream_resumed';
 
 function noticeWords(code: string, phrases: ReturnType<typeof phrasesOf>): string {
   if (code === AGENT_FAILED) return phrases.apology;
+  if (code === STREAM_RESUMED) return phrases.backAgain;
   return code === NOT_UNDERSTOOD ? phrases.pardon : phrases.useKeys;
 }

@@ -7,6 +7,8 @@ export interface Phrases {
   readonly useKeys: string;
   readonly moment: string;
   readonly apology: string;
+  /** When the line to the agent was broken for a moment. */
+  readonly backAgain: string;
 }
 
 const PHRASES: Readonly<Record<string, Phrases>> = {
@@ -17,6 +19,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     useKeys: 'Sorry, I cannot understand you at the moment. You can use the keys of your phone.',
     moment: 'One moment, please.',
     apology: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
+    backAgain: 'Sorry, I lost you for a moment. Please go on.',
   },
   zh: {
     stillThere: '請問您還在嗎？',
@@ -25,6 +28,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     useKeys: '不好意思，目前無法辨識您的語音，請改用電話按鍵。',
     moment: '請稍等一下。',
     apology: '很抱歉，系統目前發生問題，請您稍後再撥，再見。',
+    backAgain: '不好意思，剛剛斷線了一下，請您繼續說。',
   },
   es: {
     stillThere: '¿Sigue ahí?',
@@ -33,6 +37,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     useKeys: 'Perdone, ahora mismo no puedo entenderle. Puede usar las teclas del teléfono.',
     moment: 'Un momento, por favor.',
     apology: 'Lo siento, algo no funciona en nuestro lado. Por favor, llame más tarde. Hasta luego.',
+    backAgain: 'Perdone, le he perdido un momento. Continúe, por favor.',
   },
   fr: {
     stillThere: 'Êtes-vous toujours là ?',
@@ -41,6 +46,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     useKeys: 'Pardon, je ne peux pas vous comprendre pour le moment. Utilisez les touches du téléphone.',
     moment: 'Un instant, s’il vous plaît.',
     apology: 'Je suis désolé, nous avons un problème technique. Veuillez rappeler plus tard. Au revoir.',
+    backAgain: 'Pardon, je vous ai perdu un instant. Continuez, s’il vous plaît.',
   },
   de: {
     stillThere: 'Sind Sie noch da?',
@@ -50,6 +56,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
       'Entschuldigung, ich kann Sie gerade nicht verstehen. Sie können die Tasten Ihres Telefons benutzen.',
     moment: 'Einen Moment, bitte.',
     apology: 'Es tut mir leid, bei uns funktioniert etwas nicht. Bitte rufen Sie später an. Auf Wiederhören.',
+    backAgain: 'Entschuldigung, die Verbindung war kurz weg. Bitte sprechen Sie weiter.',
   },
 };
 

@@ -21,7 +21,7 @@ import {
 } from './floorState.ts';
 import { createHistoryNotes, type HistoryNotes } from './historyNotes.ts';
 import { type KeypadState, pressKey, waitForKeys } from './keypad.ts';
-import { ownWordsFor } from './ownWords.ts';
+import { ownWordsFor, STREAM_RESUMED } from './ownWords.ts';
 import { phrasesOf } from './phrases.ts';
 import type { VoiceReport } from './report.ts';
 import type { SpeechSource } from './speechSource.ts';
@@ -36,6 +36,11 @@ const FILL_AFTER_MS = 4000;
 const CLOSE_WAIT_MS = 5000;
 /** Audio comes without gaps, silence included: a stream that brings none for so long is gone, whatever it says. */
 const LOST_STREAM_MS = 30_000;
+const RESUMED: TurnInput = {
+  kind: 'notice',
+  code: STREAM_RESUMED,
+  message: 'The stream of the talk was lost; it goes on over another one',
+};
 /** A call that was handed over is gone by then; one that is still here was not, and its caller hears silence. */
 const TRANSFER_MS = 45_000;
 
@@ -57,6 +62,8 @@ export interface TalkOptions {
   readonly language: string;
   /** Whether machines may answer: they are looked for beside the talk. */
   readonly watchForMachines: boolean;
+  /** The agent has spoken in this session before, on a stream that is gone: it goes on, and greets nobody again. */
+  readonly resumes: boolean;
 }
 
 /** One call's talk, from the agent's first word to the stream's end: does what the floor's machine wants done. */
@@ -68,6 +75,7 @@ export class Talk {
   readonly #notes: HistoryNotes;
   readonly #unlisten: (() => void)[] = [];
   readonly #lifeline: Watchdog;
+  readonly #resumes: boolean;
   #floor: FloorState = OPEN_FLOOR;
   /** On the stream's clock. */
   #nowMs = 0;
@@ -89,8 +97,9 @@ export class Talk {
   #finish: () => void = () => undefined;
   #isClosed = false;
 
-  constructor(deps: TalkDeps, { session, language, watchForMachines }: TalkOptions) {
+  constructor(deps: TalkDeps, { session, language, watchForMachines, resumes }: TalkOptions) {
     this.#deps = deps;
+    this.#resumes = resumes;
     this.#language = language;
     const { sampleRateHz } = deps.stream.info;
     this.#watch = watchForMachines ? createMachineWatch(sampleRateHz) : undefined;
@@ -137,7 +146,7 @@ export class Talk {
       events.on('closed', () => this.#onClosed()),
     );
     this.#lifeline.watch();
-    void this.#agent.take({ kind: 'begin' }, this.#momentsNow());
+    void this.#agent.take(this.#resumes ? RESUMED : { kind: 'begin' }, this.#momentsNow());
     await finished;
     this.#lifeline.close();
     await this.#agent.settled;

@@ -41,7 +41,7 @@ export function createVoice(deps: VoiceDeps): Voice {
       );
       const talk = new Talk(
         { ...deps, stream, source },
-        { language: DEFAULT_LANGUAGE, watchForMachines: false, ...options },
+        { language: DEFAULT_LANGUAGE, watchForMachines: false, resumes: false, ...options },
       );
       return await talk.run();
     },

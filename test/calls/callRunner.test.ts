@@ -166,6 +166,7 @@ beforeEach(() => {
       log.push(['finish', media]);
       finished.push(result);
     },
+    onOver: ({ id }) => log.push(['over', id]),
     onError: () => {},
   });
 });

@@ -77,7 +77,11 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
           await mediaStreams.open(request.params.projectId, { ...request.body, draft: wantsDraft(request) }),
       ),
   );
+}
 
+/** Where the WebSockets of streams come in: those of carriers that were opened here, and those of our own calls. */
+export function talkRoutes(app: App, { mediaStreams }: HttpDeps): void {
+  if (!mediaStreams) return;
   app.decorateRequest('stream', undefined);
   const letIn = async (request: FastifyRequest, ticket: string | undefined) => {
     if (ticket === undefined) throw badTicket();

@@ -47,7 +47,11 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
     { schema: { tags, summary: 'Numbers for Prometheus', produces: ['text/plain'] } },
     async (_request, reply) => reply.type(deps.metrics.contentType).send(await deps.metrics.render()),
   );
-  app.get('/openapi.json', { schema: { tags, summary: 'This document' } }, async () => app.swagger());
+}
+
+export function documentRoutes(app: App): void {
+  const schema = { tags: ['Operations'], summary: 'This document' };
+  app.get('/openapi.json', { schema }, async () => app.swagger());
 }
 
 async function isUp(dependency: Dependency): Promise<boolean> {

@@ -38,10 +38,10 @@ export function offerCall(
       throw new CallwayError('conflict', 'call_decided', 'The call was answered or refused before');
     isDecided = true;
   };
-  const refuse = (status: number, reason?: string, headers: Record<string, string> = {}) => {
+  const refuse = (status: number, headers: Record<string, string> = {}) => {
     trace.end();
     invite
-      .respond(status, { headers, ...(reason === undefined ? {} : { reason }) })
+      .respond(status, { headers })
       .catch((error: unknown) => onError(error, 'a call could not be refused'));
   };
 
@@ -58,10 +58,10 @@ export function offerCall(
       const headers: Record<string, string> = isReliable ? { Require: '100rel' } : {};
       invite.respond(180, { headers }).catch((error: unknown) => onError(error, 'a call could not ring'));
     },
-    reject(sipCode, reason) {
+    reject(sipCode, options) {
       if (isDecided) return;
       isDecided = true;
-      refuse(sipCode, reason);
+      refuse(sipCode, options && { 'Retry-After': String(options.retryAfterSeconds) });
     },
     async answer(callId) {
       decide();
@@ -78,7 +78,7 @@ interface Acceptance {
   readonly callId: string;
   readonly sipCallId: string;
   readonly toNumber: string;
-  readonly refuse: (status: number, reason?: string, headers?: Record<string, string>) => void;
+  readonly refuse: (status: number, headers?: Record<string, string>) => void;
 }
 
 /** Opens the audio, says 200, and leaves the leg waiting for its ACK. */
@@ -87,7 +87,7 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
   const session = await deps.media
     .open({ callId: call.callId, timeoutMs: deps.mediaTimeoutMs })
     .catch((error: unknown) => {
-      call.refuse(503, undefined, { 'Retry-After': '10' });
+      call.refuse(503, { 'Retry-After': '10' });
       throw error;
     });
   const sdp = createSdpSession({

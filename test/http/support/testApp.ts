@@ -52,6 +52,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     knowledge: noKnowledge,
     calls: noCalls,
     settings: {
+      serves: ['api', 'talks'],
       modelNames: [],
       publicUrl: () => 'http://127.0.0.1',
       trustProxy: false,

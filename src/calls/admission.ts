@@ -1,0 +1,27 @@
+/** How many calls this node carries at a time, so that more of them never make the others worse. */
+export interface Admission {
+  /** Takes a place for a call; one that has a place keeps it. @returns False where every place is taken. */
+  take(callId: string): boolean;
+  /** Harmless for a call without a place. */
+  free(callId: string): void;
+  readonly inUse: number;
+  readonly limit: number;
+}
+
+export function createAdmission(limit: number): Admission {
+  const calls = new Set<string>();
+  return {
+    take(callId) {
+      if (!calls.has(callId) && calls.size >= limit) return false;
+      calls.add(callId);
+      return true;
+    },
+    free(callId) {
+      calls.delete(callId);
+    },
+    get inUse() {
+      return calls.size;
+    },
+    limit,
+  };
+}
