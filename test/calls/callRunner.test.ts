@@ -234,7 +234,7 @@ describe('the runner', () => {
     await talk();
     leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
     await settle();
-    expect(log).toEqual([['close media'], ['finish', REPORT], ['free', 'a']]);
+    expect(log).toEqual([['close media'], ['finish', REPORT], ['free', 'a'], ['over', 'call']]);
     expect(finished).toEqual([
       {
         status: 'completed',

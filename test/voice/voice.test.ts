@@ -47,6 +47,22 @@ describe('a turn', () => {
     });
   });
 
+  test('a talk that goes on over another stream is not begun anew: the agent says that it is back', async () => {
+    const answer = (index: number) => [GREETING, { text: 'Gladly.' }][index] ?? {};
+    const call = simulatedCall({ answer, serve: { resumes: true } });
+    await greeted(call);
+    await call.say('I would like a table.', 900);
+    await greeted(call);
+    await call.stream.hangUp();
+    expect(call.transcript()).toEqual([
+      'assistant: Sorry, I lost you for a moment. Please go on.',
+      'user: I would like a table.',
+      `assistant: ${GREETING.text}`,
+    ]);
+    expect(events(call, 'error')).toEqual([expect.objectContaining({ code: 'stream_resumed' })]);
+    expect((await call.report).turns.map(({ kind }) => kind)).toEqual(['notice', 'words']);
+  });
+
   test('its latency is what the two sides of a recording show, and its parts add up', async () => {
     const call = simulatedCall({
       answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {},

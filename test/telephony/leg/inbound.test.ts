@@ -165,6 +165,17 @@ test.each([
   await expect(call.answer('x')).rejects.toMatchObject({ code: 'call_decided' });
 });
 
+test('a call is refused for now, and told when it may come again', async () => {
+  const { call, callId } = await ring();
+  call.reject(503, { retryAfterSeconds: 5 });
+  const refused = await reply(callId, 503);
+  expect(header(refused, 'Retry-After')).toBe('5');
+  rig.phone.send(
+    rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to: header(refused, 'To') }),
+    rig.port,
+  );
+});
+
 test('an offer that cannot be agreed is refused, and the answer fails', async () => {
   const { call, callId } = await ring(SDP.replace('AVP 0', 'AVP 18'));
   await expect(call.answer('call-15')).rejects.toMatchObject({ code: 'sdp_unusable' });

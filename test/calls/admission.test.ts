@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+
+import { createAdmission } from '../../src/calls/admission.ts';
+import type { IncomingCall } from '../../src/calls/callLeg.ts';
+import { createCallPlacer } from '../../src/calls/placeCalls.ts';
+import { createCallTaker } from '../../src/calls/takeCalls.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { makeCall } from './support/makeCall.ts';
+
+const unused = () => Promise.reject(new Error('not used here'));
+
+test('a place is taken once by a call, and no more than there are', () => {
+  const admission = createAdmission(2);
+  expect(['a', 'b', 'b', 'c'].map((call) => admission.take(call))).toEqual([true, true, true, false]);
+  expect([admission.inUse, admission.limit]).toEqual([2, 2]);
+  admission.free('never there');
+  admission.free('a');
+  expect([admission.take('c'), admission.inUse]).toEqual([true, 2]);
+});
+
+describe('a full node', () => {
+  test('puts an outbound call back without touching it, and takes it once a call has ended', async () => {
+    const admission = createAdmission(1);
+    admission.take('other');
+    const claimed: string[] = [];
+    const place = createCallPlacer({
+      nodeId: 'node',
+      calls: {
+        async claim(callId) {
+          claimed.push(callId);
+          return undefined;
+        },
+        unclaim: unused,
+      },
+      phoneNumbers: { findByNumber: unused },
+      trunks: { activeOf: unused },
+      health: { read: unused },
+      slots: { take: unused },
+      admission,
+      runner: { place: () => undefined },
+      finish: unused,
+      clock: createSimulatedClock(),
+    });
+    expect(await place('call')).toEqual({ again: true, afterMs: 500 });
+    expect(claimed).toEqual([]);
+    admission.free('other');
+    // Canceled meanwhile: its place is free again.
+    expect(await place('call')).toEqual({ done: true });
+    expect([claimed, admission.inUse]).toEqual([['call'], 0]);
+  });
+
+  test('keeps the place of a call that is placed, and frees that of one that failed', async () => {
+    const admission = createAdmission(5);
+    const placed: string[] = [];
+    const placer = (findByNumber: () => Promise<undefined>) =>
+      createCallPlacer({
+        nodeId: 'node',
+        calls: { claim: async (id) => makeCall({ id }), unclaim: async () => undefined },
+        phoneNumbers: { findByNumber },
+        trunks: { activeOf: unused },
+        health: { read: unused },
+        slots: { take: unused },
+        admission,
+        runner: { place: ({ id }) => void placed.push(id) },
+        finish: async () => undefined,
+        clock: createSimulatedClock(),
+      });
+    expect(await placer(async () => undefined)('without a number')).toEqual({ done: true });
+    await expect(placer(unused)('without a database')).rejects.toThrow('not used here');
+    expect([placed, admission.inUse]).toEqual([[], 0]);
+  });
+
+  test.each([
+    ['is full', 1, false, 'other', [503, { retryAfterSeconds: 5 }], 1],
+    ['stops', 9, true, 'other', [503, { retryAfterSeconds: 5 }], 1],
+    ['does not know the number', 9, false, 'other', [404], 1],
+  ] as const)('refuses a caller where it %s', async (_what, limit, isDraining, other, expected, inUse) => {
+    const admission = createAdmission(limit);
+    admission.take(other);
+    let refused: unknown[] = [];
+    const decided = new Promise<void>((resolve) => {
+      const taker = createCallTaker({
+        nodeId: 'node',
+        calls: { insert: unused },
+        phoneNumbers: { findByNumber: async () => undefined },
+        conversations: { prepare: unused },
+        slots: { take: unused, free: unused },
+        admission,
+        runner: { receive: () => undefined },
+        finish: unused,
+        isDraining: () => isDraining,
+        clock: createSimulatedClock(),
+        makeId: () => 'call',
+        onError: () => undefined,
+      });
+      const incoming = {
+        projectId: 'p',
+        toNumber: '+886912345678',
+        canceled: new AbortController().signal,
+        reject(...given: unknown[]) {
+          refused = given;
+          resolve();
+        },
+      };
+      taker(incoming as unknown as IncomingCall);
+    });
+    await decided;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([refused, admission.inUse]).toEqual([expected, inUse]);
+  });
+});

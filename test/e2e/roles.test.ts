@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { connectRedis, type RedisConnection } from '../../src/queue/redis.ts';
+import { redisVoiceNodes } from '../../src/queue/voiceNodes.ts';
+import { callees } from '../scenarios/callees.ts';
+import { createClient } from '../support/gateway.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { type ServiceProcess, startService } from '../support/processes.ts';
+import { redisDatabase } from '../support/redis.ts';
+import { startCallee } from './phone/support/callee.ts';
+import { type Client, type Line, makeLine, type Placed, SLOW } from './phone/support/line.ts';
+import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './phone/support/webhooks.ts';
+
+const TIMEOUT = 180_000;
+const READY_TIMEOUT_MS = 90_000;
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+let client: Client;
+let webhooks: WebhookReceiver;
+let redis: RedisConnection;
+let voices: ServiceProcess[];
+let media: ServiceProcess;
+const closers: (() => unknown)[] = [];
+
+async function startRole(role: string, shared: Record<string, string>, more: Record<string, string> = {}) {
+  const env = { ...shared, ROLES: role, ...more };
+  const service = await startService({ env, readyTimeoutMs: READY_TIMEOUT_MS });
+  closers.push(() => service.close());
+  return service;
+}
+
+beforeAll(async () => {
+  if (skip) return;
+  const [database, redisOfTest] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  closers.push(database.drop, redisOfTest.drop);
+  webhooks = await receiveWebhooks();
+  redis = connectRedis({ url: redisOfTest.url, onError: () => undefined });
+  closers.push(
+    () => webhooks.close(),
+    () => redis.close(),
+  );
+  const shared = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redisOfTest.url,
+    CALLWAY_ADMIN_TOKEN: randomBytes(24).toString('hex'),
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    ALLOW_INSECURE_WEBHOOKS: 'true',
+    STT_PROVIDER: 'local',
+    TTS_PROVIDER: 'local',
+  };
+  const api = await startRole('api', shared);
+  const [one, other] = await Promise.all([startRole('voice', shared), startRole('voice', shared)]);
+  voices = [one, other];
+  [media] = await Promise.all([
+    startRole('media', shared, { MEDIA_WORKERS: '1' }),
+    startRole('worker', shared),
+  ]);
+  client = await createClient(api.url, shared.CALLWAY_ADMIN_TOKEN);
+}, TIMEOUT);
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+});
+
+/** The process that talks now; there is one call at a time. */
+async function talker(): Promise<ServiceProcess> {
+  const { url } = await vi.waitFor(async () => {
+    const busy = (await redisVoiceNodes(redis).alive()).find(({ talks }) => talks > 0);
+    if (!busy) throw new Error('nobody talks');
+    return busy;
+  }, SLOW);
+  const found = voices.find((voice) => voice.url === url);
+  if (!found) throw new Error(`${url} is none of ours`);
+  return found;
+}
+
+async function historyOf(line: Line, { sessionId }: Placed) {
+  return (await line.api('GET', `/session-history/${sessionId}`)).body as {
+    messages: { role: string; content: string }[];
+    events: { type: string; data: { code?: string } }[];
+  };
+}
+
+describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT }, () => {
+  test('a call is placed, talked with, goes on when its voice node dies, and ends as any other', async () => {
+    const callee = await startCallee(callees.answers);
+    const line = await makeLine(client, webhooks, { trunks: [{ port: callee.port }] });
+    const call = await line.call();
+    await line.until(call, 'in_progress');
+    await vi.waitFor(async () => {
+      expect((await historyOf(line, call)).messages).toHaveLength(1);
+    }, SLOW);
+
+    const first = await talker();
+    await first.kill9();
+    const killedAtMs = performance.now();
+    await vi.waitFor(async () => {
+      const codes = (await historyOf(line, call)).events.map(({ data }) => data.code);
+      expect(codes).toContain('stream_resumed');
+    }, SLOW);
+    console.log(
+      `the agent had said that it is back ${Math.round(performance.now() - killedAtMs)} ms after its node had died`,
+    );
+    expect((await talker()).pid).not.toBe(first.pid);
+    expect((await line.shown(call)).status).toBe('in_progress');
+
+    expect((await line.api('POST', `/calls/${call.callId}/hangup`)).status).toBe(200);
+    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    const { messages, events } = await historyOf(line, call);
+    // Greeted once.
+    expect(messages.filter(({ content }) => content.startsWith('Hello'))).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'session_started')).toHaveLength(1);
+  });
+
+  test('a node that carries calls stops in order, within its drain time, with nothing left', async () => {
+    expect((await media.stop()).code).toBe(0);
+  });
+});
