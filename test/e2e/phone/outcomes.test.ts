@@ -50,12 +50,7 @@ describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT
     const call = await line.call({ toNumber });
     const seen = await line.over(call);
     expect([seen.status, seen.endReason, seen.sip?.code]).toEqual([status, endReason, code]);
-    expect(seen).toMatchObject({
-      answeredAt: null,
-      durationMs: 0,
-      recording: null,
-      trunkId: line.trunkIds[0],
-    });
+    expect(seen).toMatchObject({ answeredAt: null, durationMs: 0, recording: null, trunkId: line.trunkIds[0] });
     expect((await callee.ended).exitCode).toBe(0);
     expect(await line.finalized(call)).toEqual(UNRECORDED);
     const told = { callId: call.callId, status, durationMs: 0, sip: { code } };
@@ -121,11 +116,7 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
     const line = await installation().makeLine({ trunks: [{ port: first.port }, { port: second.port }] });
     const call = await line.call();
     const seen = await line.over(call);
-    expect([seen.status, seen.endReason, seen.trunkId]).toEqual([
-      'completed',
-      'caller_hangup',
-      line.trunkIds[1],
-    ]);
+    expect([seen.status, seen.endReason, seen.trunkId]).toEqual(['completed', 'caller_hangup', line.trunkIds[1]]);
     expect([(await first.ended).exitCode, (await second.ended).exitCode]).toEqual([0, 0]);
     expect(await line.finalized(call)).toEqual(ALL_EVENTS);
     const trace = (await line.api('GET', `/calls/${call.callId}/sip-trace`)).body.messages;

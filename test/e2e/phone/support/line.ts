@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 
-import type { ApiAnswer, ApiRequest, createClient, TestProject } from '../../../support/gateway.ts';
+import { type ApiAnswer, type ApiRequest, createClient, type TestProject } from '../../../support/gateway.ts';
 import type { WebhookReceiver } from './webhooks.ts';
 import { ALL_EVENTS } from './webhooks.ts';
 
@@ -52,9 +52,7 @@ export function newNumber(): string {
 }
 
 const GREETING = {
-  nodes: [
-    { id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello, this is the test line."' } },
-  ],
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello, this is the test line."' } }],
   edges: [],
 };
 
@@ -88,9 +86,7 @@ export async function makeLine(
     const body = { name: 'Carrier', host: '127.0.0.1', optionsIntervalSeconds: 0, ...trunk };
     trunkIds.push((await made(api('POST', '/trunks', body))).id);
   }
-  const number = await made(
-    api('POST', '/phone-numbers', { number: newNumber(), trunkIds, ...options.number }),
-  );
+  const number = await made(api('POST', '/phone-numbers', { number: newNumber(), trunkIds, ...options.number }));
 
   const order: Line['order'] = (more = {}, request = {}) =>
     client.api('POST', '/v1/calls/outbound', {
