@@ -1,7 +1,8 @@
 import { delay } from '../base/delay.ts';
-import { type History, type HistoryMessage, historySchema } from './history.ts';
-import type { Screen, Who } from './screen.ts';
+import { type History, historySchema } from './history.ts';
+import type { Screen } from './screen.ts';
 import type { DemoProject } from './setUp.ts';
+import type { TalkLines } from './talkLines.ts';
 
 export interface FollowDeps {
   readonly project: DemoProject;
@@ -9,6 +10,8 @@ export interface FollowDeps {
   /** Since the call was asked for. */
   readonly elapsedMs: () => number;
   readonly screen: Pick<Screen, 'line'>;
+  readonly talk: Pick<TalkLines, 'kept'>;
+  /** Whether the last webhook came. */
   readonly isFinalized: () => boolean;
   readonly signal: AbortSignal;
 }
@@ -27,45 +30,23 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
  * @throws The signal's reason.
  */
 export async function followCall(deps: FollowDeps): Promise<History> {
-  const { project, sessionId, screen } = deps;
-  const tell = (who: Who, text: string) => screen.line(deps.elapsedMs(), who, text);
+  const { project, sessionId, screen, talk } = deps;
+  const path = `${project.path}/session-history/${encodeURIComponent(sessionId)}`;
   let status = '';
-  let shown = 0;
   for (;;) {
     const isLast = deps.isFinalized();
-    const history = await project.api.request(
-      'GET',
-      `${project.path}/session-history/${encodeURIComponent(sessionId)}`,
-      historySchema,
-    );
-    const inOrder = () => {
-      for (const message of history.messages.slice(shown)) tellMessage(message, tell);
-      shown = history.messages.length;
-    };
-    // What was said came before the end, and after the answer.
-    if (history.call.endReason !== null) inOrder();
+    const history = await project.api.request('GET', path, historySchema);
+    const isOver = history.call.endReason !== null;
+    // What was said came after the answer, and before the end.
+    if (isOver) talk.kept(history.messages);
     if (history.call.status !== status) {
       status = history.call.status;
-      tell('call', STATUS_WORDS[status] ?? endWords(history));
+      screen.line(deps.elapsedMs(), 'call', STATUS_WORDS[status] ?? endWords(history));
     }
-    inOrder();
+    talk.kept(history.messages);
     if (isLast) return history;
     await delay(POLL_MS, { signal: deps.signal, keepAlive: true });
   }
-}
-
-function tellMessage(message: HistoryMessage, tell: (who: Who, text: string) => void): void {
-  const { role, content, latencyMs, interrupted } = message;
-  if (role === 'tool' || content === null) return;
-  if (role === 'user') {
-    tell('heard', `“${content}”`);
-    return;
-  }
-  const notes = [
-    ...(latencyMs === undefined ? [] : [`after ${Math.round(latencyMs)} ms`]),
-    ...(interrupted ? ['the callee cut in'] : []),
-  ];
-  tell('agent', notes.length > 0 ? `${content}  (${notes.join(', ')})` : content);
 }
 
 /** How a call that is over ended, for a person. */

@@ -62,13 +62,15 @@ const HEADINGS = [
 
 /** One row for each answer that was timed, in milliseconds, under a row of headings. */
 export function latencyTable(messages: readonly HistoryMessage[]): string[][] {
-  let asked = '';
+  let asked: string | null = null;
   const rows = messages.flatMap(({ role, content, latencyMs, latencyParts: parts }) => {
-    if (role === 'user') asked = content ?? '';
+    if (role === 'user') asked = content;
     if (role !== 'assistant' || latencyMs === undefined || !parts) return [];
     const { bufferMs, endpointingMs, transcriptionMs, answerMs, speechMs, playoutMs } = parts;
     const figures = [latencyMs, bufferMs, endpointingMs, transcriptionMs, answerMs, speechMs, playoutMs];
-    return [[`“${asked}”`, ...figures.map((figure) => String(Math.round(figure)))]];
+    return [
+      [asked === null ? 'greeting' : `“${asked}”`, ...figures.map((figure) => String(Math.round(figure)))],
+    ];
   });
   return [HEADINGS, ...rows];
 }
@@ -78,7 +80,12 @@ export function transcriptText(messages: readonly HistoryMessage[]): string {
     .filter(({ role }) => role !== 'tool')
     .map(({ role, content, interrupted }) => {
       const who = role === 'assistant' ? 'Agent ' : 'Callee';
-      return `${who}  ${content ?? ''}${interrupted ? ' …' : ''}\n`;
+      return `${who}  ${oneLine(content)}${interrupted ? ' …' : ''}\n`;
     })
     .join('');
+}
+
+/** Sentences of several nodes stand on lines of their own. */
+export function oneLine(content: string | null): string {
+  return (content ?? '').replace(/\s+/g, ' ').trim();
 }

@@ -11,17 +11,21 @@ import { type DemoOptions, HELP, readOptions } from './options.ts';
 import { createScreen } from './screen.ts';
 
 /** Much more than it takes, so that it is over for certain on a machine that is slow, or where something hangs. */
-const LIMIT_MS = 150_000;
+const LIMIT_MS = 180_000;
 /** A person may let it ring, and talk. */
 const REAL_CALL_LIMIT_MS = 420_000;
 /** For closing down; then the process is cut off. */
 const CLOSING_MS = 20_000;
+/** All is closed when main is over. */
+const LEFTOVER_MS = 3000;
 /** As a shell tells of a program that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
 
 class Interrupted extends Error {}
 
 process.exitCode = await main();
+// Whatever is left open by then is not worth waiting for.
+setTimeout(() => process.exit(), LEFTOVER_MS).unref();
 
 async function main(): Promise<number> {
   const environment = readEnvironment();

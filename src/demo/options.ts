@@ -17,7 +17,14 @@ export interface RealCall {
   readonly toNumber: string;
   readonly fromNumber: string;
   /** As the API takes it. */
-  readonly trunk: Readonly<Record<string, string | number | boolean>>;
+  readonly trunk: {
+    readonly host: string;
+    readonly port: number;
+    readonly transport: string;
+    readonly username?: string;
+    readonly password?: string;
+    readonly register: boolean;
+  };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

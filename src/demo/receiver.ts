@@ -23,19 +23,15 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** An older delivery may be somebody's repetition. */
 const TOLERANCE_SECONDS = 300;
 
-export async function startReceiver(
-  now: () => number,
-  onEvent: (event: WebhookBody) => void,
-): Promise<WebhookReceiver> {
+/** @param now - Milliseconds since the Unix epoch. */
+export async function startReceiver(now: () => number): Promise<WebhookReceiver> {
   const events: WebhookBody[] = [];
   const refused: string[] = [];
   let secret = '';
   const take = async (request: IncomingMessage) => {
     const body = await readBody(request);
     verify(request, body, secret, now());
-    const event = webhookBodySchema.parse(JSON.parse(body));
-    events.push(event);
-    onEvent(event);
+    events.push(webhookBodySchema.parse(JSON.parse(body)));
   };
   const server = createServer((request, response) => {
     take(request).then(

@@ -14,8 +14,7 @@ export const PATHWAY: PathwayInput = {
       type: 'start',
       data: {
         title: 'Greeting',
-        prompt:
-          'Say: "Hello {{ name }}, this is the assistant of Luna, your restaurant. Do you have a minute?"',
+        prompt: 'Say: "Hello {{ name }}, this is Luna, your restaurant. Do you have a minute?"',
         expectedAnswers: ['yes', 'yes sure', 'hello yes', 'no', 'no not now'],
       },
       position: { x: 0, y: 0 },
@@ -25,15 +24,8 @@ export const PATHWAY: PathwayInput = {
       type: 'conversation',
       data: {
         title: 'Ask about the table',
-        prompt: 'Ask: "You have a table for two tomorrow at seven. Would you like to keep it?"',
-        expectedAnswers: [
-          'yes',
-          'yes keep it',
-          'yes please keep it',
-          'no',
-          'no cancel it',
-          'no please cancel it',
-        ],
+        prompt: 'Ask: "Would you like to keep your table for two, tomorrow at seven?"',
+        expectedAnswers: ['yes', 'yes keep it', 'no', 'no cancel it'],
       },
       position: { x: 0, y: 160 },
     },
@@ -53,7 +45,7 @@ export const PATHWAY: PathwayInput = {
       type: 'say',
       data: {
         title: 'Confirm the wish',
-        prompt: 'One {{ wish }}, with pleasure. See you tomorrow at seven.',
+        prompt: 'One {{ wish }}, with pleasure.',
       },
       position: { x: -160, y: 480 },
     },
@@ -106,8 +98,8 @@ export const CALLEE: BehaviourInput = {
     { do: 'listen', quietMs: 500 },
     { do: 'say', text: 'Yes, sure.' },
     { do: 'listen', quietMs: 500 },
-    { do: 'say', text: 'Yes, please keep it.' },
-    { do: 'cut_in', afterMs: 2600, text: 'A birthday cake, please.' },
+    { do: 'say', text: 'Yes, keep it.' },
+    { do: 'cut_in', afterMs: 2000, text: 'A birthday cake, please.' },
   ],
   stays: true,
 };

@@ -33,7 +33,7 @@ export function createScreen({ write, hasColour }: ScreenDeps): Screen {
     title: (text) => write(`\n${paint('bold', text)}\n`),
     step: (name, text) => write(`  ${paint('green', '✓')} ${name.padEnd(NAME_WIDTH)} ${text}\n`),
     line(atMs, who, text) {
-      const time = `${(atMs / 1000).toFixed(1)} s`.padStart(8);
+      const time = seconds(atMs).padStart(8);
       write(`${paint('dim', time)}  ${paint(COLOUR_OF[who], who.padEnd(7))} ${text}\n`);
     },
     table(rows) {
@@ -59,4 +59,8 @@ export function alignColumns(rows: readonly (readonly string[])[]): string[] {
       )
       .join('  '),
   );
+}
+
+export function seconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(1)} s`;
 }

@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { parseWav } from '../media/wav/wav.ts';
+import { WEBHOOK_EVENT_NAMES } from '../webhooks/events.ts';
+import { DemoError } from './demoError.ts';
+import { endWords } from './follow.ts';
+import { type History, latencyTable, transcriptText } from './history.ts';
+import type { WebhookReceiver } from './receiver.ts';
+import { type Screen, seconds } from './screen.ts';
+import type { DemoProject } from './setUp.ts';
+
+export interface ResultDeps {
+  readonly history: History;
+  readonly receiver: Pick<WebhookReceiver, 'events' | 'refused'>;
+  readonly project: Pick<DemoProject, 'api'>;
+  readonly screen: Screen;
+  /** For the transcript and the recording. */
+  readonly folder: string;
+}
+
+/**
+ * Shows what came of a call that is over, and holds it against what should have come.
+ *
+ * @throws {DemoError} When it was not completed, its webhooks are not the four in their order, or its recording is none.
+ */
+export async function showResults(deps: ResultDeps): Promise<void> {
+  const { history, receiver, screen } = deps;
+  if (history.call.status !== 'completed') {
+    throw new DemoError(`The call did not come about: ${endWords(history)}.`);
+  }
+  showWebhooks(receiver, screen);
+  showFigures(history, screen);
+  screen.title('What is left of it');
+  await keepTranscript(deps);
+  await keepRecording(deps);
+}
+
+function showWebhooks({ events, refused }: ResultDeps['receiver'], screen: Screen): void {
+  screen.title('Webhooks, in the order in which they came');
+  const order = events.map(({ event }) => event);
+  for (const name of order) screen.step(name, 'signature verified');
+  if (refused.length > 0) throw new DemoError(`Webhooks were refused: ${refused.join('; ')}.`);
+  if (order.join() !== WEBHOOK_EVENT_NAMES.join()) {
+    throw new DemoError(`The webhooks should have been ${WEBHOOK_EVENT_NAMES.join(', ')}.`);
+  }
+}
+
+function showFigures({ messages, call }: History, screen: Screen): void {
+  screen.title('What each answer waited for, in milliseconds');
+  screen.table(latencyTable(messages));
+  if (!call.mediaFigures) return;
+  const { codec, packetsReceived, packetsLost, mos } = call.mediaFigures;
+  const quality = mos === null ? '' : `, MOS ${mos.toFixed(1)}`;
+  screen.note(`${codec}: ${packetsReceived} packets received, ${packetsLost} lost${quality}`);
+}
+
+async function keepTranscript({ history, screen, folder }: ResultDeps): Promise<void> {
+  const file = join(folder, 'transcript.txt');
+  await writeFile(file, transcriptText(history.messages));
+  screen.step('transcript', file);
+}
+
+/** Fetches the recording by its signed address, as a user's system does that was told of it. */
+async function keepRecording({ history, project, screen, folder }: ResultDeps): Promise<void> {
+  const { recording } = history.call;
+  if (recording?.status !== 'ready' || recording.url === undefined) {
+    throw new DemoError(`There is no recording: ${recording?.error ?? 'it was not made ready'}.`);
+  }
+  const bytes = await project.api.download(recording.url);
+  const { channels, sampleRateHz, samples } = parseWav(bytes);
+  const durationMs = (samples.length * 1000) / channels / sampleRateHz;
+  if (channels !== 2 || durationMs === 0) {
+    throw new DemoError('The recording is no stereo file with sound in it.');
+  }
+  const file = join(folder, 'call.wav');
+  await writeFile(file, bytes);
+  screen.step('recording', `${file} (${seconds(durationMs)}, callee left, agent right)`);
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+
+import { type Config, loadConfig } from '../config/config.ts';
+import { addressTowards } from './localAddress.ts';
+import type { DemoOptions } from './options.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Free ports, nothing of this machine's own service, and an end within seconds. */
+const ALWAYS = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  SIP_PORT: '0',
+  MEDIA_WORKERS: '1',
+  ALLOW_INSECURE_WEBHOOKS: 'true',
+  DRAIN_SECONDS: '2',
+  FINALIZE_TIMEOUT_SECONDS: '30',
+};
+const OFFLINE = {
+  CHAT_PROVIDER: 'local',
+  STT_PROVIDER: 'local',
+  TTS_PROVIDER: 'local',
+  EMBEDDING_PROVIDER: 'local',
+};
+/** What a user's own settings may say of the models, and of the way to a trunk. */
+const OF_MODELS = [
+  'OPENAI_API_KEY',
+  'OPENAI_BASE_URL',
+  'CHAT_MODEL_SMART',
+  'CHAT_MODEL_BALANCE',
+  'CHAT_MODEL_TURBO',
+  'MODEL_TIMEOUT_SECONDS',
+  'STT_MODEL',
+  'TTS_MODEL',
+  'TTS_VOICE',
+];
+const OF_TRUNKS = ['SIP_HOST', 'PUBLIC_IP', 'SIP_TLS_CA_FILE', 'SIP_TLS_VERIFY'];
+
+/**
+ * The settings of the demo's service: all by default, but for what a user's own trunk or models need.
+ *
+ * @throws {ConfigurationError} When one of the user's is wrong. @throws {DemoError} When there is no way to the trunk.
+ */
+export async function demoConfig(
+  { useOpenAi, call }: Pick<DemoOptions, 'useOpenAi' | 'call'>,
+  environment: Environment,
+  service: { readonly folder: string; readonly adminToken: string },
+): Promise<Config> {
+  const taken = [...(useOpenAi ? OF_MODELS : []), ...(call ? OF_TRUNKS : [])];
+  const given = Object.fromEntries(taken.map((name) => [name, environment[name]]));
+  return loadConfig({
+    ...(useOpenAi ? {} : OFFLINE),
+    ...(call ? { SIP_HOST: await addressTowards(call.trunk.host, call.trunk.port) } : {}),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value?.trim())),
+    ...ALWAYS,
+    DATA_DIR: join(service.folder, 'data'),
+    CALLWAY_ADMIN_TOKEN: service.adminToken,
+  });
+}
