@@ -203,10 +203,7 @@ function calleeUri({ toNumber, fromNumber, asGiven }: DialRequest, trunk: TrunkA
   return dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
 }
 
-function inviteHeaders(
-  request: DialRequest,
-  own: OwnIdentity,
-): Record<string, string> {
+function inviteHeaders(request: DialRequest, own: OwnIdentity): Record<string, string> {
   const { trunk } = request;
   const added = Object.entries(trunk.headers).filter(([name]) => !OURS.has(name.toLowerCase()));
   return {

@@ -6,7 +6,7 @@ import { callees } from '../../scenarios/callees.ts';
 import { freePort } from '../../sip/support/sipp.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
-import { newNumber } from './support/line.ts';
+import { firstWord, newNumber } from './support/line.ts';
 import { ALL_EVENTS, UNRECORDED } from './support/webhooks.ts';
 
 const TIMEOUT = 90_000;
@@ -50,7 +50,12 @@ describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT
     const call = await line.call({ toNumber });
     const seen = await line.over(call);
     expect([seen.status, seen.endReason, seen.sip?.code]).toEqual([status, endReason, code]);
-    expect(seen).toMatchObject({ answeredAt: null, durationMs: 0, recording: null, trunkId: line.trunkIds[0] });
+    expect(seen).toMatchObject({
+      answeredAt: null,
+      durationMs: 0,
+      recording: null,
+      trunkId: line.trunkIds[0],
+    });
     expect((await callee.ended).exitCode).toBe(0);
     expect(await line.finalized(call)).toEqual(UNRECORDED);
     const told = { callId: call.callId, status, durationMs: 0, sip: { code } };
@@ -63,7 +68,7 @@ describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT
   });
 
   test('rings out: CANCEL after the ring timeout', async () => {
-    const callee = await startCallee(callees.rings);
+    const callee = await startCallee(callees.isGivenUp);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ ringTimeoutSeconds: 1 });
     const seen = await line.over(call);
@@ -116,12 +121,17 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
     const line = await installation().makeLine({ trunks: [{ port: first.port }, { port: second.port }] });
     const call = await line.call();
     const seen = await line.over(call);
-    expect([seen.status, seen.endReason, seen.trunkId]).toEqual(['completed', 'caller_hangup', line.trunkIds[1]]);
+    expect([seen.status, seen.endReason, seen.trunkId]).toEqual([
+      'completed',
+      'caller_hangup',
+      line.trunkIds[1],
+    ]);
     expect([(await first.ended).exitCode, (await second.ended).exitCode]).toEqual([0, 0]);
     expect(await line.finalized(call)).toEqual(ALL_EVENTS);
-    const trace = (await line.api('GET', `/calls/${call.callId}/sip-trace`)).body.messages;
-    const invites = trace.filter(({ text }: { text: string }) => text.startsWith('INVITE'));
-    expect(invites.map(({ remote }: { remote: string }) => remote)).toEqual([
+    const invites = (await line.trace(call, /^INVITE .*INVITE /)).filter(({ text }) =>
+      text.startsWith('INVITE'),
+    );
+    expect(invites.map(({ remote }) => remote)).toEqual([
       `127.0.0.1:${first.port}`,
       `127.0.0.1:${second.port}`,
     ]);
@@ -167,18 +177,35 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
         messages: [{ role: 'assistant', content: expect.any(String) }],
       },
     ]);
-    const trace = (await line.api('GET', `/calls/${call.callId}/sip-trace`)).body.messages;
-    const lines = trace.map(({ direction, text }: { direction: string; text: string }) => {
-      const [, word] = /^(?:SIP\/2\.0 )?(\w+)/.exec(text) ?? [];
-      return `${direction} ${word}`;
-    });
-    expect(lines).toEqual(['out INVITE', 'in 180', 'in 200', 'out ACK', 'in BYE', 'out 200']);
+    const trace = await line.trace(call, /BYE .*200 /);
+    expect(trace.map(({ direction, text }) => `${direction} ${firstWord(text)}`)).toEqual([
+      'out INVITE',
+      'in 180',
+      'in 200',
+      'out ACK',
+      'in BYE',
+      'out 200',
+    ]);
     const history = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
     expect(history).toMatchObject({ channel: 'phone', call: { id: call.callId, status: 'completed' } });
     const statuses = history.events.flatMap(({ type, data }: { type: string; data: { status: string } }) =>
       type === 'call_status' ? [data.status] : [],
     );
     expect(statuses).toEqual(['queued', 'dialing', 'ringing', 'in_progress', 'completed']);
+  });
+
+  test.each([
+    ['as_given', (local: string) => local],
+    ['e164', (local: string) => `+886${local.slice(1)}`],
+    ['national', (local: string) => local],
+  ])('is dialled %s as its trunk wants it', async (numberFormat, written) => {
+    const callee = await startCallee(callees.refuses(486));
+    const line = await installation().makeLine({ trunks: [{ port: callee.port, numberFormat }] });
+    const toNumber = newNumber();
+    const call = await line.call({ toNumber });
+    await line.over(call);
+    const [invite] = await line.trace(call, /^INVITE /);
+    expect(invite?.text).toMatch(new RegExp(`^INVITE sip:\\${written(toNumber)}@`.replace('\\0', '0')));
   });
 
   test('is hung up by the API', async () => {
@@ -215,7 +242,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     const seen = await line.over(call);
     expect([seen.status, seen.endReason]).toEqual(['completed', 'api_hangup']);
     expect((await callee.ended).exitCode).toBe(0);
-    const trace = JSON.stringify((await line.api('GET', `/calls/${call.callId}/sip-trace`)).body);
+    const trace = JSON.stringify(await line.trace(call, /BYE /));
     expect(trace).toContain('Proxy-Authorization');
     expect(trace).not.toMatch(/response=\\?"[0-9a-f]{32}/);
   });

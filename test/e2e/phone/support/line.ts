@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 
-import { type ApiAnswer, type ApiRequest, createClient, type TestProject } from '../../../support/gateway.ts';
+import type { ApiAnswer, ApiRequest, createClient, TestProject } from '../../../support/gateway.ts';
 import type { WebhookReceiver } from './webhooks.ts';
 import { ALL_EVENTS } from './webhooks.ts';
 
@@ -31,8 +31,21 @@ export interface Line extends TestProject {
   until(call: Placed, ...statuses: string[]): ReturnType<Line['shown']>;
   /** Waits until all is over, and shows the call. */
   over(call: Placed): ReturnType<Line['shown']>;
+  /** Waits until the trace's first words match, and gives it. */
+  trace(call: Placed, pattern: RegExp): Promise<TraceLine[]>;
   /** Waits for the last event; the names of all that came, in their order. */
   finalized(call: Placed): Promise<string[]>;
+}
+
+export interface TraceLine {
+  readonly direction: 'in' | 'out';
+  readonly remote: string;
+  readonly text: string;
+}
+
+/** Its method or status. */
+export function firstWord(text: string): string | undefined {
+  return /^(?:SIP\/2\.0 )?(\w+)/.exec(text)?.[1];
 }
 
 const FINAL = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
@@ -52,7 +65,9 @@ export function newNumber(): string {
 }
 
 const GREETING = {
-  nodes: [{ id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello, this is the test line."' } }],
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello, this is the test line."' } },
+  ],
   edges: [],
 };
 
@@ -86,7 +101,9 @@ export async function makeLine(
     const body = { name: 'Carrier', host: '127.0.0.1', optionsIntervalSeconds: 0, ...trunk };
     trunkIds.push((await made(api('POST', '/trunks', body))).id);
   }
-  const number = await made(api('POST', '/phone-numbers', { number: newNumber(), trunkIds, ...options.number }));
+  const number = await made(
+    api('POST', '/phone-numbers', { number: newNumber(), trunkIds, ...options.number }),
+  );
 
   const order: Line['order'] = (more = {}, request = {}) =>
     client.api('POST', '/v1/calls/outbound', {
@@ -116,6 +133,12 @@ export async function makeLine(
     shown,
     until,
     over: (call) => until(call, ...FINAL),
+    trace: ({ callId }, pattern) =>
+      vi.waitFor(async () => {
+        const messages: TraceLine[] = (await api('GET', `/calls/${callId}/sip-trace`)).body.messages;
+        expect(messages.map(({ text }) => `${firstWord(text)} `).join('')).toMatch(pattern);
+        return messages;
+      }, SLOW),
     async finalized({ sessionId }) {
       const events = () => webhooks.of(sessionId).map(({ event }): string => event);
       await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);

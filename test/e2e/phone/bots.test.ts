@@ -1,0 +1,186 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { parseTelephoneEvent } from '../../../src/media/dtmf/event.ts';
+import { CODECS, read } from '../../media/session/harness.ts';
+import { tone } from '../../media/signals.ts';
+import { callees } from '../../scenarios/callees.ts';
+import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { type Bot, type BotTalk, type Dialect, startBot } from './support/bot.ts';
+import { startCallee } from './support/callee.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, type Placed, SLOW } from './support/line.ts';
+import { toneMs } from './support/tones.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+const PHONE_HZ = 440;
+const BOT_HZ = 1000;
+
+/** Packets of digits: three while the key is down, three at its end. @see RFC 4733 section 2.5.1 */
+function press(phone: RtpPhone, code: number, port: number): void {
+  const { timestamp } = phone.phone;
+  for (const [end, ticks] of [
+    [0, 160],
+    [0, 320],
+    [0, 480],
+    [0x80, 640],
+    [0x80, 640],
+    [0x80, 640],
+  ] as const) {
+    const payload = Uint8Array.of(code, end | 10, ticks >> 8, ticks & 0xff);
+    phone.send(phone.phone.packet(101, payload, timestamp), port);
+  }
+}
+
+/** Keys that came, each once. */
+function keysOf({ received }: RtpPhone): number[] {
+  const keys = new Map<number, number>();
+  for (const { bytes } of received) {
+    const packet = read(bytes);
+    const event = packet.payloadType === 101 ? parseTelephoneEvent(packet.payload()) : undefined;
+    if (event) keys.set(packet.timestamp, event.code);
+  }
+  return [...keys.values()];
+}
+
+interface BotCall {
+  readonly line: Line;
+  readonly call: Placed;
+  readonly phone: RtpPhone;
+  readonly phonePort: number;
+  readonly bot: Bot;
+  readonly talk: BotTalk;
+  readonly callee: Awaited<ReturnType<typeof startCallee>>;
+}
+
+/** A call that SIPp answers, whose audio is this test's own phone on one side and a bot on the other. */
+async function callBot(dialect: Dialect): Promise<BotCall> {
+  const phone = await startRtpPhone(CODECS.PCMU, tone(8000, PHONE_HZ, 8000));
+  onTestFinished(() => phone.close());
+  const bot = await startBot(dialect);
+  const callee = await startCallee(callees.answers, { mediaPort: phone.port });
+  const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+  const call = await line.call({ media: { url: bot.url, dialect } });
+  const talk = await bot.talk();
+  const phonePort = await phone.talkBack();
+  return { line, call, phone, phonePort, bot, talk, callee };
+}
+
+const heardByPhone = (phone: RtpPhone) => toneMs(phone.phone.hear(phone.received), 8000, BOT_HZ);
+
+describe.skipIf(skip).each(['twilio', 'callway'] as const)(
+  'a bot that speaks %s',
+  { timeout: TIMEOUT },
+  (dialect) => {
+    test('hears the phone and is heard, is told when that was, and ends the call', async () => {
+      const { line, call, phone, talk, callee } = await callBot(dialect);
+      const { sampleRateHz } = talk;
+      expect(sampleRateHz).toBe(8000);
+      const { callId, sessionId } = call;
+      const told = { callId, sessionId, projectId: line.id, fromNumber: line.number, direction: 'outbound' };
+      expect(talk.start.customParameters).toMatchObject(told);
+      expect(talk.socket.protocol).toBe(dialect === 'callway' ? 'audio.callway.v1' : '');
+      await vi.waitFor(
+        () => expect(toneMs(talk.heard(), sampleRateHz, PHONE_HZ)).toBeGreaterThan(1000),
+        SLOW,
+      );
+
+      const beganMs = performance.now();
+      talk.say(tone(sampleRateHz, BOT_HZ, 0.6 * sampleRateHz));
+      talk.send({ event: 'mark', mark: { name: 'said' } });
+      const mark = await talk.text('mark');
+      expect(performance.now() - beganMs).toBeGreaterThan(550);
+      expect(mark.mark.name).toBe('said');
+      await vi.waitFor(() => expect(heardByPhone(phone)).toBeGreaterThanOrEqual(560), SLOW);
+      expect(heardByPhone(phone)).toBeLessThanOrEqual(620);
+
+      talk.socket.close();
+      const seen = await line.over(call);
+      expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
+      expect(seen.mediaFigures.codec).toBe('PCMU');
+      expect((await callee.ended).exitCode).toBe(0);
+    });
+
+    test('is silent at once when it clears', async () => {
+      const { line, call, phone, talk } = await callBot(dialect);
+      talk.say(tone(talk.sampleRateHz, BOT_HZ, 20 * talk.sampleRateHz));
+      talk.send({ event: 'mark', mark: { name: 'never heard' } });
+      await vi.waitFor(() => expect(heardByPhone(phone)).toBeGreaterThan(200), SLOW);
+      talk.send({ event: 'clear' });
+      const mark = await talk.text('mark');
+      expect(mark.mark.name).toBe('never heard');
+      // By the stream's own clock, so that a slow machine changes nothing.
+      if (dialect === 'callway') {
+        expect(mark.mark.outcome).toBe('cleared');
+        const { position } = await talk.text('cleared');
+        const playedMs = (position.playedSamples * 1000) / talk.sampleRateHz;
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        expect(Math.abs(heardByPhone(phone) - playedMs)).toBeLessThanOrEqual(40);
+      }
+      const soon = phone.received.length + 10;
+      await vi.waitFor(() => expect(phone.received.length).toBeGreaterThan(soon), SLOW);
+      const after = phone.phone.hear(phone.received.slice(soon));
+      expect(toneMs(after, 8000, BOT_HZ)).toBe(0);
+      await line.api('POST', `/calls/${call.callId}/hangup`);
+      expect((await line.over(call)).endReason).toBe('api_hangup');
+      await talk.text('stop');
+      await talk.closed;
+    });
+
+    test('gets the phone’s keys, and presses keys itself', async () => {
+      const { line, call, phone, phonePort, talk } = await callBot(dialect);
+      await vi.waitFor(() => expect(talk.heard().length).toBeGreaterThan(1600), SLOW);
+      press(phone, 5, phonePort);
+      expect((await talk.text('dtmf')).dtmf.digit).toBe('5');
+      talk.send({ event: 'dtmf', dtmf: { digits: '4#' } });
+      await vi.waitFor(() => expect(keysOf(phone)).toEqual([4, 11]), SLOW);
+      talk.socket.close(1000);
+      await line.over(call);
+    });
+
+    test('whose connection breaks is not called again: the call ends', async () => {
+      const { line, call, talk, bot } = await callBot(dialect);
+      let isCalledAgain = false;
+      void bot.talk().then(() => {
+        isCalledAgain = true;
+      });
+      talk.socket.terminate();
+      const seen = await line.over(call);
+      expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
+      expect(isCalledAgain).toBe(false);
+    });
+
+    test('is told when the callee hangs up', async () => {
+      const bot = await startBot(dialect);
+      const callee = await startCallee(callees.hangsUpLater, { durationMs: 1000 });
+      const line = await installation().makeLine({
+        trunks: [{ port: callee.port }],
+        number: { media: { url: bot.url, dialect } },
+      });
+      const call = await line.call();
+      const talk = await bot.talk();
+      await talk.text('stop');
+      await talk.closed;
+      const seen = await line.over(call);
+      expect([seen.status, seen.endReason]).toEqual(['completed', 'caller_hangup']);
+    });
+  },
+);
+
+describe.skipIf(skip)('a bot that nobody runs', { timeout: TIMEOUT }, () => {
+  test('lets the callee wait for a few seconds only', async () => {
+    const callee = await startCallee(callees.answers);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call({ media: { url: 'ws://127.0.0.1:9/', dialect: 'twilio' } });
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
+    const { events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: 'error',
+        data: expect.objectContaining({ code: 'engine_unavailable' }),
+      }),
+    );
+  });
+});

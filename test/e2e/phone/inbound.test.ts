@@ -1,0 +1,149 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { CODECS } from '../../media/session/harness.ts';
+import { tone } from '../../media/signals.ts';
+import { callers } from '../../scenarios/callers.ts';
+import { freePort, runSipp, type SippRun } from '../../sip/support/sipp.ts';
+import { startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { startBot } from './support/bot.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
+import { soundMs, toneMs } from './support/tones.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation();
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+const LOCAL_NUMBER = newNumber();
+const NUMBER = `+886${LOCAL_NUMBER.slice(1)}`;
+const CALLER_HZ = 440;
+
+/** A line whose number takes calls from this machine. */
+function inboundLine(trunk: object = {}, number: object = {}): Promise<Line> {
+  return installation().makeLine({
+    trunks: [{ port: 5999, inboundCidrs: ['127.0.0.1/32'], ...trunk }],
+    number: { inboundEnabled: true, ...number },
+  });
+}
+
+async function ring(user: string, scenario: string, more: Partial<SippRun> = {}) {
+  const { sipPort } = installation();
+  const remote = `127.0.0.1:${sipPort}`;
+  const localPort = await freePort();
+  return { localPort, ended: runSipp({ scenario, user, remote, localPort, calls: 1, ...more }) };
+}
+
+/** The one call that came in. */
+const came = (line: Line): Promise<Placed> =>
+  vi.waitFor(async () => {
+    const { data } = (await line.api('GET', '/calls?direction=inbound')).body;
+    expect(data).toHaveLength(1);
+    return { callId: data[0].id, sessionId: data[0].sessionId };
+  }, SLOW);
+
+async function startPhone(says: Int16Array) {
+  const phone = await startRtpPhone(CODECS.PCMU, says);
+  onTestFinished(() => phone.close());
+  return phone;
+}
+
+describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
+  test('is greeted by the agent, and all is told as of any call', async () => {
+    // Somebody who speaks is not spoken to.
+    const phone = await startPhone(new Int16Array(8000));
+    const line = await inboundLine();
+    const caller = await ring(line.number, callers.hungUpOn, { mediaPort: phone.port });
+    await phone.talkBack();
+    const heardMs = () => soundMs(phone.phone.hear(phone.received), 8000);
+    await vi.waitFor(() => expect(heardMs()).toBeGreaterThan(500), SLOW);
+    const call = await came(line);
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect((await caller.ended).exitCode).toBe(0);
+    const seen = await line.over(call);
+    expect(seen).toMatchObject({
+      direction: 'inbound',
+      status: 'completed',
+      endReason: 'api_hangup',
+      toNumber: line.number,
+      trunkId: line.trunkIds[0],
+    });
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    const [first] = installation().webhooks.of(call.sessionId);
+    expect(first).toMatchObject({ channel: 'phone', call: { direction: 'inbound' } });
+  });
+
+  test('is hung up on by the API', async () => {
+    const line = await inboundLine();
+    const caller = await ring(line.number, callers.hungUpOn);
+    const call = await came(line);
+    await line.until(call, 'in_progress');
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect((await caller.ended).exitCode).toBe(0);
+    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
+  });
+
+  test('reaches a number that is dialled as it is in the country', async () => {
+    const line = await inboundLine({}, { number: LOCAL_NUMBER });
+    const caller = await ring(LOCAL_NUMBER, callers.answered, { durationMs: 200 });
+    const call = await came(line);
+    expect((await caller.ended).exitCode).toBe(0);
+    expect(await line.over(call)).toMatchObject({ toNumber: NUMBER, endReason: 'caller_hangup' });
+  });
+
+  test('talks to the number’s own bot', async () => {
+    const [phone, bot] = [await startPhone(tone(8000, CALLER_HZ, 8000)), await startBot('twilio')];
+    const line = await inboundLine({}, { media: { url: bot.url, dialect: 'twilio' } });
+    const caller = await ring(line.number, callers.hungUpOn, { mediaPort: phone.port });
+    const talk = await bot.talk();
+    expect(talk.start.customParameters.direction).toBe('inbound');
+    await phone.talkBack();
+    await vi.waitFor(() => expect(toneMs(talk.heard(), 8000, CALLER_HZ)).toBeGreaterThan(400), SLOW);
+    talk.socket.close();
+    expect((await caller.ended).exitCode).toBe(0);
+    expect((await line.over(await came(line))).endReason).toBe('agent_hangup');
+  });
+
+  test.each([
+    ['of an unknown number', async () => '+886900000000'],
+    [
+      'of a number that takes no calls',
+      async () => (await inboundLine({}, { inboundEnabled: false })).number,
+    ],
+  ])('%s is told that there is none', async (_what, number) => {
+    await inboundLine();
+    const caller = await ring(await number(), callers.refused(404));
+    expect((await caller.ended).exitCode).toBe(0);
+  });
+
+  test('from an address of no trunk is refused', async () => {
+    const line = await inboundLine();
+    const caller = await ring(line.number, callers.refused(403), { extra: ['-i', '127.0.0.2'] });
+    expect((await caller.ended).exitCode).toBe(0);
+    expect((await line.api('GET', '/calls')).body.pagination.total).toBe(0);
+  });
+
+  test('finds a trunk whose channels are taken busy', async () => {
+    const line = await inboundLine({ maxChannels: 1 });
+    const first = await ring(line.number, callers.hungUpOn);
+    const call = await came(line);
+    await line.until(call, 'in_progress');
+    const second = await ring(line.number, callers.refused(486));
+    expect((await second.ended).exitCode).toBe(0);
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    expect((await first.ended).exitCode).toBe(0);
+    await line.over(call);
+    const third = await ring(line.number, callers.answered, { durationMs: 100 });
+    expect((await third.ended).exitCode).toBe(0);
+  });
+
+  test('that gives up as the answer comes leaves nothing behind', async () => {
+    const line = await inboundLine({ maxChannels: 1 });
+    const caller = await ring(line.number, callers.cancelsTooLate);
+    const call = await came(line);
+    expect((await caller.ended).exitCode).toBe(0);
+    expect((await line.over(call)).endReason).toBe('caller_hangup');
+    await line.finalized(call);
+    const health = (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
+    expect(health.channelsInUse).toBe(0);
+  });
+});

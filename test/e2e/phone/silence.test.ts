@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest';
+
+import { callees } from '../../scenarios/callees.ts';
+import { startCallee } from './support/callee.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation({ MEDIA_TIMEOUT_SECONDS: '1' });
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+describe.skipIf(skip)('a call', { timeout: TIMEOUT }, () => {
+  test('whose peer sends no audio at all is hung up', async () => {
+    const callee = await startCallee(callees.answers);
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call();
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason]).toEqual(['completed', 'media_timeout']);
+    expect(seen.durationMs).toBeGreaterThanOrEqual(900);
+    expect((await callee.ended).exitCode).toBe(0);
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+  });
+});

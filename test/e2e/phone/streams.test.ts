@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+
+import { record } from '../../bridge/support/socketPair.ts';
+import { type Dialect, streamEnd } from './support/bot.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { SLOW } from './support/line.ts';
+import { soundMs } from './support/tones.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation({ ROLES: 'api,worker,voice' });
+const STREAM_ID = 'MZ0123456789';
+
+/** A foreign carrier that opens the stream it was given. */
+async function connect(url: string, dialect: Dialect, sampleRateHz: number) {
+  const socket = new WebSocket(url, dialect === 'callway' ? ['audio.callway.v1'] : []);
+  onTestFinished(() => socket.terminate());
+  const recorded = record(socket);
+  await once(socket, 'open');
+  const end = streamEnd(socket, recorded, dialect, sampleRateHz, STREAM_ID);
+  const encoding = dialect === 'twilio' ? 'audio/x-mulaw' : 'audio/l16;endianness=little';
+  const mediaFormat = { encoding, sampleRate: sampleRateHz, channels: 1 };
+  socket.send(JSON.stringify({ event: 'connected', protocol: 'Call', version: '1.0.0' }));
+  end.send({
+    event: 'start',
+    start: { streamSid: STREAM_ID, callSid: 'CA1', tracks: ['inbound'], mediaFormat },
+  });
+  const timer = setInterval(() => end.say(new Int16Array(sampleRateHz / 50)), 20);
+  const closed = once(socket, 'close').then(([code]) => {
+    clearInterval(timer);
+    return code as number;
+  });
+  return { ...end, socket, closed };
+}
+
+async function statusOf(url: string): Promise<number | undefined> {
+  const socket = new WebSocket(url);
+  socket.on('error', () => undefined);
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  response.resume();
+  socket.terminate();
+  return response.statusCode;
+}
+
+describe('a stream of a foreign carrier', { timeout: TIMEOUT }, () => {
+  test.each([
+    ['twilio', 8000],
+    ['callway', 16_000],
+  ] as const)('in %s hears the agent, and ends its session', async (dialect, sampleRateHz) => {
+    const line = await installation().makeLine({ trunks: [] });
+    const opened = await line.api('POST', '/media-streams', { dialect, variables: { name: 'Ada' } });
+    expect(opened.status).toBe(201);
+    const { url, sessionId } = opened.body;
+    const stream = await connect(url, dialect, sampleRateHz);
+    await vi.waitFor(() => expect(soundMs(stream.heard(), sampleRateHz)).toBeGreaterThan(500), SLOW);
+    const { state } = (await line.api('GET', `/sessions/${sessionId}`)).body;
+    expect(state).toMatchObject({ channel: 'web', variables: { name: 'Ada' } });
+    expect(await statusOf(url)).toBe(401);
+    stream.send({ event: 'stop', stop: { callSid: 'CA1' } });
+    await stream.closed;
+    const events = await line.finalized({ callId: '', sessionId });
+    expect(events).toEqual(['session.ended', 'session.finalized']);
+    const history = (await line.api('GET', `/session-history/${sessionId}`)).body;
+    expect(history.messages[0]).toMatchObject({ role: 'assistant' });
+  });
+
+  test('without a ticket, or with one that was made up, is refused before the upgrade', async () => {
+    const base = installation().gateway.url.replace(/^http/, 'ws');
+    expect(await statusOf(`${base}/v1/media-streams`)).toBe(401);
+    expect(await statusOf(`${base}/v1/media-streams/${'A'.repeat(32)}`)).toBe(401);
+  });
+});

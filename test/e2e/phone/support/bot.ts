@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+import { readL16, writeL16 } from '../../../../src/bridge/l16.ts';
+import { pcmu } from '../../../../src/media/codecs/g711.ts';
+import { record } from '../../../bridge/support/socketPair.ts';
+
+export type Dialect = 'twilio' | 'callway';
+
+/** A user's own bot: a WebSocket server that the gateway calls. */
+export interface Bot {
+  readonly url: string;
+  /** The next talk that begins. */
+  talk(): Promise<BotTalk>;
+}
+
+export interface BotTalk extends StreamEnd {
+  readonly socket: WebSocket;
+  /** The fields of its `start`. */
+  // biome-ignore lint/suspicious/noExplicitAny: what the gateway says is what the tests look into
+  readonly start: any;
+  /** Close code, once it is closed. */
+  readonly closed: Promise<number>;
+}
+
+/** What either end of a stream hears and says. */
+export interface StreamEnd {
+  readonly sampleRateHz: number;
+  // biome-ignore lint/suspicious/noExplicitAny: text messages of either dialect
+  readonly messages: readonly any[];
+  /** The first message of this event, once it is there. */
+  // biome-ignore lint/suspicious/noExplicitAny: text messages of either dialect
+  text(event: string): Promise<any>;
+  /** All audio so far. */
+  heard(): Int16Array;
+  say(samples: Int16Array): void;
+  send(message: object): void;
+}
+
+export async function startBot(dialect: Dialect): Promise<Bot> {
+  const server = new WebSocketServer({
+    host: '127.0.0.1',
+    port: 0,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has('audio.callway.v1') ? 'audio.callway.v1' : false),
+  });
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    for (const socket of server.clients) socket.terminate();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const connections: { socket: WebSocket; recorded: ReturnType<typeof record> }[] = [];
+  // Recorded from the first moment: `start` comes with the connection.
+  server.on('connection', (socket) => connections.push({ socket, recorded: record(socket) }));
+  let taken = 0;
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/bot`,
+    async talk() {
+      const index = taken++;
+      while (connections.length <= index) await once(server, 'connection');
+      const connection = connections[index];
+      if (!connection) throw new Error('no connection');
+      const { socket, recorded } = connection;
+      const { start, streamSid } = (await recorded.text('start')) as {
+        start: BotTalk['start'];
+        streamSid: string;
+      };
+      const closed = once(socket, 'close').then(([code]) => code as number);
+      const end = streamEnd(socket, recorded, dialect, start.mediaFormat.sampleRate, streamSid);
+      return { ...end, socket, start, closed };
+    },
+  };
+}
+
+/** Reads and writes a stream's audio by its dialect. */
+export function streamEnd(
+  socket: WebSocket,
+  recorded: ReturnType<typeof record>,
+  dialect: Dialect,
+  sampleRateHz: number,
+  streamSid: string,
+): StreamEnd {
+  const codec = pcmu.open();
+  const send = (message: object) => socket.send(JSON.stringify({ streamSid, ...message }));
+  const pieces = () =>
+    recorded.messages.flatMap((message) => {
+      if (Buffer.isBuffer(message)) return dialect === 'callway' ? [readL16(message)] : [];
+      if (message.event !== 'media') return [];
+      const bytes = Buffer.from((message.media as { payload: string }).payload, 'base64');
+      const samples = new Int16Array(bytes.length);
+      codec.decode(bytes, samples);
+      return [samples];
+    });
+  return {
+    sampleRateHz,
+    messages: recorded.messages,
+    text: recorded.text,
+    heard: () => Int16Array.from(pieces().flatMap((piece) => [...piece])),
+    send,
+    say(samples) {
+      if (dialect === 'callway') return socket.send(writeL16(samples));
+      const bytes = new Uint8Array(samples.length);
+      codec.encode(samples, bytes);
+      send({ event: 'media', media: { payload: Buffer.from(bytes).toString('base64') } });
+    },
+  };
+}
