@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { aptPackages } from '../../scripts/lib/systemParts.mjs';
 import { settings } from '../../src/config/settings.ts';
 
 interface Service {
@@ -76,6 +77,11 @@ test('the image runs Node itself as process 1, not as root, and can tell whether
   expect(lastStage).toMatch(/^CMD \["node", "dist\/src\/main\.js"\]$/m);
   expect(lastStage).toMatch(/^HEALTHCHECK [\s\S]*\/healthz/m);
   expect(lastStage).toMatch(/NODE_ENV=production/);
+});
+
+test('the image hears callers without any endpoint', () => {
+  const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+  expect(lastStage).toContain(`--no-install-recommends ${aptPackages(['pocketsphinx'], 16).join(' ')}`);
 });
 
 test('the build context holds everything that the image copies', () => {
