@@ -33,7 +33,6 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
   const offlineSpeech = createFlite();
   closers.push(() => offlineSpeech.close());
   const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
-  const { speechToText, textToSpeech } = buildSpeech(parts, logger, closers, offlineSpeech);
   if (textToSpeech === offlineSpeech) warmUp(offlineSpeech, logger);
   const voice = createVoice({
     conversations,
@@ -54,15 +53,6 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
 }
 
 async function buildSpeech(
-/** Its threads start with the first words; whoever is called first should not wait for that. */
-function warmUp(speech: TextToSpeech, logger: Logger): void {
-  const speak = async () => {
-    for await (const _ of speech.speak({ text: 'Hello.' }, new AbortController().signal));
-  };
-  speak().catch((error: unknown) => logger.warn({ err: error }, 'the offline voice could not be tried'));
-}
-
-function buildSpeech(
   { config, clock }: VoiceParts,
   logger: Logger,
   closers: Closers,
