@@ -24,3 +24,14 @@ export function toneMs(samples: Int16Array, sampleRateHz: number, frequencyHz: n
 export function soundMs(samples: Int16Array, sampleRateHz: number): number {
   return frames(samples, sampleRateHz).filter((frame) => rootMeanSquare(frame) > AUDIBLE_RMS).length * 20;
 }
+
+/** When a tone of {@link AMPLITUDE} begins, in ms; to a few samples. @throws {Error} Where it never does. */
+export function onsetMs(samples: Int16Array, sampleRateHz: number, frequencyHz: number): number {
+  const length = sampleRateHz / 50;
+  const at = samples.findIndex((sample, index) => {
+    if (Math.abs(sample) < AMPLITUDE / 8) return false;
+    return toneMs(samples.subarray(index, index + length), sampleRateHz, frequencyHz) > 0;
+  });
+  if (at < 0) throw new Error(`no tone of ${frequencyHz} Hz`);
+  return (at * 1000) / sampleRateHz;
+}
