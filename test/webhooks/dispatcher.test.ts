@@ -13,7 +13,7 @@ import { createSigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { databases, migrated, type OpenDatabase } from '../storage/support/databases.ts';
 import { agent, ENDING, later, sessionWorld, user } from '../storage/support/sessions.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
-import { createSimulatedClock, type SimulatedClock } from '../support/simulatedClock.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const ALL: readonly WebhookEventName[] = [
   'session.ended',
@@ -23,7 +23,7 @@ const ALL: readonly WebhookEventName[] = [
 ];
 const CHAT: readonly WebhookEventName[] = ['session.ended', 'session.finalized'];
 /** What is waited for comes at once, but on a busy machine. */
-const PATIENCE = { timeout: 15_000, interval: 10 };
+const PATIENCE = { timeout: 15_000, interval: 5 };
 const ENDED_AT_MS = Date.parse(ENDING.at);
 const CALL: CallReport = {
   call: {
@@ -93,17 +93,27 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
     const clock = createSimulatedClock(ENDED_AT_MS);
     const { webhookSecrets: store, releases } = world.stores;
     const errors: unknown[] = [];
+    const busy = createBusyness();
     const deps: DispatcherDeps = {
-      outbox: world.outbox,
-      releases,
-      secrets: createSigningSecrets({ store, clock }),
-      client,
+      outbox: busy.watch(world.outbox),
+      releases: busy.watch(releases),
+      secrets: busy.watch(createSigningSecrets({ store, clock })),
+      client: busy.watch(client),
       clock,
       makeId: uuidV7,
       callReport: async () => CALL,
       onError: (error) => errors.push(error),
     };
-    return { world, clock, received, errors, deps, url, names: () => received.map(({ event }) => event) };
+    return {
+      world,
+      clock,
+      isBusy: busy.isBusy,
+      received,
+      errors,
+      deps,
+      url,
+      names: () => received.map(({ event }) => event),
+    };
   }
   type Scene = Awaited<ReturnType<typeof scene>>;
 
@@ -130,15 +140,12 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
       .length === 0;
   const untilFinished = (session: Session) =>
     vi.waitFor(async () => expect(await isFinished(session)).toBe(true), PATIENCE);
-  /** Lets time go by, second by second, so that whatever is left comes due. */
-  const untilFinishedOverTime = (session: Session, clock: SimulatedClock) =>
-    vi.waitFor(
-      async () => {
-        clock.advance(1_000);
-        expect(await isFinished(session)).toBe(true);
-      },
-      { timeout: 15_000, interval: 5 },
-    );
+  /** Lets time go by, second by second, so that whatever is left comes due; while a node is at work time stands. */
+  const untilFinishedOverTime = (session: Session, { clock, isBusy }: Scene) =>
+    vi.waitFor(async () => {
+      if (!isBusy()) clock.advance(1_000);
+      expect(await isFinished(session)).toBe(true);
+    }, PATIENCE);
   const pause = (ms = 60) => new Promise((resolve) => setTimeout(resolve, ms));
 
   test('sends a chat’s two events, signed, and leaves a record of both', async () => {
@@ -224,7 +231,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
     here.clock.advance(Date.parse(ENDING.finalizeBy) - ENDED_AT_MS - 1);
     await pause();
     expect(here.names()).toEqual(['session.ended']);
-    await untilFinishedOverTime(session, here.clock);
+    await untilFinishedOverTime(session, here);
     await here.world.outbox.tell(session.instanceId, 'call.ended', new Date(here.clock.now()));
     dispatcher.wake();
     await pause();
@@ -345,7 +352,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
       const session = await talkAndEnd(here, { evaluating: true });
       node(here, { evaluate });
       await vi.waitFor(() => expect(here.names()[0]).toBe('session.ended'), PATIENCE);
-      await untilFinishedOverTime(session, here.clock);
+      await untilFinishedOverTime(session, here);
       expect(here.names()).toEqual(CHAT);
       expect(here.received[1]?.body).not.toHaveProperty('evaluation');
       expect(here.errors).toHaveLength(1);
@@ -358,7 +365,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
       await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']), PATIENCE);
       await first.close();
       node(here, { evaluate: async () => evaluation });
-      await untilFinishedOverTime(session, here.clock);
+      await untilFinishedOverTime(session, here);
       expect(here.received[1]?.body.evaluation).toEqual(evaluation);
       expect(here.clock.now()).toBeLessThan(Date.parse(later(600_000)));
     });
@@ -426,7 +433,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
           await vi.waitFor(() => expect(mortal.isDead()).toBe(true), PATIENCE);
           await first.close();
           node(here);
-          await untilFinishedOverTime(session, here.clock);
+          await untilFinishedOverTime(session, here);
 
           // Between leave and the first byte nobody can tell whether it was sent: at most once means not again.
           const isInWindow =
@@ -450,6 +457,29 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
 });
 
 const PAGE = { limit: 50, offset: 0 };
+
+/** Knows whether any of the ports that it watches is waited for. */
+function createBusyness() {
+  let running = 0;
+  return {
+    isBusy: () => running > 0,
+    watch: <Port extends object>(port: Port): Port =>
+      new Proxy(port, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== 'function') return member;
+          return (...args: unknown[]) => {
+            const result: unknown = member.apply(target, args);
+            if (!(result instanceof Promise)) return result;
+            running += 1;
+            return result.finally(() => {
+              running -= 1;
+            });
+          };
+        },
+      }),
+  };
+}
 
 /** Ports that fail from one step on, before or after that step was done, as they do to a process that is killed. */
 function mortalDeps(deps: DispatcherDeps, death: { step: number; moment: 'before' | 'after' } | undefined) {
