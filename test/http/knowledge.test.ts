@@ -299,7 +299,7 @@ describe('a document that only parsing finds out about', () => {
 describe('chunks', () => {
   const path = () => `${knowledge.path}/datasets/${datasetId}/chunks`;
 
-  test('are shown in the order of the document, whole or in parts', { timeout: 120_000 }, async () => {
+  test('are shown in the order of the document, whole or in parts', { timeout: 300_000 }, async () => {
     const sentences = Array.from(
       { length: 520 },
       (_, index) => `This is the sentence of number ${index}, all of it.`,

@@ -2,7 +2,7 @@ import { delay } from '../../src/base/delay.ts';
 import type { ApiAnswer, TestGateway, TestProject } from './gateway.ts';
 
 /** A busy machine takes its time with the first document. */
-const SETTLED_TIMEOUT_MS = 90_000;
+const SETTLED_TIMEOUT_MS = 240_000;
 
 export interface TestKnowledge {
   readonly project: TestProject;
