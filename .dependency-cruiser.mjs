@@ -21,6 +21,7 @@ const mayImport = {
 const inner = Object.keys(mayImport);
 const adapters = ['telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage', 'files'];
 for (const adapter of adapters) mayImport[adapter] = inner;
+mayImport.metrics = inner;
 mayImport.simulator = [...inner, 'config'];
 mayImport.http = [...inner, ...adapters, 'config'].filter(
   (room) => !['storage', 'queue', 'files'].includes(room),
@@ -66,6 +67,7 @@ export default {
     },
     ...roomRules,
     onlyIn('drachtio', 'drachtio-srf', 'telephony'),
+    onlyIn('metrics', 'prom-client', '(metrics|http|gateway)'),
     onlyIn('redis', 'ioredis|bullmq', 'queue'),
     onlyIn('sql', 'pg|@electric-sql', 'storage'),
     onlyIn('openai', 'openai', 'models/openai'),

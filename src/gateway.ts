@@ -18,7 +18,8 @@ import { buildCalls } from './gateway/calls.ts';
 import { buildConversations, buildModels } from './gateway/conversation.ts';
 import { buildKnowledge } from './gateway/knowledge.ts';
 import { buildLifecycle } from './gateway/lifecycle.ts';
-import { buildMedia, callCapacity } from './gateway/media.ts';
+import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './gateway/media.ts';
+import { buildMetrics } from './gateway/metrics.ts';
 import { addressOf } from './gateway/nodeAddress.ts';
 import { buildPhone } from './gateway/phone.ts';
 import { buildRecordings } from './gateway/recordings.ts';
@@ -124,12 +125,14 @@ async function build(
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const recordings = await buildRecordings({ config, secretsKey, publicUrl, clock, closers });
   const recordingsOfCalls = callRecordings(recordings, onError);
-  const models = buildModels(config, clock, uuidV7, logger, closers);
+  const metrics = buildMetrics();
+  const models = buildModels(config, clock, uuidV7, logger, closers, metrics.talks);
   const { dispatcher, webhookAdmin } = buildLifecycle({
     storage,
     models,
     client,
     recordings: recordingsOfCalls,
+    meter: metrics.talks,
     clock,
     makeId: uuidV7,
     logger,
@@ -139,7 +142,16 @@ async function build(
     url: redisUrl,
     onError: (error, queue) => redisLogger.warn({ queue, reason: error.message }, 'queue trouble'),
   });
-  const knowledge = buildKnowledge({ config, storage, jobs, clock, makeId: uuidV7, logger, closers });
+  const knowledge = buildKnowledge({
+    config,
+    storage,
+    jobs,
+    meter: metrics.talks,
+    clock,
+    makeId: uuidV7,
+    logger,
+    closers,
+  });
   closers.push(() => jobs.close());
   const conversations = buildConversations({
     config,
@@ -188,21 +200,37 @@ async function build(
     storage,
     publicUrl,
     onChange: () => listening.voice?.changed(),
+    meter: metrics.talks,
     clock,
     makeId: uuidV7,
     logger,
     closers,
   });
-  const carriesCalls = config.ROLES.includes('media');
-  const telephony = carriesCalls
+  const media = config.ROLES.includes('media')
+    ? await buildMedia(config, logger, egressPolicy, closers)
+    : undefined;
+  const admission = createAdmission(callCapacity(config));
+  metrics.watchNode({
+    queues: jobs.depths,
+    talks: () => live.active,
+    ...(media && {
+      calls: {
+        admission,
+        mediaSessions: () => media.sessions,
+        ports: { used: () => media.sessions * PORTS_PER_CALL, limit: portsOf(config) },
+      },
+    }),
+  });
+  if (media) metrics.watchMedia(media);
+  const telephony = media
     ? await buildTelephony({
         config,
-        media: await buildMedia(config, logger, egressPolicy, closers),
+        media,
         trunks: storage.stores.trunks,
         numbers: storage.stores.phoneNumbers,
         traceSink: storage.stores.sipTraces,
         leases: calls.leases,
-        board: calls.health,
+        board: metrics.trunks(calls.health, clock.monotonicMs),
         bus: calls.bus,
         clock,
         logger,
@@ -232,7 +260,7 @@ async function build(
     clock,
     makeId: uuidV7,
     logger,
-    metrics: createMetrics(),
+    metrics: createMetrics(metrics),
     settings: {
       serves: servedBy(config),
       modelNames: [...new Set([models.smart, models.balance, models.turbo])],
@@ -263,7 +291,8 @@ async function build(
       conversations,
       mediaStreams,
       voice: routeToVoice(voiceNodes, () => app),
-      admission: createAdmission(callCapacity(config)),
+      admission,
+      meter: metrics.calls,
       isDraining: () => draining,
       drainMs,
       clock,

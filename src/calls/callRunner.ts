@@ -5,6 +5,7 @@ import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import type { Call } from './call.ts';
 import type { CallLeg, Telephony } from './callLeg.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
+import type { CallMeter } from './callMeter.ts';
 import type { NumberLock, TrunkSlots } from './coordination.ts';
 import { LiveCall } from './liveCall.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
@@ -27,6 +28,7 @@ export interface CallRunnerDeps {
     media: MediaReport | undefined,
     endedAt: string,
   ) => Promise<void>;
+  readonly meter: CallMeter;
   /** A call is put away, and this node has nothing more to do with it. */
   readonly onOver: (call: Call) => void;
   readonly clock: Clock;
@@ -95,6 +97,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
     let trunkId = call.trunkId;
     const one = new LiveCall(call, initial, {
       clock,
+      meter: deps.meter,
       engine: deps.engine,
       recordingPath: deps.recordingPath,
       onError: report(call),
@@ -126,11 +129,13 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
         );
         if (trunkId !== null) await freeSlot(trunkId, call);
         live.delete(call.id);
+        deps.meter.over(call.direction, result, media);
         deps.onOver(call);
       },
     });
     const renewal = keepLeases(deps, call, () => trunkId, one);
     live.set(call.id, one);
+    deps.meter.began(call.direction);
     begin(one);
   };
 

@@ -4,11 +4,13 @@ import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSess
 import type { Call, CallChange } from './call.ts';
 import type { CallLeg, LegEnd } from './callLeg.ts';
 import { type CallEffect, type CallEvent, type CallState, transition } from './callMachine.ts';
+import type { CallMeter, SetupPhase } from './callMeter.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
 import type { Trunk } from './trunk.ts';
 
 export interface LiveCallDeps {
   readonly clock: Clock;
+  readonly meter: Pick<CallMeter, 'setUp'>;
   /** Where the call's audio goes; asked anew for each attempt. */
   readonly engine: (call: Call) => Promise<BridgeTarget>;
   /** A file for the recording; undefined where none is wanted. */
@@ -38,6 +40,8 @@ export class LiveCall {
   #leg: CallLeg | undefined;
   /** When the first INVITE went out. */
   #startedAt: string | undefined;
+  #answeredAtMs: number | undefined;
+  #isSpeaking = false;
   #media: MediaSession | undefined;
   /** Whether the engine that was reached last may be reached again. */
   #canReconnect = true;
@@ -125,12 +129,17 @@ export class LiveCall {
 
   #tell(status: 'ringing' | 'in_progress'): void {
     const at = this.#now();
+    if (status === 'in_progress') {
+      this.#answeredAtMs = Date.parse(at);
+      this.#measure('invite_to_answer', this.#startedAt ?? this.#call.startedAt);
+    }
     const change = status === 'in_progress' ? { status, answeredAt: at } : { status };
     this.#deps.save(change, { type: 'call_status', at, data: { status } });
   }
 
   #tellDialing(trunk: Trunk, { sipCallId }: CallLeg): void {
     const at = this.#now();
+    if (this.#startedAt === undefined) this.#measure('accepted_to_invite', this.#call.createdAt);
     this.#startedAt ??= at;
     const change = { status: 'dialing', startedAt: this.#startedAt, trunkId: trunk.id, sipCallId } as const;
     this.#deps.save(change, { type: 'call_status', at, data: { status: 'dialing', trunkId: trunk.id } });
@@ -172,6 +181,7 @@ export class LiveCall {
     media.events.on('bridgeClosed', ({ how }) =>
       this.#take({ type: 'engine_closed', how: this.#canReconnect ? how : 'stopped' }),
     );
+    media.events.on('speaking', ({ atMs }) => this.#onSpeaking(atMs));
     media.events.on('silent', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
       this.#note('error', { code: 'media_lost', message: reason });
@@ -180,6 +190,19 @@ export class LiveCall {
     media.events.on('recordingFailed', ({ reason }) =>
       this.#note('error', { code: 'recording_failed', message: reason }),
     );
+  }
+
+  #onSpeaking(atMs: number): void {
+    if (this.#isSpeaking || this.#answeredAtMs === undefined) return;
+    this.#isSpeaking = true;
+    this.#deps.meter.setUp('answer_to_audio', Math.max(0, atMs - this.#answeredAtMs) / 1000);
+  }
+
+  /** @param since - ISO 8601; null where nobody knows. */
+  #measure(phase: SetupPhase, since: string | null): void {
+    const sinceMs = Date.parse(since ?? '');
+    if (Number.isNaN(sinceMs)) return;
+    this.#deps.meter.setUp(phase, Math.max(0, this.#deps.clock.now() - sinceMs) / 1000);
   }
 
   #transfer(to: string): void {

@@ -12,6 +12,8 @@ import { createPrepare } from '../conversation/prepare.ts';
 import { cacheReleases } from '../conversation/releaseCache.ts';
 import { createToolRunner, type KnowledgeSearch } from '../conversation/toolRunner.ts';
 import type { GuardedClient } from '../egress/client.ts';
+import type { TalkMeter } from '../metrics/talks.ts';
+import { meteredChat } from '../models/metered.ts';
 import { createOpenAiChatModel } from '../models/openai/chat.ts';
 import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
 import { createRehearsalModel, REHEARSAL_MODEL } from '../models/rehearsal/rehearsal.ts';
@@ -31,6 +33,7 @@ export function buildModels(
   makeId: MakeId,
   logger: Logger,
   closers: Closers,
+  meter: Pick<TalkMeter, 'modelError'>,
 ): ModelChoice {
   if (config.CHAT_PROVIDER === 'local') {
     logger.warn(
@@ -48,7 +51,7 @@ export function buildModels(
       logger.warn({ err: error }, 'the model failed before its first word; asked once more'),
   });
   return {
-    chat,
+    chat: meteredChat(chat, (code) => meter.modelError('chat', code)),
     smart: config.CHAT_MODEL_SMART,
     balance: config.CHAT_MODEL_BALANCE,
     turbo: config.CHAT_MODEL_TURBO,

@@ -11,8 +11,10 @@ import { ingest } from '../knowledge/ingest/ingest.ts';
 import { startIngestionSweeps } from '../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../knowledge/intake/documents.ts';
 import { createRetrieval, type Retrieval } from '../knowledge/search/retrieval.ts';
+import type { TalkMeter } from '../metrics/talks.ts';
 import { type Embedder, type EncoderName, LOCAL_ENCODER, OPENAI_ENCODERS } from '../models/embedder.ts';
 import { createLocalEmbedder } from '../models/local/embedder.ts';
+import { meteredEmbedder } from '../models/metered.ts';
 import { createOpenAiEmbedder } from '../models/openai/embedder.ts';
 import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
 import { createPatientEmbedder } from '../models/patientEmbedder.ts';
@@ -31,6 +33,7 @@ export interface KnowledgeParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
   readonly jobs: Jobs;
+  readonly meter: Pick<TalkMeter, 'modelError'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -50,7 +53,9 @@ export function buildKnowledge(parts: KnowledgeParts): Knowledge & { readonly se
       const embedder = embedders.get(encoder);
       const onRetry = (error: Error) =>
         logger.warn({ err: error, encoder }, 'the encoder failed; asked once more');
-      return embedder && createPatientEmbedder(embedder, { clock, onRetry, ...patience });
+      if (!embedder) return undefined;
+      const patientOne = createPatientEmbedder(embedder, { clock, onRetry, ...patience });
+      return meteredEmbedder(patientOne, (code) => parts.meter.modelError('embedding', code));
     };
   const documents = createDocuments({
     files,

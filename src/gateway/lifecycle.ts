@@ -7,6 +7,7 @@ import type { CallRecordings } from '../calls/recordings.ts';
 import { createAfterwards } from '../conversation/afterwards.ts';
 import type { ModelChoice } from '../conversation/models.ts';
 import type { GuardedClient } from '../egress/client.ts';
+import type { TalkMeter } from '../metrics/talks.ts';
 import type { createStorage } from '../storage/storage.ts';
 import { createDispatcher, type Dispatcher } from '../webhooks/dispatcher.ts';
 import { createSigningSecrets } from '../webhooks/signingSecrets.ts';
@@ -17,6 +18,7 @@ export interface LifecycleParts {
   readonly models: ModelChoice;
   readonly client: GuardedClient;
   readonly recordings: CallRecordings;
+  readonly meter: Pick<TalkMeter, 'webhookSent'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -36,6 +38,7 @@ export function buildLifecycle(parts: LifecycleParts): {
     outbox: storage.outbox,
     releases: stores.releases,
     secrets,
+    onSent: parts.meter.webhookSent,
     client,
     clock,
     makeId,

@@ -11,11 +11,16 @@ import type { GatewayThreadData } from './mediaThread.ts';
 /** Within what one core carries with all that belongs to a call, whatever the codec. */
 const CALLS_PER_THREAD = 200;
 /** RTP, and the RTCP above it. */
-const PORTS_PER_CALL = 2;
+export const PORTS_PER_CALL = 2;
+
+/** UDP ports for calls' audio. */
+export function portsOf(config: Config): number {
+  return config.RTP_PORT_MAX + 1 - config.RTP_PORT_MIN;
+}
 
 /** Calls that this node's settings let it carry at a time. */
 export function callCapacity(config: Config): number {
-  const ports = Math.floor((config.RTP_PORT_MAX + 1 - config.RTP_PORT_MIN) / PORTS_PER_CALL);
+  const ports = Math.floor(portsOf(config) / PORTS_PER_CALL);
   return config.MAX_CALLS_PER_NODE ?? Math.min(ports, threadsOf(config) * CALLS_PER_THREAD);
 }
 

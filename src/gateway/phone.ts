@@ -6,6 +6,7 @@ import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Admission } from '../calls/admission.ts';
 import type { Call } from '../calls/call.ts';
 import type { Telephony } from '../calls/callLeg.ts';
+import type { CallMeter } from '../calls/callMeter.ts';
 import { type CallRunner, createCallRunner } from '../calls/callRunner.ts';
 import type { QueueWorker } from '../calls/coordination.ts';
 import { createCallEnder } from '../calls/endCall.ts';
@@ -26,6 +27,7 @@ export interface PhoneParts {
   readonly conversations: Conversations;
   readonly mediaStreams: MediaStreams;
   readonly voice: VoiceRoute;
+  readonly meter: CallMeter;
   readonly admission: Admission;
   readonly isDraining: () => boolean;
   readonly drainMs: number;
@@ -67,6 +69,7 @@ export function buildPhone(parts: PhoneParts): Phone {
       store: recordings.store,
       onError,
     }),
+    meter: parts.meter,
     onOver({ id }) {
       parts.admission.free(id);
       parts.voice.forget(id);

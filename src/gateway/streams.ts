@@ -7,6 +7,7 @@ import { createMediaStreams, type MediaStreams } from '../bridge/mediaStreams.ts
 import type { Config } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { Session } from '../conversation/session.ts';
+import type { TalkMeter } from '../metrics/talks.ts';
 import type { RedisConnection } from '../queue/redis.ts';
 import { redisStreamTickets } from '../queue/streamTickets.ts';
 import type { createStorage } from '../storage/storage.ts';
@@ -22,6 +23,7 @@ export interface StreamParts {
   readonly publicUrl: () => string;
   /** The number of streams that this node talks on is another. */
   readonly onChange: () => void;
+  readonly meter: Pick<TalkMeter, 'turn' | 'modelError'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;

@@ -4,10 +4,12 @@ import type { Clock } from '../base/clock.ts';
 import { type Config, readEnvironment } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { HistoryStore } from '../conversation/stores.ts';
+import type { TalkMeter } from '../metrics/talks.ts';
 import { createLocalVoiceActivity } from '../models/local/activity.ts';
 import { createFlite } from '../models/local/flite.ts';
 import { createPocketsphinx, POCKETSPHINX_COMMAND } from '../models/local/pocketsphinx.ts';
 import { findPocketsphinx } from '../models/local/pocketsphinxInstallation.ts';
+import { meteredRecogniser, meteredSpeech } from '../models/metered.ts';
 import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
 import { createOpenAiSpeech } from '../models/openai/speech.ts';
 import { createOpenAiTranscription } from '../models/openai/transcription.ts';
@@ -20,13 +22,14 @@ export interface VoiceParts {
   readonly config: Config;
   readonly conversations: Conversations;
   readonly history: Pick<HistoryStore, 'addEvents'>;
+  readonly meter?: Pick<TalkMeter, 'turn' | 'modelError'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** What makes conversations of audio streams: turn taking over the recogniser and the speaker of the settings. */
 export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): Promise<void> }> {
-  const { conversations, history, clock } = parts;
+  const { conversations, history, clock, meter } = parts;
   const logger = parts.logger.child({ part: 'voice' });
   const closers: Closers = [];
   const activity = await createLocalVoiceActivity();
@@ -38,8 +41,9 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
     conversations,
     addEvents: (instanceId, events) => history.addEvents(instanceId, events),
     activity,
-    speechToText,
-    textToSpeech,
+    speechToText: meteredRecogniser(speechToText, (code) => meter?.modelError('transcription', code)),
+    textToSpeech: meteredSpeech(textToSpeech, (code) => meter?.modelError('speech', code)),
+    onTurn: meter?.turn,
     fallbackSpeech: textToSpeech === offlineSpeech ? undefined : offlineSpeech,
     clock,
     onError: (error, what) => logger.warn({ err: error }, what),

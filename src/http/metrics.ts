@@ -1,12 +1,18 @@
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 
 import type { Metrics } from './ports.ts';
 import { createRequestDurations } from './requestDurations.ts';
 
+/** What other rooms report, beside the numbers of this one. */
+export interface MoreMetrics {
+  readonly registry: Registry;
+  /** In Prometheus's text format. */
+  readonly texts: readonly (() => Promise<string>)[];
+}
+
 /** @see https://prometheus.io/docs/practices/naming/ */
-export function createMetrics(): Metrics & { readonly registry: Registry } {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+export function createMetrics(more: MoreMetrics = { registry: new Registry(), texts: [] }): Metrics {
+  const { registry, texts } = more;
   const durations = createRequestDurations();
   const legacy = new Counter({
     name: 'callway_legacy_requests_total',
@@ -15,9 +21,11 @@ export function createMetrics(): Metrics & { readonly registry: Registry } {
     registers: [registry],
   });
   return {
-    registry,
     contentType: registry.contentType,
-    render: async () => `${await registry.metrics()}\n${durations.render()}`,
+    async render() {
+      const parts = await Promise.all([registry.metrics(), ...texts.map((text) => text())]);
+      return `${parts.filter((part) => part !== '').join('\n')}\n${durations.render()}`;
+    },
     requestDone: durations.observe,
     legacyRequest: (labels) => legacy.inc(labels),
   };

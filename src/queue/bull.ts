@@ -55,8 +55,17 @@ export interface Jobs {
   queue<Data>(kind: QueueKind<Data>): JobQueue<Data>;
   /** Takes jobs at once, so many at a time. A handler that throws has its job tried again as the kind's options say. */
   work<Data>(kind: QueueKind<Data>, handler: JobHandler<Data>, concurrency: number): JobWorker;
+  /** Jobs of each queue that was asked for, as they stand. @throws {CallwayError} `redis_unavailable` */
+  depths(): Promise<ReadonlyMap<string, QueueDepth>>;
   /** Workers end first, and hand over what they were at; then the queues, then the connections. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Jobs by what they do: wait for a node, wait for their time, or run. */
+export interface QueueDepth {
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly active: number;
 }
 
 export interface JobsDeps {
@@ -74,9 +83,14 @@ export function openJobs(deps: JobsDeps): Jobs {
     closers.push(async () => client.disconnect());
     return client;
   };
+  const queues = new Map<string, Queue>();
   let closing: Promise<void> | undefined;
 
   return {
+    async depths() {
+      const depths = [...queues].map(async ([name, queue]) => [name, await depthOf(queue)] as const);
+      return new Map(await orUnavailable(Promise.all(depths)));
+    },
     queue(kind) {
       const queue = new Queue(kind.name, {
         connection: connect('command'),
@@ -85,6 +99,7 @@ export function openJobs(deps: JobsDeps): Jobs {
         skipVersionCheck: true,
       });
       queue.on('error', (error) => deps.onError(error, kind.name));
+      queues.set(kind.name, queue);
       closers.push(() => queue.close());
       return {
         async add(id, data) {
@@ -130,6 +145,11 @@ export function openJobs(deps: JobsDeps): Jobs {
       return closing;
     },
   };
+}
+
+async function depthOf(queue: Queue): Promise<QueueDepth> {
+  const { waiting = 0, delayed = 0, active = 0 } = await queue.getJobCounts('waiting', 'delayed', 'active');
+  return { waiting, delayed, active };
 }
 
 /** All keys of a queue in one hash slot, as BullMQ's scripts need it on Redis Cluster. */

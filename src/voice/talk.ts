@@ -23,7 +23,7 @@ import { createHistoryNotes, type HistoryNotes } from './historyNotes.ts';
 import { type KeypadState, pressKey, waitForKeys } from './keypad.ts';
 import { ownWordsFor, STREAM_RESUMED } from './ownWords.ts';
 import { phrasesOf } from './phrases.ts';
-import type { VoiceReport } from './report.ts';
+import type { SpokenTurn, VoiceReport } from './report.ts';
 import type { SpeechSource } from './speechSource.ts';
 import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';
 import { SESSION_ENDED, TurnTaker } from './turnTaker.ts';
@@ -53,6 +53,8 @@ export interface TalkDeps {
   readonly speechToText: SpeechToText;
   readonly activity: VoiceActivity;
   readonly clock: Clock;
+  /** @see TurnTakerDeps.onTurn */
+  readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;
   readonly onError: (error: unknown, what: string) => void;
 }
 

@@ -37,6 +37,8 @@ export interface TurnTakerDeps {
   readonly onOver: (how: VoiceReport['how']) => void;
   /** A piece of an answer could not be said by anyone. */
   readonly onSpeechFailure: (error: unknown) => void;
+  /** The agent has sounded in a turn that is over now. */
+  readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -173,7 +175,9 @@ export class TurnTaker {
     if (how === 'cut') this.bargeIns += 1;
     if (!latency) return;
     const isAnswer = input.kind === 'words' || input.kind === 'dtmf';
-    this.turns.push({ kind: input.kind, interrupted: how === 'cut', ...(isAnswer ? latency : {}) });
+    const spoken = { kind: input.kind, interrupted: how === 'cut', ...(isAnswer ? latency : {}) };
+    this.turns.push(spoken);
+    this.#deps.onTurn?.(spoken);
   }
 
   #after(turn: AgentTurn, result: AgentTurnResult, isLast: boolean): void {

@@ -20,6 +20,8 @@ export interface SendDeps {
   readonly client: Pick<GuardedClient, 'request'>;
   readonly clock: Clock;
   /** What is known of a session's call; absent where there are no calls. */
+  /** An event was sent, or could not be. */
+  readonly onSent?: ((event: DueEvent['event'], ok: boolean) => void) | undefined;
   readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
 }
 
@@ -46,6 +48,7 @@ export async function sendEvent(
     await outbox.advance(instanceId, (now) =>
       settle(now, { event, attempt, ok: false }, clock.now(), record),
     );
+    deps.onSent?.(due.event, false);
     return true;
   }
 
@@ -55,6 +58,7 @@ export async function sendEvent(
   if (clock.monotonicMs() - askedMs > LATEST_START_MS)
     throw new Error('leave to send came too late to be used');
   const result = await deliver(prepared, deps);
+  deps.onSent?.(due.event, result.ok);
   const settled = { event: due.event, attempt, ok: result.ok };
   const record = recordOf({ ...due, attempt }, prepared, at, result);
   await untilKept(deps, askedMs, signal, () =>

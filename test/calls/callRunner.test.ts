@@ -91,6 +91,7 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
 
 let clock: SimulatedClock;
 let log: unknown[];
+let metered: unknown[];
 let legs: ReturnType<typeof fakeLeg>[];
 let dialled: DialRequest[];
 let finished: CallResult[];
@@ -102,6 +103,7 @@ let runner: CallRunner;
 beforeEach(() => {
   clock = createSimulatedClock();
   log = [];
+  metered = [];
   legs = [];
   dialled = [];
   finished = [];
@@ -165,6 +167,11 @@ beforeEach(() => {
     async finish(_call, result, media) {
       log.push(['finish', media]);
       finished.push(result);
+    },
+    meter: {
+      began: (direction) => metered.push(['began', direction]),
+      setUp: (phase, seconds) => metered.push([phase, seconds]),
+      over: (direction, { status }, media) => metered.push(['over', direction, status, media]),
     },
     onOver: ({ id }) => log.push(['over', id]),
     onError: () => {},
@@ -235,6 +242,8 @@ describe('the runner', () => {
     leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
     await settle();
     expect(log).toEqual([['close media'], ['finish', REPORT], ['free', 'a'], ['over', 'call']]);
+    expect(metered[0]).toEqual(['began', 'outbound']);
+    expect(metered.at(-1)).toEqual(['over', 'outbound', 'completed', REPORT]);
     expect(finished).toEqual([
       {
         status: 'completed',

@@ -81,6 +81,13 @@ async function historyOf(line: Line, { sessionId }: Placed) {
   };
 }
 
+/** What a process shows of itself. */
+async function metricsOf({ url }: ServiceProcess): Promise<string> {
+  const answer = await fetch(`${url}/metrics`);
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
 describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT }, () => {
   test('a call is placed, talked with, goes on when its voice node dies, and ends as any other', async () => {
     const callee = await startCallee(callees.answers);
@@ -103,12 +110,25 @@ describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT },
     );
     expect((await talker()).pid).not.toBe(first.pid);
     expect((await line.shown(call)).status).toBe('in_progress');
+    expect(await metricsOf(await talker())).toMatch(/^callway_talks_active 1$/m);
+    expect(await metricsOf(media)).toMatch(/^callway_call_places_used 1$/m);
 
     expect((await line.api('POST', `/calls/${call.callId}/hangup`)).status).toBe(200);
     expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
     expect((await callee.ended).exitCode).toBe(0);
     expect(await line.finalized(call)).toEqual(ALL_EVENTS);
     const { messages, events } = await historyOf(line, call);
+    const carried = await metricsOf(media);
+    expect(carried).toMatch(/^callway_calls_active\{direction="outbound"\} 0$/m);
+    expect(carried).toMatch(
+      /^callway_calls_total\{direction="outbound",status="completed",end_reason="api_hangup"\} 1$/m,
+    );
+    for (const phase of ['accepted_to_invite', 'invite_to_answer', 'answer_to_audio'])
+      expect(carried).toContain(`callway_call_setup_seconds_count{phase="${phase}"} 1`);
+    expect(carried).toMatch(/^callway_rtp_packets_total\{direction="sent"\} [1-9]\d+$/m);
+    expect(carried).toMatch(/^callway_playout_lateness_seconds_count [1-9]\d*$/m);
+    expect(carried).toMatch(/^nodejs_eventloop_lag_seconds /m);
+    expect(carried).toMatch(/^callway_queue_jobs\{queue="calls",state="waiting"\} 0$/m);
     // Greeted once.
     expect(messages.filter(({ content }) => content.startsWith('Hello'))).toHaveLength(1);
     expect(events.filter(({ type }) => type === 'session_started')).toHaveLength(1);

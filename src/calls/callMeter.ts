@@ -1,0 +1,18 @@
+import type { MediaReport } from '../media/mediaSession.ts';
+import type { Call } from './call.ts';
+import type { CallResult } from './outcome.ts';
+
+/**
+ * The stretches between which a caller waits: from the API's acceptance to the INVITE, from the INVITE to the answer,
+ * and from the answer to the first packet with the engine's audio.
+ */
+export type SetupPhase = 'accepted_to_invite' | 'invite_to_answer' | 'answer_to_audio';
+
+/** What the operator is to know of calls in numbers. Nothing here fails or waits. */
+export interface CallMeter {
+  /** This node carries another call. */
+  began(direction: Call['direction']): void;
+  setUp(phase: SetupPhase, seconds: number): void;
+  /** A call that began is over. */
+  over(direction: Call['direction'], result: CallResult, media: MediaReport | undefined): void;
+}

@@ -1,0 +1,42 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+import type { CallMeter } from '../calls/callMeter.ts';
+import type { TrunkHealthBoard } from '../calls/coordination.ts';
+import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
+import { createCallMeter } from '../metrics/calls.ts';
+import { type NodeSources, watchNode } from '../metrics/node.ts';
+import { playoutLateness } from '../metrics/playout.ts';
+import { createTalkMeter, type TalkMeter } from '../metrics/talks.ts';
+import { watchTrunks } from '../metrics/trunks.ts';
+
+/** The numbers of this node, and who reports them. */
+export interface BuiltMetrics {
+  readonly registry: Registry;
+  readonly texts: readonly (() => Promise<string>)[];
+  readonly calls: CallMeter;
+  readonly talks: TalkMeter;
+  trunks(board: Pick<TrunkHealthBoard, 'publish'>, nowMs: () => number): Pick<TrunkHealthBoard, 'publish'>;
+  watchNode(sources: NodeSources): void;
+  /** Asks the threads how they keep their time, whenever somebody asks for the numbers. */
+  watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
+}
+
+export function buildMetrics(): BuiltMetrics {
+  const registry = new Registry();
+  const texts: (() => Promise<string>)[] = [];
+  // With Node's own, among them the lag of the event loop.
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    texts,
+    calls: createCallMeter(registry),
+    talks: createTalkMeter(registry),
+    trunks: (board, nowMs) => watchTrunks(registry, board, nowMs),
+    watchNode: (sources) => watchNode(registry, sources),
+    watchMedia(media) {
+      texts.push(async () =>
+        playoutLateness((await media.statistics()).map(({ latenessCounts }) => latenessCounts)),
+      );
+    },
+  };
+}
