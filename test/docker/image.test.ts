@@ -44,13 +44,14 @@ test('every value that compose asks for is in the example file, and tells what i
 });
 
 test('the example file holds settings of Callway and the passwords of its stores, without values', () => {
-  const passwords = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD'];
+  const passwords = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'DRACHTIO_SECRET', 'GRAFANA_PASSWORD'];
   expect(exampleNames().filter((name) => ![...knownSettings, ...passwords].includes(name))).toEqual([]);
   expect(read('docker/.env.example')).not.toMatch(/^[A-Z_]+=./m);
 });
 
-test('Callway waits for healthy stores', () => {
+test('Callway waits for the SIP server and for healthy stores', () => {
   expect(compose.services.callway?.depends_on).toEqual({
+    drachtio: { condition: 'service_started' },
     postgres: { condition: 'service_healthy' },
     redis: { condition: 'service_healthy' },
   });

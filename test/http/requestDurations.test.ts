@@ -1,6 +1,7 @@
 import { Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 
+import { buildMetrics } from '../../src/gateway/metrics.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { createRequestDurations } from '../../src/http/requestDurations.ts';
 
@@ -56,7 +57,7 @@ it('counts and writes what prom-client’s histogram does', async () => {
 });
 
 it('stands among the other metrics, each line of its own', async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics(buildMetrics());
   metrics.requestDone({ method: 'GET', route: '/healthz', status: 200 }, 0.002);
 
   const text = await metrics.render();

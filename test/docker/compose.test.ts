@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+import { loadConfig } from '../../src/config/config.ts';
+
+interface Service {
+  image: string;
+  command: string[];
+  environment: Record<string, string>;
+  ports?: string[];
+  volumes: string[];
+}
+
+const read = (path: string) => readFileSync(new URL(`../../docker/${path}`, import.meta.url), 'utf8');
+const compose: { services: Record<string, Service> } = parse(read('compose.yaml'));
+const monitoring: { services: Record<string, Service>; volumes: object } = parse(
+  read('monitoring/compose.yaml'),
+);
+const service = (name: string): Service => {
+  const found = compose.services[name] ?? monitoring.services[name];
+  if (!found) throw new Error(`no service ${name}`);
+  return found;
+};
+
+test('Callway commands the SIP server at its port, with the secret that both have', () => {
+  const url = service('callway').environment.DRACHTIO_URL?.replace(/\$\{[^}]*\}/, 'secret');
+  expect(loadConfig({ DRACHTIO_URL: url }).DRACHTIO_URL).toBe('drachtio://:secret@drachtio:9022');
+  expect(read('drachtio/drachtio.conf.xml')).toMatch(/<admin port="9022">0\.0\.0\.0<\/admin>/);
+  const [, , command = ''] = service('drachtio').command;
+  expect(command).toMatch(/^exec drachtio .*--secret "\$\$DRACHTIO_SECRET"/);
+  expect(service('drachtio').environment.DRACHTIO_SECRET).toMatch(/^\$\{DRACHTIO_SECRET:\?/);
+});
+
+test('carriers reach SIP at the SIP server alone, and nobody outside its control port', () => {
+  const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
+    ports.filter((port) => /5060|9022/.test(port)).map((port) => `${name} ${port}`),
+  );
+  expect(published).toEqual(['drachtio 5060:5060/tcp', 'drachtio 5060:5060/udp']);
+});
+
+test('no secret stands in a file', () => {
+  for (const file of ['compose.yaml', 'monitoring/compose.yaml', 'drachtio/drachtio.conf.xml'])
+    expect(read(file)).not.toMatch(/(secret|password)["']?\s*[=:]\s*["']?[a-z0-9]+["'>\s]/i);
+});
+
+test('what is mounted exists, from the folder that compose starts at', () => {
+  const mounted = ['drachtio', 'prometheus', 'grafana'].flatMap((name) => service(name).volumes);
+  const files = mounted.map((volume) => volume.split(':')[0] ?? '').filter((path) => path.startsWith('./'));
+  expect(files).toContain('./monitoring/alerts.yaml');
+  for (const file of files.filter((path) => /\.\w+$/.test(path)))
+    expect(read(file).length).toBeGreaterThan(0);
+});
+
+test('what sees Callway is reachable from this machine only', () => {
+  for (const { ports = [] } of Object.values(monitoring.services))
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+});
