@@ -46,9 +46,12 @@ export function nearestSql(encoder: ChunkQuery['knowledgebase']['encoder'], exac
     ORDER BY distance, dataset_id, position`;
 }
 
-/** Makes the planner go through an index in its order of distances, and on until enough rows fit the filter. */
+/**
+ * Makes the planner go through an index in its order of distances, and on until enough rows fit the filter. What is
+ * made dear looks like a query of hours, which Postgres would compile first, taking many times as long as the search.
+ */
 export const PREPARE_INDEX = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
-  set_config('enable_sort', 'off', true), set_config('hnsw.ef_search', $1, true),
+  set_config('enable_sort', 'off', true), set_config('jit', 'off', true), set_config('hnsw.ef_search', $1, true),
   set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', $2, true)`;
 
 async function nearest(transaction: Queryable, query: ChunkQuery): Promise<FoundChunk[]> {
