@@ -20,6 +20,7 @@ import { createLegacyRoutes } from './plugins/legacy.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
 import { allowOrigins } from './plugins/origins.ts';
+import { giveUpSlowBodies } from './plugins/slowBodies.ts';
 import { webSockets } from './plugins/webSockets.ts';
 import type { HttpDeps } from './ports.ts';
 import { rememberRoutes } from './requestRoute.ts';
@@ -50,8 +51,8 @@ import { trunkRoutes } from './routes/trunks.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
-/** A client has so long to send a whole request, headers and body. */
-const REQUEST_TIMEOUT_MILLISECONDS = 30_000;
+/** The longest that any request may take to come in; most have less. @see BodyWatch */
+const REQUEST_TIMEOUT_MILLISECONDS = 3_600_000;
 const HEADERS_TIMEOUT_MILLISECONDS = 10_000;
 /** How much later than that a slow client may be noticed. */
 const TIMEOUT_CHECK_MILLISECONDS = 1_000;
@@ -98,6 +99,7 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   });
 
   app.decorateRequest('principal', undefined);
+  giveUpSlowBodies(app, deps.clock);
   rememberRoutes(app);
   await addHooks(app, deps);
   await openApi(app, deps.settings.publicUrl);

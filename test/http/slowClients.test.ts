@@ -10,11 +10,10 @@ beforeAll(async () => {
   testApp = await createTestApp();
   await testApp.app.listen({ port: 0, host: '127.0.0.1' });
   ({ port } = testApp.app.server.address() as AddressInfo);
-  // As the service has them, but shorter.
+  // As the service has them, but shorter; how long a body may take is told by the clock of the test.
   expect(testApp.app.server.headersTimeout).toBe(10_000);
-  expect(testApp.app.server.requestTimeout).toBe(30_000);
+  expect(testApp.app.server.requestTimeout).toBe(3_600_000);
   testApp.app.server.headersTimeout = 300;
-  testApp.app.server.requestTimeout = 600;
 });
 afterAll(() => testApp.close());
 
@@ -40,12 +39,27 @@ const REQUEST = `POST /v1/projects HTTP/1.1\r\nhost: x\r\nauthorization: Bearer 
 test.each([
   ['headers that do not end', 'GET /healthz HTTP/1.1\r\nhost: x\r\n'],
   ['half a request line', 'GET /hea'],
-  ['a body that does not end', `${REQUEST}content-length: 100\r\n\r\n{"name":`],
-  ['a chunk that does not end', `${REQUEST}transfer-encoding: chunked\r\n\r\n5\r\n{"n`],
 ])('%s: the client hears 408, and its connection is gone', async (_, words) => {
   const { socket, answer } = open(words);
 
   expect(await answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*"code":"request_timeout"/);
+  await expect.poll(connections).toBe(0);
+  socket.destroy();
+});
+
+test.each([
+  ['a body that does not end', `${REQUEST}content-length: 100\r\n\r\n{"name":`],
+  ['a chunk that does not end', `${REQUEST}transfer-encoding: chunked\r\n\r\n5\r\n{"n`],
+  ['a body for no route', 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"name":'],
+])('%s: the client hears 408 after half a minute, and its connection is gone', async (_, words) => {
+  const timers = testApp.clock.pendingTimers();
+  const { socket, answer } = open(words);
+  await expect.poll(() => testApp.clock.pendingTimers()).toBeGreaterThan(timers);
+  testApp.clock.advance(29_000);
+  expect(await connections()).toBe(1);
+  testApp.clock.advance(2_000);
+
+  expect(await answer).toMatch(/HTTP\/1\.1 408 Request Timeout\r\n[\s\S]*"code":"request_timeout"/);
   await expect.poll(connections).toBe(0);
   socket.destroy();
 });

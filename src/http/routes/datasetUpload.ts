@@ -35,6 +35,11 @@ export async function datasetUploadRoutes(app: App, deps: HttpDeps): Promise<voi
       throwFileSizeLimit: false,
     });
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    // After the gate: only who may upload has the patience of an upload.
+    scope.addHook('preHandler', (request, _reply, done) => {
+      scope.bodyWatch.allowLong(request.raw);
+      done();
+    });
     onBothFamilies(
       '/knowledgebases/:knowledgebaseId/datasets',
       'write',
