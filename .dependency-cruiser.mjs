@@ -8,6 +8,7 @@ const mayImport = {
   config: ['base'],
   media: ['base'],
   egress: ['base'],
+  objectStore: ['base'],
   accounts: ['base'],
   pathway: ['base'],
   agents: ['base', 'egress', 'pathway'],
@@ -78,6 +79,7 @@ export default {
       'knowledge/parse',
     ),
     onlyIn('fastify', 'fastify|@fastify', 'http'),
+    onlyIn('aws', '@aws-sdk', 'objectStore'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -21,6 +21,8 @@ import { buildLifecycle } from './gateway/lifecycle.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './gateway/media.ts';
 import { buildMetrics } from './gateway/metrics.ts';
 import { addressOf } from './gateway/nodeAddress.ts';
+import { buildMedia } from './gateway/media.ts';
+import { openObjectStore } from './gateway/objectStore.ts';
 import { buildPhone } from './gateway/phone.ts';
 import { buildRecordings } from './gateway/recordings.ts';
 import { buildStreams } from './gateway/streams.ts';
@@ -123,7 +125,8 @@ async function build(
   const listening: { app?: App; voice?: VoicePresence } = {};
   const publicUrl = () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST);
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const recordings = await buildRecordings({ config, secretsKey, publicUrl, clock, closers });
+  const bucket = await openObjectStore(config, closers);
+  const recordings = buildRecordings({ config, bucket, secretsKey, publicUrl, clock });
   const recordingsOfCalls = callRecordings(recordings, onError);
   const metrics = buildMetrics();
   const models = buildModels(config, clock, uuidV7, logger, closers, metrics.talks);
@@ -147,6 +150,9 @@ async function build(
     storage,
     jobs,
     meter: metrics.talks,
+    bucket,
+    storage,
+    jobs,
     clock,
     makeId: uuidV7,
     logger,

@@ -4,13 +4,12 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import type { DocumentFiles } from '../knowledge/files.ts';
+import { requireFileKey } from './fileKey.ts';
 
-const KEY_FORM = /^[\w-]+(\/[\w-]+)*$/;
-
-/** Files in a folder of this machine; nodes that share it, share them. A key is a relative path of plain names. */
+/** Files in a folder of this machine; nodes that share it, share them. */
 export function localFiles(folder: string): DocumentFiles {
   const pathOf = (key: string) => {
-    if (!KEY_FORM.test(key)) throw new Error(`not the key of a file: ${JSON.stringify(key)}`);
+    requireFileKey(key);
     return join(folder, key);
   };
   return {

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Config } from '../config/config.ts';
 import type { KnowledgeSearch } from '../conversation/toolRunner.ts';
+import { bucketFiles } from '../files/bucketFiles.ts';
 import { localFiles } from '../files/localFiles.ts';
 import type { Knowledge } from '../http/ports.ts';
 import { ingest } from '../knowledge/ingest/ingest.ts';
@@ -18,6 +19,7 @@ import { meteredEmbedder } from '../models/metered.ts';
 import { createOpenAiEmbedder } from '../models/openai/embedder.ts';
 import { createOpenAiEndpoint } from '../models/openai/endpoint.ts';
 import { createPatientEmbedder } from '../models/patientEmbedder.ts';
+import type { Bucket } from '../objectStore/bucket.ts';
 import type { Jobs } from '../queue/bull.ts';
 import { ingestionQueue, workOnIngestion } from '../queue/ingestionJobs.ts';
 import type { createStorage } from '../storage/storage.ts';
@@ -31,6 +33,7 @@ const DOCUMENT_PATIENCE = { attempts: 4, timeoutMs: 60_000 } as const;
 
 export interface KnowledgeParts {
   readonly config: Config;
+  readonly bucket: Bucket | undefined;
   readonly storage: ReturnType<typeof createStorage>;
   readonly jobs: Jobs;
   readonly meter: Pick<TalkMeter, 'modelError'>;
@@ -42,11 +45,13 @@ export interface KnowledgeParts {
 
 /** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
 export function buildKnowledge(parts: KnowledgeParts): Knowledge & { readonly search: KnowledgeSearch } {
-  const { config, storage, jobs, clock, makeId, closers } = parts;
+  const { config, bucket, storage, jobs, clock, makeId, closers } = parts;
   const { stores } = storage;
   const logger = parts.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const files = localFiles(join(config.DATA_DIR, 'uploads'));
+  const files = bucket
+    ? bucketFiles({ bucket, workingFolder: join(config.DATA_DIR, 'documents-in-use'), now: clock.now })
+    : localFiles(join(config.DATA_DIR, 'uploads'));
   const embedders = buildEmbedders(config, logger, closers);
   const patient =
     (patience: typeof QUESTION_PATIENCE | typeof DOCUMENT_PATIENCE) => (encoder: EncoderName) => {

@@ -2,17 +2,18 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { RecordingStore } from '../calls/recordingStore.ts';
 import type { Config } from '../config/config.ts';
+import type { Bucket } from '../objectStore/bucket.ts';
 import { createLocalStore } from '../recording/localStore.ts';
+import { createS3Store } from '../recording/s3Store.ts';
 import { createRecordingUrls, type RecordingUrls } from '../recording/signedUrl.ts';
 import { createWorkingFolder, type WorkingFolder } from '../recording/workingFolder.ts';
-import type { Closers } from './conversation.ts';
 
 export interface RecordingParts {
   readonly config: Config;
+  readonly bucket: Bucket | undefined;
   readonly secretsKey: Uint8Array;
   readonly publicUrl: () => string;
   readonly clock: Clock;
-  readonly closers: Closers;
 }
 
 export interface Recordings {
@@ -22,38 +23,16 @@ export interface Recordings {
 }
 
 /** Recordings in the bucket of the settings, or in the data folder. */
-export async function buildRecordings({
+export function buildRecordings({
   config,
+  bucket,
   secretsKey,
   publicUrl,
   clock,
-  closers,
-}: RecordingParts): Promise<Recordings> {
+}: RecordingParts): Recordings {
   return {
-    store: await (config.S3_BUCKET === undefined
-      ? localStore(config)
-      : s3Store(config, config.S3_BUCKET, closers)),
+    store: bucket ? createS3Store(bucket) : createLocalStore(join(config.DATA_DIR, 'recordings')),
     urls: createRecordingUrls({ secretsKey, publicUrl, now: clock.now }),
     working: createWorkingFolder(join(config.DATA_DIR, 'recordings-in-progress')),
   };
-}
-
-function localStore(config: Config): RecordingStore {
-  return createLocalStore(join(config.DATA_DIR, 'recordings'));
-}
-
-async function s3Store(config: Config, bucket: string, closers: Closers): Promise<RecordingStore> {
-  // The SDK takes a good part of a second to load, which nobody should wait for in vain.
-  const { createS3Store } = await import('../recording/s3Store.ts');
-  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
-  const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined;
-  const store = createS3Store({
-    bucket,
-    region: config.S3_REGION,
-    forcePathStyle: config.S3_FORCE_PATH_STYLE,
-    ...(config.S3_ENDPOINT === undefined ? {} : { endpoint: config.S3_ENDPOINT }),
-    ...(hasKeys ? { credentials: { accessKeyId, secretAccessKey } } : {}),
-  });
-  closers.push(async () => store.close());
-  return store;
 }

@@ -1,37 +1,19 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import S3rver from 's3rver';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RangeNotSatisfiable, type RecordingStore } from '../../src/calls/recordingStore.ts';
 import { createLocalStore } from '../../src/recording/localStore.ts';
 import { createS3Store } from '../../src/recording/s3Store.ts';
 import { createWorkingFolder } from '../../src/recording/workingFolder.ts';
+import { testBucket } from '../support/objectStore.ts';
 import { tempDir } from '../support/tempDir.ts';
 
 const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251));
 
 async function startS3(): Promise<RecordingStore> {
-  const server = new S3rver({
-    port: 0,
-    address: '127.0.0.1',
-    silent: true,
-    directory: tempDir(),
-    configureBuckets: [{ name: 'calls', configs: [] }],
-  });
-  const { port } = (await server.run()) as AddressInfo;
-  onTestFinished(() => server.close());
-  const store = createS3Store({
-    bucket: 'calls',
-    region: 'us-east-1',
-    endpoint: `http://127.0.0.1:${port}`,
-    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
-    forcePathStyle: true,
-  });
-  onTestFinished(() => store.close());
-  return store;
+  return createS3Store(await testBucket());
 }
 
 const stores = {
