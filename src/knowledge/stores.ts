@@ -114,6 +114,12 @@ export interface FoundChunk extends Chunk {
   readonly datasetName: string;
 }
 
+/** A chunk that shares words with a question. */
+export interface MatchingChunk extends FoundChunk {
+  /** How much of the question's words it has, each weighed by how well it tells chunks apart; above 0, at most 1. */
+  readonly wordShare: number;
+}
+
 export interface ChunkQuery {
   readonly knowledgebase: SearchableKnowledgebase;
   readonly vector: Float32Array;
@@ -124,8 +130,12 @@ export interface ChunkQuery {
 export interface ChunkSearch {
   /** The nearest first. */
   nearest(query: ChunkQuery): Promise<FoundChunk[]>;
-  /** Those that share words with the text, and the nearest, each the best first; seen at the same moment. */
+  /**
+   * The nearest, and those that share words with the text, each the best first; seen at the same moment.
+   *
+   * @returns `matching` has the `limit` that share most, and what else shares words among the nearest.
+   */
   nearestAndMatching(
     query: ChunkQuery & { readonly text: string },
-  ): Promise<{ nearest: FoundChunk[]; matching: FoundChunk[] }>;
+  ): Promise<{ nearest: FoundChunk[]; matching: MatchingChunk[] }>;
 }

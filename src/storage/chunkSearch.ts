@@ -1,5 +1,5 @@
 import { characterPairs } from '../knowledge/search/characterPairs.ts';
-import type { ChunkQuery, ChunkSearch, FoundChunk } from '../knowledge/stores.ts';
+import type { ChunkQuery, ChunkSearch, FoundChunk, MatchingChunk } from '../knowledge/stores.ts';
 import type { Database, Queryable } from './database.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
@@ -11,6 +11,8 @@ export const EF_SEARCH = 100;
 const MAX_SCAN_TUPLES = 20_000;
 /** A question's words; a longer one is cut. */
 const MAX_LEXEMES = 64;
+/** Chunks that have a word are counted so far; one that as many have tells little. */
+const MANY_CHUNKS = 1_000;
 
 const FOUND = `chunks.id, content, start_offset AS "startOffset", end_offset AS "endOffset",
   chunks.is_enabled AS "isEnabled", dataset_id AS "datasetId",
@@ -25,8 +27,8 @@ export function chunkSearch(database: Database): ChunkSearch {
     nearest: (query) => database.transaction((transaction) => nearest(transaction, query)),
     nearestAndMatching: (query) =>
       database.transaction(async (transaction) => {
-        const matching = await bestMatching(transaction, query);
-        return { nearest: await nearest(transaction, query), matching };
+        const near = await nearest(transaction, query);
+        return { nearest: near, matching: await bestMatching(transaction, query, near) };
       }),
   };
 }
@@ -71,35 +73,75 @@ async function nearest(transaction: Queryable, query: ChunkQuery): Promise<Found
   return await compareAll();
 }
 
-const MATCHING = `WITH asked AS (
-    SELECT lexeme FROM unnest(tsvector_to_array(
+/** Words are looked up in their index, which the planner thinks too little of, too; see {@link PREPARE_INDEX}. */
+export const PREPARE_WORDS = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', true),
+  set_config('enable_sort', 'on', true), set_config('jit', 'off', true)`;
+
+/**
+ * A word weighs as much as it tells chunks apart (BM25's inverse document frequency). One that no chunk has weighs
+ * most, since the chunk that would answer best lacks it; but a run of characters without spaces that no chunk has is
+ * no word, only the end of one and the beginning of the next. Words that very many chunks have find none by themselves.
+ */
+export const MATCHING = `WITH lexemes AS (
+    SELECT lexeme, EXISTS (SELECT FROM unnest(string_to_array($3, ' ')) AS pair WHERE strpos(lexeme, pair) > 0) AS is_run
+    FROM unnest(tsvector_to_array(
       to_tsvector('english', $2) || array_to_tsvector(string_to_array($3, ' ')))) AS lexeme LIMIT ${MAX_LEXEMES}
-  ), question AS (
-    SELECT string_agg('''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''', ' | ')::tsquery AS words
-    FROM asked
+  ), quoted AS (
+    SELECT is_run, '''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''' AS word FROM lexemes
+  ), counted AS MATERIALIZED (
+    SELECT is_run, word::tsquery AS word, (
+      SELECT count(*) FROM (
+        SELECT FROM chunks WHERE knowledgebase_id = $1 AND is_enabled AND words @@ word::tsquery LIMIT ${MANY_CHUNKS}
+      ) AS having_it
+    ) AS chunk_count FROM quoted
+  ), weighed AS MATERIALIZED (
+    SELECT word, chunk_count < ${MANY_CHUNKS} AS is_telling,
+      ln(1 + greatest($4 - chunk_count, 0) / (chunk_count + 0.5)) + 0.01 AS weight
+    FROM counted WHERE chunk_count > 0 OR NOT is_run
+  ), question AS MATERIALIZED (
+    SELECT sum(weight) AS weight,
+      coalesce(string_agg(word::text, ' | ') FILTER (WHERE is_telling), string_agg(word::text, ' | '))::tsquery AS words
+    FROM weighed
   ), matching AS MATERIALIZED (
-    SELECT id AS chunk_id, ts_rank(chunks.words, question.words) AS rank FROM chunks, question
+    SELECT id AS chunk_id, (SELECT sum(weight) FROM weighed WHERE chunks.words @@ word) / question.weight AS word_share
+    FROM chunks, question
     WHERE knowledgebase_id = $1 AND is_enabled AND chunks.words @@ question.words
-    ORDER BY rank DESC, id LIMIT $4
+    ORDER BY word_share DESC, id LIMIT $5
+  ), candidates AS (
+    SELECT chunk_id, word_share FROM matching
+    UNION
+    SELECT id, (SELECT sum(weight) FROM weighed WHERE chunks.words @@ word) / question.weight
+    FROM chunks, question WHERE id = ANY ($6::uuid[]) AND chunks.words @@ question.words
   )`;
 
+/** @param near - Those that were found by their meaning; among them, too, words are looked for. */
 async function bestMatching(
   transaction: Queryable,
   { knowledgebase, vector, text, limit }: ChunkQuery & { text: string },
-): Promise<FoundChunk[]> {
+  near: readonly FoundChunk[],
+): Promise<MatchingChunk[]> {
   const { name, type } = VECTOR_COLUMNS[knowledgebase.encoder];
-  const rows = await transaction.query<FoundChunk>(
+  await transaction.query(PREPARE_WORDS);
+  const rows = await transaction.query<MatchingChunk>(
     `${MATCHING}
-     SELECT ${FOUND}, 1 - (${name} <=> $5::${type}) AS score
-     FROM matching JOIN chunks ON chunks.id = matching.chunk_id JOIN datasets ON datasets.id = dataset_id
+     SELECT ${FOUND}, 1 - (${name} <=> $7::${type}) AS score, word_share::double precision AS "wordShare"
+     FROM candidates JOIN chunks ON chunks.id = candidates.chunk_id JOIN datasets ON datasets.id = dataset_id
        JOIN chunk_embeddings ON chunk_embeddings.chunk_id = chunks.id
-     ORDER BY rank DESC, matching.chunk_id`,
-    [knowledgebase.id, text, characterPairs(text).join(' '), limit, vectorText(vector)],
+     ORDER BY word_share DESC, score DESC, candidates.chunk_id`,
+    [
+      knowledgebase.id,
+      text,
+      characterPairs(text).join(' '),
+      knowledgebase.embeddedCount,
+      limit,
+      near.map(({ id }) => id),
+      vectorText(vector),
+    ],
   );
   return withLengths(rows);
 }
 
 /** The database counts characters otherwise than the API does. */
-function withLengths(rows: readonly FoundChunk[]): FoundChunk[] {
+function withLengths<Row extends FoundChunk>(rows: readonly Row[]): Row[] {
   return rows.map((row) => ({ ...row, contentLength: row.content.length }));
 }

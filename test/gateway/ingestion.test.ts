@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
@@ -6,6 +6,7 @@ import { type FakeEmbeddings, startFakeEmbeddings } from '../support/embeddings.
 import { startTestGateway } from '../support/gateway.ts';
 import { createKnowledge } from '../support/knowledge.ts';
 import { watchLeaks } from '../support/leaks.ts';
+import { startObjectStore } from '../support/objectStore.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { redisDatabase } from '../support/redis.ts';
 import { tempDir } from '../support/tempDir.ts';
@@ -145,6 +146,41 @@ describe('a removal', () => {
     expect(readdirSync(join(dataDir, 'uploads'))).toEqual([]);
   });
 });
+
+test(
+  'a node makes ready what another one has taken, out of the bucket that they share',
+  TIMEOUT,
+  async () => {
+    const [fake, objects] = await Promise.all([startFakeEmbeddings(), startObjectStore()]);
+    onTestFinished(() => fake.close());
+    const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+    onTestFinished(async () => {
+      await Promise.all([database.drop(), redis.drop()]);
+    });
+    const shared = {
+      ...objects.env,
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      EMBEDDING_BASE_URL: fake.baseUrl,
+      CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
+      SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
+    };
+    const [takingDir, workingDir] = [tempDir(), tempDir()];
+    const taking = await startTestGateway({ env: { ...shared, ROLES: 'api' }, dataDir: takingDir });
+    onTestFinished(() => taking.stop());
+    const working = await startTestGateway({ env: { ...shared, ROLES: 'api,worker' }, dataDir: workingDir });
+    onTestFinished(() => working.stop());
+    const knowledge = await createKnowledge(taking, { chunkSize: 60, chunkOverlap: 0 });
+    const dataset = await knowledge.add('a.txt', sentences(20).join(' '));
+    expect(dataset).toMatchObject({ status: 'ready', chunkCount: 20, embeddedCount: 20 });
+    expect(existsSync(join(takingDir, 'uploads'))).toBe(false);
+    expect(readdirSync(join(workingDir, 'documents-in-use'))).toEqual([]);
+    const removed = await taking.api('DELETE', `${knowledge.path}/datasets/${dataset.id}`, {
+      key: knowledge.project.developerKey,
+    });
+    expect(removed.status).toBe(204);
+  },
+);
 
 test('a stop in the middle ends at once, and the job goes to the next start', TIMEOUT, async () => {
   const fake = await startFakeEmbeddings();

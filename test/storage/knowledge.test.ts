@@ -5,7 +5,14 @@ import { createSealer } from '../../src/base/sealer.ts';
 import type { Knowledgebase } from '../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../src/knowledge/stores.ts';
 import type { EncoderName } from '../../src/models/embedder.ts';
-import { EF_SEARCH, EXACT_LIMIT, nearestSql, PREPARE_INDEX } from '../../src/storage/chunkSearch.ts';
+import {
+  EF_SEARCH,
+  EXACT_LIMIT,
+  MATCHING,
+  nearestSql,
+  PREPARE_INDEX,
+  PREPARE_WORDS,
+} from '../../src/storage/chunkSearch.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { VECTOR_COLUMNS, vectorText } from '../../src/storage/vectors.ts';
 import { wordVector } from '../support/embeddings.ts';
@@ -301,6 +308,50 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
         'การรับประกันมีอายุสามปี',
       ]);
       expect(contents((await find(question)).matching)).toEqual(expected);
+    });
+
+    describe('by words', () => {
+      const shares = async (question: string, limit?: number) =>
+        Object.fromEntries(
+          (await find(question, limit)).matching.map(({ content, wordShare }) => [content, wordShare]),
+        );
+
+      test('weighs a rare word more than a common one, and one that is nowhere most', async () => {
+        await addTexts(knowledgebase, ['kettle lid', 'kettle cord', 'kettle base', 'kettle and warranty']);
+        const found = await shares('kettle warranty');
+        expect(Object.keys(found)[0]).toBe('kettle and warranty');
+        expect(found['kettle and warranty']).toBeCloseTo(1, 5);
+        expect(found['kettle lid']).toBeGreaterThan(0);
+        expect(found['kettle lid']).toBeLessThan(0.1);
+        expect((await shares('warranty zebra'))['kettle and warranty']).toBeLessThan(0.5);
+      });
+
+      test('does not hold against a chunk what is no word of a script without spaces', async () => {
+        await addTexts(knowledgebase, ['退款', '保固']);
+        expect((await shares('怎麼退款'))['退款']).toBeCloseTo(1, 5);
+        expect(await shares('怎麼')).toEqual({});
+      });
+
+      test('says of the nearest, too, what they share', async () => {
+        await addTexts(knowledgebase, ['tea', 'tea of leaves', 'warranty of tea']);
+        const { nearest, matching } = await find('warranty leaves tea', 1);
+        expect(nearest).toHaveLength(1);
+        expect(contents(matching)).toEqual(expect.arrayContaining(contents(nearest)));
+        expect(matching.length).toBeLessThanOrEqual(2);
+      });
+
+      test('goes through the words’ index, also for their counts', async () => {
+        const plan = await opened.database.transaction(async (transaction) => {
+          await transaction.query(PREPARE_WORDS);
+          const rows = await transaction.query<{ 'QUERY PLAN': string }>(
+            `EXPLAIN ${MATCHING} SELECT * FROM candidates`,
+            [knowledgebase.id, 'kettle', '', 20_000, 50, []],
+          );
+          return rows.map((row) => row['QUERY PLAN']).join('\n');
+        });
+        expect(plan.match(/Bitmap Index Scan on chunks_by_words/g)?.length).toBeGreaterThanOrEqual(2);
+        expect(plan).not.toContain('Seq Scan');
+      });
     });
   });
 

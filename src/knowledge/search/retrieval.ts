@@ -9,6 +9,8 @@ export const DEFAULT_TOP_K = 5;
 export const DEFAULT_SCORE_THRESHOLD = 0.3;
 /** Each list that is fused has so many at least, so that what both know a little comes up. */
 const LEAST_CANDIDATES = 50;
+/** A chunk with all of the question's words counts as much as one of its meaning, one with half of them an eighth. */
+const SHARE_EXPONENT = 3;
 /** A vector stays the same; it is kept for the repetition of a question within a talk, and between talks. */
 const VECTOR_KEPT_MS = 10 * 60_000;
 const VECTORS_KEPT = 1_000;
@@ -118,7 +120,10 @@ async function findNear(
   const limit = Math.max(LEAST_CANDIDATES, 2 * topK);
   const { nearest, matching } = await chunks.nearestAndMatching({ knowledgebase, vector, text, limit });
   const byWords = scoreThreshold === undefined ? matching : matching.filter(isNear);
-  return fuse([nearest.filter(isNear), byWords]).slice(0, topK);
+  return fuse<FoundChunk>([
+    nearest.filter(isNear).map((item) => ({ item, weight: 1 })),
+    byWords.map((item) => ({ item, weight: item.wordShare ** SHARE_EXPONENT })),
+  ]).slice(0, topK);
 }
 
 /** The same words are the same question, however they are spaced and whether or not the sentence has ended yet. */

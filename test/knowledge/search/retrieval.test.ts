@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { characterPairs } from '../../../src/knowledge/search/characterPairs.ts';
 import { fuse } from '../../../src/knowledge/search/fuse.ts';
 import { createRetrieval, type SearchOptions } from '../../../src/knowledge/search/retrieval.ts';
-import type { FoundChunk } from '../../../src/knowledge/stores.ts';
+import type { FoundChunk, MatchingChunk } from '../../../src/knowledge/stores.ts';
 import { LOCAL_ENCODER } from '../../../src/models/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -18,10 +18,11 @@ const chunk = (id: string, score: number): FoundChunk => ({
   datasetId: 'd',
   datasetName: 'guide.pdf',
 });
+const sharing = (wordShare: number, one: FoundChunk): MatchingChunk => ({ ...one, wordShare });
 const ids = (chunks: readonly FoundChunk[]) => chunks.map(({ id }) => id);
 
 function world(
-  lists: { nearest?: FoundChunk[]; matching?: FoundChunk[]; embedded?: number; hasEncoder?: boolean } = {},
+  lists: { nearest?: FoundChunk[]; matching?: MatchingChunk[]; embedded?: number; hasEncoder?: boolean } = {},
 ) {
   const { nearest = [], matching = [], embedded = 10, hasEncoder = true } = lists;
   const clock = createSimulatedClock();
@@ -77,12 +78,24 @@ describe('a search', () => {
   test('by words and meaning fuses the ranks; a threshold that is given holds for both', async () => {
     const { search, calls } = world({
       nearest: [chunk('both', 0.6), chunk('near', 0.5), chunk('far', 0.1)],
-      matching: [chunk('word', 0.05), chunk('both', 0.6)],
+      matching: [sharing(1, chunk('word', 0.05)), sharing(1, chunk('both', 0.6))],
     });
     expect(ids(await search('x', { mode: 'hybrid' }))).toEqual(['both', 'word', 'near']);
     expect(ids(await search('x', { mode: 'hybrid', scoreThreshold: 0.3 }))).toEqual(['both', 'near']);
     expect(ids(await search('x', { mode: 'hybrid', topK: 1 }))).toEqual(['both']);
     expect(calls.limits).toEqual([50, 50, 50]);
+  });
+
+  test('by words and meaning follows the meaning where few of the words are shared', async () => {
+    const nearest = [chunk('answer', 0.7), chunk('other', 0.5)];
+    const found = async (wordShare: number) =>
+      ids(
+        await world({ nearest, matching: [sharing(wordShare, chunk('other', 0.5))] }).search('x', {
+          mode: 'hybrid',
+        }),
+      );
+    expect(await found(0.5)).toEqual(['answer', 'other']);
+    expect(await found(1)).toEqual(['other', 'answer']);
   });
 
   test.each([
@@ -165,17 +178,16 @@ describe('a search ahead', () => {
   });
 });
 
-test('fusion puts first what stands high in both', () => {
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => ({ id }));
-  if (!a || !b || !c || !d) throw new Error('unreachable');
-  expect(
-    fuse([
-      [a, b, c],
-      [c, d],
-    ]),
-  ).toEqual([c, a, b, d]);
-  expect(fuse([[], [d, a]])).toEqual([d, a]);
-  expect(fuse([])).toEqual([]);
+test('fusion puts first what stands high in both, by the weight of its places', () => {
+  const list = (names: string, weight = 1) => [...names].map((id) => ({ item: { id }, weight }));
+  const order = (...lists: ReturnType<typeof list>[]) =>
+    fuse(lists)
+      .map(({ id }) => id)
+      .join('');
+  expect(order(list('abc'), list('cd'))).toBe('cabd');
+  expect(order(list('abc'), list('cd', 0.1))).toBe('abcd');
+  expect(order(list(''), list('da'))).toBe('da');
+  expect(order()).toBe('');
 });
 
 test.each<[string, string[]]>([
