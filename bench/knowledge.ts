@@ -1,27 +1,56 @@
 import { spawnSync } from 'node:child_process';
-
-import { describeFilled, measureDatabase } from './knowledge/database.ts';
-import { measureQuality } from './knowledge/quality.ts';
+import { parseArgs } from 'node:util';
 
 /**
  * `npm run bench:knowledge`: what a query costs beside its own SQL, how many of the true nearest it finds, how fast
  * and in how much memory documents are made ready, and how often the right passage comes first.
  *
- * Options: `--vectors=N` (default 20,000), `--only=postgres|pglite|ingestion|quality`.
+ * Each part runs in a process of its own, so that its memory is its own, and one that takes too long is ended: the
+ * database in this process hears of nothing while it builds an index.
  */
-const options = new Map(
-  process.argv.slice(2).map((one) => one.replace(/^--/, '').split('=') as [string, string]),
-);
-const only = options.get('only');
-const vectors = Number(options.get('vectors') ?? 20_000);
-const wants = (name: string) => only === undefined || only === name;
+const PARTS = ['postgres', 'pglite', 'quality', 'ingestion'] as const;
 
-if (wants('postgres')) console.log(describeFilled(await measureDatabase('postgres', vectors)));
-if (wants('pglite')) console.log(describeFilled(await measureDatabase('pglite', vectors)));
-if (wants('quality')) await measureQuality();
-if (wants('ingestion')) {
-  // A process of its own, so that its memory is its own.
-  const file = new URL('./knowledge/ingestion.ts', import.meta.url).pathname;
-  const { status } = spawnSync(process.execPath, ['--import', 'tsx', file], { stdio: 'inherit' });
-  process.exitCode = status ?? 1;
+const { values } = parseArgs({
+  options: {
+    chunks: { type: 'string', default: '20000' },
+    only: { type: 'string' },
+    minutes: { type: 'string', default: '15' },
+    help: { type: 'boolean' },
+  },
+});
+
+if (values.help) {
+  console.log(
+    `npm run bench:knowledge -- [--chunks N] [--only ${PARTS.join('|')}] [--minutes N, for each part]`,
+  );
+} else {
+  const chunks = positive('chunks', values.chunks);
+  const timeout = positive('minutes', values.minutes) * 60_000;
+  for (const part of chosen(values.only)) runPart(part, chunks, timeout);
+}
+
+function chosen(only: string | undefined): readonly string[] {
+  if (only === undefined) return PARTS;
+  const found = PARTS.filter((part) => part === only);
+  if (found.length === 0) throw new Error(`--only takes ${PARTS.join(', ')}; not ${only}`);
+  return found;
+}
+
+function runPart(part: string, chunks: number, timeout: number): void {
+  const file = new URL(`./knowledge/${part}.ts`, import.meta.url).pathname;
+  const args = ['--import', 'tsx', file, String(chunks)];
+  const { status, error } = spawnSync(process.execPath, args, { stdio: 'inherit', timeout });
+  if (status === 0) return;
+  const isLate = error && 'code' in error && error.code === 'ETIMEDOUT';
+  console.error(
+    isLate ? `${part}: not done in ${timeout / 60_000} minutes` : `${part}: ended with ${status}`,
+  );
+  process.exitCode = 1;
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`--${name} takes a whole number from 1; not ${text}`);
+  return value;
 }

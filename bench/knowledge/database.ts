@@ -30,6 +30,7 @@ export interface DatabaseFigures {
   readonly fillSeconds: number;
   readonly indexSeconds: number;
   readonly queryMs: Percentiles;
+  readonly hybridMs: Percentiles;
   readonly rawMs: Percentiles;
   readonly recall: number;
 }
@@ -60,6 +61,7 @@ export async function measureDatabase(
       clock: systemClock,
     });
     const own: number[] = [];
+    const hybrid: number[] = [];
     const raw: number[] = [];
     let hits = 0;
     for (let round = -WARM_UP; round < QUERIES; round += 1) {
@@ -70,9 +72,13 @@ export async function measureDatabase(
       const found = await timed(() =>
         retrieval.search(projectId, `question ${round}`, { topK: TOP_K, scoreThreshold: 0 }),
       );
+      const byWords = await timed(() =>
+        retrieval.search(projectId, `Passage ${round} of the usual words`, { topK: TOP_K, mode: 'hybrid' }),
+      );
       if (round < 0) continue;
       raw.push(rawMs.ms);
       own.push(found.ms);
+      hybrid.push(byWords.ms);
       if (round >= EXACT_QUERIES) continue;
       const exact = await rawQuery(database, filled.knowledgebaseId, text, true);
       hits += exact.filter(({ id }) => found.result.some((one) => one.id === id)).length;
@@ -83,6 +89,7 @@ export async function measureDatabase(
       fillSeconds: filled.fillSeconds,
       indexSeconds: filled.indexSeconds,
       queryMs: percentiles(own),
+      hybridMs: percentiles(hybrid),
       rawMs: percentiles(raw),
       recall: hits / (EXACT_QUERIES * TOP_K),
     };
@@ -92,12 +99,13 @@ export async function measureDatabase(
 }
 
 export function describeFilled(figures: DatabaseFigures): string {
-  const { name, vectors, queryMs, rawMs, recall, fillSeconds, indexSeconds } = figures;
+  const { name, vectors, queryMs, hybridMs, rawMs, recall, fillSeconds, indexSeconds } = figures;
   const ms = ({ p50, p95 }: Percentiles) => `p50 ${p50.toFixed(2)} ms, p95 ${p95.toFixed(2)} ms`;
   return [
     `${name}: ${vectors} vectors of ${ENCODER.dimensions}, filled in ${fillSeconds.toFixed(0)} s, indexed in ${indexSeconds.toFixed(0)} s`,
     `  the SQL alone       ${ms(rawMs)}`,
     `  a query             ${ms(queryMs)}`,
+    `  a hybrid query      ${ms(hybridMs)}`,
     `  ratio               ${(queryMs.p50 / rawMs.p50).toFixed(2)} times, ${(queryMs.p50 - rawMs.p50).toFixed(2)} ms more`,
     `  recall at ${TOP_K}         ${recall.toFixed(3)}`,
     `  memory              ${Math.round(process.memoryUsage.rss() / 1e6)} MB in this process`,

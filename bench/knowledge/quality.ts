@@ -11,8 +11,10 @@ import { QUESTIONS, UNRELATED } from './questions.ts';
 
 const TOP_K = 5;
 
+await measureQuality();
+
 /** How often the passage that answers a question comes first, and among the first five. */
-export async function measureQuality(): Promise<void> {
+async function measureQuality(): Promise<void> {
   const database = await openEmbedded({ folder: 'memory://' });
   const embedder = createLocalEmbedder();
   try {

@@ -1,0 +1,55 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { CallwayError, invalid } from '../base/errors.js';
+import { checkTarget } from '../egress/target.js';
+import { BUILT_IN_TOOLS } from '../pathway/structure.js';
+import { checkTemplate } from '../pathway/templates.js';
+/**
+ * Checks what a tool's form alone cannot tell.
+ *
+ * @throws {CallwayError} `invalid_tool` with what is wrong.
+ */
+export function requireUsableTool(tool, policy) {
+    const problems = [
+        BUILT_IN_TOOLS.some((name) => name === tool.name) && {
+            path: '/name',
+            message: `${tool.name} is the name of a built-in tool`,
+        },
+        described('/parameters', checkParameters(tool.parameters)),
+        described('/http/url', checkTarget(tool.http.url, policy, { allowTemplates: true })?.message),
+        described('/http/url', checkTemplate(tool.http.url)),
+        tool.http.bodyTemplate !== undefined &&
+            described('/http/bodyTemplate', checkTemplate(tool.http.bodyTemplate)),
+    ].filter((problem) => typeof problem === 'object');
+    const [first] = problems;
+    if (first)
+        throw invalid('invalid_tool', first.message, problems);
+}
+/**
+ * A tool that the pathway names cannot go; the message says where it is used.
+ *
+ * @throws {CallwayError} 409 `tool_in_use`
+ */
+export function requireUnused(toolId, pathway) {
+    const users = pathway.nodes.filter((node) => node.data.tools.includes(toolId));
+    if (users.length === 0)
+        return;
+    const titles = users.map((node) => node.data.title).join(', ');
+    throw new CallwayError('conflict', 'tool_in_use', `The tool is used by the pathway, in: ${titles}; take it out there first`);
+}
+function described(path, message) {
+    return message === undefined ? undefined : { path, message };
+}
+/** Parameters are an object's JSON Schema, as models want it. @see https://json-schema.org/draft/2020-12 */
+function checkParameters(schema) {
+    if (schema.type !== 'object')
+        return 'parameters must be a JSON Schema of type object';
+    const { $schema: _dialect, ...rest } = schema;
+    try {
+        new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false }).compile(rest);
+        return undefined;
+    }
+    catch (error) {
+        const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+        return `parameters must be a JSON Schema: ${reason}`;
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * The trunks that a call from this number may take, in the order of trial: those that the number names; where it names
+ * none, all of its project by priority.
+ *
+ * @param active - The active trunks of the number's project, oldest first.
+ */
+export function candidateTrunks({ trunkIds }, active) {
+    if (trunkIds.length === 0)
+        return active.toSorted((one, other) => one.priority - other.priority);
+    return trunkIds.flatMap((id) => active.filter((trunk) => trunk.id === id));
+}

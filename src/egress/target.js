@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { classifyHostname } from './address.js';
+import { EgressError } from './errors.js';
+/** Long enough for any endpoint with a token in it, short enough for a log line and an index. */
+export const MAX_TARGET_URL_LENGTH = 2048;
+/** What follows the scheme up to the first `/`, `?` or `#`, which must be there: nothing can be appended to the host. */
+const CLOSED_AUTHORITY = /^[a-z]+:\/\/[^/?#]+[/?#]/i;
+const TEMPLATE = /\{\{.*?\}\}|\{%.*?%\}/g;
+const TEMPLATE_MARK = /\{\{|\}\}|\{%|%\}/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: URL parsers drop some of them silently, so they are refused
+const HIDDEN_CHARACTER = /[\u0000-\u0020\u007f\\]/;
+const HOST_NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
+const IPV6_LITERAL = /^\[[0-9a-f:.]+\]$/;
+/**
+ * Judges a URL that a user wants to save, without asking a resolver: what a name resolves to is judged at every
+ * connection, since it may change.
+ *
+ * @returns What is wrong with it, with code `target_invalid_url`, `target_has_credentials`, `target_not_https` or
+ *   `target_private_address`; `undefined` when nothing is.
+ */
+export function checkTarget(text, policy, options = {}) {
+    if (text.length > MAX_TARGET_URL_LENGTH) {
+        return invalidUrl(`is ${text.length} characters long; at most ${MAX_TARGET_URL_LENGTH} are allowed`);
+    }
+    const misplaced = checkTemplates(text, options);
+    if (misplaced)
+        return misplaced;
+    const filled = options.allowTemplates ? text.replace(TEMPLATE, 'x') : text;
+    if (HIDDEN_CHARACTER.test(filled)) {
+        return invalidUrl('contains a space, a backslash or a control character; percent-encode it');
+    }
+    if (!URL.canParse(filled))
+        return invalidUrl('is not an absolute URL such as https://example.com/hook');
+    return checkParts(new URL(filled), policy);
+}
+/**
+ * A string field that holds a target. Its issue carries the error's code in `params.code`.
+ *
+ * @throws Never; the schema reports.
+ */
+export function targetUrlSchema(policy, options = {}) {
+    return z
+        .string()
+        .max(MAX_TARGET_URL_LENGTH, { abort: true })
+        .superRefine((text, context) => {
+        const error = checkTarget(text, policy, options);
+        if (error)
+            context.addIssue({ code: 'custom', message: error.message, params: { code: error.code } });
+    })
+        .meta({
+        description: `An https URL without credentials whose host is public.${options.allowTemplates ? ' Path and query may hold {{ templates }}, the host may not.' : ''}`,
+        examples: ['https://example.com/callway'],
+    });
+}
+/** Whether a target under this scheme may be at an address of this class: public over https, else loopback by policy. */
+export function mayReach(protocol, addressClass, policy) {
+    if (addressClass === 'loopback')
+        return policy.allowInsecureLoopback;
+    return addressClass === 'public' && protocol === 'https:';
+}
+function checkTemplates(text, { allowTemplates }) {
+    const at = text.search(TEMPLATE_MARK);
+    if (at === -1)
+        return undefined;
+    if (!allowTemplates)
+        return invalidUrl('contains a template mark such as {{; it must be written out');
+    if (!CLOSED_AUTHORITY.test(text.slice(0, at))) {
+        return invalidUrl('has a template in its host; templates are allowed only after the / that ends the host');
+    }
+    if (TEMPLATE_MARK.test(text.replace(TEMPLATE, '')))
+        return invalidUrl('has a template that is not closed');
+    return undefined;
+}
+function checkParts(url, policy) {
+    if (url.username !== '' || url.password !== '') {
+        return new EgressError('target_has_credentials', 'the URL carries a user name or a password; send them in a header instead');
+    }
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+        return notHttps(policy);
+    if (!HOST_NAME.test(url.hostname) && !IPV6_LITERAL.test(url.hostname)) {
+        return invalidUrl('has a host that is neither a name nor an IP address');
+    }
+    const addressClass = classifyHostname(url.hostname);
+    if (url.protocol === 'http:' && addressClass !== 'loopback')
+        return notHttps(policy);
+    if (addressClass === undefined || mayReach(url.protocol, addressClass, policy))
+        return undefined;
+    if (url.protocol === 'http:')
+        return notHttps(policy);
+    return new EgressError('target_private_address', `the URL's host is a ${addressClass} address; it must be publicly reachable`);
+}
+function invalidUrl(what) {
+    return new EgressError('target_invalid_url', `the URL ${what}`);
+}
+function notHttps({ allowInsecureLoopback }) {
+    return new EgressError('target_not_https', `the URL must begin with https://${allowInsecureLoopback ? '; plain http may reach loopback only' : ''}`);
+}

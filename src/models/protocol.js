@@ -1,0 +1,62 @@
+import { z } from 'zod';
+/**
+ * The forms in which models answer the questions of the conversation engine: what is sent to them, and the schema
+ * that reads what they send back. Unknown keys are dropped, since models like to add some.
+ */
+/** The tool by which an answering model moves on to another node. */
+export const MOVE_TOOL = 'move_to';
+/** Arguments of {@link MOVE_TOOL}. */
+export const moveArguments = z.object({ edge: z.string().min(1) });
+/** Which way to go on; null stays. */
+export const routeAnswer = z.object({ edge: z.string().min(1).nullable() });
+/** Variables by name; null, or no such key, where the talk does not tell. Values are to be checked against their types. */
+export const extractAnswer = z.record(z.string(), z.unknown());
+/** One verdict for each criterion, by its name. */
+export const judgeAnswer = z.object({
+    results: z.array(z.object({ name: z.string(), passed: z.boolean(), reason: z.string().default('') })),
+});
+/** Offers the choices as a tool, for an answer and a move in one request. */
+export function moveTool(choices) {
+    const ways = choices.map(({ id, label, sentence }) => `${id}: ${sentence || label}`);
+    return {
+        name: MOVE_TOOL,
+        description: [
+            'Moves the conversation on, when one of these holds. Call it at most once, and only then.',
+            ...ways,
+        ].join('\n'),
+        parameters: closedObject({ edge: { type: 'string', enum: choices.map(({ id }) => id) } }),
+    };
+}
+export function routeFormat(choices) {
+    const edge = { type: ['string', 'null'], enum: [...choices.map(({ id }) => id), null] };
+    return { name: 'route', schema: closedObject({ edge }) };
+}
+export function extractFormat(configs) {
+    const properties = Object.fromEntries(configs.map((config) => [config.name, variableSchema(config)]));
+    return { name: 'extract', schema: closedObject(properties) };
+}
+export function judgeFormat(criteria) {
+    const verdict = closedObject({
+        name: { type: 'string', enum: criteria.map(({ name }) => name) },
+        passed: { type: 'boolean' },
+        reason: { type: 'string' },
+    });
+    return { name: 'judge', schema: closedObject({ results: { type: 'array', items: verdict } }) };
+}
+/** Every property required and no other allowed, as endpoints with strict schemas want it. */
+function closedObject(properties) {
+    return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+}
+function variableSchema({ type, description, values }) {
+    switch (type) {
+        case 'number':
+        case 'boolean':
+            return { type: [type, 'null'], description };
+        case 'date':
+            return { type: ['string', 'null'], description: `${description} (YYYY-MM-DD)`.trim() };
+        case 'enum':
+            return { type: ['string', 'null'], enum: [...(values ?? []), null], description };
+        case 'string':
+            return { type: ['string', 'null'], description };
+    }
+}

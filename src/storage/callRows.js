@@ -1,0 +1,67 @@
+import { isoTime, isoTimeOrNull } from './rows.js';
+const plain = (name, column, type) => ({
+    name,
+    column,
+    type,
+    toParameter: (call) => (call[name] ?? null),
+});
+const json = (name, column) => ({
+    name,
+    column,
+    type: 'json',
+    toParameter: (call) => (call[name] == null ? null : JSON.stringify(call[name])),
+});
+export const callColumns = [
+    plain('id', 'id', 'uuid'),
+    plain('projectId', 'project_id', 'uuid'),
+    plain('sessionId', 'session_id', 'text'),
+    plain('instanceId', 'instance_id', 'uuid'),
+    plain('direction', 'direction', 'text'),
+    plain('status', 'status', 'text'),
+    plain('endReason', 'end_reason', 'text'),
+    plain('fromNumber', 'from_number', 'text'),
+    plain('toNumber', 'to_number', 'text'),
+    plain('trunkId', 'trunk_id', 'uuid'),
+    plain('sipCallId', 'sip_call_id', 'text'),
+    json('sip', 'sip'),
+    plain('q850Cause', 'q850_cause', 'smallint'),
+    json('settings', 'settings'),
+    json('metadata', 'metadata'),
+    plain('createdAt', 'created_at', 'timestamptz'),
+    plain('startedAt', 'started_at', 'timestamptz'),
+    plain('answeredAt', 'answered_at', 'timestamptz'),
+    plain('endedAt', 'ended_at', 'timestamptz'),
+    json('figures', 'figures'),
+    json('recording', 'recording'),
+    plain('nodeId', 'node_id', 'text'),
+    plain('hangupRequested', 'hangup_requested', 'boolean'),
+];
+export const callSelection = () => callColumns.map(({ column }) => column).join(', ');
+export const callParameters = (call) => callColumns.map(({ toParameter }) => toParameter(call));
+export function fromCallRow(row) {
+    return {
+        id: row.id,
+        projectId: row.project_id,
+        sessionId: row.session_id,
+        instanceId: row.instance_id,
+        direction: row.direction,
+        status: row.status,
+        endReason: row.end_reason,
+        fromNumber: row.from_number,
+        toNumber: row.to_number,
+        trunkId: row.trunk_id,
+        sipCallId: row.sip_call_id,
+        sip: row.sip,
+        q850Cause: row.q850_cause,
+        settings: row.settings,
+        metadata: row.metadata,
+        createdAt: isoTime(row.created_at),
+        startedAt: isoTimeOrNull(row.started_at),
+        answeredAt: isoTimeOrNull(row.answered_at),
+        endedAt: isoTimeOrNull(row.ended_at),
+        figures: row.figures,
+        recording: row.recording,
+        nodeId: row.node_id,
+        hangupRequested: row.hangup_requested,
+    };
+}
