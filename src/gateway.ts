@@ -25,6 +25,7 @@ import { buildMedia } from './gateway/media.ts';
 import { openObjectStore } from './gateway/objectStore.ts';
 import { buildPhone } from './gateway/phone.ts';
 import { buildRecordings } from './gateway/recordings.ts';
+import { openSipServer } from './gateway/sipServer.ts';
 import { buildStreams } from './gateway/streams.ts';
 import { buildTelephony } from './gateway/telephony.ts';
 import { announceOwnVoice, routeToVoice, voiceDependency } from './gateway/voiceNodes.ts';
@@ -89,9 +90,14 @@ async function build(
   const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
   const secretsKey = config.SECRETS_KEY ?? (await keptKey(config));
   const sealer = createSealer(secretsKey);
-  const [database, redisUrl] = await Promise.all([
+  const egressPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
+  const carriesCalls = config.ROLES.includes('media');
+  // What takes its time, each in a process or thread of its own.
+  const [database, redisUrl, media, sipServer] = await whenAllAreDone([
     openDatabase(config, logger, closers),
     config.REDIS_URL ?? startRedis(config, logger, closers),
+    carriesCalls ? buildMedia(config, logger, egressPolicy, closers) : undefined,
+    carriesCalls ? openSipServer({ config, clock, logger }, closers) : undefined,
   ]);
   await requireSameSealer(database, sealer);
   const storage = createStorage(database, sealer);
@@ -118,7 +124,6 @@ async function build(
   closers.push(() => authenticator.close());
   closers.push(startHousekeeping(storage.stores, clock, logger));
 
-  const egressPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
   const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
   closers.push(() => client.close());
   let draining = false;
@@ -242,6 +247,22 @@ async function build(
         logger,
       })
     : undefined;
+  const telephony =
+    media &&
+    sipServer &&
+    (await buildTelephony({
+      config,
+      server: sipServer,
+      media,
+      trunks: storage.stores.trunks,
+      numbers: storage.stores.phoneNumbers,
+      traceSink: storage.stores.sipTraces,
+      leases: calls.leases,
+      board: calls.health,
+      bus: calls.bus,
+      clock,
+      logger,
+    }));
   if (telephony) closers.push(() => telephony.close());
 
   const app = await createServer({
@@ -322,6 +343,14 @@ async function build(
       return stopping;
     },
   };
+}
+
+/** As Promise.all, but a failure waits for the others, so that what they made is closed too. */
+async function whenAllAreDone<const Values extends readonly unknown[]>(
+  begun: Values,
+): Promise<{ -readonly [Index in keyof Values]: Awaited<Values[Index]> }> {
+  await Promise.allSettled(begun);
+  return await Promise.all(begun);
 }
 
 async function openDatabase(

@@ -1,7 +1,7 @@
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { build } from '../lib/serviceBuild.mjs';
 
-/** Compiles the service and the SIP server into dist/, in the folders that their sources have. */
+/** Compiles the service and the SIP server into dist/. */
 export async function run() {
   await ensureDependencies();
   const { ok, output } = await build();

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCaptured } from './child.mjs';
-import { dependencyProgram, root } from './paths.mjs';
+import { bundle } from './bundle.mjs';
+import { root } from './paths.mjs';
 
 const STAMP = '.callway-stamp';
 /** What the compiled service is made from. */
-const SOURCES = ['src', 'sip', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = ['src', 'sip', 'package-lock.json', 'tsconfig.json'];
 
 /**
  * A place for the compiled service, and how to compile into it; another one in tests.
@@ -15,11 +15,11 @@ const SOURCES = ['src', 'sip', 'package-lock.json', 'tsconfig.json', 'tsconfig.b
  */
 
 /** @type {Place} */
-const OWN = { folder: root, compile };
+const OWN = { folder: root, compile: bundle };
 
 /**
- * The program that runs the service, compiled anew where its source has changed since: starting it costs half of what
- * a loader takes that compiles file by file.
+ * The program that runs the service, compiled anew where its source has changed since: starting it costs a fraction
+ * of what a loader takes that compiles file by file.
  *
  * @param {Place} [place]
  * @returns {Promise<string | undefined>} `undefined` where it cannot be compiled, for want of a compiler or by an error.
@@ -34,8 +34,8 @@ export async function freshBuild(place = OWN) {
 }
 
 /**
- * Compiles the service and the SIP server into dist/, in the folders that their sources have. What stood there goes
- * when the new one is whole, so that who starts from it meanwhile finds one or the other.
+ * Compiles the service and the SIP server into dist/. What stood there goes when the new one is whole, so that who
+ * starts from it meanwhile finds one or the other.
  *
  * @param {Place} [place]
  * @param {string} [state]
@@ -53,12 +53,6 @@ export async function build(place = OWN, state = stateOfSources(place.folder)) {
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-}
-
-/** @param {string} outDir */
-async function compile(outDir) {
-  const compiler = dependencyProgram('tsc');
-  return await runCaptured(compiler, ['-p', 'tsconfig.build.json', '--outDir', outDir, '--pretty', 'false']);
 }
 
 /**

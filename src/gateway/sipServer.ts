@@ -8,6 +8,7 @@ import type { Config } from '../config/config.ts';
 import { backoffMs } from '../telephony/backoff.ts';
 import type { ControlTarget } from '../telephony/control/session.ts';
 import type { TraceSource } from '../telephony/trace/traces.ts';
+import type { Closers } from './conversation.ts';
 
 /** A SIP server to connect to, whether ours or another's. */
 export interface SipServerAccess {
@@ -28,8 +29,20 @@ const LOOPBACK = '127.0.0.1';
 const DEFAULT_DRACHTIO_PORT = 9022;
 const RESTART_BACKOFF = { firstMs: 200, maxMs: 10_000 };
 
+/**
+ * The SIP server of the settings, or one of our own.
+ *
+ * @throws {Error} When our own cannot be started: a port is taken, a certificate cannot be read.
+ */
+export async function openSipServer(parts: SipServerParts, closers: Closers): Promise<SipServerAccess> {
+  const { DRACHTIO_URL } = parts.config;
+  const server = DRACHTIO_URL ? externalSipServer(DRACHTIO_URL) : await embeddedSipServer(parts);
+  closers.push(() => server.close());
+  return server;
+}
+
 /** The drachtio-server of the settings, which is connected to and left alone. */
-export function externalSipServer(url: string): SipServerAccess {
+function externalSipServer(url: string): SipServerAccess {
   const { hostname, port, password } = new URL(url);
   const target = {
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -46,10 +59,9 @@ export function externalSipServer(url: string): SipServerAccess {
   };
 }
 
-export interface EmbeddedParts {
+export interface SipServerParts {
   readonly config: Config;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly logger: Logger;
 }
 
@@ -59,8 +71,9 @@ export interface EmbeddedParts {
  *
  * @throws {Error} When it cannot be started the first time: a port is taken, a certificate cannot be read.
  */
-export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServerAccess> {
-  const { config, clock, logger } = parts;
+async function embeddedSipServer(parts: SipServerParts): Promise<SipServerAccess> {
+  const { config, clock } = parts;
+  const logger = parts.logger.child({ part: 'telephony' });
   const secret = randomBytes(24).toString('base64url');
   const options = serverOptions(parts, secret);
   let trusted: readonly string[] = [];
@@ -81,7 +94,7 @@ export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServer
     });
   const startAgain = async () => {
     for (let failures = 1; !server && !isClosed; failures += 1) {
-      await wait(backoffMs(RESTART_BACKOFF, failures, parts.random()));
+      await wait(backoffMs(RESTART_BACKOFF, failures, Math.random()));
       if (isClosed) return;
       server = await startEmbeddedSipServer({ ...options, port: sipPort, trusted }).catch(
         (error: unknown) => {
@@ -152,7 +165,7 @@ export async function embeddedSipServer(parts: EmbeddedParts): Promise<SipServer
   };
 }
 
-function serverOptions({ config }: EmbeddedParts, secret: string) {
+function serverOptions({ config }: SipServerParts, secret: string) {
   const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'));
   return {
     host: config.SIP_HOST,

@@ -14,10 +14,12 @@ import { controlTraces, type TraceSink, traceCall } from '../telephony/trace/tra
 import { createTrunkDirectory } from '../telephony/trunks/directory.ts';
 import { resolveSipHost } from '../telephony/trunks/resolveHost.ts';
 import { createTrunkWatchers, type TrunkWatchers } from '../telephony/trunks/watchers.ts';
-import { embeddedSipServer, externalSipServer } from './sipServer.ts';
+import type { SipServerAccess } from './sipServer.ts';
 
 export interface TelephonyParts {
   readonly config: Config;
+  /** Closed with what works with it. */
+  readonly server: SipServerAccess;
   readonly media: MediaEngine;
   readonly trunks: Pick<TrunkStore, 'active'>;
   readonly numbers: Pick<PhoneNumberStore, 'findByNumber'>;
@@ -42,13 +44,9 @@ export interface BuiltTelephony {
   close(): Promise<void>;
 }
 
-/**
- * Starts the SIP server (or connects to the one of the settings) and what works with it.
- *
- * @throws {Error} When the embedded SIP server cannot be started.
- */
+/** Starts what works with the SIP server. */
 export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTelephony> {
-  const { config, clock } = parts;
+  const { config, clock, server } = parts;
   const logger = parts.logger.child({ part: 'telephony' });
   const random = Math.random;
   const makeToken = () => randomBytes(8).toString('hex');
@@ -62,12 +60,6 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     onError,
   });
   await directory.start();
-  const server = config.DRACHTIO_URL
-    ? externalSipServer(config.DRACHTIO_URL)
-    : await embeddedSipServer({ config, clock, random, logger }).catch(async (error: unknown) => {
-        await directory.close();
-        throw error;
-      });
   server.trust(directory.sources);
   directory.onChange(() => server.trust(directory.sources));
   const control = connectControl({

@@ -44,6 +44,8 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
  * @throws {Error} When a migration that had been run reads differently now.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
+  // As good as always there is nothing to do, which one look tells without waiting for anybody.
+  if (await isUpToDate(database, migrations)) return [];
   await prepare(database);
   const done: string[] = [];
   for (const migration of migrations) {
@@ -53,11 +55,7 @@ export async function migrate(database: Database, migrations: readonly Migration
         'SELECT checksum FROM schema_migrations WHERE version = $1',
         [migration.version],
       );
-      if (known && known.checksum !== migration.checksum) {
-        throw new Error(
-          `migration ${migration.version} (${migration.name}) was changed after it had been run`,
-        );
-      }
+      if (known) requireUnchanged(migration, known.checksum);
       if (known) return false;
       await database.script(transaction, migration.sql);
       await transaction.query(
@@ -69,6 +67,27 @@ export async function migrate(database: Database, migrations: readonly Migration
     if (isNew) done.push(migration.name);
   }
   return done;
+}
+
+/** @throws {Error} When a migration that had been run reads differently now. */
+async function isUpToDate(database: Database, migrations: readonly Migration[]): Promise<boolean> {
+  const [table] = await database.query<{ exists: boolean }>(
+    `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`,
+  );
+  if (!table?.exists) return false;
+  const rows = await database.query<{ version: number; checksum: string }>(
+    'SELECT version, checksum FROM schema_migrations',
+  );
+  const checksums = new Map(rows.map(({ version, checksum }) => [version, checksum]));
+  return migrations.every((migration) => {
+    const checksum = checksums.get(migration.version);
+    if (checksum !== undefined) requireUnchanged(migration, checksum);
+    return checksum !== undefined;
+  });
+}
+
+function requireUnchanged({ version, name, checksum }: Migration, known: string): void {
+  if (known !== checksum) throw new Error(`migration ${version} (${name}) was changed after it had been run`);
 }
 
 async function prepare(database: Database): Promise<void> {

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { SipTraceMessage } from '../../src/calls/stores.ts';
 import type { Trunk } from '../../src/calls/trunk.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { openSipServer } from '../../src/gateway/sipServer.ts';
 import { type BuiltTelephony, buildTelephony } from '../../src/gateway/telephony.ts';
 import { header, Phone, SDP } from '../sip/support/phone.ts';
 import { serverOptions } from '../sip/support/rig.ts';
@@ -27,8 +28,15 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
   const board = createFakeBoard();
   const lines: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const config = loadConfig({ SIP_PORT: '0', ...settings });
+  const closePhone = async (error: unknown) => {
+    await phone.close();
+    throw error;
+  };
+  const server = await openSipServer({ config, clock: systemClock, logger }, []).catch(closePhone);
   const built = await buildTelephony({
-    config: loadConfig({ SIP_PORT: '0', ...settings }),
+    config,
+    server,
     media: createFakeMedia(),
     trunks: { active: async () => trunks(phone) },
     numbers: { findByNumber: async () => undefined },
@@ -38,10 +46,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
     bus: createFakeBus(),
     clock: systemClock,
     logger,
-  }).catch(async (error: unknown) => {
-    await phone.close();
-    throw error;
-  });
+  }).catch(closePhone);
   return { built, phone, traced, board, lines };
 }
 

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundle } from '../../scripts/lib/bundle.mjs';
 import { runSipServer } from '../../sip/cli.ts';
 import { makeTempDir } from '../support/tempDir.ts';
 import { Phone } from './support/phone.ts';
@@ -18,10 +19,10 @@ afterAll(remove);
 
 beforeAll(async () => {
   writeFileSync(join(built, 'package.json'), '{ "type": "module" }');
-  const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  await run(compiler, ['-p', join(root, 'tsconfig.build.json'), '--outDir', built]);
+  expect(await bundle(built, PROGRAMS)).toEqual({ ok: true, output: '' });
 }, 120_000);
 
+const PROGRAMS = { 'sip/main': 'sip/main.ts', 'sip/embed': 'sip/embed.ts', 'sip/worker': 'sip/worker.ts' };
 const fromSource = { args: ['--import', 'tsx'], file: (name: string) => join(root, 'sip', `${name}.ts`) };
 const fromBuild = { args: [], file: (name: string) => join(built, 'sip', `${name}.js`) };
 

@@ -9,7 +9,7 @@ const PROBE_TIMEOUT_MS = 1000;
 const TSX = import.meta.resolve('tsx');
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The service, running from its source in a process of its own. */
+/** The service, running in a process of its own. */
 export interface ServiceProcess {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
@@ -29,7 +29,7 @@ export interface ServiceProcess {
 export interface ServiceOptions {
   /** Settings beside, or instead of, those that a test run must choose by itself. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What to run; relative to the repository. */
+  /** What to run, a source or a built file; relative to the repository. Default: the source. */
   readonly entry?: string;
   /** Of an earlier process, to start again on its data; else an empty folder. */
   readonly dataDir?: string;
@@ -53,7 +53,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     DATA_DIR: dataDir ?? ownFolder?.path ?? '',
     ...env,
   };
-  const child = await startChild(process.execPath, ['--import', TSX, resolve(repository, entry)], {
+  const loader = entry.endsWith('.ts') ? ['--import', TSX] : [];
+  const child = await startChild(process.execPath, [...loader, resolve(repository, entry)], {
     cwd: settings.DATA_DIR, // where no .env of a developer lies
     env: { ...inheritedEnvironment(), ...settings },
   });

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { bundle, ENTRIES } from '../../scripts/lib/bundle.mjs';
+import { startService } from '../support/processes.ts';
+import { tempDir } from '../support/tempDir.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+test('every thread that the code starts is built under the name by which it is started', () => {
+  const started = ['src', 'sip'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => posix.join(folder, file))
+      .flatMap((file) =>
+        [...read(file).matchAll(/(?<!`)new URL\('\.\/(\w+)\.ts', import\.meta\.url\)/g)].map(
+          ([, name]) => [`src/${name}`, posix.join(dirname(file), `${name}.ts`)] as const,
+        ),
+      ),
+  );
+
+  const threads = Object.entries(ENTRIES).filter(([place]) => !place.endsWith('/main'));
+  expect(started.sort()).toEqual(threads.sort());
+});
+
+test('what cannot be built is told with its place', async () => {
+  const folder = tempDir();
+  writeFileSync(join(folder, 'broken.ts'), 'const one = ;\n');
+
+  const result = await bundle(join(folder, 'dist'), { broken: join(folder, 'broken.ts') });
+
+  expect(result.ok).toBe(false);
+  expect(result.output).toMatch(/Unexpected ";"[\s\S]*broken\.ts:1:12/);
+  expect(existsSync(join(folder, 'dist'))).toBe(false);
+});
+
+describe('what was built', () => {
+  // Below the repository, since it takes some packages from node_modules as it runs.
+  const cache = join(root, 'node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  const dist = mkdtempSync(join(cache, 'callway-test-'));
+  afterAll(() => rmSync(dist, { recursive: true, force: true }));
+  beforeAll(async () => {
+    expect(await bundle(dist)).toEqual({ ok: true, output: '' });
+  }, 120_000);
+
+  test('serves, with its threads, its pages and its migrations', { timeout: 180_000 }, async () => {
+    const service = await startService({ entry: join(dist, 'src', 'main.js'), readyTimeoutMs: 120_000 });
+    onTestFinished(() => service.close());
+
+    expect(service.lines.join('\n')).toContain('the SIP server listens');
+    const pages = await Promise.all(
+      ['/docs/', '/openapi.json'].map((path) => fetch(service.url + path).then(({ status }) => status)),
+    );
+    expect(pages).toEqual([200, 200]);
+    expect((await service.stop()).code).toBe(0);
+  });
+
+  test('has the command line', { timeout: 60_000 }, async () => {
+    const program = join(dist, 'src', 'cli', 'main.js');
+    const { stdout } = await promisify(execFile)(process.execPath, [program, '--version']);
+    expect(stdout.trim()).toBe(JSON.parse(read('package.json')).version);
+  });
+});
