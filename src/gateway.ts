@@ -21,7 +21,6 @@ import { buildLifecycle } from './gateway/lifecycle.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './gateway/media.ts';
 import { buildMetrics } from './gateway/metrics.ts';
 import { addressOf } from './gateway/nodeAddress.ts';
-import { buildMedia } from './gateway/media.ts';
 import { openObjectStore } from './gateway/objectStore.ts';
 import { buildPhone } from './gateway/phone.ts';
 import { buildRecordings } from './gateway/recordings.ts';
@@ -156,8 +155,6 @@ async function build(
     jobs,
     meter: metrics.talks,
     bucket,
-    storage,
-    jobs,
     clock,
     makeId: uuidV7,
     logger,
@@ -217,9 +214,6 @@ async function build(
     logger,
     closers,
   });
-  const media = config.ROLES.includes('media')
-    ? await buildMedia(config, logger, egressPolicy, closers)
-    : undefined;
   const admission = createAdmission(callCapacity(config));
   metrics.watchNode({
     queues: jobs.depths,
@@ -233,20 +227,6 @@ async function build(
     }),
   });
   if (media) metrics.watchMedia(media);
-  const telephony = media
-    ? await buildTelephony({
-        config,
-        media,
-        trunks: storage.stores.trunks,
-        numbers: storage.stores.phoneNumbers,
-        traceSink: storage.stores.sipTraces,
-        leases: calls.leases,
-        board: metrics.trunks(calls.health, clock.monotonicMs),
-        bus: calls.bus,
-        clock,
-        logger,
-      })
-    : undefined;
   const telephony =
     media &&
     sipServer &&
@@ -258,7 +238,7 @@ async function build(
       numbers: storage.stores.phoneNumbers,
       traceSink: storage.stores.sipTraces,
       leases: calls.leases,
-      board: calls.health,
+      board: metrics.trunks(calls.health, clock.monotonicMs),
       bus: calls.bus,
       clock,
       logger,

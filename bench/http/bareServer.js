@@ -7,15 +7,21 @@ import { ANSWER, BODY, PROJECT_ID, ROUTE } from './route.js';
  * @returns Its address.
  */
 export async function startBareServer(database) {
-    const app = Fastify();
-    app.patch(ROUTE, database ? () => saveIn(database) : async () => ANSWER);
-    return await app.listen({ port: 0, host: '127.0.0.1' });
+  const app = Fastify();
+  app.patch(ROUTE, database ? () => saveIn(database) : async () => ANSWER);
+  return await app.listen({ port: 0, host: '127.0.0.1' });
 }
 async function saveIn(database) {
-    return await database.transaction(async (transaction) => {
-        const [row] = await transaction.query('SELECT config, frozen FROM agents WHERE project_id = $1 FOR UPDATE', [PROJECT_ID]);
-        const config = { ...row?.config, ...BODY };
-        await transaction.query('UPDATE agents SET config = $2, frozen = $3, updated_at = $4 WHERE project_id = $1', [PROJECT_ID, JSON.stringify(config), null, new Date().toISOString()]);
-        return config;
-    });
+  return await database.transaction(async (transaction) => {
+    const [row] = await transaction.query(
+      'SELECT config, frozen FROM agents WHERE project_id = $1 FOR UPDATE',
+      [PROJECT_ID],
+    );
+    const config = { ...row?.config, ...BODY };
+    await transaction.query(
+      'UPDATE agents SET config = $2, frozen = $3, updated_at = $4 WHERE project_id = $1',
+      [PROJECT_ID, JSON.stringify(config), null, new Date().toISOString()],
+    );
+    return config;
+  });
 }

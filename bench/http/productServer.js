@@ -5,57 +5,58 @@ import { createMetrics } from '../../src/http/metrics.js';
 import { createServer } from '../../src/http/server.js';
 import { createLogger } from '../../src/logger.js';
 import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.js';
+
 /** More than a round has requests, so that the limit is counted and never reached. */
 const RATE_LIMIT_PER_MINUTE = 100_000_000;
 /** The product's server as the gateway builds it. @returns Its address. */
 export async function startProductServer(logLevel, storage) {
-    const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
-    const authenticator = createAuthenticator({
-        findByDigest: storage.stores.apiKeys.findByDigest,
-        markUsed: storage.stores.apiKeys.markUsed,
-        revocations,
-        adminToken: 'of-nobody-in-this-measurement',
-        clock: systemClock,
-        onError: (error) => console.error(error),
-    });
-    const app = await createServer({
-        storage,
-        authenticator,
-        revocations,
-        rateLimiter: inMemoryRateLimiter(),
-        dependencies: [{ name: 'database', check: async () => undefined, isAway: () => false }],
-        egressPolicy: { allowInsecureLoopback: false },
-        clock: systemClock,
-        makeId: uuidV7,
-        logger: createLogger(logLevel),
-        metrics: createMetrics(),
-        conversations: noConversations,
-        webhookAdmin: noWebhooks,
-        knowledge: noKnowledge,
-        calls: noCalls,
-        settings: {
-            modelNames: [],
-            publicUrl: () => 'http://127.0.0.1',
-            trustProxy: false,
-            corsOrigins: [],
-            legacySunset: new Date('2027-09-11'),
-            rateLimitPerMinute: RATE_LIMIT_PER_MINUTE,
-            failedAuthPerMinute: 300,
-            maxUploadBytes: 1_000_000,
-            isDraining: () => false,
-        },
-    });
-    return await app.listen({ port: 0, host: '127.0.0.1' });
+  const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
+  const authenticator = createAuthenticator({
+    findByDigest: storage.stores.apiKeys.findByDigest,
+    markUsed: storage.stores.apiKeys.markUsed,
+    revocations,
+    adminToken: 'of-nobody-in-this-measurement',
+    clock: systemClock,
+    onError: (error) => console.error(error),
+  });
+  const app = await createServer({
+    storage,
+    authenticator,
+    revocations,
+    rateLimiter: inMemoryRateLimiter(),
+    dependencies: [{ name: 'database', check: async () => undefined, isAway: () => false }],
+    egressPolicy: { allowInsecureLoopback: false },
+    clock: systemClock,
+    makeId: uuidV7,
+    logger: createLogger(logLevel),
+    metrics: createMetrics(),
+    conversations: noConversations,
+    webhookAdmin: noWebhooks,
+    knowledge: noKnowledge,
+    calls: noCalls,
+    settings: {
+      modelNames: [],
+      publicUrl: () => 'http://127.0.0.1',
+      trustProxy: false,
+      corsOrigins: [],
+      legacySunset: new Date('2027-09-11'),
+      rateLimitPerMinute: RATE_LIMIT_PER_MINUTE,
+      failedAuthPerMinute: 300,
+      maxUploadBytes: 1_000_000,
+      isDraining: () => false,
+    },
+  });
+  return await app.listen({ port: 0, host: '127.0.0.1' });
 }
 /** Counts as the one over Redis does between two words with it. */
 function inMemoryRateLimiter() {
-    const left = new Map();
-    return {
-        take(key, limit) {
-            const remaining = left.get(key) ?? limit;
-            left.set(key, remaining - 1);
-            return remaining > 0 ? { allowed: true } : { allowed: false, retryAfterSeconds: 1 };
-        },
-        isExhausted: () => ({ allowed: true }),
-    };
+  const left = new Map();
+  return {
+    take(key, limit) {
+      const remaining = left.get(key) ?? limit;
+      left.set(key, remaining - 1);
+      return remaining > 0 ? { allowed: true } : { allowed: false, retryAfterSeconds: 1 };
+    },
+    isExhausted: () => ({ allowed: true }),
+  };
 }

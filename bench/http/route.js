@@ -7,9 +7,9 @@ import { newAgentConfig } from '../../src/agents/agentConfig.js';
 export const PROJECT_ID = '01a1fc95-2719-735d-83a9-345a915fa800';
 export const KEY = `sk_${'k'.repeat(43)}`;
 export const BODY = {
-    name: 'Mia',
-    globalPrompt: 'You answer the phone of a dental clinic.',
-    executionMode: 'smart',
+  name: 'Mia',
+  globalPrompt: 'You answer the phone of a dental clinic.',
+  executionMode: 'smart',
 };
 export const ANSWER = { ...newAgentConfig('Clinic reception'), ...BODY };
 /** Of the project's own path. */

@@ -6,23 +6,23 @@ export const scope = z.enum(['read', 'write', 'calls', 'keys:write']);
 /** What a developer key may do when its maker names nothing, and what every secret key may do. */
 export const DEFAULT_SCOPES = ['read', 'write', 'calls'];
 export const apiKeyInput = z
-    .strictObject({
+  .strictObject({
     name: z.string().min(1).max(128).meta({ example: 'CRM' }),
     kind: keyKind,
     scopes: z.array(scope).min(1).optional().describe('For developer keys; default read, write and calls.'),
-})
-    .refine(({ kind, scopes }) => kind === 'developer' || scopes === undefined, {
+  })
+  .refine(({ kind, scopes }) => kind === 'developer' || scopes === undefined, {
     path: ['scopes'],
     message: 'only developer keys have scopes',
-});
+  });
 export const apiKey = z.object({
-    id: z.uuid(),
-    name: z.string(),
-    kind: keyKind,
-    hint: z.string().describe('Prefix and last four characters.').meta({ example: 'sk_…a1B2' }),
-    scopes: z.array(scope),
-    createdAt: z.iso.datetime(),
-    lastUsedAt: z.iso.datetime().nullable(),
+  id: z.uuid(),
+  name: z.string(),
+  kind: keyKind,
+  hint: z.string().describe('Prefix and last four characters.').meta({ example: 'sk_…a1B2' }),
+  scopes: z.array(scope),
+  createdAt: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime().nullable(),
 });
 const PREFIX = { secret: 'sk_', developer: 'dk_' };
 const KEY_BYTES = 32;
@@ -35,26 +35,26 @@ const FORM = new RegExp(`^(?:sk|dk)_[0-9A-Za-z]{${KEY_DIGITS}}$`);
  * Makes a key from 32 random bytes. The key itself is shown once and kept nowhere; `digest` is what is stored.
  */
 export function makeApiKey(kind) {
-    const key = PREFIX[kind] + base62(randomBytes(KEY_BYTES));
-    return { key, digest: digestCredential(key), hint: `${PREFIX[kind]}…${key.slice(-HINT_DIGITS)}` };
+  const key = PREFIX[kind] + base62(randomBytes(KEY_BYTES));
+  return { key, digest: digestCredential(key), hint: `${PREFIX[kind]}…${key.slice(-HINT_DIGITS)}` };
 }
 /** Whether a credential has a key's form at all; what has not need not be looked up. */
 export function looksLikeApiKey(credential) {
-    return FORM.test(credential);
+  return FORM.test(credential);
 }
 /**
  * SHA-256 in hex. A key carries 256 random bits, so that a fast digest is enough, and so that finding it by its
  * digest tells an attacker's clock nothing about the key.
  */
 export function digestCredential(credential) {
-    return hash('sha256', credential, 'hex');
+  return hash('sha256', credential, 'hex');
 }
 function base62(bytes) {
-    let value = BigInt(`0x${bytes.toString('hex')}`);
-    let digits = '';
-    while (digits.length < KEY_DIGITS) {
-        digits = BASE62.charAt(Number(value % 62n)) + digits;
-        value /= 62n;
-    }
-    return digits;
+  let value = BigInt(`0x${bytes.toString('hex')}`);
+  let digits = '';
+  while (digits.length < KEY_DIGITS) {
+    digits = BASE62.charAt(Number(value % 62n)) + digits;
+    value /= 62n;
+  }
+  return digits;
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 /** One change to keys, projects, trunks or secrets: who, what, when. */
 export const auditEntry = z.object({
-    id: z.uuid(),
-    projectId: z.uuid().nullable(),
-    at: z.iso.datetime(),
-    actor: z.object({ kind: z.string(), keyId: z.string().optional(), hint: z.string().optional() }),
-    action: z.string().meta({ example: 'api_key.created' }),
-    target: z.string().nullable().describe('Id of what was changed.'),
-    details: z.record(z.string(), z.unknown()),
-    requestId: z.string().nullable(),
+  id: z.uuid(),
+  projectId: z.uuid().nullable(),
+  at: z.iso.datetime(),
+  actor: z.object({ kind: z.string(), keyId: z.string().optional(), hint: z.string().optional() }),
+  action: z.string().meta({ example: 'api_key.created' }),
+  target: z.string().nullable().describe('Id of what was changed.'),
+  details: z.record(z.string(), z.unknown()),
+  requestId: z.string().nullable(),
 });

@@ -4,30 +4,30 @@ export const DEFAULT_HISTORY_RETENTION_DAYS = 30;
 const LONGEST_SESSION_IDLE_MINUTES = 7 * 24 * 60;
 const LONGEST_HISTORY_RETENTION_DAYS = 3650;
 const fields = {
-    name: z.string().min(1).max(128).describe('Display name.').meta({ example: 'Clinic reception' }),
-    sessionIdleMinutes: z
-        .int()
-        .min(1)
-        .max(LONGEST_SESSION_IDLE_MINUTES)
-        .describe('A live session without traffic for so many minutes is ended by the service.'),
-    historyRetentionDays: z
-        .int()
-        .min(0)
-        .max(LONGEST_HISTORY_RETENTION_DAYS)
-        .describe('Days that transcripts and recordings are kept; 0 keeps none at all.'),
-    reportUsage: z.boolean().describe('Report true token counts in completions instead of -1.'),
+  name: z.string().min(1).max(128).describe('Display name.').meta({ example: 'Clinic reception' }),
+  sessionIdleMinutes: z
+    .int()
+    .min(1)
+    .max(LONGEST_SESSION_IDLE_MINUTES)
+    .describe('A live session without traffic for so many minutes is ended by the service.'),
+  historyRetentionDays: z
+    .int()
+    .min(0)
+    .max(LONGEST_HISTORY_RETENTION_DAYS)
+    .describe('Days that transcripts and recordings are kept; 0 keeps none at all.'),
+  reportUsage: z.boolean().describe('Report true token counts in completions instead of -1.'),
 };
 /** What a project is made from. */
 export const projectInput = z.strictObject({
-    name: fields.name,
-    sessionIdleMinutes: fields.sessionIdleMinutes.default(DEFAULT_SESSION_IDLE_MINUTES),
-    historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
-    reportUsage: fields.reportUsage.default(false),
+  name: fields.name,
+  sessionIdleMinutes: fields.sessionIdleMinutes.default(DEFAULT_SESSION_IDLE_MINUTES),
+  historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
+  reportUsage: fields.reportUsage.default(false),
 });
 export const projectPatch = z.strictObject(fields).partial();
 export const project = z.object({
-    id: z.uuid(),
-    ...fields,
-    createdAt: z.iso.datetime(),
-    updatedAt: z.iso.datetime(),
+  id: z.uuid(),
+  ...fields,
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
 });

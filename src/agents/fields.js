@@ -7,5 +7,5 @@ export const targetUrl = z.string().min(1).max(MAX_TARGET_URL_LENGTH);
 export const headerList = targetHeadersSchema();
 /** A name by which prompts and tools can call a variable. */
 export const variableName = z
-    .string()
-    .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and underscores, at most 64');
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'must be letters, digits and underscores, at most 64');

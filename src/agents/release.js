@@ -10,9 +10,7 @@
  * @param live - The release as callers get it now; asked for only when it has to be frozen.
  */
 export function nextRecord(record, config, live) {
-    if (config.status === 'published')
-        return { config, frozen: null };
-    if (record.config.status === 'published')
-        return { config, frozen: live() };
-    return { config, frozen: record.frozen };
+  if (config.status === 'published') return { config, frozen: null };
+  if (record.config.status === 'published') return { config, frozen: live() };
+  return { config, frozen: record.frozen };
 }

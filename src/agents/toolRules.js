@@ -9,20 +9,19 @@ import { checkTemplate } from '../pathway/templates.js';
  * @throws {CallwayError} `invalid_tool` with what is wrong.
  */
 export function requireUsableTool(tool, policy) {
-    const problems = [
-        BUILT_IN_TOOLS.some((name) => name === tool.name) && {
-            path: '/name',
-            message: `${tool.name} is the name of a built-in tool`,
-        },
-        described('/parameters', checkParameters(tool.parameters)),
-        described('/http/url', checkTarget(tool.http.url, policy, { allowTemplates: true })?.message),
-        described('/http/url', checkTemplate(tool.http.url)),
-        tool.http.bodyTemplate !== undefined &&
-            described('/http/bodyTemplate', checkTemplate(tool.http.bodyTemplate)),
-    ].filter((problem) => typeof problem === 'object');
-    const [first] = problems;
-    if (first)
-        throw invalid('invalid_tool', first.message, problems);
+  const problems = [
+    BUILT_IN_TOOLS.some((name) => name === tool.name) && {
+      path: '/name',
+      message: `${tool.name} is the name of a built-in tool`,
+    },
+    described('/parameters', checkParameters(tool.parameters)),
+    described('/http/url', checkTarget(tool.http.url, policy, { allowTemplates: true })?.message),
+    described('/http/url', checkTemplate(tool.http.url)),
+    tool.http.bodyTemplate !== undefined &&
+      described('/http/bodyTemplate', checkTemplate(tool.http.bodyTemplate)),
+  ].filter((problem) => typeof problem === 'object');
+  const [first] = problems;
+  if (first) throw invalid('invalid_tool', first.message, problems);
 }
 /**
  * A tool that the pathway names cannot go; the message says where it is used.
@@ -30,26 +29,27 @@ export function requireUsableTool(tool, policy) {
  * @throws {CallwayError} 409 `tool_in_use`
  */
 export function requireUnused(toolId, pathway) {
-    const users = pathway.nodes.filter((node) => node.data.tools.includes(toolId));
-    if (users.length === 0)
-        return;
-    const titles = users.map((node) => node.data.title).join(', ');
-    throw new CallwayError('conflict', 'tool_in_use', `The tool is used by the pathway, in: ${titles}; take it out there first`);
+  const users = pathway.nodes.filter((node) => node.data.tools.includes(toolId));
+  if (users.length === 0) return;
+  const titles = users.map((node) => node.data.title).join(', ');
+  throw new CallwayError(
+    'conflict',
+    'tool_in_use',
+    `The tool is used by the pathway, in: ${titles}; take it out there first`,
+  );
 }
 function described(path, message) {
-    return message === undefined ? undefined : { path, message };
+  return message === undefined ? undefined : { path, message };
 }
 /** Parameters are an object's JSON Schema, as models want it. @see https://json-schema.org/draft/2020-12 */
 function checkParameters(schema) {
-    if (schema.type !== 'object')
-        return 'parameters must be a JSON Schema of type object';
-    const { $schema: _dialect, ...rest } = schema;
-    try {
-        new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false }).compile(rest);
-        return undefined;
-    }
-    catch (error) {
-        const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
-        return `parameters must be a JSON Schema: ${reason}`;
-    }
+  if (schema.type !== 'object') return 'parameters must be a JSON Schema of type object';
+  const { $schema: _dialect, ...rest } = schema;
+  try {
+    new Ajv2020({ strict: false, validateFormats: false, logger: false, addUsedSchema: false }).compile(rest);
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+    return `parameters must be a JSON Schema: ${reason}`;
+  }
 }

@@ -6,22 +6,20 @@ const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
  * @returns A copy of its own; a byte that is left over at the end is left out.
  */
 export function readL16(bytes) {
-    const samples = new Int16Array(bytes.byteLength >> 1);
-    const copy = new Uint8Array(samples.buffer);
-    copy.set(bytes.subarray(0, copy.length));
-    if (!IS_LITTLE_ENDIAN)
-        swap(copy);
-    return samples;
+  const samples = new Int16Array(bytes.byteLength >> 1);
+  const copy = new Uint8Array(samples.buffer);
+  copy.set(bytes.subarray(0, copy.length));
+  if (!IS_LITTLE_ENDIAN) swap(copy);
+  return samples;
 }
 /** @returns A view of the samples' own memory where the machine allows, else a copy. */
 export function writeL16(samples) {
-    const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-    if (IS_LITTLE_ENDIAN)
-        return bytes;
-    const copy = bytes.slice();
-    swap(copy);
-    return copy;
+  const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+  if (IS_LITTLE_ENDIAN) return bytes;
+  const copy = bytes.slice();
+  swap(copy);
+  return copy;
 }
 function swap(bytes) {
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).swap16();
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).swap16();
 }

@@ -4,6 +4,7 @@ import { DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './ca
 import { candidateTrunks } from './candidateTrunks.js';
 import { NUMBER_FORM, requireNumber } from './number.js';
 import { callMedia } from './phoneNumber.js';
+
 /** Carriers give up before that. @see RFC 3261 section 16.6 item 11 (timer C) */
 const LONGEST_RING_SECONDS = 300;
 const LONGEST_CALL_SECONDS = 24 * 3600;
@@ -11,26 +12,26 @@ const LONGEST_NUMBER = 64;
 const number = z.string().max(LONGEST_NUMBER);
 /** What an outbound call is asked for with, on either path. */
 export const outboundCallFields = {
-    fromNumber: number
-        .describe('A number of the project whose outbound status is active.')
-        .meta({ example: '+886223456789' }),
-    toNumber: number.describe(`Whom to call: ${NUMBER_FORM}.`).meta({ example: '0912345678' }),
-    dynamicVariables: z
-        .record(z.string(), z.unknown())
-        .nullish()
-        .describe('Variables of the call’s session, usable in the pathway.')
-        .meta({ example: { name: 'Ada', guests: 2 } }),
-    ringTimeoutSeconds: z.int().min(1).max(LONGEST_RING_SECONDS).default(DEFAULT_RING_TIMEOUT_SECONDS),
-    maxDurationSeconds: z.int().min(1).max(LONGEST_CALL_SECONDS).default(DEFAULT_MAX_DURATION_SECONDS),
-    record: z.boolean().default(true),
-    media: callMedia.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
-    metadata: z.record(z.string(), z.unknown()).nullish().describe('Kept and shown with the call.'),
+  fromNumber: number
+    .describe('A number of the project whose outbound status is active.')
+    .meta({ example: '+886223456789' }),
+  toNumber: number.describe(`Whom to call: ${NUMBER_FORM}.`).meta({ example: '0912345678' }),
+  dynamicVariables: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('Variables of the call’s session, usable in the pathway.')
+    .meta({ example: { name: 'Ada', guests: 2 } }),
+  ringTimeoutSeconds: z.int().min(1).max(LONGEST_RING_SECONDS).default(DEFAULT_RING_TIMEOUT_SECONDS),
+  maxDurationSeconds: z.int().min(1).max(LONGEST_CALL_SECONDS).default(DEFAULT_MAX_DURATION_SECONDS),
+  record: z.boolean().default(true),
+  media: callMedia.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe('Kept and shown with the call.'),
 };
 const order = z.object(outboundCallFields);
 export const acceptedCall = z.object({
-    success: z.literal(true),
-    callId: z.uuid(),
-    sessionId: z.string(),
+  success: z.literal(true),
+  callId: z.uuid(),
+  sessionId: z.string(),
 });
 /**
  * Accepts an outbound call: takes its number's lock, keeps call and session in one transaction, and queues the call.
@@ -42,89 +43,92 @@ export const acceptedCall = z.object({
  *   `no_active_trunk`; 409 `number_already_queued`.
  */
 export async function acceptCall(deps, wanted, keep) {
-    const { projectId } = wanted;
-    const fromNumber = requireNumber(wanted.fromNumber, 'fromNumber');
-    const toNumber = requireNumber(wanted.toNumber, 'toNumber');
-    const from = await requireOutbound(deps, projectId, fromNumber);
-    const callId = deps.makeId();
-    const { session, started } = await deps.conversations.prepare({
-        projectId,
-        sessionId: deps.makeId(),
-        channel: 'phone',
-        callId,
-        draft: wanted.draft,
-        ...(wanted.dynamicVariables ? { variables: wanted.dynamicVariables } : {}),
+  const { projectId } = wanted;
+  const fromNumber = requireNumber(wanted.fromNumber, 'fromNumber');
+  const toNumber = requireNumber(wanted.toNumber, 'toNumber');
+  const from = await requireOutbound(deps, projectId, fromNumber);
+  const callId = deps.makeId();
+  const { session, started } = await deps.conversations.prepare({
+    projectId,
+    sessionId: deps.makeId(),
+    channel: 'phone',
+    callId,
+    draft: wanted.draft,
+    ...(wanted.dynamicVariables ? { variables: wanted.dynamicVariables } : {}),
+  });
+  const { sessionId, instanceId } = session;
+  const call = queuedCall(wanted, from, { id: callId, sessionId, instanceId, toNumber }, deps.clock);
+  if ((await deps.lock.take(projectId, toNumber, callId)) === undefined) throw alreadyQueued(toNumber);
+  const free = () =>
+    deps.lock.free(projectId, toNumber, callId).catch((error) => {
+      deps.onError(error, 'a number’s lock was not freed; it runs out');
     });
-    const { sessionId, instanceId } = session;
-    const call = queuedCall(wanted, from, { id: callId, sessionId, instanceId, toNumber }, deps.clock);
-    if ((await deps.lock.take(projectId, toNumber, callId)) === undefined)
-        throw alreadyQueued(toNumber);
-    const free = () => deps.lock.free(projectId, toNumber, callId).catch((error) => {
-        deps.onError(error, 'a number’s lock was not freed; it runs out');
+  const accepted = await keep(async (stores) => {
+    await stores.calls.insert(call, session, started);
+    return { success: true, callId, sessionId };
+  }).catch(async (error) => {
+    await free();
+    throw error;
+  });
+  if (accepted.callId !== callId) await free();
+  else {
+    await deps.queue.add(callId, projectId).catch((error) => {
+      deps.onError(error, 'an accepted call was not queued; the sweeper queues it');
     });
-    const accepted = await keep(async (stores) => {
-        await stores.calls.insert(call, session, started);
-        return { success: true, callId, sessionId };
-    }).catch(async (error) => {
-        await free();
-        throw error;
-    });
-    if (accepted.callId !== callId)
-        await free();
-    else {
-        await deps.queue.add(callId, projectId).catch((error) => {
-            deps.onError(error, 'an accepted call was not queued; the sweeper queues it');
-        });
-    }
-    return accepted;
+  }
+  return accepted;
 }
 async function requireOutbound({ phoneNumbers, trunks }, projectId, fromNumber) {
-    const found = await phoneNumbers.findByNumber(projectId, fromNumber);
-    if (!found) {
-        throw refusal('from_number_not_configured', `fromNumber ${fromNumber} is no number of this project`);
-    }
-    if (found.outboundStatus !== 'active') {
-        throw refusal('from_number_inactive', `The outbound status of fromNumber ${fromNumber} is not active`);
-    }
-    if (candidateTrunks(found, await trunks.activeOf(projectId)).length === 0) {
-        throw refusal('no_active_trunk', `fromNumber ${fromNumber} has no active trunk`);
-    }
-    return found;
+  const found = await phoneNumbers.findByNumber(projectId, fromNumber);
+  if (!found) {
+    throw refusal('from_number_not_configured', `fromNumber ${fromNumber} is no number of this project`);
+  }
+  if (found.outboundStatus !== 'active') {
+    throw refusal('from_number_inactive', `The outbound status of fromNumber ${fromNumber} is not active`);
+  }
+  if (candidateTrunks(found, await trunks.activeOf(projectId)).length === 0) {
+    throw refusal('no_active_trunk', `fromNumber ${fromNumber} has no active trunk`);
+  }
+  return found;
 }
 function queuedCall(wanted, from, ids, clock) {
-    const { ringTimeoutSeconds, maxDurationSeconds, record } = wanted;
-    return {
-        ...ids,
-        projectId: wanted.projectId,
-        direction: 'outbound',
-        status: 'queued',
-        endReason: null,
-        fromNumber: from.number,
-        trunkId: null,
-        sipCallId: null,
-        sip: null,
-        q850Cause: null,
-        settings: {
-            ringTimeoutSeconds,
-            maxDurationSeconds,
-            record,
-            media: wanted.media ?? from.media,
-            asGiven: { fromNumber: wanted.fromNumber, toNumber: wanted.toNumber },
-        },
-        metadata: wanted.metadata ?? {},
-        createdAt: new Date(clock.now()).toISOString(),
-        startedAt: null,
-        answeredAt: null,
-        endedAt: null,
-        figures: null,
-        recording: null,
-        nodeId: null,
-        hangupRequested: false,
-    };
+  const { ringTimeoutSeconds, maxDurationSeconds, record } = wanted;
+  return {
+    ...ids,
+    projectId: wanted.projectId,
+    direction: 'outbound',
+    status: 'queued',
+    endReason: null,
+    fromNumber: from.number,
+    trunkId: null,
+    sipCallId: null,
+    sip: null,
+    q850Cause: null,
+    settings: {
+      ringTimeoutSeconds,
+      maxDurationSeconds,
+      record,
+      media: wanted.media ?? from.media,
+      asGiven: { fromNumber: wanted.fromNumber, toNumber: wanted.toNumber },
+    },
+    metadata: wanted.metadata ?? {},
+    createdAt: new Date(clock.now()).toISOString(),
+    startedAt: null,
+    answeredAt: null,
+    endedAt: null,
+    figures: null,
+    recording: null,
+    nodeId: null,
+    hangupRequested: false,
+  };
 }
 function refusal(code, message) {
-    return new CallwayError('not_found', code, message);
+  return new CallwayError('not_found', code, message);
 }
 function alreadyQueued(toNumber) {
-    return new CallwayError('conflict', 'number_already_queued', `A call to ${toNumber} is queued or live already`);
+  return new CallwayError(
+    'conflict',
+    'number_already_queued',
+    `A call to ${toNumber} is queued or live already`,
+  );
 }

@@ -5,7 +5,6 @@
  * @param active - The active trunks of the number's project, oldest first.
  */
 export function candidateTrunks({ trunkIds }, active) {
-    if (trunkIds.length === 0)
-        return active.toSorted((one, other) => one.priority - other.priority);
-    return trunkIds.flatMap((id) => active.filter((trunk) => trunk.id === id));
+  if (trunkIds.length === 0) return active.toSorted((one, other) => one.priority - other.priority);
+  return trunkIds.flatMap((id) => active.filter((trunk) => trunk.id === id));
 }

@@ -1,5 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { CallwayError } from '../base/errors.js';
+
 /** Numbers of Taiwan may be written as they are dialled there. */
 const HOME_CALLING_CODE = '+886';
 /** @see ITU-T E.164 section 6: at most 15 digits, the first of a country's code is never 0. */
@@ -8,7 +9,8 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 const TAIWAN_LOCAL = /^0[1-9]\d{7,9}$/;
 /** What people and carriers put between digits. @see RFC 3966 section 5.1.1 */
 const VISUAL_SEPARATORS = /[\s().-]/g;
-export const NUMBER_FORM = 'a number in E.164 such as +886912345678, or a Taiwan number in local form such as 0912345678';
+export const NUMBER_FORM =
+  'a number in E.164 such as +886912345678, or a Taiwan number in local form such as 0912345678';
 /**
  * The product's normal form, by which numbers are kept, locked and compared: E.164 with its plus sign.
  *
@@ -16,9 +18,8 @@ export const NUMBER_FORM = 'a number in E.164 such as +886912345678, or a Taiwan
  * @returns Undefined where the text is neither, or has a length that its country's numbers never have.
  */
 export function normalNumber(text) {
-    if (TAIWAN_LOCAL.test(text))
-        return possible(HOME_CALLING_CODE + text.slice(1));
-    return E164.test(text) ? possible(text) : undefined;
+  if (TAIWAN_LOCAL.test(text)) return possible(HOME_CALLING_CODE + text.slice(1));
+  return E164.test(text) ? possible(text) : undefined;
 }
 /**
  * As {@link normalNumber}, for what a user sent.
@@ -27,11 +28,10 @@ export function normalNumber(text) {
  * @throws {CallwayError} 400 `invalid_number`
  */
 export function requireNumber(text, field) {
-    const number = normalNumber(text);
-    if (number !== undefined)
-        return number;
-    const message = `${field} must be ${NUMBER_FORM}`;
-    throw new CallwayError('invalid', 'invalid_number', message, { details: [{ path: `/${field}`, message }] });
+  const number = normalNumber(text);
+  if (number !== undefined) return number;
+  const message = `${field} must be ${NUMBER_FORM}`;
+  throw new CallwayError('invalid', 'invalid_number', message, { details: [{ path: `/${field}`, message }] });
 }
 /**
  * Reads a number as carriers write it: with separators, with `00` or nothing in place of the plus sign.
@@ -39,13 +39,11 @@ export function requireNumber(text, field) {
  * @returns The normal form; undefined for what is no public number, such as an extension.
  */
 export function readCarrierNumber(text) {
-    const digits = text.replace(VISUAL_SEPARATORS, '');
-    const strict = normalNumber(digits);
-    if (strict !== undefined)
-        return strict;
-    if (/^00[1-9]/.test(digits))
-        return normalNumber(`+${digits.slice(2)}`);
-    return /^[1-9]\d+$/.test(digits) ? normalNumber(`+${digits}`) : undefined;
+  const digits = text.replace(VISUAL_SEPARATORS, '');
+  const strict = normalNumber(digits);
+  if (strict !== undefined) return strict;
+  if (/^00[1-9]/.test(digits)) return normalNumber(`+${digits.slice(2)}`);
+  return /^[1-9]\d+$/.test(digits) ? normalNumber(`+${digits}`) : undefined;
 }
 /**
  * Writes a number into a SIP request.
@@ -53,26 +51,25 @@ export function readCarrierNumber(text) {
  * @param number - In normal form; anything else is given back as it is.
  */
 export function writeNumber(number, { format, callingNumber, asGiven }) {
-    switch (format) {
-        case 'as_given':
-            return asGiven ?? number;
-        case 'e164':
-            return number;
-        case 'e164_without_plus':
-            return number.replace(/^\+/, '');
-        case 'national':
-            return nationally(number, callingNumber);
-    }
+  switch (format) {
+    case 'as_given':
+      return asGiven ?? number;
+    case 'e164':
+      return number;
+    case 'e164_without_plus':
+      return number.replace(/^\+/, '');
+    case 'national':
+      return nationally(number, callingNumber);
+  }
 }
 function nationally(number, callingNumber) {
-    const parsed = parsePhoneNumberFromString(number);
-    const home = parsePhoneNumberFromString(callingNumber);
-    if (!parsed || parsed.countryCallingCode !== home?.countryCallingCode)
-        return number;
-    return parsed.formatNational().replace(/\D/g, '');
+  const parsed = parsePhoneNumberFromString(number);
+  const home = parsePhoneNumberFromString(callingNumber);
+  if (!parsed || parsed.countryCallingCode !== home?.countryCallingCode) return number;
+  return parsed.formatNational().replace(/\D/g, '');
 }
 /** A trunk prefix within E.164 (`+8860912…`) would be a second spelling of one number; so it is none. */
 function possible(e164) {
-    const parsed = parsePhoneNumberFromString(e164);
-    return parsed?.isPossible() && parsed.number === e164 ? e164 : undefined;
+  const parsed = parsePhoneNumberFromString(e164);
+  return parsed?.isPossible() && parsed.number === e164 ? e164 : undefined;
 }

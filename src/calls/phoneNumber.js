@@ -1,31 +1,31 @@
 import { z } from 'zod';
 /** Where a call's audio goes instead of to the agent. */
 export const callMedia = z
-    .strictObject({
+  .strictObject({
     url: z.string().max(2000).describe('`wss://…` of your own bot.'),
     dialect: z.enum(['callway', 'twilio']),
-})
-    .meta({ id: 'CallMedia' });
+  })
+  .meta({ id: 'CallMedia' });
 const fields = {
-    number: z
-        .string()
-        .min(3)
-        .max(32)
-        .describe('E.164, or a Taiwan number in local form.')
-        .meta({ example: '+886223456789' }),
-    trunkIds: z.array(z.uuid()).max(20).describe('In the order in which they are tried.'),
-    outboundStatus: z.enum(['active', 'inactive']),
-    inboundEnabled: z.boolean(),
-    media: callMedia.nullable(),
+  number: z
+    .string()
+    .min(3)
+    .max(32)
+    .describe('E.164, or a Taiwan number in local form.')
+    .meta({ example: '+886223456789' }),
+  trunkIds: z.array(z.uuid()).max(20).describe('In the order in which they are tried.'),
+  outboundStatus: z.enum(['active', 'inactive']),
+  inboundEnabled: z.boolean(),
+  media: callMedia.nullable(),
 };
 export const phoneNumberInput = z.strictObject({
-    ...fields,
-    trunkIds: fields.trunkIds.default([]),
-    outboundStatus: fields.outboundStatus.default('active'),
-    inboundEnabled: fields.inboundEnabled.default(false),
-    media: fields.media.default(null),
+  ...fields,
+  trunkIds: fields.trunkIds.default([]),
+  outboundStatus: fields.outboundStatus.default('active'),
+  inboundEnabled: fields.inboundEnabled.default(false),
+  media: fields.media.default(null),
 });
 export const phoneNumberPatch = z.strictObject(fields).partial();
 export const phoneNumber = z
-    .object({ id: z.uuid(), ...fields, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
-    .meta({ id: 'PhoneNumber' });
+  .object({ id: z.uuid(), ...fields, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
+  .meta({ id: 'PhoneNumber' });

@@ -5,17 +5,16 @@ import { invalid } from '../base/errors.js';
  * @throws {CallwayError} 400 `invalid_trunk` with what is wrong.
  */
 export function requireUsableTrunk(trunk) {
-    const problems = [];
-    if (trunk.register && trunk.username === null) {
-        problems.push({ path: '/username', message: 'username is needed where register is true' });
-    }
-    if (trunk.password !== null && trunk.username === null) {
-        problems.push({ path: '/username', message: 'username is needed beside a password' });
-    }
-    if (new Set(trunk.codecs).size !== trunk.codecs.length) {
-        problems.push({ path: '/codecs', message: 'codecs must name each codec once' });
-    }
-    const [first] = problems;
-    if (first)
-        throw invalid('invalid_trunk', first.message, problems);
+  const problems = [];
+  if (trunk.register && trunk.username === null) {
+    problems.push({ path: '/username', message: 'username is needed where register is true' });
+  }
+  if (trunk.password !== null && trunk.username === null) {
+    problems.push({ path: '/username', message: 'username is needed beside a password' });
+  }
+  if (new Set(trunk.codecs).size !== trunk.codecs.length) {
+    problems.push({ path: '/codecs', message: 'codecs must name each codec once' });
+  }
+  const [first] = problems;
+  if (first) throw invalid('invalid_trunk', first.message, problems);
 }

@@ -4,15 +4,15 @@ import { isEventCondition } from '../pathway/edgeSchema.js';
  * had not been, and comes again with all of their words.
  */
 export class TurnTakenBack extends Error {
-    constructor() {
-        super('the customer went on speaking');
-        this.name = 'TurnTakenBack';
-    }
+  constructor() {
+    super('the customer went on speaking');
+    this.name = 'TurnTakenBack';
+  }
 }
 export function placeOf(graph, node) {
-    const keys = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
-        const isKeys = isEventCondition(condition) && condition.event === 'dtmf';
-        return isKeys && condition.digits !== undefined ? [condition.digits] : [];
-    });
-    return { node, keys };
+  const keys = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
+    const isKeys = isEventCondition(condition) && condition.event === 'dtmf';
+    return isKeys && condition.digits !== undefined ? [condition.digits] : [];
+  });
+  return { node, keys };
 }

@@ -1,29 +1,30 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+
 /**
  * The first block that holds an address decides; an IPv4 address in none of them is public.
  *
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  */
 const IPV4_BLOCKS = [
-    ['0.0.0.0/8', 'unspecified'],
-    ['10.0.0.0/8', 'private'],
-    ['100.64.0.0/10', 'shared'],
-    ['127.0.0.0/8', 'loopback'],
-    ['169.254.0.0/16', 'link_local'],
-    ['172.16.0.0/12', 'private'],
-    ['192.0.0.0/24', 'reserved'],
-    ['192.0.2.0/24', 'documentation'],
-    ['192.88.99.0/24', 'reserved'],
-    ['192.168.0.0/16', 'private'],
-    ['198.18.0.0/15', 'benchmarking'],
-    ['198.51.100.0/24', 'documentation'],
-    ['203.0.113.0/24', 'documentation'],
-    ['224.0.0.0/4', 'multicast'],
-    ['255.255.255.255/32', 'broadcast'],
-    ['240.0.0.0/4', 'reserved'],
-    // Registered as unicast, yet inside Azure it is the host that hands a machine its settings and secrets.
-    ['168.63.129.16/32', 'reserved'],
+  ['0.0.0.0/8', 'unspecified'],
+  ['10.0.0.0/8', 'private'],
+  ['100.64.0.0/10', 'shared'],
+  ['127.0.0.0/8', 'loopback'],
+  ['169.254.0.0/16', 'link_local'],
+  ['172.16.0.0/12', 'private'],
+  ['192.0.0.0/24', 'reserved'],
+  ['192.0.2.0/24', 'documentation'],
+  ['192.88.99.0/24', 'reserved'],
+  ['192.168.0.0/16', 'private'],
+  ['198.18.0.0/15', 'benchmarking'],
+  ['198.51.100.0/24', 'documentation'],
+  ['203.0.113.0/24', 'documentation'],
+  ['224.0.0.0/4', 'multicast'],
+  ['255.255.255.255/32', 'broadcast'],
+  ['240.0.0.0/4', 'reserved'],
+  // Registered as unicast, yet inside Azure it is the host that hands a machine its settings and secrets.
+  ['168.63.129.16/32', 'reserved'],
 ];
 /**
  * As above for IPv6, after the embedded IPv4 addresses; outside 2000::/3 nothing is public.
@@ -31,31 +32,31 @@ const IPV4_BLOCKS = [
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 const IPV6_BLOCKS = [
-    ['::/128', 'unspecified'],
-    ['::1/128', 'loopback'],
-    ['fc00::/7', 'private'],
-    ['fe80::/10', 'link_local'],
-    ['fec0::/10', 'site_local'],
-    ['ff00::/8', 'multicast'],
-    ['2001:2::/48', 'benchmarking'],
-    ['2001:db8::/32', 'documentation'],
-    ['3fff::/20', 'documentation'],
-    ['2001::/23', 'reserved'],
-    ['2000::/3', 'public'],
+  ['::/128', 'unspecified'],
+  ['::1/128', 'loopback'],
+  ['fc00::/7', 'private'],
+  ['fe80::/10', 'link_local'],
+  ['fec0::/10', 'site_local'],
+  ['ff00::/8', 'multicast'],
+  ['2001:2::/48', 'benchmarking'],
+  ['2001:db8::/32', 'documentation'],
+  ['3fff::/20', 'documentation'],
+  ['2001::/23', 'reserved'],
+  ['2000::/3', 'public'],
 ];
 const EMBEDDINGS = [
-    // IPv4-compatible, RFC 4291 section 2.5.5.1
-    { cidr: '::/96', ipv4At: [{ byte: 12 }] },
-    // IPv4-mapped, RFC 4291 section 2.5.5.2
-    { cidr: '::ffff:0:0/96', ipv4At: [{ byte: 12 }] },
-    // IPv4-translated, RFC 2765 section 2.1
-    { cidr: '::ffff:0:0:0/96', ipv4At: [{ byte: 12 }] },
-    // NAT64, RFC 6052 section 2.1
-    { cidr: '64:ff9b::/96', ipv4At: [{ byte: 12 }] },
-    // 6to4, RFC 3056 section 2
-    { cidr: '2002::/16', ipv4At: [{ byte: 2 }] },
-    // Teredo, RFC 4380 section 4: its server, and its client with every bit flipped
-    { cidr: '2001::/32', ipv4At: [{ byte: 4 }, { byte: 12, flipped: true }] },
+  // IPv4-compatible, RFC 4291 section 2.5.5.1
+  { cidr: '::/96', ipv4At: [{ byte: 12 }] },
+  // IPv4-mapped, RFC 4291 section 2.5.5.2
+  { cidr: '::ffff:0:0/96', ipv4At: [{ byte: 12 }] },
+  // IPv4-translated, RFC 2765 section 2.1
+  { cidr: '::ffff:0:0:0/96', ipv4At: [{ byte: 12 }] },
+  // NAT64, RFC 6052 section 2.1
+  { cidr: '64:ff9b::/96', ipv4At: [{ byte: 12 }] },
+  // 6to4, RFC 3056 section 2
+  { cidr: '2002::/16', ipv4At: [{ byte: 2 }] },
+  // Teredo, RFC 4380 section 4: its server, and its client with every bit flipped
+  { cidr: '2001::/32', ipv4At: [{ byte: 4 }, { byte: 12, flipped: true }] },
 ];
 /**
  * Says what an IP address is for.
@@ -67,12 +68,10 @@ const EMBEDDINGS = [
  *   IPv6 without brackets.
  */
 export function classifyAddress(ip) {
-    if (isIP(ip) === 0)
-        return 'invalid';
-    if (ip.includes('%'))
-        return 'link_local';
-    const address = ipaddr.parse(ip);
-    return address instanceof ipaddr.IPv4 ? classifyIPv4(address) : classifyIPv6(address);
+  if (isIP(ip) === 0) return 'invalid';
+  if (ip.includes('%')) return 'link_local';
+  const address = ipaddr.parse(ip);
+  return address instanceof ipaddr.IPv4 ? classifyIPv4(address) : classifyIPv6(address);
 }
 /**
  * What is known of a URL's host before any resolver is asked.
@@ -82,31 +81,28 @@ export function classifyAddress(ip) {
  * @see RFC 6761 section 6.3 for `localhost` and all names below it
  */
 export function classifyHostname(hostname) {
-    const host = bareHost(hostname);
-    if (isIP(host) !== 0)
-        return classifyAddress(host);
-    return host === 'localhost' || host.endsWith('.localhost') ? 'loopback' : undefined;
+  const host = bareHost(hostname);
+  if (isIP(host) !== 0) return classifyAddress(host);
+  return host === 'localhost' || host.endsWith('.localhost') ? 'loopback' : undefined;
 }
 /** The host without the brackets of an IPv6 literal and without the root's trailing dot, as resolvers and TLS want it. */
 export function bareHost(hostname) {
-    return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 function classifyIPv4(address) {
-    return IPV4_BLOCKS.find(([cidr]) => address.match(ipaddr.IPv4.parseCIDR(cidr)))?.[1] ?? 'public';
+  return IPV4_BLOCKS.find(([cidr]) => address.match(ipaddr.IPv4.parseCIDR(cidr)))?.[1] ?? 'public';
 }
 function classifyIPv6(address) {
-    const isIn = (cidr) => address.match(ipaddr.IPv6.parseCIDR(cidr));
-    if (isIn('::/127'))
-        return isIn('::1/128') ? 'loopback' : 'unspecified';
-    const embedding = EMBEDDINGS.find(({ cidr }) => isIn(cidr));
-    if (embedding)
-        return classifyEmbedded(address.toByteArray(), embedding);
-    return IPV6_BLOCKS.find(([cidr]) => isIn(cidr))?.[1] ?? 'reserved';
+  const isIn = (cidr) => address.match(ipaddr.IPv6.parseCIDR(cidr));
+  if (isIn('::/127')) return isIn('::1/128') ? 'loopback' : 'unspecified';
+  const embedding = EMBEDDINGS.find(({ cidr }) => isIn(cidr));
+  if (embedding) return classifyEmbedded(address.toByteArray(), embedding);
+  return IPV6_BLOCKS.find(([cidr]) => isIn(cidr))?.[1] ?? 'reserved';
 }
 function classifyEmbedded(bytes, { ipv4At }) {
-    const classes = ipv4At.map(({ byte, flipped }) => {
-        const octets = bytes.slice(byte, byte + 4);
-        return classifyIPv4(new ipaddr.IPv4(flipped ? octets.map((octet) => octet ^ 0xff) : octets));
-    });
-    return classes.find((addressClass) => addressClass !== 'public') ?? 'public';
+  const classes = ipv4At.map(({ byte, flipped }) => {
+    const octets = bytes.slice(byte, byte + 4);
+    return classifyIPv4(new ipaddr.IPv4(flipped ? octets.map((octet) => octet ^ 0xff) : octets));
+  });
+  return classes.find((addressClass) => addressClass !== 'public') ?? 'public';
 }

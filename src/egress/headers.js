@@ -4,20 +4,20 @@ export const MAX_HEADERS = 50;
 export const MAX_HEADER_VALUE_LENGTH = 4096;
 /** Headers that belong to the connection or to the message's framing, and so to the client alone. */
 const RESERVED = new Set([
-    'accept-encoding',
-    'connection',
-    'content-length',
-    'expect',
-    'host',
-    'http2-settings',
-    'keep-alive',
-    'proxy-authenticate',
-    'proxy-authorization',
-    'proxy-connection',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ]);
 /** A token, RFC 9110 section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
@@ -25,48 +25,43 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** @returns What is wrong with the first bad header (`target_header_invalid`); its value is never in the message. */
 export function checkHeaders(headers) {
-    if (headers.length > MAX_HEADERS)
-        return bad(`at most ${MAX_HEADERS} headers are allowed`);
-    for (const header of headers) {
-        const error = checkHeader(header);
-        if (error)
-            return error;
-    }
-    return undefined;
+  if (headers.length > MAX_HEADERS) return bad(`at most ${MAX_HEADERS} headers are allowed`);
+  for (const header of headers) {
+    const error = checkHeader(header);
+    if (error) return error;
+  }
+  return undefined;
 }
 /** A list of `{key, value}` that a user wants sent along with each request. */
 export function targetHeadersSchema() {
-    const entry = z
-        .strictObject({
-        key: z
-            .string()
-            .min(1)
-            .max(128)
-            .meta({ description: 'Header name', examples: ['Authorization'] }),
-        value: z.string().max(MAX_HEADER_VALUE_LENGTH),
+  const entry = z
+    .strictObject({
+      key: z
+        .string()
+        .min(1)
+        .max(128)
+        .meta({ description: 'Header name', examples: ['Authorization'] }),
+      value: z.string().max(MAX_HEADER_VALUE_LENGTH),
     })
-        .superRefine((header, context) => {
-        const error = checkHeader(header);
-        if (error)
-            context.addIssue({ code: 'custom', message: error.message, params: { code: error.code } });
+    .superRefine((header, context) => {
+      const error = checkHeader(header);
+      if (error) context.addIssue({ code: 'custom', message: error.message, params: { code: error.code } });
     });
-    return z.array(entry).max(MAX_HEADERS).meta({
-        description: 'Headers sent with each request, beside those that the service itself must set',
-    });
+  return z.array(entry).max(MAX_HEADERS).meta({
+    description: 'Headers sent with each request, beside those that the service itself must set',
+  });
 }
 function checkHeader({ key, value }) {
-    if (!HEADER_NAME.test(key))
-        return bad(`${JSON.stringify(key)} is not a header name`);
-    if (RESERVED.has(key.toLowerCase()))
-        return bad(`header ${key} is set by the service and cannot be given`);
-    if (value.length > MAX_HEADER_VALUE_LENGTH) {
-        return bad(`header ${key} is longer than ${MAX_HEADER_VALUE_LENGTH} characters`);
-    }
-    if (!HEADER_VALUE.test(value)) {
-        return bad(`header ${key} has a line break, or a character outside of Latin-1, in its value`);
-    }
-    return undefined;
+  if (!HEADER_NAME.test(key)) return bad(`${JSON.stringify(key)} is not a header name`);
+  if (RESERVED.has(key.toLowerCase())) return bad(`header ${key} is set by the service and cannot be given`);
+  if (value.length > MAX_HEADER_VALUE_LENGTH) {
+    return bad(`header ${key} is longer than ${MAX_HEADER_VALUE_LENGTH} characters`);
+  }
+  if (!HEADER_VALUE.test(value)) {
+    return bad(`header ${key} has a line break, or a character outside of Latin-1, in its value`);
+  }
+  return undefined;
 }
 function bad(message) {
-    return new EgressError('target_header_invalid', message);
+  return new EgressError('target_header_invalid', message);
 }

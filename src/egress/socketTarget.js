@@ -1,5 +1,6 @@
 import { EgressError } from './errors.js';
 import { checkTarget } from './target.js';
+
 const SOCKET_SCHEME = /^ws(s?):\/\//i;
 /**
  * Judges the URL of a WebSocket as {@link checkTarget} judges one of HTTP: `wss` to public hosts, and plain `ws` to
@@ -8,11 +9,13 @@ const SOCKET_SCHEME = /^ws(s?):\/\//i;
  * @returns What is wrong with it; `undefined` when nothing is.
  */
 export function checkSocketTarget(text, policy) {
-    if (!SOCKET_SCHEME.test(text))
-        return notSecure(policy);
-    const problem = checkTarget(text.replace(SOCKET_SCHEME, 'http$1://'), policy);
-    return problem?.code === 'target_not_https' ? notSecure(policy) : problem;
+  if (!SOCKET_SCHEME.test(text)) return notSecure(policy);
+  const problem = checkTarget(text.replace(SOCKET_SCHEME, 'http$1://'), policy);
+  return problem?.code === 'target_not_https' ? notSecure(policy) : problem;
 }
 function notSecure({ allowInsecureLoopback }) {
-    return new EgressError('target_not_https', `the URL must begin with wss://${allowInsecureLoopback ? '; plain ws may reach loopback only' : ''}`);
+  return new EgressError(
+    'target_not_https',
+    `the URL must begin with wss://${allowInsecureLoopback ? '; plain ws may reach loopback only' : ''}`,
+  );
 }

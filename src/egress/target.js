@@ -19,19 +19,17 @@ const IPV6_LITERAL = /^\[[0-9a-f:.]+\]$/;
  *   `target_private_address`; `undefined` when nothing is.
  */
 export function checkTarget(text, policy, options = {}) {
-    if (text.length > MAX_TARGET_URL_LENGTH) {
-        return invalidUrl(`is ${text.length} characters long; at most ${MAX_TARGET_URL_LENGTH} are allowed`);
-    }
-    const misplaced = checkTemplates(text, options);
-    if (misplaced)
-        return misplaced;
-    const filled = options.allowTemplates ? text.replace(TEMPLATE, 'x') : text;
-    if (HIDDEN_CHARACTER.test(filled)) {
-        return invalidUrl('contains a space, a backslash or a control character; percent-encode it');
-    }
-    if (!URL.canParse(filled))
-        return invalidUrl('is not an absolute URL such as https://example.com/hook');
-    return checkParts(new URL(filled), policy);
+  if (text.length > MAX_TARGET_URL_LENGTH) {
+    return invalidUrl(`is ${text.length} characters long; at most ${MAX_TARGET_URL_LENGTH} are allowed`);
+  }
+  const misplaced = checkTemplates(text, options);
+  if (misplaced) return misplaced;
+  const filled = options.allowTemplates ? text.replace(TEMPLATE, 'x') : text;
+  if (HIDDEN_CHARACTER.test(filled)) {
+    return invalidUrl('contains a space, a backslash or a control character; percent-encode it');
+  }
+  if (!URL.canParse(filled)) return invalidUrl('is not an absolute URL such as https://example.com/hook');
+  return checkParts(new URL(filled), policy);
 }
 /**
  * A string field that holds a target. Its issue carries the error's code in `params.code`.
@@ -39,59 +37,61 @@ export function checkTarget(text, policy, options = {}) {
  * @throws Never; the schema reports.
  */
 export function targetUrlSchema(policy, options = {}) {
-    return z
-        .string()
-        .max(MAX_TARGET_URL_LENGTH, { abort: true })
-        .superRefine((text, context) => {
-        const error = checkTarget(text, policy, options);
-        if (error)
-            context.addIssue({ code: 'custom', message: error.message, params: { code: error.code } });
+  return z
+    .string()
+    .max(MAX_TARGET_URL_LENGTH, { abort: true })
+    .superRefine((text, context) => {
+      const error = checkTarget(text, policy, options);
+      if (error) context.addIssue({ code: 'custom', message: error.message, params: { code: error.code } });
     })
-        .meta({
-        description: `An https URL without credentials whose host is public.${options.allowTemplates ? ' Path and query may hold {{ templates }}, the host may not.' : ''}`,
-        examples: ['https://example.com/callway'],
+    .meta({
+      description: `An https URL without credentials whose host is public.${options.allowTemplates ? ' Path and query may hold {{ templates }}, the host may not.' : ''}`,
+      examples: ['https://example.com/callway'],
     });
 }
 /** Whether a target under this scheme may be at an address of this class: public over https, else loopback by policy. */
 export function mayReach(protocol, addressClass, policy) {
-    if (addressClass === 'loopback')
-        return policy.allowInsecureLoopback;
-    return addressClass === 'public' && protocol === 'https:';
+  if (addressClass === 'loopback') return policy.allowInsecureLoopback;
+  return addressClass === 'public' && protocol === 'https:';
 }
 function checkTemplates(text, { allowTemplates }) {
-    const at = text.search(TEMPLATE_MARK);
-    if (at === -1)
-        return undefined;
-    if (!allowTemplates)
-        return invalidUrl('contains a template mark such as {{; it must be written out');
-    if (!CLOSED_AUTHORITY.test(text.slice(0, at))) {
-        return invalidUrl('has a template in its host; templates are allowed only after the / that ends the host');
-    }
-    if (TEMPLATE_MARK.test(text.replace(TEMPLATE, '')))
-        return invalidUrl('has a template that is not closed');
-    return undefined;
+  const at = text.search(TEMPLATE_MARK);
+  if (at === -1) return undefined;
+  if (!allowTemplates) return invalidUrl('contains a template mark such as {{; it must be written out');
+  if (!CLOSED_AUTHORITY.test(text.slice(0, at))) {
+    return invalidUrl(
+      'has a template in its host; templates are allowed only after the / that ends the host',
+    );
+  }
+  if (TEMPLATE_MARK.test(text.replace(TEMPLATE, ''))) return invalidUrl('has a template that is not closed');
+  return undefined;
 }
 function checkParts(url, policy) {
-    if (url.username !== '' || url.password !== '') {
-        return new EgressError('target_has_credentials', 'the URL carries a user name or a password; send them in a header instead');
-    }
-    if (url.protocol !== 'https:' && url.protocol !== 'http:')
-        return notHttps(policy);
-    if (!HOST_NAME.test(url.hostname) && !IPV6_LITERAL.test(url.hostname)) {
-        return invalidUrl('has a host that is neither a name nor an IP address');
-    }
-    const addressClass = classifyHostname(url.hostname);
-    if (url.protocol === 'http:' && addressClass !== 'loopback')
-        return notHttps(policy);
-    if (addressClass === undefined || mayReach(url.protocol, addressClass, policy))
-        return undefined;
-    if (url.protocol === 'http:')
-        return notHttps(policy);
-    return new EgressError('target_private_address', `the URL's host is a ${addressClass} address; it must be publicly reachable`);
+  if (url.username !== '' || url.password !== '') {
+    return new EgressError(
+      'target_has_credentials',
+      'the URL carries a user name or a password; send them in a header instead',
+    );
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return notHttps(policy);
+  if (!HOST_NAME.test(url.hostname) && !IPV6_LITERAL.test(url.hostname)) {
+    return invalidUrl('has a host that is neither a name nor an IP address');
+  }
+  const addressClass = classifyHostname(url.hostname);
+  if (url.protocol === 'http:' && addressClass !== 'loopback') return notHttps(policy);
+  if (addressClass === undefined || mayReach(url.protocol, addressClass, policy)) return undefined;
+  if (url.protocol === 'http:') return notHttps(policy);
+  return new EgressError(
+    'target_private_address',
+    `the URL's host is a ${addressClass} address; it must be publicly reachable`,
+  );
 }
 function invalidUrl(what) {
-    return new EgressError('target_invalid_url', `the URL ${what}`);
+  return new EgressError('target_invalid_url', `the URL ${what}`);
 }
 function notHttps({ allowInsecureLoopback }) {
-    return new EgressError('target_not_https', `the URL must begin with https://${allowInsecureLoopback ? '; plain http may reach loopback only' : ''}`);
+  return new EgressError(
+    'target_not_https',
+    `the URL must begin with https://${allowInsecureLoopback ? '; plain http may reach loopback only' : ''}`,
+  );
 }

@@ -14,6 +14,7 @@ import type { PersonEvent } from '../simulator/person.ts';
 import { createSimulatedPhones, type SimulatedPhones } from '../simulator/phones.ts';
 import { openSimulatorAudio } from './simulatorAudio.ts';
 import type { SimulatorThreadData } from './simulatorThread.ts';
+import { openSipServer } from './sipServer.ts';
 import { buildTelephony } from './telephony.ts';
 
 export interface SimulatorOptions {
@@ -98,8 +99,10 @@ async function build(
     onTrouble: ({ kind, reason }) => onError(new Error(reason), `trouble with phones’ audio: ${kind}`),
   });
   closers.push(() => media.close());
+  const config = loadConfig({ SIP_HOST: LOOPBACK, SIP_PORT: '0', MEDIA_TIMEOUT_SECONDS: '0' });
   const telephony = await buildTelephony({
-    config: loadConfig({ SIP_HOST: LOOPBACK, SIP_PORT: '0', MEDIA_TIMEOUT_SECONDS: '0' }),
+    config,
+    server: await openSipServer({ config, clock, logger }, closers),
     media,
     ...alone,
     clock,

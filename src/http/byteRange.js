@@ -6,12 +6,9 @@ const ONE_RANGE = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/;
  * @see RFC 9110 section 14.2
  */
 export function parseRange(header) {
-    const [, first, last, suffix] = ONE_RANGE.exec(header ?? '') ?? [];
-    if (suffix !== undefined)
-        return { suffixLength: Number(suffix) };
-    if (first === undefined)
-        return undefined;
-    if (last === undefined || last === '')
-        return { first: Number(first) };
-    return Number(last) < Number(first) ? undefined : { first: Number(first), last: Number(last) };
+  const [, first, last, suffix] = ONE_RANGE.exec(header ?? '') ?? [];
+  if (suffix !== undefined) return { suffixLength: Number(suffix) };
+  if (first === undefined) return undefined;
+  if (last === undefined || last === '') return { first: Number(first) };
+  return Number(last) < Number(first) ? undefined : { first: Number(first), last: Number(last) };
 }

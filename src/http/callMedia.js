@@ -6,9 +6,8 @@ import { checkSocketTarget } from '../egress/socketTarget.js';
  * @throws {CallwayError} 400 `invalid_target`
  */
 export function requireReachable(media, policy) {
-    const problem = media && checkSocketTarget(media.url, policy);
-    if (!problem)
-        return;
-    const details = [{ path: '/media/url', message: problem.message }];
-    throw invalid('invalid_target', `media.url: ${problem.message}`, details);
+  const problem = media && checkSocketTarget(media.url, policy);
+  if (!problem) return;
+  const details = [{ path: '/media/url', message: problem.message }];
+  throw invalid('invalid_target', `media.url: ${problem.message}`, details);
 }

@@ -1,77 +1,74 @@
 import { CallwayError } from '../base/errors.js';
+
 const STATUS = {
-    invalid: 400,
-    unauthenticated: 401,
-    forbidden: 403,
-    not_found: 404,
-    method_not_allowed: 405,
-    conflict: 409,
-    gone: 410,
-    precondition_failed: 412,
-    too_large: 413,
-    unsupported: 415,
-    rate_limited: 429,
-    timeout: 408,
-    unavailable: 503,
-    internal: 500,
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  gone: 410,
+  precondition_failed: 412,
+  too_large: 413,
+  unsupported: 415,
+  rate_limited: 429,
+  timeout: 408,
+  unavailable: 503,
+  internal: 500,
 };
 /** What Fastify itself refuses, in the API's own words. @see https://fastify.dev/docs/latest/Reference/Errors/ */
 const FASTIFY_ERRORS = {
-    FST_ERR_CTP_BODY_TOO_LARGE: {
-        status: 413,
-        code: 'body_too_large',
-        message: 'The request body is too large',
-    },
-    FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-        status: 415,
-        code: 'unsupported_media_type',
-        message: 'The request body needs the header Content-Type: application/json',
-    },
-    FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-        status: 400,
-        code: 'invalid_content_length',
-        message: 'The request body is not as long as its Content-Length says',
-    },
-    FST_ERR_BAD_URL: { status: 400, code: 'invalid_url', message: 'The path has a broken percent-encoding' },
-    FST_ERR_MAX_PARAM_LENGTH: { status: 404, code: 'not_found', message: 'Not found' },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    status: 413,
+    code: 'body_too_large',
+    message: 'The request body is too large',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    status: 415,
+    code: 'unsupported_media_type',
+    message: 'The request body needs the header Content-Type: application/json',
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    status: 400,
+    code: 'invalid_content_length',
+    message: 'The request body is not as long as its Content-Length says',
+  },
+  FST_ERR_BAD_URL: { status: 400, code: 'invalid_url', message: 'The path has a broken percent-encoding' },
+  FST_ERR_MAX_PARAM_LENGTH: { status: 404, code: 'not_found', message: 'Not found' },
 };
 /** Puts an error into the API's shape; what was not foreseen is a 500 that tells nothing of its inside. */
 export function errorBody(error) {
-    if (error instanceof CallwayError)
-        return foreseen(error);
-    const known = FASTIFY_ERRORS[codeOf(error)];
-    if (known)
-        return { status: known.status, headers: {}, body: { error: known.message, code: known.code } };
-    const status = error?.statusCode ?? 500;
-    if (status >= 400 && status < 500) {
-        return { status, headers: {}, body: { error: 'The request cannot be read', code: 'invalid_request' } };
-    }
-    return { status: 500, headers: {}, body: { error: 'Internal server error', code: 'internal_error' } };
+  if (error instanceof CallwayError) return foreseen(error);
+  const known = FASTIFY_ERRORS[codeOf(error)];
+  if (known) return { status: known.status, headers: {}, body: { error: known.message, code: known.code } };
+  const status = error?.statusCode ?? 500;
+  if (status >= 400 && status < 500) {
+    return { status, headers: {}, body: { error: 'The request cannot be read', code: 'invalid_request' } };
+  }
+  return { status: 500, headers: {}, body: { error: 'Internal server error', code: 'internal_error' } };
 }
 /** Answers an error, and logs what only the operator may see. */
 export function replyWithError(error, request, reply) {
-    const { status, headers, body } = errorBody(error);
-    if (status >= 500)
-        request.log.error({ requestId: request.id, err: error }, 'request failed');
-    return reply
-        .code(status)
-        .headers(headers)
-        .type('application/json; charset=utf-8')
-        .serializer(JSON.stringify)
-        .send(body);
+  const { status, headers, body } = errorBody(error);
+  if (status >= 500) request.log.error({ requestId: request.id, err: error }, 'request failed');
+  return reply
+    .code(status)
+    .headers(headers)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(body);
 }
 function foreseen(error) {
-    const status = STATUS[error.category];
-    const headers = {};
-    if (error.retryAfterSeconds !== undefined)
-        headers['retry-after'] = String(error.retryAfterSeconds);
-    if (status === 401) {
-        headers['www-authenticate'] = 'Bearer realm="callway"';
-        return { status, headers, body: { error: { message: error.message, code: error.code } } };
-    }
-    const details = error.details ? { details: error.details } : {};
-    return { status, headers, body: { error: error.message, code: error.code, ...details, ...error.extra } };
+  const status = STATUS[error.category];
+  const headers = {};
+  if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
+  if (status === 401) {
+    headers['www-authenticate'] = 'Bearer realm="callway"';
+    return { status, headers, body: { error: { message: error.message, code: error.code } } };
+  }
+  const details = error.details ? { details: error.details } : {};
+  return { status, headers, body: { error: error.message, code: error.code, ...details, ...error.extra } };
 }
 function codeOf(error) {
-    return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CallwayError, invalid } from '../base/errors.js';
 import { principalOf } from './access.js';
+
 const REPLAYED_HEADER = 'idempotency-replayed';
 const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
 /**
@@ -11,19 +12,17 @@ const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
  * @throws {CallwayError} 409 `idempotency_key_reused` when the key came with another request before.
  */
 export async function createOnce(deps, request, reply, creation, work) {
-    const key = keyOfRequest(request);
-    reply.code(creation.status);
-    if (key === undefined)
-        return await deps.storage.transaction(work);
-    return await deps.storage.transaction(async (stores) => {
-        const kept = await claim(deps, request, stores, key);
-        if (kept)
-            return replay(reply, kept);
-        const body = await work(stores);
-        const shown = creation.withoutSecrets?.(body) ?? body;
-        await stores.idempotency.keep(scopeOf(request), key, creation.status, shown);
-        return body;
-    });
+  const key = keyOfRequest(request);
+  reply.code(creation.status);
+  if (key === undefined) return await deps.storage.transaction(work);
+  return await deps.storage.transaction(async (stores) => {
+    const kept = await claim(deps, request, stores, key);
+    if (kept) return replay(reply, kept);
+    const body = await work(stores);
+    const shown = creation.withoutSecrets?.(body) ?? body;
+    await stores.idempotency.keep(scopeOf(request), key, creation.status, shown);
+    return body;
+  });
 }
 /**
  * As {@link createOnce}, for work that keeps what it does by itself and therefore cannot share the transaction: the
@@ -33,24 +32,21 @@ export async function createOnce(deps, request, reply, creation, work) {
  * @throws {CallwayError} 409 `idempotency_key_reused`
  */
 export async function createOnceApart(deps, request, reply, creation, work) {
-    const key = keyOfRequest(request);
-    const kept = key === undefined ? undefined : await lookUp(deps, request, key);
-    if (kept)
-        return replay(reply, kept);
-    const body = await work().catch(async (error) => {
-        // The same request may have been faster on another connection: then its answer is the answer.
-        const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
-        if (!meanwhile)
-            throw error;
-        return replay(reply, meanwhile);
-    });
-    if (reply.hasHeader(REPLAYED_HEADER))
-        return body;
-    if (key === undefined) {
-        reply.code(creation.status);
-        return body;
-    }
-    return await createOnce(deps, request, reply, creation, async () => body);
+  const key = keyOfRequest(request);
+  const kept = key === undefined ? undefined : await lookUp(deps, request, key);
+  if (kept) return replay(reply, kept);
+  const body = await work().catch(async (error) => {
+    // The same request may have been faster on another connection: then its answer is the answer.
+    const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
+    if (!meanwhile) throw error;
+    return replay(reply, meanwhile);
+  });
+  if (reply.hasHeader(REPLAYED_HEADER)) return body;
+  if (key === undefined) {
+    reply.code(creation.status);
+    return body;
+  }
+  return await createOnce(deps, request, reply, creation, async () => body);
 }
 /**
  * As {@link createOnce}, for work that has more to do around its transaction than fits into it.
@@ -59,74 +55,72 @@ export async function createOnceApart(deps, request, reply, creation, work) {
  * @throws {CallwayError} 409 `idempotency_key_reused`
  */
 export async function createOnceAround(deps, request, reply, creation, work) {
-    const key = keyOfRequest(request);
-    const kept = key === undefined ? undefined : await lookUp(deps, request, key);
-    if (kept)
-        return replay(reply, kept);
-    return await work((insert) => createOnce(deps, request, reply, creation, insert)).catch(async (error) => {
-        // The same request may have been faster on another connection: then its answer is the answer.
-        const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
-        if (!meanwhile)
-            throw error;
-        return replay(reply, meanwhile);
-    });
+  const key = keyOfRequest(request);
+  const kept = key === undefined ? undefined : await lookUp(deps, request, key);
+  if (kept) return replay(reply, kept);
+  return await work((insert) => createOnce(deps, request, reply, creation, insert)).catch(async (error) => {
+    // The same request may have been faster on another connection: then its answer is the answer.
+    const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
+    if (!meanwhile) throw error;
+    return replay(reply, meanwhile);
+  });
 }
 /** Leaves no claim behind, since the work comes between looking and keeping. */
 async function lookUp(deps, request, key) {
-    const nothingKept = new Error('nothing is kept under this key');
-    try {
-        return await deps.storage.transaction(async (stores) => {
-            const kept = await claim(deps, request, stores, key);
-            if (!kept)
-                throw nothingKept;
-            return kept;
-        });
-    }
-    catch (error) {
-        if (error !== nothingKept)
-            throw error;
-        return undefined;
-    }
+  const nothingKept = new Error('nothing is kept under this key');
+  try {
+    return await deps.storage.transaction(async (stores) => {
+      const kept = await claim(deps, request, stores, key);
+      if (!kept) throw nothingKept;
+      return kept;
+    });
+  } catch (error) {
+    if (error !== nothingKept) throw error;
+    return undefined;
+  }
 }
 async function claim(deps, request, stores, key) {
-    const fingerprint = fingerprintOf(request);
-    const now = new Date(deps.clock.now());
-    const kept = await stores.idempotency.claim(scopeOf(request), key, fingerprint, now);
-    if (kept && kept.fingerprint !== fingerprint) {
-        throw new CallwayError('conflict', 'idempotency_key_reused', 'This Idempotency-Key came with another request before; use a new one');
-    }
-    return kept;
+  const fingerprint = fingerprintOf(request);
+  const now = new Date(deps.clock.now());
+  const kept = await stores.idempotency.claim(scopeOf(request), key, fingerprint, now);
+  if (kept && kept.fingerprint !== fingerprint) {
+    throw new CallwayError(
+      'conflict',
+      'idempotency_key_reused',
+      'This Idempotency-Key came with another request before; use a new one',
+    );
+  }
+  return kept;
 }
 function replay(reply, kept) {
-    reply.code(kept.status).header(REPLAYED_HEADER, 'true');
-    return kept.body;
+  reply.code(kept.status).header(REPLAYED_HEADER, 'true');
+  return kept.body;
 }
 function keyOfRequest(request) {
-    const header = request.headers['idempotency-key'];
-    if (header === undefined)
-        return undefined;
-    if (typeof header !== 'string' || !KEY_FORM.test(header)) {
-        throw invalid('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 printable ASCII characters');
-    }
-    return header;
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  if (typeof header !== 'string' || !KEY_FORM.test(header)) {
+    throw invalid('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 printable ASCII characters');
+  }
+  return header;
 }
 function scopeOf(request) {
-    const principal = principalOf(request);
-    return principal.kind === 'admin' ? 'admin' : principal.projectId;
+  const principal = principalOf(request);
+  return principal.kind === 'admin' ? 'admin' : principal.projectId;
 }
 /** The same for the same request, however its JSON is spaced and ordered. */
 function fingerprintOf(request) {
-    const [path] = request.url.split('?');
-    return createHash('sha256')
-        .update(`${request.method} ${path} ${JSON.stringify(sorted(request.body)) ?? ''}`)
-        .digest('hex');
+  const [path] = request.url.split('?');
+  return createHash('sha256')
+    .update(`${request.method} ${path} ${JSON.stringify(sorted(request.body)) ?? ''}`)
+    .digest('hex');
 }
 function sorted(value) {
-    if (Array.isArray(value))
-        return value.map(sorted);
-    if (typeof value !== 'object' || value === null)
-        return value;
-    return Object.fromEntries(Object.entries(value)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([key, item]) => [key, sorted(item)]));
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  );
 }

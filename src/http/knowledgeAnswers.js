@@ -11,28 +11,25 @@ export const chunkShape = { ...datasetShape, chunkId: z.string() };
  * @throws {CallwayError} 404 when there is none; 400 when the path names none.
  */
 export async function findKnowledgebase(stores, request, knowledgebaseId) {
-    requireNamed(knowledgebaseId, 'knowledgebaseId');
-    const found = await stores.knowledgebases.find(keyOf(request).projectId, knowledgebaseId);
-    if (!found)
-        throw notFound('Knowledgebase');
-    return found;
+  requireNamed(knowledgebaseId, 'knowledgebaseId');
+  const found = await stores.knowledgebases.find(keyOf(request).projectId, knowledgebaseId);
+  if (!found) throw notFound('Knowledgebase');
+  return found;
 }
 /** @throws {CallwayError} 404 when the knowledgebase or the dataset in the path is not there; 400 when it names none. */
 export async function findDataset(stores, request, params) {
-    const { id } = await findKnowledgebase(stores, request, params.knowledgebaseId);
-    requireNamed(params.datasetId, 'datasetId');
-    const found = await stores.datasets.find(id, params.datasetId);
-    if (!found)
-        throw notFound('Dataset');
-    return found;
+  const { id } = await findKnowledgebase(stores, request, params.knowledgebaseId);
+  requireNamed(params.datasetId, 'datasetId');
+  const found = await stores.datasets.find(id, params.datasetId);
+  if (!found) throw notFound('Dataset');
+  return found;
 }
 /** @throws {CallwayError} 400 when it cannot be the id of any. */
 export function requireKnowledgebaseId(knowledgebaseId) {
-    if (!isUuid(knowledgebaseId)) {
-        throw invalid('invalid_knowledgebase_id', 'knowledgebaseId must be the id of a knowledgebase');
-    }
+  if (!isUuid(knowledgebaseId)) {
+    throw invalid('invalid_knowledgebase_id', 'knowledgebaseId must be the id of a knowledgebase');
+  }
 }
 function requireNamed(id, name) {
-    if (id.trim() === '')
-        throw invalid('invalid_request', `${name} is missing in the path`);
+  if (id.trim() === '') throw invalid('invalid_request', `${name} is missing in the path`);
 }

@@ -5,46 +5,44 @@ import { pathwaySchema } from '../pathway/schema.js';
 import { keyOf } from './access.js';
 /** A pathway as the API shows it. */
 export const pathwayAnswer = z
-    .object({
+  .object({
     id: z.uuid(),
     version: z.int().describe('Counts up with each change; the ETag too.'),
     updatedAt: z.iso.datetime(),
     ...pathwaySchema.shape,
-})
-    .meta({ id: 'StoredPathway' });
+  })
+  .meta({ id: 'StoredPathway' });
 /** A whole graph to be saved; what an answer holds beside the graph may be sent back and is passed over. */
 export const pathwayBody = pathwaySchema.extend({
-    id: z.unknown().optional(),
-    version: z.unknown().optional(),
-    updatedAt: z.unknown().optional(),
+  id: z.unknown().optional(),
+  version: z.unknown().optional(),
+  updatedAt: z.unknown().optional(),
 });
 export const ifMatchHeaders = z.object({
-    'if-match': z
-        .string()
-        .optional()
-        .describe('The version (ETag) that the edit is based on; another gives 412.'),
+  'if-match': z
+    .string()
+    .optional()
+    .describe('The version (ETag) that the edit is based on; another gives 412.'),
 });
 /** Shows a pathway, with its version as the ETag. @see RFC 9110 section 8.8.3 */
 export function showPathway(reply, pathway) {
-    tagVersion(reply, pathway);
-    return { id: pathway.id, version: pathway.version, updatedAt: pathway.updatedAt, ...pathway.graph };
+  tagVersion(reply, pathway);
+  return { id: pathway.id, version: pathway.version, updatedAt: pathway.updatedAt, ...pathway.graph };
 }
 export function tagVersion(reply, pathway) {
-    reply.header('etag', `"${pathway.version}"`);
+  reply.header('etag', `"${pathway.version}"`);
 }
 /** Who edits, when, and on what version. */
 export function editOf(request, clock) {
-    return {
-        author: actorOf(keyOf(request)),
-        at: new Date(clock.now()).toISOString(),
-        ifVersion: versionOf(request.headers['if-match']),
-    };
+  return {
+    author: actorOf(keyOf(request)),
+    at: new Date(clock.now()).toISOString(),
+    ifVersion: versionOf(request.headers['if-match']),
+  };
 }
 function versionOf(ifMatch) {
-    if (ifMatch === undefined || ifMatch.trim() === '*')
-        return undefined;
-    const [, version] = /^\s*(?:W\/)?"?(\d{1,9})"?\s*$/.exec(ifMatch) ?? [];
-    if (version === undefined)
-        throw invalid('invalid_if_match', 'If-Match must be a version such as "3"');
-    return Number(version);
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  const [, version] = /^\s*(?:W\/)?"?(\d{1,9})"?\s*$/.exec(ifMatch) ?? [];
+  if (version === undefined) throw invalid('invalid_if_match', 'If-Match must be a version such as "3"');
+  return Number(version);
 }

@@ -1,49 +1,49 @@
 /** The kinds of documents that can be read. */
 export const DOCUMENT_TYPES = {
-    pdf: 'application/pdf',
-    docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-    pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-    xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    html: 'text/html',
-    json: 'application/json',
-    csv: 'text/csv',
-    markdown: 'text/markdown',
-    text: 'text/plain',
+  pdf: 'application/pdf',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  html: 'text/html',
+  json: 'application/json',
+  csv: 'text/csv',
+  markdown: 'text/markdown',
+  text: 'text/plain',
 };
 /** What a user calls it. */
 export const TYPE_NAMES = {
-    pdf: 'a PDF',
-    docx: 'a Word document (DOCX)',
-    pptx: 'a presentation (PPTX)',
-    xlsx: 'a spreadsheet (XLSX)',
-    html: 'an HTML page',
-    json: 'JSON',
-    csv: 'a CSV table',
-    markdown: 'Markdown',
-    text: 'plain text',
+  pdf: 'a PDF',
+  docx: 'a Word document (DOCX)',
+  pptx: 'a presentation (PPTX)',
+  xlsx: 'a spreadsheet (XLSX)',
+  html: 'an HTML page',
+  json: 'JSON',
+  csv: 'a CSV table',
+  markdown: 'Markdown',
+  text: 'plain text',
 };
 const BY_EXTENSION = {
-    pdf: 'pdf',
-    docx: 'docx',
-    pptx: 'pptx',
-    xlsx: 'xlsx',
-    html: 'html',
-    htm: 'html',
-    json: 'json',
-    csv: 'csv',
-    tsv: 'csv',
-    md: 'markdown',
-    markdown: 'markdown',
-    txt: 'text',
+  pdf: 'pdf',
+  docx: 'docx',
+  pptx: 'pptx',
+  xlsx: 'xlsx',
+  html: 'html',
+  htm: 'html',
+  json: 'json',
+  csv: 'csv',
+  tsv: 'csv',
+  md: 'markdown',
+  markdown: 'markdown',
+  txt: 'text',
 };
 export function typeOfMime(mimeType) {
-    const found = Object.entries(DOCUMENT_TYPES).find(([, value]) => value === mimeType);
-    return found?.[0];
+  const found = Object.entries(DOCUMENT_TYPES).find(([, value]) => value === mimeType);
+  return found?.[0];
 }
 /** What a file's name says that it is. */
 export function typeOfName(name) {
-    const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
-    return extension !== undefined && Object.hasOwn(BY_EXTENSION, extension)
-        ? BY_EXTENSION[extension]
-        : undefined;
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
+  return extension !== undefined && Object.hasOwn(BY_EXTENSION, extension)
+    ? BY_EXTENSION[extension]
+    : undefined;
 }

@@ -13,50 +13,50 @@ export const routeAnswer = z.object({ edge: z.string().min(1).nullable() });
 export const extractAnswer = z.record(z.string(), z.unknown());
 /** One verdict for each criterion, by its name. */
 export const judgeAnswer = z.object({
-    results: z.array(z.object({ name: z.string(), passed: z.boolean(), reason: z.string().default('') })),
+  results: z.array(z.object({ name: z.string(), passed: z.boolean(), reason: z.string().default('') })),
 });
 /** Offers the choices as a tool, for an answer and a move in one request. */
 export function moveTool(choices) {
-    const ways = choices.map(({ id, label, sentence }) => `${id}: ${sentence || label}`);
-    return {
-        name: MOVE_TOOL,
-        description: [
-            'Moves the conversation on, when one of these holds. Call it at most once, and only then.',
-            ...ways,
-        ].join('\n'),
-        parameters: closedObject({ edge: { type: 'string', enum: choices.map(({ id }) => id) } }),
-    };
+  const ways = choices.map(({ id, label, sentence }) => `${id}: ${sentence || label}`);
+  return {
+    name: MOVE_TOOL,
+    description: [
+      'Moves the conversation on, when one of these holds. Call it at most once, and only then.',
+      ...ways,
+    ].join('\n'),
+    parameters: closedObject({ edge: { type: 'string', enum: choices.map(({ id }) => id) } }),
+  };
 }
 export function routeFormat(choices) {
-    const edge = { type: ['string', 'null'], enum: [...choices.map(({ id }) => id), null] };
-    return { name: 'route', schema: closedObject({ edge }) };
+  const edge = { type: ['string', 'null'], enum: [...choices.map(({ id }) => id), null] };
+  return { name: 'route', schema: closedObject({ edge }) };
 }
 export function extractFormat(configs) {
-    const properties = Object.fromEntries(configs.map((config) => [config.name, variableSchema(config)]));
-    return { name: 'extract', schema: closedObject(properties) };
+  const properties = Object.fromEntries(configs.map((config) => [config.name, variableSchema(config)]));
+  return { name: 'extract', schema: closedObject(properties) };
 }
 export function judgeFormat(criteria) {
-    const verdict = closedObject({
-        name: { type: 'string', enum: criteria.map(({ name }) => name) },
-        passed: { type: 'boolean' },
-        reason: { type: 'string' },
-    });
-    return { name: 'judge', schema: closedObject({ results: { type: 'array', items: verdict } }) };
+  const verdict = closedObject({
+    name: { type: 'string', enum: criteria.map(({ name }) => name) },
+    passed: { type: 'boolean' },
+    reason: { type: 'string' },
+  });
+  return { name: 'judge', schema: closedObject({ results: { type: 'array', items: verdict } }) };
 }
 /** Every property required and no other allowed, as endpoints with strict schemas want it. */
 function closedObject(properties) {
-    return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
 function variableSchema({ type, description, values }) {
-    switch (type) {
-        case 'number':
-        case 'boolean':
-            return { type: [type, 'null'], description };
-        case 'date':
-            return { type: ['string', 'null'], description: `${description} (YYYY-MM-DD)`.trim() };
-        case 'enum':
-            return { type: ['string', 'null'], enum: [...(values ?? []), null], description };
-        case 'string':
-            return { type: ['string', 'null'], description };
-    }
+  switch (type) {
+    case 'number':
+    case 'boolean':
+      return { type: [type, 'null'], description };
+    case 'date':
+      return { type: ['string', 'null'], description: `${description} (YYYY-MM-DD)`.trim() };
+    case 'enum':
+      return { type: ['string', 'null'], enum: [...(values ?? []), null], description };
+    case 'string':
+      return { type: ['string', 'null'], description };
+  }
 }

@@ -1,5 +1,6 @@
 import { defaultMethods, LogicEngine } from 'json-logic-engine';
 import { checkExpression, OPERATORS } from './expressions.js';
+
 /** Operations in one evaluation; a real condition has some ten, a long list with a nested search some hundreds. */
 const MAX_STEPS = 10_000;
 /** Length of any string or list on the way; what doubles with each step stops here. */
@@ -11,104 +12,95 @@ const MAX_INTERMEDIATE_LENGTH = 100_000;
  * `==` and `!=` compare a number with a numeric string by value; values of other unlike types are just unequal.
  */
 export function evaluateExpression(expression, variables, options = {}) {
-    const [objection] = checkExpression(expression);
-    if (objection) {
-        options.onFailure?.(objection.message);
-        return false;
-    }
-    try {
-        const engine = createEngine();
-        return Boolean(engine.truthy(engine.run(expression, variables)));
-    }
-    catch (error) {
-        options.onFailure?.(reasonOf(error));
-        return false;
-    }
+  const [objection] = checkExpression(expression);
+  if (objection) {
+    options.onFailure?.(objection.message);
+    return false;
+  }
+  try {
+    const engine = createEngine();
+    return Boolean(engine.truthy(engine.run(expression, variables)));
+  } catch (error) {
+    options.onFailure?.(reasonOf(error));
+    return false;
+  }
 }
 /** One engine per evaluation, since it counts the steps. */
 function createEngine() {
-    const engine = new LogicEngine(methods, { disableInterpretedOptimization: true, disableInline: true });
-    const run = engine.run.bind(engine);
-    let steps = 0;
-    engine.run = (logic, data, above) => {
-        steps += 1;
-        if (steps > MAX_STEPS)
-            throw new Error(`the expression takes more than ${MAX_STEPS} steps`);
-        const result = run(logic, data, above);
-        const isLong = typeof result === 'string' || Array.isArray(result);
-        if (isLong && result.length > MAX_INTERMEDIATE_LENGTH) {
-            throw new Error(`the expression makes a value longer than ${MAX_INTERMEDIATE_LENGTH}`);
-        }
-        return result;
-    };
-    return engine;
+  const engine = new LogicEngine(methods, { disableInterpretedOptimization: true, disableInline: true });
+  const run = engine.run.bind(engine);
+  let steps = 0;
+  engine.run = (logic, data, above) => {
+    steps += 1;
+    if (steps > MAX_STEPS) throw new Error(`the expression takes more than ${MAX_STEPS} steps`);
+    const result = run(logic, data, above);
+    const isLong = typeof result === 'string' || Array.isArray(result);
+    if (isLong && result.length > MAX_INTERMEDIATE_LENGTH) {
+      throw new Error(`the expression makes a value longer than ${MAX_INTERMEDIATE_LENGTH}`);
+    }
+    return result;
+  };
+  return engine;
 }
 /** The library's operators that we allow, with our own where it would follow inherited properties or give up early. */
 const methods = {
-    ...Object.fromEntries(Object.entries(defaultMethods).filter(([name]) => OPERATORS.has(name))),
-    var: eager((operands, scope) => {
-        const [path = '', fallback = null] = listOf(operands);
-        return readPath(scope, path) ?? fallback;
-    }),
-    missing: eager((operands, scope) => missingOf(listOf(operands), scope)),
-    missing_some: eager((operands, scope) => {
-        const [needed, paths] = listOf(operands);
-        const wanted = listOf(paths);
-        const missing = missingOf(wanted, scope);
-        return wanted.length - missing.length >= Number(needed) ? [] : missing;
-    }),
-    in: eager((operands) => contains(...pairOf(operands))),
-    '==': eager((operands) => isLooselyEqual(...pairOf(operands))),
-    '!=': eager((operands) => !isLooselyEqual(...pairOf(operands))),
+  ...Object.fromEntries(Object.entries(defaultMethods).filter(([name]) => OPERATORS.has(name))),
+  var: eager((operands, scope) => {
+    const [path = '', fallback = null] = listOf(operands);
+    return readPath(scope, path) ?? fallback;
+  }),
+  missing: eager((operands, scope) => missingOf(listOf(operands), scope)),
+  missing_some: eager((operands, scope) => {
+    const [needed, paths] = listOf(operands);
+    const wanted = listOf(paths);
+    const missing = missingOf(wanted, scope);
+    return wanted.length - missing.length >= Number(needed) ? [] : missing;
+  }),
+  in: eager((operands) => contains(...pairOf(operands))),
+  '==': eager((operands) => isLooselyEqual(...pairOf(operands))),
+  '!=': eager((operands) => !isLooselyEqual(...pairOf(operands))),
 };
 /** A method that gets its operands evaluated. */
 function eager(method) {
-    return { lazy: false, method };
+  return { lazy: false, method };
 }
 function readPath(scope, path) {
-    if (path === '' || path === null)
-        return scope;
-    return String(path)
-        .split('.')
-        .reduce((value, key) => {
-        if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
-            return undefined;
-        return Reflect.get(value, key);
+  if (path === '' || path === null) return scope;
+  return String(path)
+    .split('.')
+    .reduce((value, key) => {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+      return Reflect.get(value, key);
     }, scope);
 }
 function missingOf(paths, scope) {
-    return paths.flat().filter((path) => {
-        const value = readPath(scope, path);
-        return value === undefined || value === null || value === '';
-    });
+  return paths.flat().filter((path) => {
+    const value = readPath(scope, path);
+    return value === undefined || value === null || value === '';
+  });
 }
 function contains(wanted, whole) {
-    if (Array.isArray(whole))
-        return whole.includes(wanted);
-    return typeof whole === 'string' && typeof wanted !== 'object' && whole.includes(String(wanted));
+  if (Array.isArray(whole)) return whole.includes(wanted);
+  return typeof whole === 'string' && typeof wanted !== 'object' && whole.includes(String(wanted));
 }
 function isLooselyEqual(left, right) {
-    if (left === right)
-        return true;
-    const isScalar = [left, right].every((value) => ['number', 'string', 'boolean'].includes(typeof value));
-    if (!isScalar || typeof left === typeof right)
-        return false;
-    // Number('') is 0, but an empty answer is not zero.
-    return left !== '' && right !== '' && Number(left) === Number(right);
+  if (left === right) return true;
+  const isScalar = [left, right].every((value) => ['number', 'string', 'boolean'].includes(typeof value));
+  if (!isScalar || typeof left === typeof right) return false;
+  // Number('') is 0, but an empty answer is not zero.
+  return left !== '' && right !== '' && Number(left) === Number(right);
 }
 function listOf(operands) {
-    return Array.isArray(operands) ? operands : [operands];
+  return Array.isArray(operands) ? operands : [operands];
 }
 function pairOf(operands) {
-    const [left, right] = listOf(operands);
-    return [left, right];
+  const [left, right] = listOf(operands);
+  return [left, right];
 }
 /** The library throws NaN and plain objects too. */
 function reasonOf(error) {
-    if (error instanceof Error)
-        return error.message;
-    if (Number.isNaN(error))
-        return 'a value is not a number';
-    const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : error;
-    return `the expression cannot be evaluated: ${String(type)}`;
+  if (error instanceof Error) return error.message;
+  if (Number.isNaN(error)) return 'a value is not a number';
+  const type = typeof error === 'object' && error !== null && 'type' in error ? error.type : error;
+  return `the expression cannot be evaluated: ${String(type)}`;
 }

@@ -4,72 +4,63 @@ import { checkExpression, isConstantExpression } from './expressions.js';
 import { waitsForCaller } from './graph.js';
 /** Finds the edges that can never be taken, however the talk goes. */
 export function findDeadEdges(graph) {
-    return graph.nodes.flatMap((node) => deadEdgesOf(node, graph.outgoing(node.id)));
+  return graph.nodes.flatMap((node) => deadEdgesOf(node, graph.outgoing(node.id)));
 }
 /** True when the edge is taken as soon as it is looked at. */
 export function isAlwaysTaken(condition) {
-    return condition === null || constantValue(condition) === true;
+  return condition === null || constantValue(condition) === true;
 }
 /** @param edges - In the order in which they are looked at. */
 function deadEdgesOf(node, edges) {
-    const dead = [];
-    const firstWith = new Map();
-    let always;
-    for (const edge of edges) {
-        const { condition } = edge.data;
-        const key = conditionKey(condition);
-        const twin = key === undefined ? undefined : firstWith.get(key);
-        if (constantValue(condition) === false) {
-            dead.push({ edge, code: 'condition_never_true', message: 'this condition is never true' });
-        }
-        else if (always && isShadowed(edge, node)) {
-            dead.push(shadowed(edge, always));
-        }
-        else if (twin) {
-            const message = `edge ${JSON.stringify(twin.id)} has the same condition and is looked at first`;
-            dead.push({ edge, code: 'duplicate_condition', message });
-        }
-        if (key !== undefined && !twin)
-            firstWith.set(key, edge);
-        if (!always && isAlwaysTaken(condition))
-            always = edge;
+  const dead = [];
+  const firstWith = new Map();
+  let always;
+  for (const edge of edges) {
+    const { condition } = edge.data;
+    const key = conditionKey(condition);
+    const twin = key === undefined ? undefined : firstWith.get(key);
+    if (constantValue(condition) === false) {
+      dead.push({ edge, code: 'condition_never_true', message: 'this condition is never true' });
+    } else if (always && isShadowed(edge, node)) {
+      dead.push(shadowed(edge, always));
+    } else if (twin) {
+      const message = `edge ${JSON.stringify(twin.id)} has the same condition and is looked at first`;
+      dead.push({ edge, code: 'duplicate_condition', message });
     }
-    return dead;
+    if (key !== undefined && !twin) firstWith.set(key, edge);
+    if (!always && isAlwaysTaken(condition)) always = edge;
+  }
+  return dead;
 }
 function shadowed(edge, always) {
-    const other = JSON.stringify(always.id);
-    const areTwins = edge.data.condition === null && edge.data.fallback === always.data.fallback;
-    if (areTwins && always.data.condition === null) {
-        const message = `edge ${other} is unconditional too and is looked at first; give one of them a condition`;
-        return { edge, code: 'several_unconditional_edges', message };
-    }
-    const message = `edge ${other} is always taken first; raise this one's priority or give that one a condition`;
-    return { edge, code: 'edge_behind_unconditional', message };
+  const other = JSON.stringify(always.id);
+  const areTwins = edge.data.condition === null && edge.data.fallback === always.data.fallback;
+  if (areTwins && always.data.condition === null) {
+    const message = `edge ${other} is unconditional too and is looked at first; give one of them a condition`;
+    return { edge, code: 'several_unconditional_edges', message };
+  }
+  const message = `edge ${other} is always taken first; raise this one's priority or give that one a condition`;
+  return { edge, code: 'edge_behind_unconditional', message };
 }
 /** Events come at their own time, before any edge is looked at; only a tool's result waits its turn, where none is awaited. */
 function isShadowed(edge, node) {
-    const { condition } = edge.data;
-    if (!isEventCondition(condition))
-        return true;
-    return condition.event === 'tool_result' && !waitsForCaller(node);
+  const { condition } = edge.data;
+  if (!isEventCondition(condition)) return true;
+  return condition.event === 'tool_result' && !waitsForCaller(node);
 }
 /** What an expression without variables always comes to; undefined for every other condition. */
 function constantValue(condition) {
-    if (!isExpression(condition) || !isConstantExpression(condition))
-        return undefined;
-    return checkExpression(condition).length > 0 ? undefined : evaluateExpression(condition, {});
+  if (!isExpression(condition) || !isConstantExpression(condition)) return undefined;
+  return checkExpression(condition).length > 0 ? undefined : evaluateExpression(condition, {});
 }
 function conditionKey(condition) {
-    if (condition === null)
-        return undefined;
-    return typeof condition === 'string' ? condition.trim().toLowerCase() : canonicalJson(condition);
+  if (condition === null) return undefined;
+  return typeof condition === 'string' ? condition.trim().toLowerCase() : canonicalJson(condition);
 }
 /** Objects with the same keys in any order come out alike. Recursive, since the schema bounds the depth. */
 function canonicalJson(value) {
-    if (typeof value !== 'object' || value === null)
-        return JSON.stringify(value) ?? 'null';
-    if (Array.isArray(value))
-        return `[${value.map(canonicalJson).join()}]`;
-    const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonicalJson(entry)}`).join()}}`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonicalJson(entry)}`).join()}}`;
 }

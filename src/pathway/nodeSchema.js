@@ -12,125 +12,137 @@ const MAX_SILENCE_PROMPT_CHARACTERS = 500;
 export const PLAIN_NODE_TYPES = ['start', 'conversation', 'say', 'condition', 'end'];
 export const NODE_TYPES = [...PLAIN_NODE_TYPES, 'tool', 'knowledge', 'transfer'];
 const title = text(1, MAX_TITLE_CHARACTERS).meta({
-    description: 'What the node is called in the editor, in events and before the model.',
-    examples: ['Ask for the order number'],
+  description: 'What the node is called in the editor, in events and before the model.',
+  examples: ['Ask for the order number'],
 });
 const prompt = text(0, MAX_TEMPLATE_CHARACTERS).meta({
-    description: 'What the agent is to do here; a Liquid template over the variables. A say node speaks it as it is, templates filled.',
-    examples: ['Ask {{ customerName }} for the order number and confirm it digit by digit.'],
+  description:
+    'What the agent is to do here; a Liquid template over the variables. A say node speaks it as it is, templates filled.',
+  examples: ['Ask {{ customerName }} for the order number and confirm it digit by digit.'],
 });
 const tools = z
-    .array(idSchema)
-    .max(MAX_TOOLS_PER_NODE)
-    .meta({
-    description: "Tools the model may call here: ids of the project's tools, or names of built-in tools such as end_call.",
+  .array(idSchema)
+  .max(MAX_TOOLS_PER_NODE)
+  .meta({
+    description:
+      "Tools the model may call here: ids of the project's tools, or names of built-in tools such as end_call.",
     examples: [['end_call']],
-});
+  });
 const oneTool = z
-    .array(idSchema)
-    .length(1)
-    .meta({ description: 'The one tool that the node runs.', examples: [['set_variable']] });
+  .array(idSchema)
+  .length(1)
+  .meta({ description: 'The one tool that the node runs.', examples: [['set_variable']] });
 const expectedAnswers = z
-    .array(text(1, MAX_EXPECTED_ANSWER_CHARACTERS))
-    .max(MAX_EXPECTED_ANSWERS)
-    .meta({
-    description: 'Phrases a caller may say here: hints for speech recognition and for choosing the next edge.',
+  .array(text(1, MAX_EXPECTED_ANSWER_CHARACTERS))
+  .max(MAX_EXPECTED_ANSWERS)
+  .meta({
+    description:
+      'Phrases a caller may say here: hints for speech recognition and for choosing the next edge.',
     examples: [['yes', 'no', 'I do not know']],
-});
+  });
 const interruption = z.enum(['on', 'off']).meta({
-    description: 'On the phone: whether the caller may cut in while the agent speaks. Default: on.',
-    examples: ['off'],
+  description: 'On the phone: whether the caller may cut in while the agent speaks. Default: on.',
+  examples: ['off'],
 });
 const interruptAfterMs = z
-    .int()
-    .min(100)
-    .max(5000)
-    .meta({
-    description: 'On the phone: how much the caller must speak, in milliseconds, before the agent stops. Default: 400.',
+  .int()
+  .min(100)
+  .max(5000)
+  .meta({
+    description:
+      'On the phone: how much the caller must speak, in milliseconds, before the agent stops. Default: 400.',
     examples: [600],
-});
+  });
 const turn = z
-    .strictObject({
+  .strictObject({
     minPauseMs: z.int().min(100).max(5000).optional(),
     maxPauseMs: z.int().min(200).max(10_000).optional(),
-})
-    .refine(({ minPauseMs, maxPauseMs }) => (minPauseMs ?? 0) <= (maxPauseMs ?? Number.POSITIVE_INFINITY), 'maxPauseMs must not be below minPauseMs')
-    .meta({
-    description: 'On the phone: bounds, in milliseconds, of the silence that ends what the caller says; within them it adapts to how the caller speaks. Default: 300 to 1600.',
+  })
+  .refine(
+    ({ minPauseMs, maxPauseMs }) => (minPauseMs ?? 0) <= (maxPauseMs ?? Number.POSITIVE_INFINITY),
+    'maxPauseMs must not be below minPauseMs',
+  )
+  .meta({
+    description:
+      'On the phone: bounds, in milliseconds, of the silence that ends what the caller says; within them it adapts to how the caller speaks. Default: 300 to 1600.',
     examples: [{ maxPauseMs: 3000 }],
-});
+  });
 const silence = z
-    .strictObject({
+  .strictObject({
     afterMs: z.int().min(1000).max(600_000).optional(),
     prompts: z.array(text(1, MAX_SILENCE_PROMPT_CHARACTERS)).max(MAX_SILENCE_PROMPTS).optional(),
     hangupAfter: z.int().min(0).max(20).optional(),
-})
-    .meta({
-    description: 'On the phone: what happens while the caller says nothing. After afterMs (8000) an edge for silence is taken, or else the next of the prompts is said (a short question in the language of the talk); once hangupAfter (3; 0 is never) silences were not answered, the agent hangs up.',
+  })
+  .meta({
+    description:
+      'On the phone: what happens while the caller says nothing. After afterMs (8000) an edge for silence is taken, or else the next of the prompts is said (a short question in the language of the talk); once hangupAfter (3; 0 is never) silences were not answered, the agent hangs up.',
     examples: [{ afterMs: 6000, prompts: ['Are you still there?'], hangupAfter: 2 }],
-});
+  });
 const toolArguments = jsonObjectSchema.meta({
-    description: 'What the tool is called with; every string in it, at any depth, is a template.',
-    examples: [{ orderNumber: '{{ orderNumber }}' }],
+  description: 'What the tool is called with; every string in it, at any depth, is a template.',
+  examples: [{ orderNumber: '{{ orderNumber }}' }],
 });
 const query = text(1, MAX_TEMPLATE_CHARACTERS).meta({
-    description: "What to search for; a template. Default: the caller's last words.",
-    examples: ['opening hours in {{ city }}'],
+  description: "What to search for; a template. Default: the caller's last words.",
+  examples: ['opening hours in {{ city }}'],
 });
 const topK = z
-    .int()
-    .min(1)
-    .max(50)
-    .meta({ description: 'How many chunks to take at most.', examples: [5] });
+  .int()
+  .min(1)
+  .max(50)
+  .meta({ description: 'How many chunks to take at most.', examples: [5] });
 const scoreThreshold = z
-    .number()
-    .min(0)
-    .max(1)
-    .meta({ description: 'Chunks that score less are left out.', examples: [0.5] });
+  .number()
+  .min(0)
+  .max(1)
+  .meta({ description: 'Chunks that score less are left out.', examples: [0.5] });
 const transferTarget = text(1, MAX_TRANSFER_TARGET_CHARACTERS)
-    .refine((target) => isTemplate(target) || isTransferTarget(target), '{field} must be a phone number such as +886212345678, a SIP URI such as sip:desk@example.com, or a template')
-    .meta({
+  .refine(
+    (target) => isTemplate(target) || isTransferTarget(target),
+    '{field} must be a phone number such as +886212345678, a SIP URI such as sip:desk@example.com, or a template',
+  )
+  .meta({
     description: 'Whom the call goes to: an E.164 or local number, or a SIP URI; a template.',
     examples: ['+886212345678', 'sip:{{ department }}@pbx.example.com'],
-});
+  });
 const position = z
-    .strictObject({ x: z.number(), y: z.number() })
-    .meta({ description: 'Where the node lies on the canvas.', examples: [{ x: 120, y: 80 }] });
+  .strictObject({ x: z.number(), y: z.number() })
+  .meta({ description: 'Where the node lies on the canvas.', examples: [{ x: 120, y: 80 }] });
 const common = {
-    title,
-    prompt: prompt.default(''),
-    expectedAnswers: expectedAnswers.optional(),
-    interruption: interruption.optional(),
-    interruptAfterMs: interruptAfterMs.optional(),
-    turn: turn.optional(),
-    silence: silence.optional(),
+  title,
+  prompt: prompt.default(''),
+  expectedAnswers: expectedAnswers.optional(),
+  interruption: interruption.optional(),
+  interruptAfterMs: interruptAfterMs.optional(),
+  turn: turn.optional(),
+  silence: silence.optional(),
 };
 const anyTools = { tools: tools.default([]) };
 const plainData = z.strictObject({ ...common, ...anyTools });
 const toolData = z.strictObject({ ...common, tools: oneTool, arguments: toolArguments.optional() });
 const knowledgeData = z.strictObject({
-    ...common,
-    ...anyTools,
-    query: query.optional(),
-    topK: topK.optional(),
-    scoreThreshold: scoreThreshold.optional(),
+  ...common,
+  ...anyTools,
+  query: query.optional(),
+  topK: topK.optional(),
+  scoreThreshold: scoreThreshold.optional(),
 });
 const transferData = z.strictObject({ ...common, ...anyTools, to: transferTarget });
 /** One step of a pathway. What `data` may hold depends on `type`. */
 export const nodeSchema = nodeOf(idSchema).meta({ id: 'PathwayNode', description: 'One step of a pathway.' });
 /** A node to be added; without an `id` the service makes one. */
 export const nodeInputSchema = nodeOf(idSchema.optional()).meta({
-    id: 'NewPathwayNode',
-    description: 'A node to be added; without an id the service makes one.',
+  id: 'NewPathwayNode',
+  description: 'A node to be added; without an id the service makes one.',
 });
 /**
  * What may change of a node: only supplied keys do. `data.title`, `data.prompt` and `data.tools` may be given inside
  * `data`, or at the top level under these dotted names. Null takes an optional key away.
  */
 export const nodePatchSchema = z
-    .strictObject({
+  .strictObject({
     data: z
-        .strictObject({
+      .strictObject({
         title,
         prompt,
         tools,
@@ -144,51 +156,49 @@ export const nodePatchSchema = z
         topK: topK.nullable(),
         scoreThreshold: scoreThreshold.nullable(),
         to: transferTarget,
-    })
-        .partial()
-        .optional(),
+      })
+      .partial()
+      .optional(),
     'data.title': title.optional(),
     'data.prompt': prompt.optional(),
     'data.tools': tools.optional(),
     position: position.optional(),
-})
-    .superRefine(refuseContradiction)
-    .meta({
+  })
+  .superRefine(refuseContradiction)
+  .meta({
     id: 'PathwayNodePatch',
     description: 'Only supplied keys change; null takes an optional key of data away.',
     examples: [
-        { data: { title: 'Greeting' }, position: { x: 0, y: 40 } },
-        { 'data.prompt': 'Greet the caller.' },
+      { data: { title: 'Greeting' }, position: { x: 0, y: 40 } },
+      { 'data.prompt': 'Greet the caller.' },
     ],
-});
+  });
 /** True for a string that could be dialled or put in a SIP request: digits with an optional plus, or a SIP URI. */
 export function isTransferTarget(target) {
-    return /^\+?\d[\d ().-]{1,30}$/.test(target) || /^sips?:[^\s<>"@]+(?:@[^\s<>"@]+)?$/i.test(target);
+  return /^\+?\d[\d ().-]{1,30}$/.test(target) || /^sips?:[^\s<>"@]+(?:@[^\s<>"@]+)?$/i.test(target);
 }
 function isTemplate(target) {
-    return /\{\{|\{%/.test(target);
+  return /\{\{|\{%/.test(target);
 }
 /** Four shapes under one discriminator; so a wrong field is reported against the node's own type. */
 function nodeOf(id) {
-    const place = { id, position: position.default({ x: 0, y: 0 }) };
-    return z.discriminatedUnion('type', [
-        z.strictObject({ ...place, type: z.enum(PLAIN_NODE_TYPES), data: plainData }),
-        z.strictObject({ ...place, type: z.literal('tool'), data: toolData }),
-        z.strictObject({ ...place, type: z.literal('knowledge'), data: knowledgeData }),
-        z.strictObject({ ...place, type: z.literal('transfer'), data: transferData }),
-    ]);
+  const place = { id, position: position.default({ x: 0, y: 0 }) };
+  return z.discriminatedUnion('type', [
+    z.strictObject({ ...place, type: z.enum(PLAIN_NODE_TYPES), data: plainData }),
+    z.strictObject({ ...place, type: z.literal('tool'), data: toolData }),
+    z.strictObject({ ...place, type: z.literal('knowledge'), data: knowledgeData }),
+    z.strictObject({ ...place, type: z.literal('transfer'), data: transferData }),
+  ]);
 }
 function refuseContradiction(patch, context) {
-    for (const key of ['title', 'prompt', 'tools']) {
-        const [nested, dotted] = [patch.data?.[key], patch[`data.${key}`]];
-        if (nested === undefined || dotted === undefined)
-            continue;
-        if (JSON.stringify(nested) === JSON.stringify(dotted))
-            continue;
-        context.addIssue({
-            code: 'custom',
-            path: [`data.${key}`],
-            message: `{field} differs from ${key} inside data; give one of them`,
-        });
-    }
+  for (const key of ['title', 'prompt', 'tools']) {
+    const [nested, dotted] = [patch.data?.[key], patch[`data.${key}`]];
+    if (nested === undefined || dotted === undefined) continue;
+    if (JSON.stringify(nested) === JSON.stringify(dotted)) continue;
+    context.addIssue({
+      code: 'custom',
+      path: [`data.${key}`],
+      message: `{field} differs from ${key} inside data; give one of them`,
+    });
+  }
 }

@@ -5,20 +5,21 @@ export const MAX_NODES = 500;
 export const MAX_EDGES = 2_000;
 /** What a pathway must look like; what must hold between its parts is in `structure.ts`. */
 export const pathwaySchema = z
-    .strictObject({
+  .strictObject({
     nodes: z.array(nodeSchema).min(1).max(MAX_NODES),
     edges: z.array(edgeSchema).max(MAX_EDGES),
-})
-    .meta({
+  })
+  .meta({
     id: 'Pathway',
-    description: 'The graph that a talk follows: nodes with title, prompt and tools, and the edges between them.',
+    description:
+      'The graph that a talk follows: nodes with title, prompt and tools, and the edges between them.',
     examples: [
-        {
-            nodes: [
-                { id: 'start', type: 'start', data: { title: 'Greeting', prompt: 'Greet the caller.' } },
-                { id: 'end', type: 'end', data: { title: 'Goodbye', prompt: 'Thank the caller and say goodbye.' } },
-            ],
-            edges: [{ id: 'done', source: 'start', target: 'end', data: { condition: 'The caller is done.' } }],
-        },
+      {
+        nodes: [
+          { id: 'start', type: 'start', data: { title: 'Greeting', prompt: 'Greet the caller.' } },
+          { id: 'end', type: 'end', data: { title: 'Goodbye', prompt: 'Thank the caller and say goodbye.' } },
+        ],
+        edges: [{ id: 'done', source: 'start', target: 'end', data: { condition: 'The caller is done.' } }],
+      },
     ],
-});
+  });

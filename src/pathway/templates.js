@@ -3,6 +3,7 @@ import { CallwayError, invalid } from '../base/errors.js';
 import { createLruCache } from '../base/lruCache.js';
 import { MAX_JSON_DEPTH } from './fields.js';
 import { MAX_TEMPLATE_CHARACTERS } from './nodeSchema.js';
+
 /** A prompt with its variables filled in; more would not fit a model's instructions. */
 const MAX_OUTPUT_CHARACTERS = 100_000;
 /** A prompt renders in well under a millisecond; a template that needs this long is looping. */
@@ -12,19 +13,19 @@ const MEMORY_LIMIT = 1_000_000;
 const DEFAULT_CACHE_ENTRIES = 500;
 /** Tags that read files, write into the variables, write HTML, or grow text without being counted. */
 const REMOVED_TAGS = [
-    'include',
-    'render',
-    'layout',
-    'block',
-    'increment',
-    'decrement',
-    'tablerow',
-    'capture',
+  'include',
+  'render',
+  'layout',
+  'block',
+  'increment',
+  'decrement',
+  'tablerow',
+  'capture',
 ];
 /** Filters whose result differs from one rendering to the next. */
 const REMOVED_FILTERS = ['sample'];
 export function createTemplateCache(maxEntries = DEFAULT_CACHE_ENTRIES) {
-    return createLruCache(maxEntries);
+  return createLruCache(maxEntries);
 }
 /** Stateless: it parses and renders, and keeps neither templates nor variables. */
 const sandbox = createSandbox();
@@ -37,24 +38,19 @@ const sandbox = createSandbox();
  * @throws {CallwayError} `template_error` when the template is malformed, uses a removed tag or exceeds a limit.
  */
 export function renderTemplate(template, variables, options = {}) {
-    if (isPlainText(template))
-        return template;
-    return reportingErrors(() => {
-        const parsed = parse(template, options.cache);
-        try {
-            return render(parsed, variables, options, true);
-        }
-        catch (error) {
-            const missing = missingNames(error);
-            if (missing.length === 0)
-                throw error;
-            const expected = new Set(sandbox.globalVariablesSync(parsed));
-            for (const name of missing)
-                if (expected.has(rootOf(name)))
-                    options.onMissing?.(name);
-            return render(parsed, variables, options, false);
-        }
-    });
+  if (isPlainText(template)) return template;
+  return reportingErrors(() => {
+    const parsed = parse(template, options.cache);
+    try {
+      return render(parsed, variables, options, true);
+    } catch (error) {
+      const missing = missingNames(error);
+      if (missing.length === 0) throw error;
+      const expected = new Set(sandbox.globalVariablesSync(parsed));
+      for (const name of missing) if (expected.has(rootOf(name))) options.onMissing?.(name);
+      return render(parsed, variables, options, false);
+    }
+  });
 }
 /**
  * Renders every string in a JSON value, at any depth; keys stay as they are.
@@ -62,19 +58,18 @@ export function renderTemplate(template, variables, options = {}) {
  * @throws {CallwayError} As {@link renderTemplate}, and when the value is nested deeper than 32 levels.
  */
 export function renderDeep(value, variables, options = {}) {
-    return renderLevel(value, 0);
-    function renderLevel(item, depth) {
-        if (typeof item === 'string')
-            return renderTemplate(item, variables, options);
-        if (typeof item !== 'object' || item === null)
-            return item;
-        if (depth >= MAX_JSON_DEPTH) {
-            throw invalid('template_error', `a value with templates may be nested ${MAX_JSON_DEPTH} levels deep`);
-        }
-        if (Array.isArray(item))
-            return item.map((entry) => renderLevel(entry, depth + 1));
-        return Object.fromEntries(Object.entries(item).map(([key, entry]) => [key, renderLevel(entry, depth + 1)]));
+  return renderLevel(value, 0);
+  function renderLevel(item, depth) {
+    if (typeof item === 'string') return renderTemplate(item, variables, options);
+    if (typeof item !== 'object' || item === null) return item;
+    if (depth >= MAX_JSON_DEPTH) {
+      throw invalid('template_error', `a value with templates may be nested ${MAX_JSON_DEPTH} levels deep`);
     }
+    if (Array.isArray(item)) return item.map((entry) => renderLevel(entry, depth + 1));
+    return Object.fromEntries(
+      Object.entries(item).map(([key, entry]) => [key, renderLevel(entry, depth + 1)]),
+    );
+  }
 }
 /**
  * The top-level names that a template expects to be given; names that it assigns itself do not count.
@@ -82,97 +77,93 @@ export function renderDeep(value, variables, options = {}) {
  * @throws {CallwayError} `template_error` when the template is malformed.
  */
 export function templateVariables(template) {
-    return isPlainText(template) ? [] : reportingErrors(() => sandbox.globalVariablesSync(parse(template)));
+  return isPlainText(template) ? [] : reportingErrors(() => sandbox.globalVariablesSync(parse(template)));
 }
 /** @returns What is wrong with the template, and where; undefined when it can be used. */
 export function checkTemplate(template) {
-    if (isPlainText(template))
-        return undefined;
-    try {
-        reportingErrors(() => parse(template));
-        return undefined;
-    }
-    catch (error) {
-        return error instanceof Error ? error.message : String(error);
-    }
+  if (isPlainText(template)) return undefined;
+  try {
+    reportingErrors(() => parse(template));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 /** Most sentences have nothing to fill in. */
 function isPlainText(template) {
-    return template.length <= MAX_TEMPLATE_CHARACTERS && !/\{\{|\{%/.test(template);
+  return template.length <= MAX_TEMPLATE_CHARACTERS && !/\{\{|\{%/.test(template);
 }
 function createSandbox() {
-    const liquid = new Liquid({
-        templates: {},
-        ownPropertyOnly: true,
-        strictFilters: true,
-        lenientIf: true,
-        catchAllErrors: true,
-        parseLimit: MAX_TEMPLATE_CHARACTERS,
-        renderLimit: RENDER_LIMIT_MS,
-        memoryLimit: MEMORY_LIMIT,
-    });
-    for (const tag of REMOVED_TAGS)
-        delete liquid.tags[tag];
-    for (const filter of REMOVED_FILTERS)
-        liquid.unregisterFilter(filter);
-    return liquid;
+  const liquid = new Liquid({
+    templates: {},
+    ownPropertyOnly: true,
+    strictFilters: true,
+    lenientIf: true,
+    catchAllErrors: true,
+    parseLimit: MAX_TEMPLATE_CHARACTERS,
+    renderLimit: RENDER_LIMIT_MS,
+    memoryLimit: MEMORY_LIMIT,
+  });
+  for (const tag of REMOVED_TAGS) delete liquid.tags[tag];
+  for (const filter of REMOVED_FILTERS) liquid.unregisterFilter(filter);
+  return liquid;
 }
 function parse(template, cache) {
-    const known = cache?.get(template);
-    if (known)
-        return known;
-    const parsed = sandbox.parse(template);
-    cache?.set(template, parsed);
-    return parsed;
+  const known = cache?.get(template);
+  if (known) return known;
+  const parsed = sandbox.parse(template);
+  cache?.set(template, parsed);
+  return parsed;
 }
 function render(parsed, variables, options, strictVariables) {
-    const context = new Context(variables, { ...sandbox.options, timezoneOffset: options.timeZone ?? 'UTC' }, { sync: true, strictVariables }, { liquid: sandbox });
-    const output = createBoundedOutput();
-    toValueSync(sandbox.renderer.renderTemplates(parsed, context, output));
-    return output.buffer;
+  const context = new Context(
+    variables,
+    { ...sandbox.options, timezoneOffset: options.timeZone ?? 'UTC' },
+    { sync: true, strictVariables },
+    { liquid: sandbox },
+  );
+  const output = createBoundedOutput();
+  toValueSync(sandbox.renderer.renderTemplates(parsed, context, output));
+  return output.buffer;
 }
 function createBoundedOutput() {
-    return {
-        buffer: '',
-        write(piece) {
-            this.buffer += typeof piece === 'string' ? piece : stringOf(piece);
-            if (this.buffer.length > MAX_OUTPUT_CHARACTERS) {
-                throw new Error(`the rendered text exceeds ${MAX_OUTPUT_CHARACTERS} characters`);
-            }
-        },
-    };
+  return {
+    buffer: '',
+    write(piece) {
+      this.buffer += typeof piece === 'string' ? piece : stringOf(piece);
+      if (this.buffer.length > MAX_OUTPUT_CHARACTERS) {
+        throw new Error(`the rendered text exceeds ${MAX_OUTPUT_CHARACTERS} characters`);
+      }
+    },
+  };
 }
 /** As Liquid writes values, but an object as JSON and not as `[object Object]`. */
 function stringOf(value) {
-    if (value === null || value === undefined)
-        return '';
-    if (Array.isArray(value))
-        return value.map(stringOf).join('');
-    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(stringOf).join('');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 /** The variables that a strict rendering missed; none when it failed for any other reason too. */
 function missingNames(error) {
-    const causes = leafErrors(error);
-    const names = causes.map((cause) => /^undefined variable: ([^,]*)/.exec(cause.message)?.[1]);
-    return names.every((name) => name !== undefined) ? [...new Set(names)] : [];
+  const causes = leafErrors(error);
+  const names = causes.map((cause) => /^undefined variable: ([^,]*)/.exec(cause.message)?.[1]);
+  return names.every((name) => name !== undefined) ? [...new Set(names)] : [];
 }
 /** Liquid gathers the errors of each block in one, so they form a tree. */
 function leafErrors(error) {
-    if (!(error instanceof Error))
-        return [new Error(String(error))];
-    return 'errors' in error && Array.isArray(error.errors) ? error.errors.flatMap(leafErrors) : [error];
+  if (!(error instanceof Error)) return [new Error(String(error))];
+  return 'errors' in error && Array.isArray(error.errors) ? error.errors.flatMap(leafErrors) : [error];
 }
 function rootOf(name) {
-    return name.split('.', 1)[0] ?? name;
+  return name.split('.', 1)[0] ?? name;
 }
 function reportingErrors(action) {
-    try {
-        return action();
-    }
-    catch (error) {
-        const [cause] = leafErrors(error);
-        throw new CallwayError('invalid', 'template_error', `template: ${cause?.message ?? 'not readable'}`, {
-            cause: error,
-        });
-    }
+  try {
+    return action();
+  } catch (error) {
+    const [cause] = leafErrors(error);
+    throw new CallwayError('invalid', 'template_error', `template: ${cause?.message ?? 'not readable'}`, {
+      cause: error,
+    });
+  }
 }

@@ -1,60 +1,73 @@
 import { isUuid } from '../base/ids.js';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from './rows.js';
+
 const COLUMNS = 'id, name, kind, hint, scopes, created_at, last_used_at';
 export function apiKeyStore(database) {
-    return {
-        async insert(key) {
-            await database.query(`INSERT INTO api_keys (project_id, digest, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
-                key.projectId,
-                key.digest,
-                key.id,
-                key.name,
-                key.kind,
-                key.hint,
-                key.scopes,
-                key.createdAt,
-                key.lastUsedAt,
-            ]);
-        },
-        async list(projectId, page) {
-            const select = `SELECT ${COLUMNS} FROM api_keys WHERE project_id = $1 ORDER BY created_at, id`;
-            return mapPage(await queryPage(database, select, [projectId], page), fromRow);
-        },
-        async findByDigest(digest) {
-            const [row] = await database.query(`SELECT project_id, ${COLUMNS} FROM api_keys WHERE digest = $1`, [digest]);
-            return (row && {
-                kind: row.kind,
-                keyId: row.id,
-                hint: row.hint,
-                projectId: row.project_id,
-                scopes: row.scopes,
-            });
-        },
-        async remove(projectId, keyId) {
-            if (!isUuid(keyId))
-                return undefined;
-            const [row] = await database.query('DELETE FROM api_keys WHERE project_id = $1 AND id = $2 RETURNING digest', [projectId, keyId]);
-            return row?.digest;
-        },
-        async digestsOf(projectId) {
-            const rows = await database.query('SELECT digest FROM api_keys WHERE project_id = $1', [projectId]);
-            return rows.map(({ digest }) => digest);
-        },
-        async markUsed(uses) {
-            await database.query(`UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
+  return {
+    async insert(key) {
+      await database.query(
+        `INSERT INTO api_keys (project_id, digest, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        [
+          key.projectId,
+          key.digest,
+          key.id,
+          key.name,
+          key.kind,
+          key.hint,
+          key.scopes,
+          key.createdAt,
+          key.lastUsedAt,
+        ],
+      );
+    },
+    async list(projectId, page) {
+      const select = `SELECT ${COLUMNS} FROM api_keys WHERE project_id = $1 ORDER BY created_at, id`;
+      return mapPage(await queryPage(database, select, [projectId], page), fromRow);
+    },
+    async findByDigest(digest) {
+      const [row] = await database.query(`SELECT project_id, ${COLUMNS} FROM api_keys WHERE digest = $1`, [
+        digest,
+      ]);
+      return (
+        row && {
+          kind: row.kind,
+          keyId: row.id,
+          hint: row.hint,
+          projectId: row.project_id,
+          scopes: row.scopes,
+        }
+      );
+    },
+    async remove(projectId, keyId) {
+      if (!isUuid(keyId)) return undefined;
+      const [row] = await database.query(
+        'DELETE FROM api_keys WHERE project_id = $1 AND id = $2 RETURNING digest',
+        [projectId, keyId],
+      );
+      return row?.digest;
+    },
+    async digestsOf(projectId) {
+      const rows = await database.query('SELECT digest FROM api_keys WHERE project_id = $1', [projectId]);
+      return rows.map(({ digest }) => digest);
+    },
+    async markUsed(uses) {
+      await database.query(
+        `UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
          FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::timestamptz[]) AS at) AS used
-         WHERE api_keys.id = used.id`, [[...uses.keys()], [...uses.values()].map((at) => at.toISOString())]);
-        },
-    };
+         WHERE api_keys.id = used.id`,
+        [[...uses.keys()], [...uses.values()].map((at) => at.toISOString())],
+      );
+    },
+  };
 }
 function fromRow(row) {
-    return {
-        id: row.id,
-        name: row.name,
-        kind: row.kind,
-        hint: row.hint,
-        scopes: row.scopes,
-        createdAt: isoTime(row.created_at),
-        lastUsedAt: isoTimeOrNull(row.last_used_at),
-    };
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    hint: row.hint,
+    scopes: row.scopes,
+    createdAt: isoTime(row.created_at),
+    lastUsedAt: isoTimeOrNull(row.last_used_at),
+  };
 }

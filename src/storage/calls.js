@@ -5,6 +5,7 @@ import { callColumns, callParameters, callSelection, fromCallRow } from './callR
 import { violates } from './errors.js';
 import { isoTimeOrNull, mapPage, queryPage } from './rows.js';
 import { INSERT_SESSION, sessionParameters } from './sessions.js';
+
 const FINAL = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
 /** A recording that takes longer to store than this is taken for lost. */
 const LONGEST_STORING = `interval '15 minutes'`;
@@ -12,89 +13,110 @@ const LONGEST_STORING = `interval '15 minutes'`;
 const FORGOTTEN_AFTER = `interval '1 day'`;
 const NODE_IS_SILENT = `NOT EXISTS (SELECT FROM nodes WHERE nodes.id = node_id AND beat_at >= $1)`;
 export function callStore(database) {
-    const one = async (sql, parameters) => {
-        const [row] = await database.query(sql, parameters);
-        return row && fromCallRow(row);
-    };
-    return {
-        async insert(call, session, started) {
-            const own = sessionParameters(session, started);
-            const [inserted] = await orQueued(database.query(insertAfter(own.length), [...own, ...callParameters(call)]), call);
-            if (inserted)
-                return;
-            throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
-        },
-        async find(projectId, id) {
-            if (!isUuid(id))
-                return undefined;
-            return await one(`SELECT ${callSelection()} FROM calls WHERE project_id = $1 AND id = $2`, [
-                projectId,
-                id,
-            ]);
-        },
-        async list(projectId, filter, page) {
-            const { sql, parameters } = conditions(projectId, filter);
-            const select = `SELECT ${callSelection()} FROM calls WHERE ${sql} ORDER BY created_at DESC, id DESC`;
-            return mapPage(await queryPage(database, select, parameters, page), fromCallRow);
-        },
-        claim: (id, nodeId, at) => one(`UPDATE calls SET node_id = $2, claimed_at = $3
-         WHERE id = $1 AND status = 'queued' AND node_id IS NULL RETURNING ${callSelection()}`, [id, nodeId, at]),
-        async unclaim(id, nodeId) {
-            await database.query(`UPDATE calls SET node_id = NULL, claimed_at = NULL WHERE id = $1 AND node_id = $2 AND status = 'queued'`, [id, nodeId]);
-        },
-        async update(id, nodeId, change, event) {
-            const { sql, parameters } = assignments(change, FIRST_CHANGE);
-            const happened = [event?.type ?? null, event?.at ?? null, event ? JSON.stringify(event.data) : null];
-            return await one(updateTo(sql), [id, nodeId, ...happened, ...parameters]);
-        },
-        async requestHangup(projectId, id, at) {
-            return isUuid(id) ? await one(REQUEST_HANGUP, [projectId, id, at]) : undefined;
-        },
-        closeRecording: (id, recording) => one(`UPDATE calls SET recording = $2::json
+  const one = async (sql, parameters) => {
+    const [row] = await database.query(sql, parameters);
+    return row && fromCallRow(row);
+  };
+  return {
+    async insert(call, session, started) {
+      const own = sessionParameters(session, started);
+      const [inserted] = await orQueued(
+        database.query(insertAfter(own.length), [...own, ...callParameters(call)]),
+        call,
+      );
+      if (inserted) return;
+      throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
+    },
+    async find(projectId, id) {
+      if (!isUuid(id)) return undefined;
+      return await one(`SELECT ${callSelection()} FROM calls WHERE project_id = $1 AND id = $2`, [
+        projectId,
+        id,
+      ]);
+    },
+    async list(projectId, filter, page) {
+      const { sql, parameters } = conditions(projectId, filter);
+      const select = `SELECT ${callSelection()} FROM calls WHERE ${sql} ORDER BY created_at DESC, id DESC`;
+      return mapPage(await queryPage(database, select, parameters, page), fromCallRow);
+    },
+    claim: (id, nodeId, at) =>
+      one(
+        `UPDATE calls SET node_id = $2, claimed_at = $3
+         WHERE id = $1 AND status = 'queued' AND node_id IS NULL RETURNING ${callSelection()}`,
+        [id, nodeId, at],
+      ),
+    async unclaim(id, nodeId) {
+      await database.query(
+        `UPDATE calls SET node_id = NULL, claimed_at = NULL WHERE id = $1 AND node_id = $2 AND status = 'queued'`,
+        [id, nodeId],
+      );
+    },
+    async update(id, nodeId, change, event) {
+      const { sql, parameters } = assignments(change, FIRST_CHANGE);
+      const happened = [event?.type ?? null, event?.at ?? null, event ? JSON.stringify(event.data) : null];
+      return await one(updateTo(sql), [id, nodeId, ...happened, ...parameters]);
+    },
+    async requestHangup(projectId, id, at) {
+      return isUuid(id) ? await one(REQUEST_HANGUP, [projectId, id, at]) : undefined;
+    },
+    closeRecording: (id, recording) =>
+      one(
+        `UPDATE calls SET recording = $2::json
          WHERE id = $1 AND coalesce(recording->>'status', 'recording') = 'recording'
-         RETURNING ${callSelection()}`, [id, JSON.stringify(recording)]),
-        async settle(id) {
-            await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
-        },
-        async queued(after, limit) {
-            const rows = await database.query(`SELECT id, project_id, to_number, created_at FROM calls
+         RETURNING ${callSelection()}`,
+        [id, JSON.stringify(recording)],
+      ),
+    async settle(id) {
+      await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
+    },
+    async queued(after, limit) {
+      const rows = await database.query(
+        `SELECT id, project_id, to_number, created_at FROM calls
          WHERE NOT settled AND status = 'queued' AND node_id IS NULL AND ($1::uuid IS NULL OR id > $1)
-         ORDER BY id LIMIT $2`, [after, limit]);
-            return rows.map(({ id, project_id, to_number, created_at }) => ({
-                id,
-                projectId: project_id,
-                toNumber: to_number,
-                createdAtMs: new Date(created_at).getTime(),
-            }));
-        },
-        async orphans(before, limit) {
-            const rows = await database.query(ORPHANS, [before, limit]);
-            return rows.map((row) => ({ call: fromCallRow(row), lastSeenAt: isoTimeOrNull(row.last_seen_at) }));
-        },
-        async carriedBy(nodeId) {
-            const rows = await database.query(`SELECT ${callSelection()} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`, [nodeId]);
-            return rows.map(fromCallRow);
-        },
-        async beat(nodeId, at) {
-            await database.query(`WITH forgotten AS (DELETE FROM nodes WHERE beat_at < $2::timestamptz - ${FORGOTTEN_AFTER})
+         ORDER BY id LIMIT $2`,
+        [after, limit],
+      );
+      return rows.map(({ id, project_id, to_number, created_at }) => ({
+        id,
+        projectId: project_id,
+        toNumber: to_number,
+        createdAtMs: new Date(created_at).getTime(),
+      }));
+    },
+    async orphans(before, limit) {
+      const rows = await database.query(ORPHANS, [before, limit]);
+      return rows.map((row) => ({ call: fromCallRow(row), lastSeenAt: isoTimeOrNull(row.last_seen_at) }));
+    },
+    async carriedBy(nodeId) {
+      const rows = await database.query(
+        `SELECT ${callSelection()} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`,
+        [nodeId],
+      );
+      return rows.map(fromCallRow);
+    },
+    async beat(nodeId, at) {
+      await database.query(
+        `WITH forgotten AS (DELETE FROM nodes WHERE beat_at < $2::timestamptz - ${FORGOTTEN_AFTER})
          INSERT INTO nodes (id, beat_at) VALUES ($1, $2)
-         ON CONFLICT (id) DO UPDATE SET beat_at = greatest(nodes.beat_at, excluded.beat_at)`, [nodeId, at]);
-        },
-        async turnLatencies(instanceIds) {
-            const rows = await database.query(LATENCIES, [
-                instanceIds,
-            ]);
-            return new Map(rows.map(({ instance_id, p50, p95 }) => [
-                instance_id,
-                { p50: Math.round(p50), p95: Math.round(p95) },
-            ]));
-        },
-    };
+         ON CONFLICT (id) DO UPDATE SET beat_at = greatest(nodes.beat_at, excluded.beat_at)`,
+        [nodeId, at],
+      );
+    },
+    async turnLatencies(instanceIds) {
+      const rows = await database.query(LATENCIES, [instanceIds]);
+      return new Map(
+        rows.map(({ instance_id, p50, p95 }) => [
+          instance_id,
+          { p50: Math.round(p50), p95: Math.round(p95) },
+        ]),
+      );
+    },
+  };
 }
 /** The call together with its session; where the session's id is in use, neither. */
 const insertAfter = (taken) => {
-    const values = callColumns.map(({ type }, index) => `$${taken + index + 1}::${type}`).join(', ');
-    return `
+  const values = callColumns.map(({ type }, index) => `$${taken + index + 1}::${type}`).join(', ');
+  return `
   WITH ${INSERT_SESSION}, call AS (
     INSERT INTO calls (${callColumns.map(({ column }) => column).join(', ')}) SELECT ${values} FROM session
     RETURNING id
@@ -145,28 +167,29 @@ const LATENCIES = `
     percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
   FROM session_messages WHERE instance_id = ANY ($1::uuid[]) AND latency_ms IS NOT NULL GROUP BY instance_id`;
 function conditions(projectId, { direction, status, sessionId }) {
-    const parameters = [projectId, direction ?? null, status ?? null, sessionId ?? null];
-    const sql = `project_id = $1 AND ($2::text IS NULL OR direction = $2) AND ($3::text IS NULL OR status = $3)
+  const parameters = [projectId, direction ?? null, status ?? null, sessionId ?? null];
+  const sql = `project_id = $1 AND ($2::text IS NULL OR direction = $2) AND ($3::text IS NULL OR status = $3)
     AND ($4::text IS NULL OR session_id = $4)`;
-    return { sql, parameters };
+  return { sql, parameters };
 }
 /** What a change sets; nothing at all is written as something that changes nothing. */
 function assignments(change, first) {
-    const changed = callColumns.filter(({ name }) => name in change);
-    if (changed.length === 0)
-        return { sql: 'id = id', parameters: [] };
-    return {
-        sql: changed.map(({ column, type }, index) => `${column} = $${first + index}::${type}`).join(', '),
-        parameters: changed.map(({ toParameter }) => toParameter(change)),
-    };
+  const changed = callColumns.filter(({ name }) => name in change);
+  if (changed.length === 0) return { sql: 'id = id', parameters: [] };
+  return {
+    sql: changed.map(({ column, type }, index) => `${column} = $${first + index}::${type}`).join(', '),
+    parameters: changed.map(({ toParameter }) => toParameter(change)),
+  };
 }
 async function orQueued(write, { toNumber }) {
-    try {
-        return await write;
-    }
-    catch (error) {
-        if (!violates(error, 'calls_one_live_outbound'))
-            throw error;
-        throw new CallwayError('conflict', 'number_already_queued', `A call to ${toNumber} is queued or live already`);
-    }
+  try {
+    return await write;
+  } catch (error) {
+    if (!violates(error, 'calls_one_live_outbound')) throw error;
+    throw new CallwayError(
+      'conflict',
+      'number_already_queued',
+      `A call to ${toNumber} is queued or live already`,
+    );
+  }
 }

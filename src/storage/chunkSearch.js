@@ -18,19 +18,20 @@ const FOUND = `chunks.id, content, start_offset AS "startOffset", end_offset AS 
  * it thinks little of both indexes' worth: so the ways that are not wanted are made dear for the one transaction.
  */
 export function chunkSearch(database) {
-    return {
-        nearest: (query) => database.transaction((transaction) => nearest(transaction, query)),
-        nearestAndMatching: (query) => database.transaction(async (transaction) => {
-            const near = await nearest(transaction, query);
-            return { nearest: near, matching: await bestMatching(transaction, query, near) };
-        }),
-    };
+  return {
+    nearest: (query) => database.transaction((transaction) => nearest(transaction, query)),
+    nearestAndMatching: (query) =>
+      database.transaction(async (transaction) => {
+        const near = await nearest(transaction, query);
+        return { nearest: near, matching: await bestMatching(transaction, query, near) };
+      }),
+  };
 }
 /** The statement of a search for the nearest; `exact` compares with each, else the index is gone through. */
 export function nearestSql(encoder, exact) {
-    const { name, type } = VECTOR_COLUMNS[encoder];
-    const distance = `${name} <=> $2::${type}`;
-    return `WITH nearest AS MATERIALIZED (
+  const { name, type } = VECTOR_COLUMNS[encoder];
+  const distance = `${name} <=> $2::${type}`;
+  return `WITH nearest AS MATERIALIZED (
       SELECT chunk_id, ${distance} AS distance FROM chunk_embeddings
       WHERE knowledgebase_id = $1 AND encoder = '${encoder}' AND is_enabled
       -- The index serves no sum, which makes the exact search exact.
@@ -48,19 +49,20 @@ export const PREPARE_INDEX = `SELECT set_config('enable_seqscan', 'off', true), 
   set_config('enable_sort', 'off', true), set_config('jit', 'off', true), set_config('hnsw.ef_search', $1, true),
   set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', $2, true)`;
 async function nearest(transaction, query) {
-    const { knowledgebase, vector, limit } = query;
-    const parameters = [knowledgebase.id, vectorText(vector), limit];
-    const compareAll = () => transaction.query(nearestSql(knowledgebase.encoder, true), parameters).then(withLengths);
-    if (knowledgebase.embeddedCount <= EXACT_LIMIT)
-        return await compareAll();
-    const view = Math.max(EF_SEARCH, 2 * limit);
-    await transaction.query(PREPARE_INDEX, [String(view), String(MAX_SCAN_TUPLES)]);
-    const found = await transaction.query(nearestSql(knowledgebase.encoder, false), parameters);
-    if (found.length >= limit)
-        return withLengths(found);
-    // Few of very many: the index was gone through as far as it is allowed to be.
-    await transaction.query(`SELECT set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true)`);
-    return await compareAll();
+  const { knowledgebase, vector, limit } = query;
+  const parameters = [knowledgebase.id, vectorText(vector), limit];
+  const compareAll = () =>
+    transaction.query(nearestSql(knowledgebase.encoder, true), parameters).then(withLengths);
+  if (knowledgebase.embeddedCount <= EXACT_LIMIT) return await compareAll();
+  const view = Math.max(EF_SEARCH, 2 * limit);
+  await transaction.query(PREPARE_INDEX, [String(view), String(MAX_SCAN_TUPLES)]);
+  const found = await transaction.query(nearestSql(knowledgebase.encoder, false), parameters);
+  if (found.length >= limit) return withLengths(found);
+  // Few of very many: the index was gone through as far as it is allowed to be.
+  await transaction.query(
+    `SELECT set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true)`,
+  );
+  return await compareAll();
 }
 /** Words are looked up in their index, which the planner thinks too little of, too; see {@link PREPARE_INDEX}. */
 export const PREPARE_WORDS = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', true),
@@ -103,24 +105,27 @@ export const MATCHING = `WITH lexemes AS (
   )`;
 /** @param near - Those that were found by their meaning; among them, too, words are looked for. */
 async function bestMatching(transaction, { knowledgebase, vector, text, limit }, near) {
-    const { name, type } = VECTOR_COLUMNS[knowledgebase.encoder];
-    await transaction.query(PREPARE_WORDS);
-    const rows = await transaction.query(`${MATCHING}
+  const { name, type } = VECTOR_COLUMNS[knowledgebase.encoder];
+  await transaction.query(PREPARE_WORDS);
+  const rows = await transaction.query(
+    `${MATCHING}
      SELECT ${FOUND}, 1 - (${name} <=> $7::${type}) AS score, word_share::double precision AS "wordShare"
      FROM candidates JOIN chunks ON chunks.id = candidates.chunk_id JOIN datasets ON datasets.id = dataset_id
        JOIN chunk_embeddings ON chunk_embeddings.chunk_id = chunks.id
-     ORDER BY word_share DESC, score DESC, candidates.chunk_id`, [
-        knowledgebase.id,
-        text,
-        characterPairs(text).join(' '),
-        knowledgebase.embeddedCount,
-        limit,
-        near.map(({ id }) => id),
-        vectorText(vector),
-    ]);
-    return withLengths(rows);
+     ORDER BY word_share DESC, score DESC, candidates.chunk_id`,
+    [
+      knowledgebase.id,
+      text,
+      characterPairs(text).join(' '),
+      knowledgebase.embeddedCount,
+      limit,
+      near.map(({ id }) => id),
+      vectorText(vector),
+    ],
+  );
+  return withLengths(rows);
 }
 /** The database counts characters otherwise than the API does. */
 function withLengths(rows) {
-    return rows.map((row) => ({ ...row, contentLength: row.content.length }));
+  return rows.map((row) => ({ ...row, contentLength: row.content.length }));
 }

@@ -1,37 +1,43 @@
 import { isUuid } from '../base/ids.js';
 import { characterPairs } from '../knowledge/search/characterPairs.js';
 import { VECTOR_COLUMNS, vectorText } from './vectors.js';
+
 const COLUMNS = 'id, content, is_enabled, start_offset, end_offset';
 export function chunkStore(database) {
-    return { ...preview(database), ...ingestion(database) };
+  return { ...preview(database), ...ingestion(database) };
 }
 function preview(database) {
-    return {
-        async list(datasetId, { limit, offset }) {
-            const rows = await database.query(
-            // Positions count up from 0 without a gap, so that no row before the page has to be read.
-            `SELECT ${COLUMNS} FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`, [datasetId, offset, offset + limit]);
-            return rows.map(toChunk);
-        },
-        async setEnabled(datasetId, chunkId, isEnabled) {
-            if (!isUuid(chunkId))
-                return undefined;
-            const [row] = await database.query(`WITH vector AS (
+  return {
+    async list(datasetId, { limit, offset }) {
+      const rows = await database.query(
+        // Positions count up from 0 without a gap, so that no row before the page has to be read.
+        `SELECT ${COLUMNS} FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`,
+        [datasetId, offset, offset + limit],
+      );
+      return rows.map(toChunk);
+    },
+    async setEnabled(datasetId, chunkId, isEnabled) {
+      if (!isUuid(chunkId)) return undefined;
+      const [row] = await database.query(
+        `WITH vector AS (
            UPDATE chunk_embeddings SET is_enabled = $3
            FROM chunks WHERE chunks.id = chunk_id AND chunk_id = $2 AND dataset_id = $1
          )
-         UPDATE chunks SET is_enabled = $3 WHERE dataset_id = $1 AND id = $2 RETURNING ${COLUMNS}`, [datasetId, chunkId, isEnabled]);
-            return row && toChunk(row);
-        },
-    };
+         UPDATE chunks SET is_enabled = $3 WHERE dataset_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+        [datasetId, chunkId, isEnabled],
+      );
+      return row && toChunk(row);
+    },
+  };
 }
 function ingestion(database) {
-    return {
-        async clear(datasetId) {
-            await database.query('DELETE FROM chunks WHERE dataset_id = $1', [datasetId]);
-        },
-        async append({ datasetId, knowledgebaseId }, chunks) {
-            const rows = await database.query(`WITH dataset AS (SELECT id FROM datasets WHERE id = $1 FOR KEY SHARE),
+  return {
+    async clear(datasetId) {
+      await database.query('DELETE FROM chunks WHERE dataset_id = $1', [datasetId]);
+    },
+    async append({ datasetId, knowledgebaseId }, chunks) {
+      const rows = await database.query(
+        `WITH dataset AS (SELECT id FROM datasets WHERE id = $1 FOR KEY SHARE),
          added AS (
            INSERT INTO chunks
              (id, dataset_id, knowledgebase_id, position, content, start_offset, end_offset, words)
@@ -41,26 +47,32 @@ function ingestion(database) {
              AS chunk (id, position, content, start_offset, end_offset, pairs)
            ON CONFLICT (dataset_id, position) DO NOTHING
          )
-         SELECT id FROM dataset`, [
-                datasetId,
-                knowledgebaseId,
-                chunks.map(({ id }) => id),
-                chunks.map(({ position }) => position),
-                chunks.map(({ content }) => content),
-                chunks.map(({ startOffset }) => startOffset),
-                chunks.map(({ endOffset }) => endOffset),
-                chunks.map(({ content }) => characterPairs(content).join(' ')),
-            ]);
-            return rows.length > 0;
-        },
-        async withoutVector(datasetId, limit) {
-            return await database.query(`SELECT id, content FROM chunks WHERE dataset_id = $1
+         SELECT id FROM dataset`,
+        [
+          datasetId,
+          knowledgebaseId,
+          chunks.map(({ id }) => id),
+          chunks.map(({ position }) => position),
+          chunks.map(({ content }) => content),
+          chunks.map(({ startOffset }) => startOffset),
+          chunks.map(({ endOffset }) => endOffset),
+          chunks.map(({ content }) => characterPairs(content).join(' ')),
+        ],
+      );
+      return rows.length > 0;
+    },
+    async withoutVector(datasetId, limit) {
+      return await database.query(
+        `SELECT id, content FROM chunks WHERE dataset_id = $1
            AND NOT EXISTS (SELECT FROM chunk_embeddings WHERE chunk_id = chunks.id)
-         ORDER BY position LIMIT $2`, [datasetId, limit]);
-        },
-        async keepVectors({ datasetId, encoder }, vectors, at) {
-            const { name, type } = VECTOR_COLUMNS[encoder];
-            const rows = await database.query(`WITH added AS (
+         ORDER BY position LIMIT $2`,
+        [datasetId, limit],
+      );
+    },
+    async keepVectors({ datasetId, encoder }, vectors, at) {
+      const { name, type } = VECTOR_COLUMNS[encoder];
+      const rows = await database.query(
+        `WITH added AS (
            INSERT INTO chunk_embeddings (chunk_id, knowledgebase_id, encoder, is_enabled, ${name})
            SELECT chunks.id, knowledgebase_id, $2, is_enabled, made.vector::${type}
            FROM unnest($3::uuid[], $4::text[]) AS made (chunk_id, vector)
@@ -69,24 +81,26 @@ function ingestion(database) {
            RETURNING chunk_id
          )
          UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added), updated_at = $5
-         WHERE id = $1 RETURNING id`, [
-                datasetId,
-                encoder,
-                vectors.map(({ chunkId }) => chunkId),
-                vectors.map(({ vector }) => vectorText(vector)),
-                at,
-            ]);
-            return rows.length > 0;
-        },
-    };
+         WHERE id = $1 RETURNING id`,
+        [
+          datasetId,
+          encoder,
+          vectors.map(({ chunkId }) => chunkId),
+          vectors.map(({ vector }) => vectorText(vector)),
+          at,
+        ],
+      );
+      return rows.length > 0;
+    },
+  };
 }
 function toChunk(row) {
-    return {
-        id: row.id,
-        content: row.content,
-        contentLength: row.content.length,
-        isEnabled: row.is_enabled,
-        startOffset: row.start_offset,
-        endOffset: row.end_offset,
-    };
+  return {
+    id: row.id,
+    content: row.content,
+    contentLength: row.content.length,
+    isEnabled: row.is_enabled,
+    startOffset: row.start_offset,
+    endOffset: row.end_offset,
+  };
 }

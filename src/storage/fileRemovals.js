@@ -1,12 +1,12 @@
 /** A trigger writes them, so that none is forgotten, whatever took the dataset away. */
 export function fileRemovalStore(database) {
-    return {
-        async list(limit) {
-            const rows = await database.query('SELECT file_key FROM file_removals ORDER BY at LIMIT $1', [limit]);
-            return rows.map(({ file_key }) => file_key);
-        },
-        async done(fileKey) {
-            await database.query('DELETE FROM file_removals WHERE file_key = $1', [fileKey]);
-        },
-    };
+  return {
+    async list(limit) {
+      const rows = await database.query('SELECT file_key FROM file_removals ORDER BY at LIMIT $1', [limit]);
+      return rows.map(({ file_key }) => file_key);
+    },
+    async done(fileKey) {
+      await database.query('DELETE FROM file_removals WHERE file_key = $1', [fileKey]);
+    },
+  };
 }

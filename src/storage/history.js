@@ -1,49 +1,52 @@
 import { containing } from './like.js';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from './rows.js';
+
 /** So many sessions go at a time, so that no transaction grows long. */
 const PURGE_BATCH = 500;
 const COLUMNS = 'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count';
 /** Nothing is shown of a project that keeps nothing, though rows may stand until their webhooks are done. */
 const SHOWN = `project_id = $1 AND (SELECT history_retention_days FROM projects WHERE id = $1) > 0`;
 export function historyStore(database) {
-    return {
-        async list(projectId, filter, page) {
-            const { sql, parameters } = conditions(projectId, filter);
-            const select = `SELECT ${COLUMNS} FROM session_history WHERE ${sql} ORDER BY started_at DESC, instance_id DESC`;
-            return mapPage(await queryPage(database, select, parameters, page), toSummary);
-        },
-        async find(projectId, sessionId) {
-            const [row] = await database.query(FIND, [projectId, sessionId]);
-            return row && toDetail(row);
-        },
-        async stats(projectId, range) {
-            const { sql, parameters } = conditions(projectId, range);
-            const [row] = await database.query(statsOver(sql), parameters);
-            return toStats(row);
-        },
-        async addEvents(instanceId, events) {
-            // A history that has been purged meanwhile takes nothing more.
-            await database.query(`INSERT INTO session_events (instance_id, type, at, data)
+  return {
+    async list(projectId, filter, page) {
+      const { sql, parameters } = conditions(projectId, filter);
+      const select = `SELECT ${COLUMNS} FROM session_history WHERE ${sql} ORDER BY started_at DESC, instance_id DESC`;
+      return mapPage(await queryPage(database, select, parameters, page), toSummary);
+    },
+    async find(projectId, sessionId) {
+      const [row] = await database.query(FIND, [projectId, sessionId]);
+      return row && toDetail(row);
+    },
+    async stats(projectId, range) {
+      const { sql, parameters } = conditions(projectId, range);
+      const [row] = await database.query(statsOver(sql), parameters);
+      return toStats(row);
+    },
+    async addEvents(instanceId, events) {
+      // A history that has been purged meanwhile takes nothing more.
+      await database.query(
+        `INSERT INTO session_events (instance_id, type, at, data)
          SELECT instance_id, type, at, data::json
          FROM session_history, unnest($2::text[], $3::timestamptz[], $4::text[]) WITH ORDINALITY
            AS happened (type, at, data, position)
-         WHERE instance_id = $1 ORDER BY position`, [
-                instanceId,
-                events.map(({ type }) => type),
-                events.map(({ at }) => at),
-                events.map(({ data }) => JSON.stringify(data)),
-            ]);
-        },
-        async purge(now) {
-            let purged = 0;
-            for (;;) {
-                const gone = await database.query(PURGE, [now, PURGE_BATCH]);
-                purged += gone.length;
-                if (gone.length < PURGE_BATCH)
-                    return purged;
-            }
-        },
-    };
+         WHERE instance_id = $1 ORDER BY position`,
+        [
+          instanceId,
+          events.map(({ type }) => type),
+          events.map(({ at }) => at),
+          events.map(({ data }) => JSON.stringify(data)),
+        ],
+      );
+    },
+    async purge(now) {
+      let purged = 0;
+      for (;;) {
+        const gone = await database.query(PURGE, [now, PURGE_BATCH]);
+        purged += gone.length;
+        if (gone.length < PURGE_BATCH) return purged;
+      }
+    },
+  };
 }
 const FIND = `
   SELECT ${COLUMNS}, end_reason, evaluation,
@@ -67,22 +70,24 @@ const PURGE = `
     LIMIT $2 FOR UPDATE OF history SKIP LOCKED
   ) RETURNING instance_id`;
 function conditions(projectId, { channel, status, from, to, q }) {
-    const parameters = [projectId];
-    const given = (value, sql) => {
-        if (value === undefined)
-            return [];
-        parameters.push(value);
-        return [sql(`$${parameters.length}`)];
-    };
-    const parts = [
-        SHOWN,
-        ...given(channel, (place) => `channel = ${place}`),
-        ...given(status, (place) => `status = ${place}`),
-        ...given(from, (place) => `started_at >= ${place}::timestamptz`),
-        ...given(to, (place) => `started_at < ${place}::timestamptz`),
-        ...given(q === undefined ? undefined : containing(q), (place) => `instance_id IN (SELECT instance_id FROM session_messages WHERE content ILIKE ${place})`),
-    ];
-    return { sql: parts.join(' AND '), parameters };
+  const parameters = [projectId];
+  const given = (value, sql) => {
+    if (value === undefined) return [];
+    parameters.push(value);
+    return [sql(`$${parameters.length}`)];
+  };
+  const parts = [
+    SHOWN,
+    ...given(channel, (place) => `channel = ${place}`),
+    ...given(status, (place) => `status = ${place}`),
+    ...given(from, (place) => `started_at >= ${place}::timestamptz`),
+    ...given(to, (place) => `started_at < ${place}::timestamptz`),
+    ...given(
+      q === undefined ? undefined : containing(q),
+      (place) => `instance_id IN (SELECT instance_id FROM session_messages WHERE content ILIKE ${place})`,
+    ),
+  ];
+  return { sql: parts.join(' AND '), parameters };
 }
 /** All figures from one look at the sessions, and one at their messages. */
 const statsOver = (where) => `
@@ -115,51 +120,51 @@ const statsOver = (where) => `
     (SELECT of_calls[2] FROM latencies) AS call_latency_p95
   FROM chosen`;
 function toSummary(row) {
-    return { ...toCommon(row), durationMs: durationMs(row), messageCount: row.message_count };
+  return { ...toCommon(row), durationMs: durationMs(row), messageCount: row.message_count };
 }
 function toDetail(row) {
-    return {
-        ...toCommon(row),
-        variables: row.variables ?? {},
-        messages: row.messages,
-        events: row.events.map(({ type, at, data }) => ({ type, at: isoTime(at), data })),
-        ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
-    };
+  return {
+    ...toCommon(row),
+    variables: row.variables ?? {},
+    messages: row.messages,
+    events: row.events.map(({ type, at, data }) => ({ type, at: isoTime(at), data })),
+    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
+  };
 }
 function toCommon(row) {
-    return {
-        sessionId: row.session_id,
-        channel: row.channel,
-        status: row.status,
-        startedAt: isoTime(row.started_at),
-        endedAt: isoTimeOrNull(row.ended_at),
-        ...(row.call_id === null ? {} : { callId: row.call_id }),
-    };
+  return {
+    sessionId: row.session_id,
+    channel: row.channel,
+    status: row.status,
+    startedAt: isoTime(row.started_at),
+    endedAt: isoTimeOrNull(row.ended_at),
+    ...(row.call_id === null ? {} : { callId: row.call_id }),
+  };
 }
 function durationMs({ started_at, ended_at }) {
-    return ended_at === null ? null : new Date(ended_at).getTime() - new Date(started_at).getTime();
+  return ended_at === null ? null : new Date(ended_at).getTime() - new Date(started_at).getTime();
 }
 function toStats(row) {
-    return {
-        total: row?.total ?? 0,
-        byChannel: row?.by_channel ?? {},
-        byStatus: row?.by_status ?? {},
-        byDay: row?.by_day ?? [],
-        durationMs: { mean: whole(row?.mean), p95: whole(row?.p95) },
-        turns: row?.turns ?? 0,
-        turnLatencyMs: { p50: whole(row?.latency_p50), p95: whole(row?.latency_p95) },
-        calls: toCallStats(row),
-    };
+  return {
+    total: row?.total ?? 0,
+    byChannel: row?.by_channel ?? {},
+    byStatus: row?.by_status ?? {},
+    byDay: row?.by_day ?? [],
+    durationMs: { mean: whole(row?.mean), p95: whole(row?.p95) },
+    turns: row?.turns ?? 0,
+    turnLatencyMs: { p50: whole(row?.latency_p50), p95: whole(row?.latency_p95) },
+    calls: toCallStats(row),
+  };
 }
 function toCallStats(row) {
-    const { calls: total = 0, answered = 0 } = row ?? {};
-    return {
-        total,
-        answered,
-        answerRate: total === 0 ? null : answered / total,
-        turnLatencyMs: { p50: whole(row?.call_latency_p50), p95: whole(row?.call_latency_p95) },
-    };
+  const { calls: total = 0, answered = 0 } = row ?? {};
+  return {
+    total,
+    answered,
+    answerRate: total === 0 ? null : answered / total,
+    turnLatencyMs: { p50: whole(row?.call_latency_p50), p95: whole(row?.call_latency_p95) },
+  };
 }
 function whole(value) {
-    return value == null ? null : Math.round(value);
+  return value == null ? null : Math.round(value);
 }

@@ -4,9 +4,9 @@
  * @see PostgreSQL section 9.7.1: `%` and `_` are wildcards, `\` escapes them and itself.
  */
 export function containing(text) {
-    return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 /** A text as it stands within a string of JSON: quotes, backslashes and control characters escaped. */
 export function asInJson(text) {
-    return JSON.stringify(text).slice(1, -1);
+  return JSON.stringify(text).slice(1, -1);
 }

@@ -1,25 +1,28 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
 /** Any fixed number: nodes that start together take turns by it. */
 const MIGRATION_LOCK = 7_223_104_551;
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 /** Reads `0001_name.sql` and on; they must count up by one. */
 export async function readMigrations(folder) {
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-    return await Promise.all(names.map(async (name, index) => {
-        const [, digits, title] = FILE_NAME.exec(name) ?? [];
-        if (Number(digits) !== index + 1 || title === undefined) {
-            throw new Error(`migration ${name} should be number ${index + 1}, named like 0001_what_it_does.sql`);
-        }
-        const sql = await readFile(join(folder, name), 'utf8');
-        return {
-            version: index + 1,
-            name: title,
-            sql,
-            checksum: createHash('sha256').update(sql).digest('hex'),
-        };
-    }));
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return await Promise.all(
+    names.map(async (name, index) => {
+      const [, digits, title] = FILE_NAME.exec(name) ?? [];
+      if (Number(digits) !== index + 1 || title === undefined) {
+        throw new Error(`migration ${name} should be number ${index + 1}, named like 0001_what_it_does.sql`);
+      }
+      const sql = await readFile(join(folder, name), 'utf8');
+      return {
+        version: index + 1,
+        name: title,
+        sql,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+      };
+    }),
+  );
 }
 /**
  * Brings the database to the newest schema: each migration in one transaction, under a lock that other nodes wait
@@ -30,40 +33,45 @@ export async function readMigrations(folder) {
  * @throws {Error} When a migration that had been run reads differently now.
  */
 export async function migrate(database, migrations) {
-    await prepare(database);
-    const done = [];
-    for (const migration of migrations) {
-        const isNew = await database.transaction(async (transaction) => {
-            await takeTurn(transaction);
-            const [known] = await transaction.query('SELECT checksum FROM schema_migrations WHERE version = $1', [migration.version]);
-            if (known && known.checksum !== migration.checksum) {
-                throw new Error(`migration ${migration.version} (${migration.name}) was changed after it had been run`);
-            }
-            if (known)
-                return false;
-            await database.script(transaction, migration.sql);
-            await transaction.query('INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, now())', [migration.version, migration.name, migration.checksum]);
-            return true;
-        });
-        if (isNew)
-            done.push(migration.name);
-    }
-    return done;
+  await prepare(database);
+  const done = [];
+  for (const migration of migrations) {
+    const isNew = await database.transaction(async (transaction) => {
+      await takeTurn(transaction);
+      const [known] = await transaction.query('SELECT checksum FROM schema_migrations WHERE version = $1', [
+        migration.version,
+      ]);
+      if (known && known.checksum !== migration.checksum) {
+        throw new Error(
+          `migration ${migration.version} (${migration.name}) was changed after it had been run`,
+        );
+      }
+      if (known) return false;
+      await database.script(transaction, migration.sql);
+      await transaction.query(
+        'INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, now())',
+        [migration.version, migration.name, migration.checksum],
+      );
+      return true;
+    });
+    if (isNew) done.push(migration.name);
+  }
+  return done;
 }
 async function prepare(database) {
-    await database.transaction(async (transaction) => {
-        await takeTurn(transaction);
-        await transaction.query(`
+  await database.transaction(async (transaction) => {
+    await takeTurn(transaction);
+    await transaction.query(`
       CREATE TABLE IF NOT EXISTS schema_migrations (
         version integer PRIMARY KEY,
         name text NOT NULL,
         checksum text NOT NULL,
         applied_at timestamptz NOT NULL
       )`);
-    });
+  });
 }
 /** Waits for other nodes' migrations. These, and the wait for them, may take longer than a request's statement. */
 async function takeTurn(transaction) {
-    await transaction.query('SET LOCAL statement_timeout = 0', []);
-    await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
+  await transaction.query('SET LOCAL statement_timeout = 0', []);
+  await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
 }

@@ -1,4 +1,5 @@
 import { isConflict } from './errors.js';
+
 /** The first one counts. Who loses twice against others that went on meanwhile loses to a load, not to an accident. */
 const ATTEMPTS = 3;
 /**
@@ -8,13 +9,11 @@ const ATTEMPTS = 3;
  * @throws {CallwayError} 503 `database_busy` when the last attempt was given up too.
  */
 export async function repeatConflicts(transaction) {
-    for (let attempt = 1;; attempt += 1) {
-        try {
-            return await transaction();
-        }
-        catch (error) {
-            if (attempt === ATTEMPTS || !isConflict(error))
-                throw error;
-        }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isConflict(error)) throw error;
     }
+  }
 }

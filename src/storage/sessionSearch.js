@@ -1,6 +1,7 @@
 import { ALWAYS_SHOWN } from '../conversation/session.js';
 import { asInJson, containing } from './like.js';
 import { isoTime } from './rows.js';
+
 /** So many of the latest texts tell how common a string is. */
 const SAMPLED_TEXTS = 300;
 /** A string in this part of the sampled texts is common: a page of its finds is close at hand, all of them are many. */
@@ -19,24 +20,19 @@ const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
  * | rare, any other | a scan | the same |
  */
 export async function searchSessions(database, projectId, text, page) {
-    const escaped = asInJson(text);
-    const needles = [text, escaped === text ? null : escaped];
-    const [sample] = await database.query(SAMPLE, [
-        projectId,
-        ...needles,
-        SAMPLED_TEXTS,
-    ]);
-    if (!sample || sample.seen === 0)
-        return { items: [], total: 0 };
-    if (sample.holding >= sample.seen * COMMON_PART)
-        return await searchCommon(database, projectId, needles, page);
-    const rows = HAS_TRIGRAM.test(text)
-        ? await searchByTrigrams(database, projectId, needles, page)
-        : await database.query(SCAN, [projectId, ...needles, page.limit, page.offset]);
-    return {
-        items: rows.flatMap((row) => (row.session_id === null ? [] : [toFound(row, row.session_id)])),
-        total: rows[0]?.total ?? 0,
-    };
+  const escaped = asInJson(text);
+  const needles = [text, escaped === text ? null : escaped];
+  const [sample] = await database.query(SAMPLE, [projectId, ...needles, SAMPLED_TEXTS]);
+  if (!sample || sample.seen === 0) return { items: [], total: 0 };
+  if (sample.holding >= sample.seen * COMMON_PART)
+    return await searchCommon(database, projectId, needles, page);
+  const rows = HAS_TRIGRAM.test(text)
+    ? await searchByTrigrams(database, projectId, needles, page)
+    : await database.query(SCAN, [projectId, ...needles, page.limit, page.offset]);
+  return {
+    items: rows.flatMap((row) => (row.session_id === null ? [] : [toFound(row, row.session_id)])),
+    total: rows[0]?.total ?? 0,
+  };
 }
 const MATCHES = '(strpos(data, $2) > 0 OR strpos(data, $3) > 0)';
 const SAMPLE = `
@@ -48,21 +44,15 @@ const COMMON_PAGE = `
   SELECT session_id, data, created_at, updated_at FROM session_texts
   WHERE project_id = $1 AND ${MATCHES} ORDER BY updated_at DESC, session_id LIMIT $4 OFFSET $5`;
 async function searchCommon(database, projectId, needles, page) {
-    const [text] = needles;
-    const counting = ALWAYS_SHOWN.some((part) => part.includes(text))
-        ? database.query('SELECT count(*)::integer AS total FROM session_texts WHERE project_id = $1', [projectId])
-        : database.query('SELECT * FROM count_session_texts($1, $2, $3) AS total', [
-            projectId,
-            ...needles,
-        ]);
-    const showing = database.query(COMMON_PAGE, [
+  const [text] = needles;
+  const counting = ALWAYS_SHOWN.some((part) => part.includes(text))
+    ? database.query('SELECT count(*)::integer AS total FROM session_texts WHERE project_id = $1', [
         projectId,
-        ...needles,
-        page.limit,
-        page.offset,
-    ]);
-    const [[count], rows] = await Promise.all([counting, showing]);
-    return { items: rows.map((row) => toFound(row, row.session_id)), total: count?.total ?? 0 };
+      ])
+    : database.query('SELECT * FROM count_session_texts($1, $2, $3) AS total', [projectId, ...needles]);
+  const showing = database.query(COMMON_PAGE, [projectId, ...needles, page.limit, page.offset]);
+  const [[count], rows] = await Promise.all([counting, showing]);
+  return { items: rows.map((row) => toFound(row, row.session_id)), total: count?.total ?? 0 };
 }
 /** Of all finds, which are few, those that are shown, and in each row how many there are. */
 const pageOf = (found) => `
@@ -83,19 +73,19 @@ const BY_TRIGRAMS_OF_ONE = pageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND data LIKE $2 AND $3::text IS NULL`);
 async function searchByTrigrams(database, projectId, [text, other], { limit, offset }) {
-    return await database.query(other === null ? BY_TRIGRAMS_OF_ONE : BY_TRIGRAMS, [
-        projectId,
-        containing(text),
-        other === null ? null : containing(other),
-        limit,
-        offset,
-    ]);
+  return await database.query(other === null ? BY_TRIGRAMS_OF_ONE : BY_TRIGRAMS, [
+    projectId,
+    containing(text),
+    other === null ? null : containing(other),
+    limit,
+    offset,
+  ]);
 }
 function toFound(row, sessionId) {
-    return {
-        sessionId,
-        data: JSON.parse(row.data),
-        createdAt: isoTime(row.created_at),
-        updatedAt: isoTime(row.updated_at),
-    };
+  return {
+    sessionId,
+    data: JSON.parse(row.data),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
 }

@@ -1,54 +1,61 @@
 import { CallwayError, invalid } from '../base/errors.js';
-import { sessionData, } from '../conversation/session.js';
+import { sessionData } from '../conversation/session.js';
 import { isoTime } from './rows.js';
 import { searchSessions } from './sessionSearch.js';
+
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
   started_at, last_activity_at`;
 /** Each method is one statement, and so one transaction and one way to the server and back. */
 export function sessionStore(database) {
-    const find = async (projectId, sessionId) => {
-        const [row] = await database.query(`SELECT ${COLUMNS} FROM sessions WHERE project_id = $1 AND session_id = $2`, [projectId, sessionId]);
-        return row && fromRow(row);
-    };
-    return {
-        find,
-        async insert(session, started) {
-            const [inserted] = await database.query(INSERT, sessionParameters(session, started));
-            if (inserted)
-                return;
-            throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
-        },
-        async saveTurn(session, record) {
-            const [saved] = await database.query(SAVE_TURN, turnParameters(session, record));
-            if (saved)
-                return;
-            throw new CallwayError('conflict', 'session_changed', 'The session has ended, or another turn of it was kept meanwhile');
-        },
-        async end(projectId, sessionId, ending) {
-            // What is due is asked for before anything is locked; the embedded database has one transaction at a time.
-            for (let live = await find(projectId, sessionId); live; live = await find(projectId, sessionId)) {
-                const due = await ending(live);
-                if (!due)
-                    return undefined;
-                const [ended] = await database.query(END, endParameters(live, due));
-                if (ended)
-                    return fromRow(ended);
-            }
-            return undefined;
-        },
-        search: (projectId, text, page) => searchSessions(database, projectId, text, page),
-        async idle(now, limit) {
-            const rows = await database.query(`SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
+  const find = async (projectId, sessionId) => {
+    const [row] = await database.query(
+      `SELECT ${COLUMNS} FROM sessions WHERE project_id = $1 AND session_id = $2`,
+      [projectId, sessionId],
+    );
+    return row && fromRow(row);
+  };
+  return {
+    find,
+    async insert(session, started) {
+      const [inserted] = await database.query(INSERT, sessionParameters(session, started));
+      if (inserted) return;
+      throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
+    },
+    async saveTurn(session, record) {
+      const [saved] = await database.query(SAVE_TURN, turnParameters(session, record));
+      if (saved) return;
+      throw new CallwayError(
+        'conflict',
+        'session_changed',
+        'The session has ended, or another turn of it was kept meanwhile',
+      );
+    },
+    async end(projectId, sessionId, ending) {
+      // What is due is asked for before anything is locked; the embedded database has one transaction at a time.
+      for (let live = await find(projectId, sessionId); live; live = await find(projectId, sessionId)) {
+        const due = await ending(live);
+        if (!due) return undefined;
+        const [ended] = await database.query(END, endParameters(live, due));
+        if (ended) return fromRow(ended);
+      }
+      return undefined;
+    },
+    search: (projectId, text, page) => searchSessions(database, projectId, text, page),
+    async idle(now, limit) {
+      const rows = await database.query(
+        `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
          WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => session_idle_minutes)
-         ORDER BY last_activity_at LIMIT $2`, [now, limit]);
-            return rows.map(({ project_id, session_id, instance_id, turn }) => ({
-                projectId: project_id,
-                sessionId: session_id,
-                instanceId: instance_id,
-                turn,
-            }));
-        },
-    };
+         ORDER BY last_activity_at LIMIT $2`,
+        [now, limit],
+      );
+      return rows.map(({ project_id, session_id, instance_id, turn }) => ({
+        projectId: project_id,
+        sessionId: session_id,
+        instanceId: instance_id,
+        turn,
+      }));
+    },
+  };
 }
 /** Parts of a `WITH` that keep a new session, with {@link sessionParameters}; `session` has a row if it was kept. */
 export const INSERT_SESSION = `
@@ -114,72 +121,72 @@ const END = `
   )
   SELECT ${COLUMNS} FROM ended`;
 export function sessionParameters(session, started) {
-    return [
-        session.projectId,
-        session.sessionId,
-        session.instanceId,
-        session.channel,
-        session.provider,
-        session.callId,
-        session.pathwayId,
-        session.releaseId,
-        session.turn,
-        JSON.stringify(session.state),
-        session.startedAt,
-        session.lastActivityAt,
-        JSON.stringify(sessionData(session)),
-        started.type,
-        started.at,
-        JSON.stringify(started.data),
-    ];
+  return [
+    session.projectId,
+    session.sessionId,
+    session.instanceId,
+    session.channel,
+    session.provider,
+    session.callId,
+    session.pathwayId,
+    session.releaseId,
+    session.turn,
+    JSON.stringify(session.state),
+    session.startedAt,
+    session.lastActivityAt,
+    JSON.stringify(sessionData(session)),
+    started.type,
+    started.at,
+    JSON.stringify(started.data),
+  ];
 }
 function turnParameters(session, { messages, events }) {
-    const shown = messages.filter(({ internal }) => !internal);
-    return [
-        session.projectId,
-        session.sessionId,
-        session.instanceId,
-        session.turn,
-        JSON.stringify(session.state),
-        session.lastActivityAt,
-        JSON.stringify(sessionData(session)),
-        shown.map((message) => JSON.stringify(message)),
-        messages.length > 0 ? 1 : 0,
-        events.map(({ type }) => type),
-        events.map(({ at }) => at),
-        events.map(({ data }) => JSON.stringify(data)),
-        // JSON holds a NUL character escaped; a text cannot hold it at all.
-        shown.map(({ content }) => content?.replaceAll('\0', '') ?? null),
-        shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
-    ];
+  const shown = messages.filter(({ internal }) => !internal);
+  return [
+    session.projectId,
+    session.sessionId,
+    session.instanceId,
+    session.turn,
+    JSON.stringify(session.state),
+    session.lastActivityAt,
+    JSON.stringify(sessionData(session)),
+    shown.map((message) => JSON.stringify(message)),
+    messages.length > 0 ? 1 : 0,
+    events.map(({ type }) => type),
+    events.map(({ at }) => at),
+    events.map(({ data }) => JSON.stringify(data)),
+    // JSON holds a NUL character escaped; a text cannot hold it at all.
+    shown.map(({ content }) => content?.replaceAll('\0', '') ?? null),
+    shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
+  ];
 }
 function endParameters(session, ending) {
-    return [
-        session.projectId,
-        session.sessionId,
-        session.instanceId,
-        ending.at,
-        ending.reason,
-        ending.finalizeBy,
-        ending.evaluating,
-        ending.expected,
-        ending.subscribed,
-        session.turn,
-    ];
+  return [
+    session.projectId,
+    session.sessionId,
+    session.instanceId,
+    ending.at,
+    ending.reason,
+    ending.finalizeBy,
+    ending.evaluating,
+    ending.expected,
+    ending.subscribed,
+    session.turn,
+  ];
 }
 function fromRow(row) {
-    return {
-        projectId: row.project_id,
-        sessionId: row.session_id,
-        instanceId: row.instance_id,
-        channel: row.channel,
-        provider: row.provider,
-        callId: row.call_id,
-        pathwayId: row.pathway_id,
-        releaseId: row.release_id,
-        turn: row.turn,
-        state: row.state,
-        startedAt: isoTime(row.started_at),
-        lastActivityAt: isoTime(row.last_activity_at),
-    };
+  return {
+    projectId: row.project_id,
+    sessionId: row.session_id,
+    instanceId: row.instance_id,
+    channel: row.channel,
+    provider: row.provider,
+    callId: row.call_id,
+    pathwayId: row.pathway_id,
+    releaseId: row.release_id,
+    turn: row.turn,
+    state: row.state,
+    startedAt: isoTime(row.started_at),
+    lastActivityAt: isoTime(row.last_activity_at),
+  };
 }

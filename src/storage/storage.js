@@ -28,42 +28,42 @@ import { webhookOutbox } from './webhookOutbox.js';
 import { webhookSecretStore } from './webhookSecrets.js';
 /** All stores over one database, and over its transactions. */
 export function createStorage(database, sealer) {
-    const sealing = createSealing(sealer);
-    return {
-        stores: storesOver(database, sealing),
-        /** Has transactions of its own. */
-        outbox: webhookOutbox(database),
-        /** Has transactions of its own. */
-        chunkSearch: chunkSearch(database),
-        transaction: (work) => database.transaction((transaction) => work(storesOver(transaction, sealing))),
-    };
+  const sealing = createSealing(sealer);
+  return {
+    stores: storesOver(database, sealing),
+    /** Has transactions of its own. */
+    outbox: webhookOutbox(database),
+    /** Has transactions of its own. */
+    chunkSearch: chunkSearch(database),
+    transaction: (work) => database.transaction((transaction) => work(storesOver(transaction, sealing))),
+  };
 }
 function storesOver(database, sealing) {
-    return {
-        projects: projectStore(database),
-        apiKeys: apiKeyStore(database),
-        audit: auditStore(database),
-        agents: agentStore(database, sealing),
-        pathways: pathwayStore(database),
-        tools: toolStore(database, sealing),
-        testCases: testCaseStore(database),
-        testSuites: testSuiteStore(database),
-        idempotency: idempotencyStore(database),
-        legacyUsage: legacyUsageStore(database),
-        releases: releaseStore(database, sealing),
-        sessions: sessionStore(database),
-        history: historyStore(database),
-        memory: memoryStore(database),
-        knowledgebases: knowledgebaseStore(database),
-        datasets: datasetStore(database),
-        chunks: chunkStore(database),
-        fileRemovals: fileRemovalStore(database),
-        webhookDeliveries: webhookDeliveryStore(database),
-        webhookSecrets: webhookSecretStore(database, sealing),
-        trunks: trunkStore(database, sealing),
-        phoneNumbers: phoneNumberStore(database),
-        calls: callStore(database),
-        sipTraces: sipTraceStore(database),
-        recordingRemovals: recordingRemovals(database),
-    };
+  return {
+    projects: projectStore(database),
+    apiKeys: apiKeyStore(database),
+    audit: auditStore(database),
+    agents: agentStore(database, sealing),
+    pathways: pathwayStore(database),
+    tools: toolStore(database, sealing),
+    testCases: testCaseStore(database),
+    testSuites: testSuiteStore(database),
+    idempotency: idempotencyStore(database),
+    legacyUsage: legacyUsageStore(database),
+    releases: releaseStore(database, sealing),
+    sessions: sessionStore(database),
+    history: historyStore(database),
+    memory: memoryStore(database),
+    knowledgebases: knowledgebaseStore(database),
+    datasets: datasetStore(database),
+    chunks: chunkStore(database),
+    fileRemovals: fileRemovalStore(database),
+    webhookDeliveries: webhookDeliveryStore(database),
+    webhookSecrets: webhookSecretStore(database, sealing),
+    trunks: trunkStore(database, sealing),
+    phoneNumbers: phoneNumberStore(database),
+    calls: callStore(database),
+    sipTraces: sipTraceStore(database),
+    recordingRemovals: recordingRemovals(database),
+  };
 }

@@ -1,38 +1,48 @@
 import { isUuid } from '../base/ids.js';
 import { projectRows } from './projectRows.js';
 import { isoTime, mapPage } from './rows.js';
+
 const COLUMNS = 'id, project_id, definition, created_at, updated_at';
 export function testCaseStore(database) {
-    const rows = projectRows(database, 'test_cases', `SELECT ${COLUMNS} FROM test_cases`);
-    return {
-        async insert(testCase) {
-            await database.query(`INSERT INTO test_cases (${COLUMNS}) VALUES ($1, $2, $3, $4, $5)`, toRow(testCase));
-        },
-        async find(projectId, testCaseId, lock) {
-            const row = await rows.find(projectId, testCaseId, lock);
-            return row && fromRow(row);
-        },
-        list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
-        remove: rows.remove,
-        async update(testCase) {
-            await database.query(`UPDATE test_cases SET definition = $3, created_at = $4, updated_at = $5
-         WHERE id = $1 AND project_id = $2`, toRow(testCase));
-        },
-        async known(projectId, testCaseIds) {
-            const rows = await database.query('SELECT id FROM test_cases WHERE project_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE', [projectId, testCaseIds.filter(isUuid)]);
-            return new Set(rows.map(({ id }) => id));
-        },
-    };
+  const rows = projectRows(database, 'test_cases', `SELECT ${COLUMNS} FROM test_cases`);
+  return {
+    async insert(testCase) {
+      await database.query(
+        `INSERT INTO test_cases (${COLUMNS}) VALUES ($1, $2, $3, $4, $5)`,
+        toRow(testCase),
+      );
+    },
+    async find(projectId, testCaseId, lock) {
+      const row = await rows.find(projectId, testCaseId, lock);
+      return row && fromRow(row);
+    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
+    remove: rows.remove,
+    async update(testCase) {
+      await database.query(
+        `UPDATE test_cases SET definition = $3, created_at = $4, updated_at = $5
+         WHERE id = $1 AND project_id = $2`,
+        toRow(testCase),
+      );
+    },
+    async known(projectId, testCaseIds) {
+      const rows = await database.query(
+        'SELECT id FROM test_cases WHERE project_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE',
+        [projectId, testCaseIds.filter(isUuid)],
+      );
+      return new Set(rows.map(({ id }) => id));
+    },
+  };
 }
 function toRow({ id, projectId, createdAt, updatedAt, ...definition }) {
-    return [id, projectId, JSON.stringify(definition), createdAt, updatedAt];
+  return [id, projectId, JSON.stringify(definition), createdAt, updatedAt];
 }
 function fromRow(row) {
-    return {
-        id: row.id,
-        projectId: row.project_id,
-        ...row.definition,
-        createdAt: isoTime(row.created_at),
-        updatedAt: isoTime(row.updated_at),
-    };
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    ...row.definition,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
 }

@@ -1,46 +1,54 @@
 import { orTaken } from './errors.js';
 import { projectRows } from './projectRows.js';
 import { isoTime, mapPage } from './rows.js';
+
 const COLUMNS = 'id, name, description, parameters, http, created_at, updated_at';
 const SELECT = `SELECT ${COLUMNS} FROM tools`;
 export function toolStore(database, sealing) {
-    const rows = projectRows(database, 'tools', SELECT);
-    const fromRow = ({ created_at, updated_at, ...rest }) => sealing.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });
-    const parameters = (projectId, tool) => {
-        const sealed = sealing.sealTool(tool);
-        return [
-            projectId,
-            sealed.id,
-            sealed.name,
-            sealed.description,
-            JSON.stringify(sealed.parameters),
-            JSON.stringify(sealed.http),
-            sealed.createdAt,
-            sealed.updatedAt,
-        ];
-    };
-    const orNameTaken = (write, name) => orTaken(write, 'tools_name_in_project', 'tool_name_taken', `The project already has a tool named ${name}`);
-    return {
-        async insert(projectId, tool) {
-            const sql = `INSERT INTO tools (project_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
-            await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
-        },
-        async find(projectId, toolId, lock) {
-            const row = await rows.find(projectId, toolId, lock);
-            return row && fromRow(row);
-        },
-        list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
-        remove: rows.remove,
-        async all(projectId) {
-            const all = await database.query(`${SELECT} WHERE project_id = $1 ORDER BY created_at, id`, [
-                projectId,
-            ]);
-            return all.map(fromRow);
-        },
-        async update(projectId, tool) {
-            const sql = `UPDATE tools SET name = $3, description = $4, parameters = $5, http = $6, created_at = $7, updated_at = $8
+  const rows = projectRows(database, 'tools', SELECT);
+  const fromRow = ({ created_at, updated_at, ...rest }) =>
+    sealing.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });
+  const parameters = (projectId, tool) => {
+    const sealed = sealing.sealTool(tool);
+    return [
+      projectId,
+      sealed.id,
+      sealed.name,
+      sealed.description,
+      JSON.stringify(sealed.parameters),
+      JSON.stringify(sealed.http),
+      sealed.createdAt,
+      sealed.updatedAt,
+    ];
+  };
+  const orNameTaken = (write, name) =>
+    orTaken(
+      write,
+      'tools_name_in_project',
+      'tool_name_taken',
+      `The project already has a tool named ${name}`,
+    );
+  return {
+    async insert(projectId, tool) {
+      const sql = `INSERT INTO tools (project_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+      await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
+    },
+    async find(projectId, toolId, lock) {
+      const row = await rows.find(projectId, toolId, lock);
+      return row && fromRow(row);
+    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
+    remove: rows.remove,
+    async all(projectId) {
+      const all = await database.query(`${SELECT} WHERE project_id = $1 ORDER BY created_at, id`, [
+        projectId,
+      ]);
+      return all.map(fromRow);
+    },
+    async update(projectId, tool) {
+      const sql = `UPDATE tools SET name = $3, description = $4, parameters = $5, http = $6, created_at = $7, updated_at = $8
          WHERE project_id = $1 AND id = $2`;
-            await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
-        },
-    };
+      await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
+    },
+  };
 }

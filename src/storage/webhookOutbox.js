@@ -1,46 +1,43 @@
 import { isoTime } from './rows.js';
+
 /** More of a body than this is not kept. */
 const KEPT_BODY_CHARACTERS = 65_536;
 export function webhookOutbox(database) {
-    return {
-        async claimDue(now, until, { sessions, perProject, running }) {
-            const rows = await database.query(CLAIM, [
-                now,
-                until,
-                sessions,
-                perProject,
-                [...running.keys()],
-                [...running.values()],
-            ]);
-            return rows.map(({ instance_id, project_id }) => ({ instanceId: instance_id, projectId: project_id }));
-        },
-        async advance(instanceId, step) {
-            return await database.transaction(async (transaction) => {
-                const before = await load(transaction, instanceId);
-                if (!before)
-                    return undefined;
-                const { outbox, nextAtMs, delivery, result } = step(before);
-                if (delivery)
-                    await keepDelivery(transaction, instanceId, delivery);
-                if (nextAtMs === null)
-                    await remove(transaction, instanceId);
-                else
-                    await save(transaction, instanceId, before, outbox, nextAtMs);
-                return result;
-            });
-        },
-        async session(instanceId) {
-            const [row] = await database.query(SESSION, [instanceId]);
-            return row && toSession(row);
-        },
-        async tell(instanceId, event, at) {
-            await database.query(TELL, [instanceId, event, at]);
-        },
-        async keepEvaluation(instanceId, evaluation, at) {
-            const json = evaluation === undefined ? null : JSON.stringify(evaluation);
-            await database.query(KEEP_EVALUATION, [instanceId, 'session.finalized', at, json]);
-        },
-    };
+  return {
+    async claimDue(now, until, { sessions, perProject, running }) {
+      const rows = await database.query(CLAIM, [
+        now,
+        until,
+        sessions,
+        perProject,
+        [...running.keys()],
+        [...running.values()],
+      ]);
+      return rows.map(({ instance_id, project_id }) => ({ instanceId: instance_id, projectId: project_id }));
+    },
+    async advance(instanceId, step) {
+      return await database.transaction(async (transaction) => {
+        const before = await load(transaction, instanceId);
+        if (!before) return undefined;
+        const { outbox, nextAtMs, delivery, result } = step(before);
+        if (delivery) await keepDelivery(transaction, instanceId, delivery);
+        if (nextAtMs === null) await remove(transaction, instanceId);
+        else await save(transaction, instanceId, before, outbox, nextAtMs);
+        return result;
+      });
+    },
+    async session(instanceId) {
+      const [row] = await database.query(SESSION, [instanceId]);
+      return row && toSession(row);
+    },
+    async tell(instanceId, event, at) {
+      await database.query(TELL, [instanceId, event, at]);
+    },
+    async keepEvaluation(instanceId, evaluation, at) {
+      const json = evaluation === undefined ? null : JSON.stringify(evaluation);
+      await database.query(KEEP_EVALUATION, [instanceId, 'session.finalized', at, json]);
+    },
+  };
 }
 const CLAIM = `
   WITH placed AS (
@@ -79,95 +76,116 @@ const KEEP_EVALUATION = `
     UPDATE session_history SET evaluation = coalesce($4::json, evaluation) WHERE instance_id = $1
   ), ${TELL_FACT}`;
 async function load(transaction, instanceId) {
-    const [row] = await transaction.query(`SELECT finalize_by, evaluating, afterwards_at, afterwards_attempts
-     FROM webhook_outbox WHERE instance_id = $1 FOR UPDATE`, [instanceId]);
-    if (!row)
-        return undefined;
-    // Read after the lock was had, so that nothing told before is missed.
-    const events = await transaction.query(`SELECT event, subscribed, status, outcome, attempt, delivery_id, lease_until
-     FROM webhook_events WHERE instance_id = $1 ORDER BY position`, [instanceId]);
-    const facts = await transaction.query('SELECT event FROM webhook_facts WHERE instance_id = $1', [instanceId]);
-    return toOutbox({ ...row, facts: facts.map(({ event }) => event) }, events);
+  const [row] = await transaction.query(
+    `SELECT finalize_by, evaluating, afterwards_at, afterwards_attempts
+     FROM webhook_outbox WHERE instance_id = $1 FOR UPDATE`,
+    [instanceId],
+  );
+  if (!row) return undefined;
+  // Read after the lock was had, so that nothing told before is missed.
+  const events = await transaction.query(
+    `SELECT event, subscribed, status, outcome, attempt, delivery_id, lease_until
+     FROM webhook_events WHERE instance_id = $1 ORDER BY position`,
+    [instanceId],
+  );
+  const facts = await transaction.query('SELECT event FROM webhook_facts WHERE instance_id = $1', [
+    instanceId,
+  ]);
+  return toOutbox({ ...row, facts: facts.map(({ event }) => event) }, events);
 }
 async function save(transaction, instanceId, before, outbox, nextAtMs) {
-    for (const [index, event] of outbox.events.entries()) {
-        if (event !== before.events[index])
-            await saveEvent(transaction, instanceId, event);
-    }
-    await transaction.query(`UPDATE webhook_outbox SET next_at = $2, afterwards_at = $3, afterwards_attempts = $4 WHERE instance_id = $1`, [instanceId, new Date(nextAtMs), dateOrNull(outbox.afterwardsAtMs), outbox.afterwardsAttempts]);
+  for (const [index, event] of outbox.events.entries()) {
+    if (event !== before.events[index]) await saveEvent(transaction, instanceId, event);
+  }
+  await transaction.query(
+    `UPDATE webhook_outbox SET next_at = $2, afterwards_at = $3, afterwards_attempts = $4 WHERE instance_id = $1`,
+    [instanceId, new Date(nextAtMs), dateOrNull(outbox.afterwardsAtMs), outbox.afterwardsAttempts],
+  );
 }
 async function saveEvent(transaction, instanceId, event) {
-    await transaction.query(`UPDATE webhook_events SET status = $3, outcome = $4, attempt = $5, delivery_id = $6, lease_until = $7
-     WHERE instance_id = $1 AND event = $2`, [
-        instanceId,
-        event.event,
-        event.status,
-        event.outcome,
-        event.attempt,
-        event.deliveryId,
-        dateOrNull(event.leaseUntilMs),
-    ]);
+  await transaction.query(
+    `UPDATE webhook_events SET status = $3, outcome = $4, attempt = $5, delivery_id = $6, lease_until = $7
+     WHERE instance_id = $1 AND event = $2`,
+    [
+      instanceId,
+      event.event,
+      event.status,
+      event.outcome,
+      event.attempt,
+      event.deliveryId,
+      dateOrNull(event.leaseUntilMs),
+    ],
+  );
 }
 /** Nothing more is due; a project that keeps no history lets go of the session's now. */
 async function remove(transaction, instanceId) {
-    await transaction.query('DELETE FROM webhook_outbox WHERE instance_id = $1', [instanceId]);
-    await transaction.query(`DELETE FROM session_history USING projects
-     WHERE instance_id = $1 AND projects.id = project_id AND history_retention_days = 0`, [instanceId]);
+  await transaction.query('DELETE FROM webhook_outbox WHERE instance_id = $1', [instanceId]);
+  await transaction.query(
+    `DELETE FROM session_history USING projects
+     WHERE instance_id = $1 AND projects.id = project_id AND history_retention_days = 0`,
+    [instanceId],
+  );
 }
 async function keepDelivery(transaction, instanceId, delivery) {
-    const { id, attempt, event, url, status, durationMs, error, at, body } = delivery;
-    await transaction.query(`INSERT INTO webhook_deliveries
+  const { id, attempt, event, url, status, durationMs, error, at, body } = delivery;
+  await transaction.query(
+    `INSERT INTO webhook_deliveries
        (id, attempt, project_id, session_id, event, url, status, duration_ms, error, at, body)
      SELECT $2, $3, project_id, session_id, $4, $5, $6, $7, $8::json, $9,
        CASE WHEN history_retention_days > 0 THEN $10 END
-     FROM session_history JOIN projects ON projects.id = project_id WHERE instance_id = $1`, [
-        instanceId,
-        id,
-        attempt,
-        event,
-        url,
-        status,
-        durationMs,
-        error && JSON.stringify(error),
-        at,
-        body?.slice(0, KEPT_BODY_CHARACTERS) ?? null,
-    ]);
-    const data = { event, deliveryId: id, status, durationMs, ...(error ? { error } : {}) };
-    await transaction.query(`INSERT INTO session_events (instance_id, type, at, data) VALUES ($1, 'webhook_sent', $2, $3::json)`, [instanceId, at, JSON.stringify(data)]);
+     FROM session_history JOIN projects ON projects.id = project_id WHERE instance_id = $1`,
+    [
+      instanceId,
+      id,
+      attempt,
+      event,
+      url,
+      status,
+      durationMs,
+      error && JSON.stringify(error),
+      at,
+      body?.slice(0, KEPT_BODY_CHARACTERS) ?? null,
+    ],
+  );
+  const data = { event, deliveryId: id, status, durationMs, ...(error ? { error } : {}) };
+  await transaction.query(
+    `INSERT INTO session_events (instance_id, type, at, data) VALUES ($1, 'webhook_sent', $2, $3::json)`,
+    [instanceId, at, JSON.stringify(data)],
+  );
 }
 function toOutbox(row, events) {
-    return {
-        finalizeByMs: new Date(row.finalize_by).getTime(),
-        evaluating: row.evaluating,
-        afterwardsAtMs: msOrNull(row.afterwards_at),
-        afterwardsAttempts: row.afterwards_attempts,
-        events: events.map(({ delivery_id, lease_until, ...rest }) => ({
-            ...rest,
-            deliveryId: delivery_id,
-            leaseUntilMs: msOrNull(lease_until),
-        })),
-        facts: row.facts,
-    };
+  return {
+    finalizeByMs: new Date(row.finalize_by).getTime(),
+    evaluating: row.evaluating,
+    afterwardsAtMs: msOrNull(row.afterwards_at),
+    afterwardsAttempts: row.afterwards_attempts,
+    events: events.map(({ delivery_id, lease_until, ...rest }) => ({
+      ...rest,
+      deliveryId: delivery_id,
+      leaseUntilMs: msOrNull(lease_until),
+    })),
+    facts: row.facts,
+  };
 }
 function toSession(row) {
-    return {
-        projectId: row.project_id,
-        sessionId: row.session_id,
-        releaseId: row.release_id,
-        channel: row.channel,
-        callId: row.call_id,
-        startedAt: isoTime(row.started_at),
-        endedAt: isoTime(row.ended_at),
-        endReason: row.end_reason,
-        variables: row.variables,
-        evaluation: row.evaluation ?? undefined,
-        messages: row.messages,
-        factsAt: Object.fromEntries(Object.entries(row.facts ?? {}).map(([event, at]) => [event, isoTime(at)])),
-    };
+  return {
+    projectId: row.project_id,
+    sessionId: row.session_id,
+    releaseId: row.release_id,
+    channel: row.channel,
+    callId: row.call_id,
+    startedAt: isoTime(row.started_at),
+    endedAt: isoTime(row.ended_at),
+    endReason: row.end_reason,
+    variables: row.variables,
+    evaluation: row.evaluation ?? undefined,
+    messages: row.messages,
+    factsAt: Object.fromEntries(Object.entries(row.facts ?? {}).map(([event, at]) => [event, isoTime(at)])),
+  };
 }
 function msOrNull(date) {
-    return date && new Date(date).getTime();
+  return date && new Date(date).getTime();
 }
 function dateOrNull(ms) {
-    return ms === null ? null : new Date(ms);
+  return ms === null ? null : new Date(ms);
 }

@@ -4,154 +4,155 @@ import { webhookEventName } from '../agents/agentConfig.js';
 export const WEBHOOK_EVENT_NAMES = webhookEventName.options;
 const durationMs = z.int().nonnegative();
 const timestamp = z.iso
-    .datetime({ precision: 3 })
-    .meta({ description: 'ISO 8601, UTC, with milliseconds', examples: ['2026-03-14T09:26:53.589Z'] });
+  .datetime({ precision: 3 })
+  .meta({ description: 'ISO 8601, UTC, with milliseconds', examples: ['2026-03-14T09:26:53.589Z'] });
 /** The call of a session, as far as it is known when the event is sent. */
 export const webhookCallSchema = z.strictObject({
-    callId: z.string(),
-    direction: z.enum(['inbound', 'outbound']),
-    fromNumber: z.string().meta({ examples: ['+886223456789'] }),
-    toNumber: z.string().meta({ examples: ['+886912345678'] }),
-    status: z
-        .enum([
-        'queued',
-        'dialing',
-        'ringing',
-        'in_progress',
-        'completed',
-        'busy',
-        'no_answer',
-        'failed',
-        'canceled',
+  callId: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  fromNumber: z.string().meta({ examples: ['+886223456789'] }),
+  toNumber: z.string().meta({ examples: ['+886912345678'] }),
+  status: z
+    .enum([
+      'queued',
+      'dialing',
+      'ringing',
+      'in_progress',
+      'completed',
+      'busy',
+      'no_answer',
+      'failed',
+      'canceled',
     ])
-        .meta({ description: 'In `session.ended` not always the final one' }),
-    durationMs: durationMs
-        .nullable()
-        .meta({ description: 'From the answer to the end; null while unknown, 0 when never answered' }),
-    sip: z
-        .strictObject({ code: z.int().min(100).max(699), reason: z.string() })
-        .nullable()
-        .meta({
-        description: 'The last SIP response, where there was one',
-        examples: [{ code: 486, reason: 'Busy Here' }],
+    .meta({ description: 'In `session.ended` not always the final one' }),
+  durationMs: durationMs
+    .nullable()
+    .meta({ description: 'From the answer to the end; null while unknown, 0 when never answered' }),
+  sip: z
+    .strictObject({ code: z.int().min(100).max(699), reason: z.string() })
+    .nullable()
+    .meta({
+      description: 'The last SIP response, where there was one',
+      examples: [{ code: 486, reason: 'Busy Here' }],
     }),
 });
 export const webhookRecordingSchema = z.strictObject({
-    status: z.enum(['ready', 'failed']),
-    durationMs: durationMs.optional(),
-    error: z.string().optional().meta({ description: 'Why there is no recording, when `failed`' }),
+  status: z.enum(['ready', 'failed']),
+  durationMs: durationMs.optional(),
+  error: z.string().optional().meta({ description: 'Why there is no recording, when `failed`' }),
 });
 const recordingUrl = z
-    .url()
-    .optional()
-    .meta({ description: 'Signed, needs no key, lives for one hour; absent when there is no recording' });
+  .url()
+  .optional()
+  .meta({ description: 'Signed, needs no key, lives for one hour; absent when there is no recording' });
 const toolCallSchema = z.strictObject({
-    id: z.string(),
-    type: z.literal('function'),
-    function: z.strictObject({
-        name: z.string(),
-        arguments: z.string().meta({ description: 'JSON', examples: ['{"city":"Taipei"}'] }),
-    }),
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.strictObject({
+    name: z.string(),
+    arguments: z.string().meta({ description: 'JSON', examples: ['{"city":"Taipei"}'] }),
+  }),
 });
 /** One message of the transcript, as the session's history has it. */
 export const webhookMessageSchema = z.strictObject({
-    role: z.enum(['user', 'assistant', 'tool']),
-    content: z.string().nullable().meta({ description: 'What was really said; null beside bare tool calls' }),
-    at: timestamp,
-    nodeId: z.string().optional(),
-    tool_calls: z.array(toolCallSchema).optional(),
-    tool_call_id: z.string().optional(),
-    name: z.string().optional().meta({ description: 'The tool, on `tool` messages' }),
-    latencyMs: z.number().nonnegative().optional(),
-    latencyParts: z
-        .record(z.string(), z.number())
-        .optional()
-        .meta({ description: 'Where the time of a spoken answer went, in milliseconds; adds up to latencyMs' }),
-    interrupted: z.boolean().optional(),
-    generatedText: z
-        .string()
-        .optional()
-        .meta({ description: 'All that the model wrote, where less of it was heard' }),
+  role: z.enum(['user', 'assistant', 'tool']),
+  content: z.string().nullable().meta({ description: 'What was really said; null beside bare tool calls' }),
+  at: timestamp,
+  nodeId: z.string().optional(),
+  tool_calls: z.array(toolCallSchema).optional(),
+  tool_call_id: z.string().optional(),
+  name: z.string().optional().meta({ description: 'The tool, on `tool` messages' }),
+  latencyMs: z.number().nonnegative().optional(),
+  latencyParts: z
+    .record(z.string(), z.number())
+    .optional()
+    .meta({ description: 'Where the time of a spoken answer went, in milliseconds; adds up to latencyMs' }),
+  interrupted: z.boolean().optional(),
+  generatedText: z
+    .string()
+    .optional()
+    .meta({ description: 'All that the model wrote, where less of it was heard' }),
 });
 const criterionSchema = z
-    .strictObject({
+  .strictObject({
     name: z.string(),
     passed: z.boolean().optional(),
     score: z.number().optional(),
     reason: z.string(),
-})
-    .refine(({ passed, score }) => passed !== undefined || score !== undefined, 'needs `passed` or `score`')
-    .meta({ description: 'The judgement of one criterion: `passed`, `score` or both' });
+  })
+  .refine(({ passed, score }) => passed !== undefined || score !== undefined, 'needs `passed` or `score`')
+  .meta({ description: 'The judgement of one criterion: `passed`, `score` or both' });
 const common = {
-    sessionId: z.string().meta({ description: 'With `event`, what to tell repeated deliveries by' }),
-    projectId: z.string(),
-    channel: z.enum(['chat', 'phone', 'web']),
-    occurredAt: timestamp,
-    deliveryId: z.string().meta({ description: 'As in the header `webhook-id`' }),
+  sessionId: z.string().meta({ description: 'With `event`, what to tell repeated deliveries by' }),
+  projectId: z.string(),
+  channel: z.enum(['chat', 'phone', 'web']),
+  occurredAt: timestamp,
+  deliveryId: z.string().meta({ description: 'As in the header `webhook-id`' }),
 };
 const example = {
-    sessionId: '019cebdc-6f41-7c3e-9d55-0a6c1f0e7b21',
-    projectId: '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b',
-    channel: 'phone',
-    occurredAt: '2026-03-14T09:26:53.589Z',
-    deliveryId: '019cebdc-9a10-7b44-8f3a-3b1f5f0c2d11',
+  sessionId: '019cebdc-6f41-7c3e-9d55-0a6c1f0e7b21',
+  projectId: '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b',
+  channel: 'phone',
+  occurredAt: '2026-03-14T09:26:53.589Z',
+  deliveryId: '019cebdc-9a10-7b44-8f3a-3b1f5f0c2d11',
 };
 const exampleCall = {
-    callId: '019cebdb-0c55-7e21-b1d7-8d4e2c9f6a30',
-    direction: 'outbound',
-    fromNumber: '+886223456789',
-    toNumber: '+886912345678',
-    status: 'completed',
-    durationMs: 42_180,
-    sip: { code: 200, reason: 'OK' },
+  callId: '019cebdb-0c55-7e21-b1d7-8d4e2c9f6a30',
+  direction: 'outbound',
+  fromNumber: '+886223456789',
+  toNumber: '+886912345678',
+  status: 'completed',
+  durationMs: 42_180,
+  sip: { code: 200, reason: 'OK' },
 };
 const exampleRecording = { status: 'ready', durationMs: 42_160 };
-const exampleRecordingUrl = 'https://callway.example/recordings/019cebdb-0c55?expires=1773484013&signature=5c1e';
+const exampleRecordingUrl =
+  'https://callway.example/recordings/019cebdb-0c55?expires=1773484013&signature=5c1e';
 export const sessionEndedSchema = z
-    .strictObject({ event: z.literal('session.ended'), ...common, call: webhookCallSchema.optional() })
-    .meta({
+  .strictObject({ event: z.literal('session.ended'), ...common, call: webhookCallSchema.optional() })
+  .meta({
     id: 'WebhookSessionEnded',
     description: 'The conversation is over. For calls, final status and duration may still be unknown.',
     examples: [{ event: 'session.ended', ...example, call: { ...exampleCall, durationMs: null } }],
-});
+  });
 export const callEndedSchema = z
-    .strictObject({ event: z.literal('call.ended'), ...common, call: webhookCallSchema })
-    .meta({
+  .strictObject({ event: z.literal('call.ended'), ...common, call: webhookCallSchema })
+  .meta({
     id: 'WebhookCallEnded',
     description: 'The call is over, answered or not. Sessions with a call only.',
     examples: [{ event: 'call.ended', ...example, call: exampleCall }],
-});
+  });
 export const recordingReadySchema = z
-    .strictObject({
+  .strictObject({
     event: z.literal('recording.ready'),
     ...common,
     call: webhookCallSchema,
     recording: webhookRecordingSchema,
     recordingUrl,
-})
-    .meta({
+  })
+  .meta({
     id: 'WebhookRecordingReady',
     description: 'The recording of an answered call is stored, or has failed.',
     examples: [
-        {
-            event: 'recording.ready',
-            ...example,
-            call: exampleCall,
-            recording: exampleRecording,
-            recordingUrl: exampleRecordingUrl,
-        },
+      {
+        event: 'recording.ready',
+        ...example,
+        call: exampleCall,
+        recording: exampleRecording,
+        recordingUrl: exampleRecordingUrl,
+      },
     ],
-});
+  });
 export const sessionFinalizedSchema = z
-    .strictObject({
+  .strictObject({
     event: z.literal('session.finalized'),
     ...common,
     call: webhookCallSchema.optional(),
     status: z.string().meta({ description: 'How the session ended', examples: ['completed'] }),
     endReason: z
-        .string()
-        .optional()
-        .meta({ examples: ['caller_hangup'] }),
+      .string()
+      .optional()
+      .meta({ examples: ['caller_hangup'] }),
     startedAt: timestamp,
     endedAt: timestamp,
     durationMs,
@@ -160,43 +161,43 @@ export const sessionFinalizedSchema = z
     evaluation: z.strictObject({ criteria: z.array(criterionSchema) }).optional(),
     recording: webhookRecordingSchema.optional(),
     recordingUrl,
-})
-    .meta({
+  })
+  .meta({
     id: 'WebhookSessionFinalized',
     description: 'Everything about the session is done; always the last event, and sent at most once.',
     examples: [
-        {
-            event: 'session.finalized',
-            ...example,
-            call: exampleCall,
-            status: 'completed',
-            endReason: 'caller_hangup',
-            startedAt: '2026-03-14T09:26:11.402Z',
-            endedAt: '2026-03-14T09:26:53.582Z',
-            durationMs: 42_180,
-            messages: [
-                { role: 'assistant', content: 'Good morning.', at: '2026-03-14T09:26:11.990Z', nodeId: 'greeting' },
-                { role: 'user', content: 'I would like a table for two.', at: '2026-03-14T09:26:15.020Z' },
-            ],
-            variables: { guests: 2 },
-            evaluation: {
-                criteria: [{ name: 'polite', passed: true, reason: 'Greeted and thanked the caller.' }],
-            },
-            recording: exampleRecording,
-            recordingUrl: exampleRecordingUrl,
+      {
+        event: 'session.finalized',
+        ...example,
+        call: exampleCall,
+        status: 'completed',
+        endReason: 'caller_hangup',
+        startedAt: '2026-03-14T09:26:11.402Z',
+        endedAt: '2026-03-14T09:26:53.582Z',
+        durationMs: 42_180,
+        messages: [
+          { role: 'assistant', content: 'Good morning.', at: '2026-03-14T09:26:11.990Z', nodeId: 'greeting' },
+          { role: 'user', content: 'I would like a table for two.', at: '2026-03-14T09:26:15.020Z' },
+        ],
+        variables: { guests: 2 },
+        evaluation: {
+          criteria: [{ name: 'polite', passed: true, reason: 'Greeted and thanked the caller.' }],
         },
+        recording: exampleRecording,
+        recordingUrl: exampleRecordingUrl,
+      },
     ],
-});
+  });
 /** The body's schema of each event, for OpenAPI's `webhooks` and for building bodies. */
 export const webhookBodySchemas = {
-    'session.ended': sessionEndedSchema,
-    'call.ended': callEndedSchema,
-    'recording.ready': recordingReadySchema,
-    'session.finalized': sessionFinalizedSchema,
+  'session.ended': sessionEndedSchema,
+  'call.ended': callEndedSchema,
+  'recording.ready': recordingReadySchema,
+  'session.finalized': sessionFinalizedSchema,
 };
 export const webhookBodySchema = z.discriminatedUnion('event', [
-    sessionEndedSchema,
-    callEndedSchema,
-    recordingReadySchema,
-    sessionFinalizedSchema,
+  sessionEndedSchema,
+  callEndedSchema,
+  recordingReadySchema,
+  sessionFinalizedSchema,
 ]);

@@ -5,30 +5,31 @@ export const STREAM_DONE = 'data: [DONE]\n\n';
  * @param announcesUsage - Whether a last chunk with the usage will come; all others then carry `"usage": null`.
  */
 export function createChunkWriter(identity, announcesUsage) {
-    const { id, created, model, sessionId } = identity;
-    const head = JSON.stringify({
-        id,
-        object: 'chat.completion.chunk',
-        created,
-        model,
-        session_id: sessionId,
-    }).slice(0, -1);
-    const prefix = `data: ${head},"choices":[{"index":0,"delta":`;
-    const suffix = `}]${announcesUsage ? ',"usage":null' : ''}}\n\n`;
-    const textPrefix = `${prefix}{"content":`;
-    const unfinished = `,"finish_reason":null${suffix}`;
-    const textSuffix = `}${unfinished}`;
-    const delta = (value) => prefix + JSON.stringify(value) + unfinished;
-    return {
-        role: () => delta({ role: 'assistant', content: '' }),
-        text: (text) => textPrefix + JSON.stringify(text) + textSuffix,
-        toolCall: (index, { id: callId, type, function: { name, arguments: args } }) => delta({ tool_calls: [{ index, id: callId, type, function: { name, arguments: '' } }] }) +
-            delta({ tool_calls: [{ index, function: { arguments: args } }] }),
-        finish: (reason) => `${prefix}{},"finish_reason":"${reason}"${suffix}`,
-        usage: (usage) => `data: ${head},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`,
-    };
+  const { id, created, model, sessionId } = identity;
+  const head = JSON.stringify({
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model,
+    session_id: sessionId,
+  }).slice(0, -1);
+  const prefix = `data: ${head},"choices":[{"index":0,"delta":`;
+  const suffix = `}]${announcesUsage ? ',"usage":null' : ''}}\n\n`;
+  const textPrefix = `${prefix}{"content":`;
+  const unfinished = `,"finish_reason":null${suffix}`;
+  const textSuffix = `}${unfinished}`;
+  const delta = (value) => prefix + JSON.stringify(value) + unfinished;
+  return {
+    role: () => delta({ role: 'assistant', content: '' }),
+    text: (text) => textPrefix + JSON.stringify(text) + textSuffix,
+    toolCall: (index, { id: callId, type, function: { name, arguments: args } }) =>
+      delta({ tool_calls: [{ index, id: callId, type, function: { name, arguments: '' } }] }) +
+      delta({ tool_calls: [{ index, function: { arguments: args } }] }),
+    finish: (reason) => `${prefix}{},"finish_reason":"${reason}"${suffix}`,
+    usage: (usage) => `data: ${head},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`,
+  };
 }
 /** A failure after the stream began; nothing comes after it. */
 export function failureEvent(failure) {
-    return `data: ${JSON.stringify({ error: failure })}\n\n`;
+  return `data: ${JSON.stringify({ error: failure })}\n\n`;
 }

@@ -2,7 +2,7 @@
 const CLIENT_GONE_STATUS = 499;
 /** Why work for a client stopped: nobody waits for it. */
 export class ClientGoneError extends Error {
-    name = 'ClientGoneError';
+  name = 'ClientGoneError';
 }
 /**
  * Watches for a client that leaves before its answer is complete. The request then counts as done: its log line is
@@ -11,23 +11,18 @@ export class ClientGoneError extends Error {
  * @returns Aborted at the moment when the connection closes.
  */
 export function clientSignal(reply) {
-    const { raw } = reply;
-    const controller = new AbortController();
-    const onClose = () => {
-        if (raw.writableFinished)
-            return;
-        const reason = new ClientGoneError('The client left before its answer was complete');
-        controller.abort(reason);
-        if (!raw.headersSent)
-            raw.statusCode = CLIENT_GONE_STATUS;
-        // Nothing of what the work still yields may be written, nor an error be answered.
-        reply.hijack();
-        if (raw.listenerCount('error') > 0)
-            raw.emit('error', reason);
-    };
-    if (raw.destroyed)
-        onClose();
-    else
-        raw.once('close', onClose);
-    return controller.signal;
+  const { raw } = reply;
+  const controller = new AbortController();
+  const onClose = () => {
+    if (raw.writableFinished) return;
+    const reason = new ClientGoneError('The client left before its answer was complete');
+    controller.abort(reason);
+    if (!raw.headersSent) raw.statusCode = CLIENT_GONE_STATUS;
+    // Nothing of what the work still yields may be written, nor an error be answered.
+    reply.hijack();
+    if (raw.listenerCount('error') > 0) raw.emit('error', reason);
+  };
+  if (raw.destroyed) onClose();
+  else raw.once('close', onClose);
+  return controller.signal;
 }

@@ -4,47 +4,44 @@ export const COMMENT_INTERVAL_MILLISECONDS = 15_000;
 export const STALLED_CLIENT_MILLISECONDS = 60_000;
 const COMMENT = ': keep-alive\n\n';
 const HEADERS = {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-cache',
-    // nginx and its kin would gather the whole answer first.
-    'x-accel-buffering': 'no',
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  // nginx and its kin would gather the whole answer first.
+  'x-accel-buffering': 'no',
 };
 /** Takes an answer over from Fastify, with all headers that were set on it, and begins a stream. */
 export function openEventStream(reply, clock) {
-    const { raw } = reply;
-    reply.hijack();
-    raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS });
-    let timer = clock.setTimer(comment, COMMENT_INTERVAL_MILLISECONDS);
-    function comment() {
-        if (!raw.writableNeedDrain)
-            raw.write(COMMENT);
-        timer = clock.setTimer(comment, COMMENT_INTERVAL_MILLISECONDS);
-    }
-    raw.once('close', () => timer.cancel());
-    return {
-        write(events) {
-            if (raw.destroyed || raw.write(events))
-                return undefined;
-            return roomAgain(raw, clock);
-        },
-        end(events) {
-            timer.cancel();
-            if (!raw.destroyed)
-                raw.end(events);
-        },
-    };
+  const { raw } = reply;
+  reply.hijack();
+  raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS });
+  let timer = clock.setTimer(comment, COMMENT_INTERVAL_MILLISECONDS);
+  function comment() {
+    if (!raw.writableNeedDrain) raw.write(COMMENT);
+    timer = clock.setTimer(comment, COMMENT_INTERVAL_MILLISECONDS);
+  }
+  raw.once('close', () => timer.cancel());
+  return {
+    write(events) {
+      if (raw.destroyed || raw.write(events)) return undefined;
+      return roomAgain(raw, clock);
+    },
+    end(events) {
+      timer.cancel();
+      if (!raw.destroyed) raw.end(events);
+    },
+  };
 }
 /** Resolves once there is room, or nobody left to write to. */
 function roomAgain(raw, clock) {
-    return new Promise((resolve) => {
-        const stalled = clock.setTimer(() => raw.destroy(), STALLED_CLIENT_MILLISECONDS);
-        const settle = () => {
-            stalled.cancel();
-            raw.off('drain', settle);
-            raw.off('close', settle);
-            resolve();
-        };
-        raw.once('drain', settle);
-        raw.once('close', settle);
-    });
+  return new Promise((resolve) => {
+    const stalled = clock.setTimer(() => raw.destroy(), STALLED_CLIENT_MILLISECONDS);
+    const settle = () => {
+      stalled.cancel();
+      raw.off('drain', settle);
+      raw.off('close', settle);
+      resolve();
+    };
+    raw.once('drain', settle);
+    raw.once('close', settle);
+  });
 }

@@ -3,105 +3,109 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { webhookBodySchemas } from '../../webhooks/events.js';
+
 const VERSION = '1.0.0';
 /** Describes every route that is registered after it, at `/openapi.json` and, to read, at `/docs`. */
 export async function openApi(app, publicUrl) {
-    await app.register(swagger, {
-        openapi: {
-            openapi: '3.1.0',
-            info: {
-                title: 'Callway',
-                version: VERSION,
-                description: 'A voice gateway that talks: phone calls over your own SIP trunks, and an OpenAI-compatible chat API, on one engine that follows a pathway.',
-            },
-            tags: TAGS.map(([name, description]) => ({ name, description })),
-            components: {
-                securitySchemes: {
-                    bearer: {
-                        type: 'http',
-                        scheme: 'bearer',
-                        description: 'A project key (`sk_`), a developer key (`dk_`), or the operator’s admin token.',
-                    },
-                    apiKey: {
-                        type: 'apiKey',
-                        in: 'header',
-                        name: 'x-api-key',
-                        description: 'A project key (`sk_`).',
-                    },
-                },
-            },
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Callway',
+        version: VERSION,
+        description:
+          'A voice gateway that talks: phone calls over your own SIP trunks, and an OpenAI-compatible chat API, on one engine that follows a pathway.',
+      },
+      tags: TAGS.map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A project key (`sk_`), a developer key (`dk_`), or the operator’s admin token.',
+          },
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'x-api-key',
+            description: 'A project key (`sk_`).',
+          },
         },
-        transform: jsonSchemaTransform,
-        transformObject: (document) => finish(jsonSchemaTransformObject(document), publicUrl()),
-    });
-    await app.register(swaggerUi, {
-        routePrefix: '/docs',
-        staticCSP: true,
-        uiConfig: { docExpansion: 'none' },
-    });
+      },
+    },
+    transform: jsonSchemaTransform,
+    transformObject: (document) => finish(jsonSchemaTransformObject(document), publicUrl()),
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { docExpansion: 'none' },
+  });
 }
 const TAGS = [
-    ['Projects', 'Projects and their keys; for the operator.'],
-    ['Agent', 'The agent’s configuration.'],
-    ['Pathway', 'The graph that a talk follows.'],
-    ['Tools', 'HTTP calls that the agent can make.'],
-    ['Chat', 'Talking with the agent through OpenAI’s clients.'],
-    ['Sessions', 'Live sessions, and the history of all.'],
-    ['Knowledge', 'Documents that the agent answers from.'],
-    ['Calls', 'Phone calls and their recordings.'],
-    ['Calls', 'Phone calls, from the order to the recording.'],
-    ['Trunks', 'SIP trunks, and the numbers that calls go out from and come in to.'],
-    ['Media streams', 'Talking with the agent by audio over a WebSocket.'],
-    ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
-    ['Tests', 'Test cases, and suites of them.'],
-    ['Operations', 'Health, readiness, numbers.'],
+  ['Projects', 'Projects and their keys; for the operator.'],
+  ['Agent', 'The agent’s configuration.'],
+  ['Pathway', 'The graph that a talk follows.'],
+  ['Tools', 'HTTP calls that the agent can make.'],
+  ['Chat', 'Talking with the agent through OpenAI’s clients.'],
+  ['Sessions', 'Live sessions, and the history of all.'],
+  ['Knowledge', 'Documents that the agent answers from.'],
+  ['Calls', 'Phone calls and their recordings.'],
+  ['Calls', 'Phone calls, from the order to the recording.'],
+  ['Trunks', 'SIP trunks, and the numbers that calls go out from and come in to.'],
+  ['Media streams', 'Talking with the agent by audio over a WebSocket.'],
+  ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
+  ['Tests', 'Test cases, and suites of them.'],
+  ['Operations', 'Health, readiness, numbers.'],
 ];
 /** Says what the generator leaves open: where the API is, and what each status means. */
 function finish(document, url) {
-    const paths = 'paths' in document ? document.paths : {};
-    for (const operations of Object.values(paths)) {
-        for (const operation of Object.values(operations)) {
-            const { responses } = operation;
-            for (const [status, response] of Object.entries(responses ?? {})) {
-                if (response.description === undefined || response.description === 'Default Response') {
-                    response.description = STATUS_CODES[status] ?? 'Answer';
-                }
-            }
+  const paths = 'paths' in document ? document.paths : {};
+  for (const operations of Object.values(paths)) {
+    for (const operation of Object.values(operations)) {
+      const { responses } = operation;
+      for (const [status, response] of Object.entries(responses ?? {})) {
+        if (response.description === undefined || response.description === 'Default Response') {
+          response.description = STATUS_CODES[status] ?? 'Answer';
         }
+      }
     }
-    return { ...document, servers: [{ url }], webhooks: webhooks() };
+  }
+  return { ...document, servers: [{ url }], webhooks: webhooks() };
 }
 /** What the service sends by itself. @see https://spec.openapis.org/oas/v3.1.1.html, "webhooks" */
 function webhooks() {
-    return Object.fromEntries(Object.entries(webhookBodySchemas).map(([event, body]) => {
-        // The generator puts every schema that has an id among the components.
-        const { id = event, description = event } = body.meta() ?? {};
-        const schema = { $ref: `#/components/schemas/${id}` };
-        const operation = {
-            tags: ['Webhooks'],
-            summary: event,
-            description,
-            parameters: SIGNATURE_HEADERS.map(([name, description]) => ({
-                in: 'header',
-                name,
-                required: true,
-                description,
-                schema: { type: 'string' },
-            })),
-            requestBody: { required: true, content: { 'application/json': { schema } } },
-            responses: {
-                '2XX': { description: 'Received. Any other answer is recorded, and nothing is sent again.' },
-            },
-        };
-        return [event, { post: operation }];
-    }));
+  return Object.fromEntries(
+    Object.entries(webhookBodySchemas).map(([event, body]) => {
+      // The generator puts every schema that has an id among the components.
+      const { id = event, description = event } = body.meta() ?? {};
+      const schema = { $ref: `#/components/schemas/${id}` };
+      const operation = {
+        tags: ['Webhooks'],
+        summary: event,
+        description,
+        parameters: SIGNATURE_HEADERS.map(([name, description]) => ({
+          in: 'header',
+          name,
+          required: true,
+          description,
+          schema: { type: 'string' },
+        })),
+        requestBody: { required: true, content: { 'application/json': { schema } } },
+        responses: {
+          '2XX': { description: 'Received. Any other answer is recorded, and nothing is sent again.' },
+        },
+      };
+      return [event, { post: operation }];
+    }),
+  );
 }
 /** @see https://www.standardwebhooks.com */
 const SIGNATURE_HEADERS = [
-    ['webhook-id', 'The same as `deliveryId` in the body.'],
-    ['webhook-timestamp', 'Unix time of the sending, in seconds.'],
-    [
-        'webhook-signature',
-        '`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`; two of them after a rotation.',
-    ],
+  ['webhook-id', 'The same as `deliveryId` in the body.'],
+  ['webhook-timestamp', 'Unix time of the sending, in seconds.'],
+  [
+    'webhook-signature',
+    '`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`; two of them after a rotation.',
+  ],
 ];

@@ -4,29 +4,38 @@ import { notFound } from '../../base/errors.js';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.js';
 import { audit } from '../audit.js';
 import { createOnce } from '../idempotency.js';
+
 const manage = { kind: 'manage' };
 const createdKey = apiKey
-    .omit({ lastUsedAt: true })
-    .extend({ key: z.string().nullable().describe('Shown this once; null when the answer is a repetition.') });
+  .omit({ lastUsedAt: true })
+  .extend({ key: z.string().nullable().describe('Shown this once; null when the answer is a repetition.') });
 export function apiKeyRoutes(app, deps) {
-    const { storage } = deps;
-    app.post('/v1/projects/:projectId/api-keys', {
-        config: { access: manage },
-        schema: {
-            ...about('Projects', 'Create a key', 'The key is in this answer and nowhere else.'),
-            params: projectParams,
-            body: apiKeyInput,
-            response: { 201: createdKey, ...errors('body', 409) },
-        },
-    }, (request, reply) => createOnce(deps, request, reply, { status: 201, withoutSecrets: (body) => ({ ...body, key: null }) }, async (stores) => {
-        const { projectId } = request.params;
-        if (!(await stores.projects.find(projectId)))
-            throw notFound('Project');
-        const { name, kind, scopes = [...DEFAULT_SCOPES] } = request.body;
-        const { key, digest, hint } = makeApiKey(kind);
-        const id = deps.makeId();
-        const createdAt = new Date(deps.clock.now()).toISOString();
-        await stores.apiKeys.insert({
+  const { storage } = deps;
+  app.post(
+    '/v1/projects/:projectId/api-keys',
+    {
+      config: { access: manage },
+      schema: {
+        ...about('Projects', 'Create a key', 'The key is in this answer and nowhere else.'),
+        params: projectParams,
+        body: apiKeyInput,
+        response: { 201: createdKey, ...errors('body', 409) },
+      },
+    },
+    (request, reply) =>
+      createOnce(
+        deps,
+        request,
+        reply,
+        { status: 201, withoutSecrets: (body) => ({ ...body, key: null }) },
+        async (stores) => {
+          const { projectId } = request.params;
+          if (!(await stores.projects.find(projectId))) throw notFound('Project');
+          const { name, kind, scopes = [...DEFAULT_SCOPES] } = request.body;
+          const { key, digest, hint } = makeApiKey(kind);
+          const id = deps.makeId();
+          const createdAt = new Date(deps.clock.now()).toISOString();
+          await stores.apiKeys.insert({
             id,
             projectId,
             name,
@@ -36,43 +45,50 @@ export function apiKeyRoutes(app, deps) {
             scopes,
             createdAt,
             lastUsedAt: null,
-        });
-        const details = { name, kind, hint, scopes };
-        await audit(deps, stores, request, { action: 'api_key.created', projectId, target: id, details });
-        return { id, name, kind, hint, scopes, createdAt, key };
-    }));
-    app.get('/v1/projects/:projectId/api-keys', {
-        config: { access: manage },
-        schema: {
-            ...about('Projects', 'List the keys', 'Never the keys themselves.'),
-            params: projectParams,
-            querystring: pageQuery,
-            response: { 200: listOf(apiKey), ...errors() },
+          });
+          const details = { name, kind, hint, scopes };
+          await audit(deps, stores, request, { action: 'api_key.created', projectId, target: id, details });
+          return { id, name, kind, hint, scopes, createdAt, key };
         },
-    }, async ({ params, query }) => {
-        if (!(await storage.stores.projects.find(params.projectId)))
-            throw notFound('Project');
-        return listAnswer(await storage.stores.apiKeys.list(params.projectId, query), query);
-    });
-    app.delete('/v1/projects/:projectId/api-keys/:keyId', {
-        config: { access: manage },
-        schema: {
-            ...about('Projects', 'Revoke a key', 'It is refused from this answer on, on every node.'),
-            params: projectParams.extend({ keyId: z.string() }),
-            response: { 204: noContent, ...errors() },
-        },
-    }, async (request, reply) => {
-        const { projectId, keyId } = request.params;
-        const digest = await storage.transaction(async (stores) => {
-            if (!(await stores.projects.find(projectId)))
-                throw notFound('Project');
-            const removed = await stores.apiKeys.remove(projectId, keyId);
-            if (removed === undefined)
-                throw notFound('API key');
-            await audit(deps, stores, request, { action: 'api_key.revoked', projectId, target: keyId });
-            return removed;
-        });
-        await deps.revocations.announce([digest]);
-        return await reply.code(204).send(null);
-    });
+      ),
+  );
+  app.get(
+    '/v1/projects/:projectId/api-keys',
+    {
+      config: { access: manage },
+      schema: {
+        ...about('Projects', 'List the keys', 'Never the keys themselves.'),
+        params: projectParams,
+        querystring: pageQuery,
+        response: { 200: listOf(apiKey), ...errors() },
+      },
+    },
+    async ({ params, query }) => {
+      if (!(await storage.stores.projects.find(params.projectId))) throw notFound('Project');
+      return listAnswer(await storage.stores.apiKeys.list(params.projectId, query), query);
+    },
+  );
+  app.delete(
+    '/v1/projects/:projectId/api-keys/:keyId',
+    {
+      config: { access: manage },
+      schema: {
+        ...about('Projects', 'Revoke a key', 'It is refused from this answer on, on every node.'),
+        params: projectParams.extend({ keyId: z.string() }),
+        response: { 204: noContent, ...errors() },
+      },
+    },
+    async (request, reply) => {
+      const { projectId, keyId } = request.params;
+      const digest = await storage.transaction(async (stores) => {
+        if (!(await stores.projects.find(projectId))) throw notFound('Project');
+        const removed = await stores.apiKeys.remove(projectId, keyId);
+        if (removed === undefined) throw notFound('API key');
+        await audit(deps, stores, request, { action: 'api_key.revoked', projectId, target: keyId });
+        return removed;
+      });
+      await deps.revocations.announce([digest]);
+      return await reply.code(204).send(null);
+    },
+  );
 }

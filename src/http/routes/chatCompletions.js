@@ -12,144 +12,140 @@ import { openEventStream } from '../chat/eventStream.js';
 import { openTurn, wholeAnswer } from '../chat/openTurn.js';
 import { errorBody } from '../errors.js';
 import { echoSessionId, keepHeaderBytes, SESSION_HEADER, sessionIdOfHeader } from '../sessionIds.js';
+
 /** Room for a long talk that its caller sends anew with each request. */
 const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
 const UNREPORTED = { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 };
 const DESCRIPTION = [
-    'OpenAI’s chat completions on a session of the agent. The header `X-Session-ID`, else `session_id`, names the session; a new one begins where there is none, and its id is in the header and body of the answer.',
-    'Only what is new among the messages is answered. `system` and `developer` messages are instructions for this request and are not stored. A user message while tool calls are pending lets these calls go; results come for all pending calls or for none.',
-    `These reach the model at each answer that it gives: \`temperature\`, \`max_tokens\`, \`max_completion_tokens\`, \`response_format\`, \`parallel_tool_calls\` (where there are tools), \`tool_choice\` (for the caller’s tools, at the first answer) and ${PASSED_THROUGH.map((name) => `\`${name}\``).join(', ')}. Questions that the agent asks the model for itself, such as which way to go, are not touched by them. \`model\` and all that is not named here is taken and passed over.`,
-    'No Idempotency-Key is honoured, since a repetition of a stream would have to be kept whole.',
+  'OpenAI’s chat completions on a session of the agent. The header `X-Session-ID`, else `session_id`, names the session; a new one begins where there is none, and its id is in the header and body of the answer.',
+  'Only what is new among the messages is answered. `system` and `developer` messages are instructions for this request and are not stored. A user message while tool calls are pending lets these calls go; results come for all pending calls or for none.',
+  `These reach the model at each answer that it gives: \`temperature\`, \`max_tokens\`, \`max_completion_tokens\`, \`response_format\`, \`parallel_tool_calls\` (where there are tools), \`tool_choice\` (for the caller’s tools, at the first answer) and ${PASSED_THROUGH.map((name) => `\`${name}\``).join(', ')}. Questions that the agent asks the model for itself, such as which way to go, are not touched by them. \`model\` and all that is not named here is taken and passed over.`,
+  'No Idempotency-Key is honoured, since a repetition of a stream would have to be kept whole.',
 ].join('\n\n');
 const headers = agentVersionHeaders.extend({
-    [SESSION_HEADER]: z.string().optional().describe('The session; wins over `session_id` in the body.'),
+  [SESSION_HEADER]: z.string().optional().describe('The session; wins over `session_id` in the body.'),
 });
 export function chatCompletionRoutes(app, deps) {
-    onBothPaths(BOTH_PATHS.chat, ({ url, config, mark }) => {
-        app.post(url, {
-            config,
-            bodyLimit: CHAT_BODY_LIMIT_BYTES,
-            onSend: keepHeaderBytes,
-            schema: {
-                ...about('Chat', 'Answer a chat', DESCRIPTION),
-                ...mark,
-                params: projectParams,
-                headers,
-                body: chatBody,
-                response: {
-                    200: {
-                        description: 'The answer, or with `stream` a stream of chunks.',
-                        content: {
-                            'application/json': { schema: completion },
-                            'text/event-stream': { schema: completionChunk },
-                        },
-                    },
-                    ...errors('body', 409),
-                },
+  onBothPaths(BOTH_PATHS.chat, ({ url, config, mark }) => {
+    app.post(
+      url,
+      {
+        config,
+        bodyLimit: CHAT_BODY_LIMIT_BYTES,
+        onSend: keepHeaderBytes,
+        schema: {
+          ...about('Chat', 'Answer a chat', DESCRIPTION),
+          ...mark,
+          params: projectParams,
+          headers,
+          body: chatBody,
+          response: {
+            200: {
+              description: 'The answer, or with `stream` a stream of chunks.',
+              content: {
+                'application/json': { schema: completion },
+                'text/event-stream': { schema: completionChunk },
+              },
             },
-        }, async (request, reply) => {
-            const { params, body } = request;
-            const sessionId = sessionIdOfHeader(request) ?? body.session_id ?? deps.makeId();
-            const session = {
-                projectId: params.projectId,
-                sessionId,
-                channel: 'chat',
-                draft: wantsDraft(request),
-            };
-            echoSessionId(reply, sessionId);
-            return await answer(deps, { request, reply, session, body });
-        });
-    });
+            ...errors('body', 409),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { params, body } = request;
+        const sessionId = sessionIdOfHeader(request) ?? body.session_id ?? deps.makeId();
+        const session = {
+          projectId: params.projectId,
+          sessionId,
+          channel: 'chat',
+          draft: wantsDraft(request),
+        };
+        echoSessionId(reply, sessionId);
+        return await answer(deps, { request, reply, session, body });
+      },
+    );
+  });
 }
 async function answer(deps, asked) {
-    const { reply, session, body } = asked;
-    const signal = clientSignal(reply);
-    const given = body.messages.map(toGivenMessage);
-    const settings = turnSettings(body);
-    const read = ({ state }) => ({ ...settings, ...newMessages(state, given) });
-    try {
-        const turn = await openTurn(deps.conversations.converse(session, read, signal), signal);
-        if (body.stream !== true)
-            return await answerWhole(deps, asked, turn);
-        await answerInPieces(deps, asked, turn, signal);
-    }
-    catch (error) {
-        if (!signal.aborted)
-            throw error;
-    }
-    return reply;
+  const { reply, session, body } = asked;
+  const signal = clientSignal(reply);
+  const given = body.messages.map(toGivenMessage);
+  const settings = turnSettings(body);
+  const read = ({ state }) => ({ ...settings, ...newMessages(state, given) });
+  try {
+    const turn = await openTurn(deps.conversations.converse(session, read, signal), signal);
+    if (body.stream !== true) return await answerWhole(deps, asked, turn);
+    await answerInPieces(deps, asked, turn, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return reply;
 }
 async function answerWhole(deps, asked, turn) {
-    const { session, body } = asked;
-    const [{ text, toolCalls, done }, reports] = await Promise.all([
-        wholeAnswer(turn),
-        body.stream_options?.include_usage === true || reportsUsage(deps, session.projectId),
-    ]);
-    return {
-        id: `chatcmpl-${deps.makeId()}`,
-        object: 'chat.completion',
-        created: Math.floor(deps.clock.now() / 1000),
-        model: done.model,
-        choices: [
-            {
-                index: 0,
-                message: {
-                    role: 'assistant',
-                    content: text === '' && toolCalls.length > 0 ? null : text,
-                    ...(toolCalls.length > 0 ? { tool_calls: [...toolCalls] } : {}),
-                },
-                finish_reason: done.finishReason,
-            },
-        ],
-        usage: reports ? toUsage(done.usage) : UNREPORTED,
-        session_id: session.sessionId,
-    };
+  const { session, body } = asked;
+  const [{ text, toolCalls, done }, reports] = await Promise.all([
+    wholeAnswer(turn),
+    body.stream_options?.include_usage === true || reportsUsage(deps, session.projectId),
+  ]);
+  return {
+    id: `chatcmpl-${deps.makeId()}`,
+    object: 'chat.completion',
+    created: Math.floor(deps.clock.now() / 1000),
+    model: done.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text === '' && toolCalls.length > 0 ? null : text,
+          ...(toolCalls.length > 0 ? { tool_calls: [...toolCalls] } : {}),
+        },
+        finish_reason: done.finishReason,
+      },
+    ],
+    usage: reports ? toUsage(done.usage) : UNREPORTED,
+    session_id: session.sessionId,
+  };
 }
 /** The stream has begun when this is called for the first piece: from then on a failure is an event in it. */
 async function answerInPieces(deps, { request, reply, session, body }, turn, signal) {
-    const withUsage = body.stream_options?.include_usage === true;
-    const identity = {
-        id: `chatcmpl-${deps.makeId()}`,
-        created: Math.floor(deps.clock.now() / 1000),
-        model: turn.model,
-        sessionId: session.sessionId,
-    };
-    const chunks = createChunkWriter(identity, withUsage);
-    const stream = openEventStream(reply, deps.clock);
-    let opening = chunks.role();
-    let isOver = false;
-    const send = (events) => {
-        const written = stream.write(opening + events);
-        opening = '';
-        return written;
-    };
-    try {
-        await turn.passOn((piece) => {
-            if (piece.type === 'tool_call')
-                return send(chunks.toolCall(piece.index, piece.call));
-            if (piece.type !== 'done')
-                return send(chunks.text(piece.text));
-            isOver = true;
-            const usage = withUsage ? chunks.usage(toUsage(piece.usage)) : '';
-            stream.end(opening + chunks.finish(piece.finishReason) + usage + STREAM_DONE);
-            return undefined;
-        });
-        if (!isOver)
-            throw new Error('a turn ended without an outcome');
-    }
-    catch (error) {
-        if (signal.aborted)
-            return;
-        request.log.error({ requestId: request.id, err: error }, 'a stream failed midway');
-        const { body: failure } = errorBody(error);
-        if (!isOver)
-            stream.end(failureEvent({ message: String(failure.error), code: String(failure.code) }));
-    }
+  const withUsage = body.stream_options?.include_usage === true;
+  const identity = {
+    id: `chatcmpl-${deps.makeId()}`,
+    created: Math.floor(deps.clock.now() / 1000),
+    model: turn.model,
+    sessionId: session.sessionId,
+  };
+  const chunks = createChunkWriter(identity, withUsage);
+  const stream = openEventStream(reply, deps.clock);
+  let opening = chunks.role();
+  let isOver = false;
+  const send = (events) => {
+    const written = stream.write(opening + events);
+    opening = '';
+    return written;
+  };
+  try {
+    await turn.passOn((piece) => {
+      if (piece.type === 'tool_call') return send(chunks.toolCall(piece.index, piece.call));
+      if (piece.type !== 'done') return send(chunks.text(piece.text));
+      isOver = true;
+      const usage = withUsage ? chunks.usage(toUsage(piece.usage)) : '';
+      stream.end(opening + chunks.finish(piece.finishReason) + usage + STREAM_DONE);
+      return undefined;
+    });
+    if (!isOver) throw new Error('a turn ended without an outcome');
+  } catch (error) {
+    if (signal.aborted) return;
+    request.log.error({ requestId: request.id, err: error }, 'a stream failed midway');
+    const { body: failure } = errorBody(error);
+    if (!isOver) stream.end(failureEvent({ message: String(failure.error), code: String(failure.code) }));
+  }
 }
 async function reportsUsage(deps, projectId) {
-    const project = await deps.storage.stores.projects.find(projectId);
-    return project?.reportUsage ?? false;
+  const project = await deps.storage.stores.projects.find(projectId);
+  return project?.reportUsage ?? false;
 }
 function toUsage({ promptTokens, completionTokens, totalTokens }) {
-    return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens };
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens };
 }

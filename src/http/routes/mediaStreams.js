@@ -4,85 +4,103 @@ import { agentVersionHeaders, wantsDraft } from '../agentVersion.js';
 import { about, errors, projectParams } from '../answers.js';
 import { createOnceApart } from '../idempotency.js';
 import { sessionIdField } from '../sessionIds.js';
+
 const access = { kind: 'project', scope: 'calls' };
 const input = z.strictObject({
-    dialect: z
-        .enum(['callway', 'twilio'])
-        .describe('`callway` is the subprotocol `audio.callway.v1`; `twilio` is Twilio Media Streams.'),
-    sessionId: sessionIdField
-        .optional()
-        .describe('A live session goes on; else one is made, under this id or a new one.'),
-    variables: z.record(z.string(), z.unknown()).optional().describe('Of a new session.'),
+  dialect: z
+    .enum(['callway', 'twilio'])
+    .describe('`callway` is the subprotocol `audio.callway.v1`; `twilio` is Twilio Media Streams.'),
+  sessionId: sessionIdField
+    .optional()
+    .describe('A live session goes on; else one is made, under this id or a new one.'),
+  variables: z.record(z.string(), z.unknown()).optional().describe('Of a new session.'),
 });
 const opened = z
-    .object({
+  .object({
     streamId: z.uuid(),
     sessionId: z.string(),
     url: z
-        .string()
-        .nullable()
-        .describe('Lets one connection in, for 30 s. Null when the answer is a repetition.'),
+      .string()
+      .nullable()
+      .describe('Lets one connection in, for 30 s. Null when the answer is a repetition.'),
     expiresAt: z.iso.datetime(),
-})
-    .meta({ id: 'MediaStream' });
+  })
+  .meta({ id: 'MediaStream' });
 const PROTOCOL = `A WebSocket that carries one talk. The connecting side is the one with the phone: it sends \`connected\`, then \`start\`, then the caller's audio, and plays what comes back.
 
 \`twilio\`: all messages as Twilio Media Streams has them, audio as µ-law in base64.
 
 \`callway\` (subprotocol \`audio.callway.v1\`): the same control messages as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`; the engine may also send \`hangup\`, \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`.`;
 export function mediaStreamRoutes(app, deps) {
-    const { mediaStreams } = deps;
-    if (!mediaStreams)
-        return;
-    app.post('/v1/projects/:projectId/media-streams', {
-        config: { access },
-        schema: {
-            ...about('Media streams', 'Open a stream', 'Makes the address at which one WebSocket can talk with the agent.'),
-            params: projectParams,
-            headers: agentVersionHeaders,
-            body: input,
-            response: { 201: opened, ...errors('body', 409) },
-        },
-    }, (request, reply) => createOnceApart(deps, request, reply, { status: 201, withoutSecrets: (body) => ({ ...body, url: null }) }, async () => await mediaStreams.open(request.params.projectId, { ...request.body, draft: wantsDraft(request) })));
-    app.decorateRequest('stream', undefined);
-    const letIn = async (request, ticket) => {
-        if (ticket === undefined)
-            throw badTicket();
-        if (!request.ws) {
-            throw new CallwayError('invalid', 'upgrade_required', 'This address takes WebSockets only');
-        }
-        request.stream = await mediaStreams.redeem(ticket);
-        if (!request.stream)
-            throw badTicket();
-    };
-    const refusePlain = async () => {
-        throw new CallwayError('invalid', 'upgrade_required', 'This address takes WebSockets only');
-    };
-    const schema = {
-        tags: ['Media streams'],
-        summary: 'Talk over a WebSocket',
-        description: PROTOCOL,
-        response: { 101: z.null().describe('The WebSocket is open.'), ...errors() },
-    };
-    const serve = (request, socket) => {
-        if (request.stream)
-            void mediaStreams.serve(request.stream, socket);
-    };
-    app.route({
-        method: 'GET',
-        url: '/v1/media-streams',
-        schema: { ...schema, querystring: z.object({ ticket: z.string().max(200).optional() }) },
-        preHandler: (request) => letIn(request, request.query.ticket),
-        handler: refusePlain,
-        wsHandler: (socket, request) => serve(request, socket),
-    });
-    app.route({
-        method: 'GET',
-        url: '/v1/media-streams/:ticket',
-        schema: { ...schema, params: z.object({ ticket: z.string().max(200) }) },
-        preHandler: (request) => letIn(request, request.params.ticket),
-        handler: refusePlain,
-        wsHandler: (socket, request) => serve(request, socket),
-    });
+  const { mediaStreams } = deps;
+  if (!mediaStreams) return;
+  app.post(
+    '/v1/projects/:projectId/media-streams',
+    {
+      config: { access },
+      schema: {
+        ...about(
+          'Media streams',
+          'Open a stream',
+          'Makes the address at which one WebSocket can talk with the agent.',
+        ),
+        params: projectParams,
+        headers: agentVersionHeaders,
+        body: input,
+        response: { 201: opened, ...errors('body', 409) },
+      },
+    },
+    (request, reply) =>
+      createOnceApart(
+        deps,
+        request,
+        reply,
+        { status: 201, withoutSecrets: (body) => ({ ...body, url: null }) },
+        async () =>
+          await mediaStreams.open(request.params.projectId, { ...request.body, draft: wantsDraft(request) }),
+      ),
+  );
+  app.decorateRequest('stream', undefined);
+  const letIn = async (request, ticket) => {
+    if (ticket === undefined) throw badTicket();
+    if (!request.ws) {
+      throw new CallwayError('invalid', 'upgrade_required', 'This address takes WebSockets only');
+    }
+    request.stream = await mediaStreams.redeem(ticket);
+    if (!request.stream) throw badTicket();
+  };
+  const refusePlain = async () => {
+    throw new CallwayError('invalid', 'upgrade_required', 'This address takes WebSockets only');
+  };
+  const schema = {
+    tags: ['Media streams'],
+    summary: 'Talk over a WebSocket',
+    description: PROTOCOL,
+    response: { 101: z.null().describe('The WebSocket is open.'), ...errors() },
+  };
+  const serve = (request, socket) => {
+    if (request.stream) void mediaStreams.serve(request.stream, socket);
+  };
+  app.route({
+    method: 'GET',
+    url: '/v1/media-streams',
+    schema: { ...schema, querystring: z.object({ ticket: z.string().max(200).optional() }) },
+    preHandler: (request) => letIn(request, request.query.ticket),
+    handler: refusePlain,
+    wsHandler: (socket, request) => serve(request, socket),
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/media-streams/:ticket',
+    schema: { ...schema, params: z.object({ ticket: z.string().max(200) }) },
+    preHandler: (request) => letIn(request, request.params.ticket),
+    handler: refusePlain,
+    wsHandler: (socket, request) => serve(request, socket),
+  });
 }
-const badTicket = () => new CallwayError('unauthenticated', 'invalid_ticket', 'The address carries no ticket that is still good; open a stream for a new one');
+const badTicket = () =>
+  new CallwayError(
+    'unauthenticated',
+    'invalid_ticket',
+    'The address carries no ticket that is still good; open a stream for a new one',
+  );

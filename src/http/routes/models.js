@@ -2,44 +2,57 @@ import { z } from 'zod';
 import { notFound } from '../../base/errors.js';
 import { about, errors, projectParams } from '../answers.js';
 import { BOTH_PATHS, onBothPaths } from '../bothPaths.js';
+
 /** When a model was made is not known here. */
 const CREATED_UNKNOWN = 0;
 const model = z
-    .object({
+  .object({
     id: z.string().meta({ example: 'gpt-5-mini' }),
     object: z.literal('model'),
     created: z.int(),
     owned_by: z.literal('callway'),
-})
-    .meta({ id: 'Model' });
+  })
+  .meta({ id: 'Model' });
 const NOTE = 'In OpenAI’s shape, for its clients. Which of them answers is up to the agent’s execution mode.';
 export function modelRoutes(app, deps) {
-    const models = deps.settings.modelNames.map((id) => ({ id, object: 'model', created: CREATED_UNKNOWN, owned_by: 'callway' }));
-    onBothPaths(BOTH_PATHS.models, ({ url, config, mark }) => {
-        app.get(url, {
-            config,
-            schema: {
-                ...about('Chat', 'List the models', NOTE),
-                ...mark,
-                params: projectParams,
-                response: { 200: z.object({ object: z.literal('list'), data: z.array(model) }), ...errors() },
-            },
-        }, async () => ({ object: 'list', data: models }));
-    });
-    onBothPaths(BOTH_PATHS.model, ({ url, config, mark }) => {
-        app.get(url, {
-            config,
-            schema: {
-                ...about('Chat', 'Get a model', NOTE),
-                ...mark,
-                params: projectParams.extend({ model: z.string() }),
-                response: { 200: model, ...errors() },
-            },
-        }, async ({ params }) => {
-            const found = models.find(({ id }) => id === params.model);
-            if (!found)
-                throw notFound('Model');
-            return found;
-        });
-    });
+  const models = deps.settings.modelNames.map((id) => ({
+    id,
+    object: 'model',
+    created: CREATED_UNKNOWN,
+    owned_by: 'callway',
+  }));
+  onBothPaths(BOTH_PATHS.models, ({ url, config, mark }) => {
+    app.get(
+      url,
+      {
+        config,
+        schema: {
+          ...about('Chat', 'List the models', NOTE),
+          ...mark,
+          params: projectParams,
+          response: { 200: z.object({ object: z.literal('list'), data: z.array(model) }), ...errors() },
+        },
+      },
+      async () => ({ object: 'list', data: models }),
+    );
+  });
+  onBothPaths(BOTH_PATHS.model, ({ url, config, mark }) => {
+    app.get(
+      url,
+      {
+        config,
+        schema: {
+          ...about('Chat', 'Get a model', NOTE),
+          ...mark,
+          params: projectParams.extend({ model: z.string() }),
+          response: { 200: model, ...errors() },
+        },
+      },
+      async ({ params }) => {
+        const found = models.find(({ id }) => id === params.model);
+        if (!found) throw notFound('Model');
+        return found;
+      },
+    );
+  });
 }

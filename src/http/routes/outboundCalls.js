@@ -1,53 +1,63 @@
 import { z } from 'zod';
-import { acceptedCall, outboundCallFields, } from '../../calls/acceptCall.js';
+import { acceptedCall, outboundCallFields } from '../../calls/acceptCall.js';
 import { requireProject } from '../access.js';
 import { agentVersionHeaders, wantsDraft } from '../agentVersion.js';
 import { about, errors, projectParams } from '../answers.js';
 import { requireReachable } from '../callMedia.js';
 import { createOnceAround } from '../idempotency.js';
+
 const V1 = '/v1/calls/outbound';
 const LEGACY = '/project/:projectId/integration/phone/call/outbound';
 /** Programs that were written for the legacy path may send more than is read. */
 const legacyBody = z.object(outboundCallFields).meta({ id: 'LegacyOutboundCall' });
 const v1Body = z
-    .strictObject({
+  .strictObject({
     projectId: z.uuid().describe('The project of the key.'),
     ...outboundCallFields,
-})
-    .meta({ id: 'OutboundCall' });
+  })
+  .meta({ id: 'OutboundCall' });
 const description = `One call per project and number is queued or live at a time; the second is 409 \`number_already_queued\`.
 404 names what is missing: \`from_number_not_configured\`, \`from_number_inactive\` or \`no_active_trunk\`.`;
 /** One way to accept a call, on two paths: the older one has its project in the path, the other in the body. */
 export function outboundCallRoutes(app, deps) {
-    const accept = (request, reply, status, order) => {
-        requireReachable(order.media, deps.egressPolicy);
-        return createOnceAround(deps, request, reply, { status }, (keep) => deps.calls.accept({ ...order, draft: wantsDraft(request) }, keep));
-    };
-    app.post(V1, {
-        config: { access: { kind: 'key', scope: 'calls' } },
-        schema: {
-            ...about('Calls', 'Place a call', description),
-            headers: agentVersionHeaders,
-            body: v1Body,
-            response: { 202: acceptedCall, ...errors('body', 409) },
-        },
-        // Before the body is judged: a stranger learns nothing of it.
-        preValidation: (request, _reply, done) => {
-            const { projectId } = (request.body ?? {});
-            if (typeof projectId === 'string')
-                requireProject(request, projectId);
-            done();
-        },
-    }, (request, reply) => accept(request, reply, 202, request.body));
-    app.post(LEGACY, {
-        config: { access: { kind: 'legacy', scope: 'calls' }, successor: V1 },
-        schema: {
-            ...about('Calls', 'Place a call', description),
-            deprecated: true,
-            params: projectParams,
-            headers: agentVersionHeaders,
-            body: legacyBody,
-            response: { 200: acceptedCall, ...errors('body', 409) },
-        },
-    }, (request, reply) => accept(request, reply, 200, { ...request.body, projectId: request.params.projectId }));
+  const accept = (request, reply, status, order) => {
+    requireReachable(order.media, deps.egressPolicy);
+    return createOnceAround(deps, request, reply, { status }, (keep) =>
+      deps.calls.accept({ ...order, draft: wantsDraft(request) }, keep),
+    );
+  };
+  app.post(
+    V1,
+    {
+      config: { access: { kind: 'key', scope: 'calls' } },
+      schema: {
+        ...about('Calls', 'Place a call', description),
+        headers: agentVersionHeaders,
+        body: v1Body,
+        response: { 202: acceptedCall, ...errors('body', 409) },
+      },
+      // Before the body is judged: a stranger learns nothing of it.
+      preValidation: (request, _reply, done) => {
+        const { projectId } = request.body ?? {};
+        if (typeof projectId === 'string') requireProject(request, projectId);
+        done();
+      },
+    },
+    (request, reply) => accept(request, reply, 202, request.body),
+  );
+  app.post(
+    LEGACY,
+    {
+      config: { access: { kind: 'legacy', scope: 'calls' }, successor: V1 },
+      schema: {
+        ...about('Calls', 'Place a call', description),
+        deprecated: true,
+        params: projectParams,
+        headers: agentVersionHeaders,
+        body: legacyBody,
+        response: { 200: acceptedCall, ...errors('body', 409) },
+      },
+    },
+    (request, reply) => accept(request, reply, 200, { ...request.body, projectId: request.params.projectId }),
+  );
 }

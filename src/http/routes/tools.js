@@ -6,85 +6,113 @@ import { notFound } from '../../base/errors.js';
 import { isoNow } from '../../base/isoTime.js';
 import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../answers.js';
 import { createOnce } from '../idempotency.js';
+
 const toolParams = projectParams.extend({ toolId: z.string() });
 export function toolRoutes(app, deps) {
-    const { storage, egressPolicy } = deps;
-    const read = { access: { kind: 'project', scope: 'read' } };
-    const write = { access: { kind: 'project', scope: 'write' } };
-    const base = '/v1/projects/:projectId/tools';
-    const now = isoNow(deps.clock);
-    app.get(base, {
-        config: read,
-        schema: {
-            ...about('Tools', 'List the tools'),
-            params: projectParams,
-            querystring: pageQuery,
-            response: { 200: listOf(tool), ...errors() },
+  const { storage, egressPolicy } = deps;
+  const read = { access: { kind: 'project', scope: 'read' } };
+  const write = { access: { kind: 'project', scope: 'write' } };
+  const base = '/v1/projects/:projectId/tools';
+  const now = isoNow(deps.clock);
+  app.get(
+    base,
+    {
+      config: read,
+      schema: {
+        ...about('Tools', 'List the tools'),
+        params: projectParams,
+        querystring: pageQuery,
+        response: { 200: listOf(tool), ...errors() },
+      },
+    },
+    async ({ params, query }) => listAnswer(await storage.stores.tools.list(params.projectId, query), query),
+  );
+  app.post(
+    base,
+    {
+      config: write,
+      schema: {
+        ...about('Tools', 'Create a tool', 'Header values are sealed where they are stored.'),
+        params: projectParams,
+        body: toolInput,
+        response: { 201: createdTool, ...errors('body', 409) },
+      },
+    },
+    (request, reply) =>
+      createOnce(
+        deps,
+        request,
+        reply,
+        { status: 201, withoutSecrets: withoutHeaderValues },
+        async (stores) => {
+          requireUsableTool(request.body, egressPolicy);
+          const created = { id: deps.makeId(), ...request.body, createdAt: now(), updatedAt: now() };
+          await stores.tools.insert(request.params.projectId, created);
+          return created;
         },
-    }, async ({ params, query }) => listAnswer(await storage.stores.tools.list(params.projectId, query), query));
-    app.post(base, {
-        config: write,
-        schema: {
-            ...about('Tools', 'Create a tool', 'Header values are sealed where they are stored.'),
-            params: projectParams,
-            body: toolInput,
-            response: { 201: createdTool, ...errors('body', 409) },
-        },
-    }, (request, reply) => createOnce(deps, request, reply, { status: 201, withoutSecrets: withoutHeaderValues }, async (stores) => {
-        requireUsableTool(request.body, egressPolicy);
-        const created = { id: deps.makeId(), ...request.body, createdAt: now(), updatedAt: now() };
-        await stores.tools.insert(request.params.projectId, created);
-        return created;
-    }));
-    app.get(`${base}/:toolId`, {
-        config: read,
-        schema: { ...about('Tools', 'Get a tool'), params: toolParams, response: { 200: tool, ...errors() } },
-    }, async ({ params }) => found(await storage.stores.tools.find(params.projectId, params.toolId)));
-    for (const method of ['PUT', 'PATCH']) {
-        app.route({
-            method,
-            url: `${base}/:toolId`,
-            config: write,
-            schema: {
-                ...about('Tools', 'Update a tool', 'PUT and PATCH are the same: only the supplied fields change. Null takes away headers, bodyTemplate or timeoutMs.'),
-                params: toolParams,
-                body: toolPatch,
-                response: { 200: tool, ...errors('body') },
-            },
-            handler: ({ params, body }) => storage.transaction(async (stores) => {
-                const current = found(await stores.tools.find(params.projectId, params.toolId, 'for update'));
-                const next = patchTool(current, body);
-                requireUsableTool(next, egressPolicy);
-                const updated = { ...current, ...next, updatedAt: now() };
-                await stores.tools.update(params.projectId, updated);
-                return updated;
-            }),
-        });
-    }
-    app.delete(`${base}/:toolId`, {
-        config: write,
-        schema: {
-            ...about('Tools', 'Delete a tool', 'One that the pathway uses is kept: 409.'),
-            params: toolParams,
-            response: { 204: noContent, ...errors(409) },
-        },
-    }, async ({ params }, reply) => {
-        await storage.transaction(async (stores) => {
-            // Keeps editors out, who might take the tool into the pathway meanwhile.
-            const { graph } = await findPathway(stores, params.projectId, 'for update');
-            const { id } = found(await stores.tools.find(params.projectId, params.toolId));
-            requireUnused(id, graph);
-            await stores.tools.remove(params.projectId, id);
-        });
-        return await reply.code(204).send(null);
+      ),
+  );
+  app.get(
+    `${base}/:toolId`,
+    {
+      config: read,
+      schema: { ...about('Tools', 'Get a tool'), params: toolParams, response: { 200: tool, ...errors() } },
+    },
+    async ({ params }) => found(await storage.stores.tools.find(params.projectId, params.toolId)),
+  );
+  for (const method of ['PUT', 'PATCH']) {
+    app.route({
+      method,
+      url: `${base}/:toolId`,
+      config: write,
+      schema: {
+        ...about(
+          'Tools',
+          'Update a tool',
+          'PUT and PATCH are the same: only the supplied fields change. Null takes away headers, bodyTemplate or timeoutMs.',
+        ),
+        params: toolParams,
+        body: toolPatch,
+        response: { 200: tool, ...errors('body') },
+      },
+      handler: ({ params, body }) =>
+        storage.transaction(async (stores) => {
+          const current = found(await stores.tools.find(params.projectId, params.toolId, 'for update'));
+          const next = patchTool(current, body);
+          requireUsableTool(next, egressPolicy);
+          const updated = { ...current, ...next, updatedAt: now() };
+          await stores.tools.update(params.projectId, updated);
+          return updated;
+        }),
     });
+  }
+  app.delete(
+    `${base}/:toolId`,
+    {
+      config: write,
+      schema: {
+        ...about('Tools', 'Delete a tool', 'One that the pathway uses is kept: 409.'),
+        params: toolParams,
+        response: { 204: noContent, ...errors(409) },
+      },
+    },
+    async ({ params }, reply) => {
+      await storage.transaction(async (stores) => {
+        // Keeps editors out, who might take the tool into the pathway meanwhile.
+        const { graph } = await findPathway(stores, params.projectId, 'for update');
+        const { id } = found(await stores.tools.find(params.projectId, params.toolId));
+        requireUnused(id, graph);
+        await stores.tools.remove(params.projectId, id);
+      });
+      return await reply.code(204).send(null);
+    },
+  );
 }
 function found(one) {
-    if (!one)
-        throw notFound('Tool');
-    return one;
+  if (!one) throw notFound('Tool');
+  return one;
 }
 function withoutHeaderValues(created) {
-    const headers = created.http.headers.map(({ key }) => ({ key, value: null }));
-    return { ...created, http: { ...created.http, headers } };
+  const headers = created.http.headers.map(({ key }) => ({ key, value: null }));
+  return { ...created, http: { ...created.http, headers } };
 }

@@ -1,5 +1,7 @@
 /** Control characters that no text has: all below U+0020 but tab, line ends, form feed, and the escape of ISO-2022. */
-const FORBIDDEN_CONTROLS = new Set(Array.from({ length: 32 }, (_, code) => code).filter((code) => ![9, 10, 11, 12, 13, 27].includes(code)));
+const FORBIDDEN_CONTROLS = new Set(
+  Array.from({ length: 32 }, (_, code) => code).filter((code) => ![9, 10, 11, 12, 13, 27].includes(code)),
+);
 /** Old encodings and small damage put a few into texts. */
 const TOLERATED_CONTROL_SHARE = 0.01;
 const LEAST_TABLE_LINES = 3;
@@ -14,45 +16,34 @@ const LINK_OR_HEADING = /^#{1,6} \S|\]\(\S+\)/m;
  * @returns `undefined` for what is no text.
  */
 export function kindOfText(head, claimed) {
-    const wide = wideEncoding(head);
-    if (!wide && isBinary(head))
-        return undefined;
-    const text = wide ? new TextDecoder(wide).decode(head) : head.toString('utf8').replace(/^\uFEFF/, '');
-    if (HTML_START.test(text))
-        return 'html';
-    if (claimed === 'html' && /<[a-z][^>]*>/i.test(text))
-        return 'html';
-    if (JSON_START.test(text) && claimed !== 'markdown' && claimed !== 'csv')
-        return 'json';
-    if (claimed === 'json')
-        return 'json';
-    if (claimed === 'csv' || (claimed !== 'markdown' && looksLikeTable(text)))
-        return 'csv';
-    if (claimed === 'markdown' || (MARKDOWN_MARKS.test(text) && LINK_OR_HEADING.test(text)))
-        return 'markdown';
-    return 'text';
+  const wide = wideEncoding(head);
+  if (!wide && isBinary(head)) return undefined;
+  const text = wide ? new TextDecoder(wide).decode(head) : head.toString('utf8').replace(/^\uFEFF/, '');
+  if (HTML_START.test(text)) return 'html';
+  if (claimed === 'html' && /<[a-z][^>]*>/i.test(text)) return 'html';
+  if (JSON_START.test(text) && claimed !== 'markdown' && claimed !== 'csv') return 'json';
+  if (claimed === 'json') return 'json';
+  if (claimed === 'csv' || (claimed !== 'markdown' && looksLikeTable(text))) return 'csv';
+  if (claimed === 'markdown' || (MARKDOWN_MARKS.test(text) && LINK_OR_HEADING.test(text))) return 'markdown';
+  return 'text';
 }
 /** UTF-16 holds NULs and is a text all the same; its mark tells. */
 function wideEncoding(head) {
-    if (head[0] === 0xff && head[1] === 0xfe)
-        return 'utf-16le';
-    if (head[0] === 0xfe && head[1] === 0xff)
-        return 'utf-16be';
-    return undefined;
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  return undefined;
 }
 function isBinary(head) {
-    if (head.includes(0))
-        return true;
-    const controls = head.reduce((count, byte) => count + (FORBIDDEN_CONTROLS.has(byte) ? 1 : 0), 0);
-    return controls > head.length * TOLERATED_CONTROL_SHARE;
+  if (head.includes(0)) return true;
+  const controls = head.reduce((count, byte) => count + (FORBIDDEN_CONTROLS.has(byte) ? 1 : 0), 0);
+  return controls > head.length * TOLERATED_CONTROL_SHARE;
 }
 /** Whether the first lines have the same number of the same separator. */
 function looksLikeTable(text) {
-    const lines = text.split(/\r?\n/, 12).slice(0, -1);
-    if (lines.length < LEAST_TABLE_LINES)
-        return false;
-    return [';', '\t', ','].some((separator) => {
-        const counts = lines.map((line) => line.replace(/"[^"]*"/g, '').split(separator).length - 1);
-        return (counts[0] ?? 0) > 0 && counts.every((count) => count === counts[0]);
-    });
+  const lines = text.split(/\r?\n/, 12).slice(0, -1);
+  if (lines.length < LEAST_TABLE_LINES) return false;
+  return [';', '\t', ','].some((separator) => {
+    const counts = lines.map((line) => line.replace(/"[^"]*"/g, '').split(separator).length - 1);
+    return (counts[0] ?? 0) > 0 && counts.every((count) => count === counts[0]);
+  });
 }

@@ -11,12 +11,12 @@ const RANK_CONSTANT = 5;
  * @see Cormack, Clarke and Büttcher, SIGIR 2009
  */
 export function fuse(lists) {
-    const sums = new Map();
-    for (const list of lists) {
-        for (const [index, { item, weight }] of list.entries()) {
-            const known = sums.get(item.id) ?? { item, sum: 0 };
-            sums.set(item.id, { ...known, sum: known.sum + weight / (RANK_CONSTANT + index + 1) });
-        }
+  const sums = new Map();
+  for (const list of lists) {
+    for (const [index, { item, weight }] of list.entries()) {
+      const known = sums.get(item.id) ?? { item, sum: 0 };
+      sums.set(item.id, { ...known, sum: known.sum + weight / (RANK_CONSTANT + index + 1) });
     }
-    return [...sums.values()].sort((a, b) => b.sum - a.sum).map(({ item }) => item);
+  }
+  return [...sums.values()].sort((a, b) => b.sum - a.sum).map(({ item }) => item);
 }

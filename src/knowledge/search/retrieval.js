@@ -16,79 +16,79 @@ const FINDINGS_KEPT = 500;
 /** A search ends by its own time limits; a caller who leaves must not break it for the others who wait for it. */
 const NEVER = new AbortController().signal;
 export function createRetrieval(deps) {
-    const vectors = createRecent(deps.clock, VECTOR_KEPT_MS, VECTORS_KEPT);
-    const ahead = createRecent(deps.clock, FOUND_KEPT_MS, FINDINGS_KEPT);
-    const fetched = new Set();
-    const vectorOf = async (encoder, text) => await vectors.get(`${encoder} ${text}`, async () => {
-        const embedder = deps.embedderOf(encoder);
-        if (!embedder)
-            throw noEncoder(encoder);
-        const [vector] = await embedder.embed([text], NEVER);
-        if (!vector)
-            throw new Error(`the encoder ${encoder} gave no vector`);
-        return vector;
+  const vectors = createRecent(deps.clock, VECTOR_KEPT_MS, VECTORS_KEPT);
+  const ahead = createRecent(deps.clock, FOUND_KEPT_MS, FINDINGS_KEPT);
+  const fetched = new Set();
+  const vectorOf = async (encoder, text) =>
+    await vectors.get(`${encoder} ${text}`, async () => {
+      const embedder = deps.embedderOf(encoder);
+      if (!embedder) throw noEncoder(encoder);
+      const [vector] = await embedder.embed([text], NEVER);
+      if (!vector) throw new Error(`the encoder ${encoder} gave no vector`);
+      return vector;
     });
-    const find = async (projectId, text, options) => {
-        const knowledgebase = await deps.knowledgebases.searchable(projectId);
-        if (!knowledgebase || knowledgebase.embeddedCount === 0)
-            return [];
-        const vector = await vectorOf(knowledgebase.encoder, text);
-        return await findNear(deps.chunks, knowledgebase, vector, text, options);
-    };
-    return {
-        async search(projectId, text, options) {
-            const words = normalized(text);
-            const key = keyOf(projectId, words, options);
-            // Only what was searched ahead is taken as it was then: who asks anew, sees what is there now.
-            if (!fetched.delete(key))
-                return await find(projectId, words, options);
-            return await ahead.get(key, () => find(projectId, words, options));
-        },
-        async prefetch(projectId, text, options) {
-            const words = normalized(text);
-            if (words === '')
-                return;
-            const key = keyOf(projectId, words, options);
-            fetched.add(key);
-            for (const oldest of fetched) {
-                if (fetched.size <= FINDINGS_KEPT)
-                    break;
-                fetched.delete(oldest);
-            }
-            await ahead
-                .get(key, () => find(projectId, words, options))
-                .catch(() => {
-                // The question itself, if it comes, says what is wrong.
-                fetched.delete(key);
-            });
-        },
-    };
+  const find = async (projectId, text, options) => {
+    const knowledgebase = await deps.knowledgebases.searchable(projectId);
+    if (!knowledgebase || knowledgebase.embeddedCount === 0) return [];
+    const vector = await vectorOf(knowledgebase.encoder, text);
+    return await findNear(deps.chunks, knowledgebase, vector, text, options);
+  };
+  return {
+    async search(projectId, text, options) {
+      const words = normalized(text);
+      const key = keyOf(projectId, words, options);
+      // Only what was searched ahead is taken as it was then: who asks anew, sees what is there now.
+      if (!fetched.delete(key)) return await find(projectId, words, options);
+      return await ahead.get(key, () => find(projectId, words, options));
+    },
+    async prefetch(projectId, text, options) {
+      const words = normalized(text);
+      if (words === '') return;
+      const key = keyOf(projectId, words, options);
+      fetched.add(key);
+      for (const oldest of fetched) {
+        if (fetched.size <= FINDINGS_KEPT) break;
+        fetched.delete(oldest);
+      }
+      await ahead
+        .get(key, () => find(projectId, words, options))
+        .catch(() => {
+          // The question itself, if it comes, says what is wrong.
+          fetched.delete(key);
+        });
+    },
+  };
 }
 async function findNear(chunks, knowledgebase, vector, text, options) {
-    const { topK = DEFAULT_TOP_K, scoreThreshold, mode = 'semantic' } = options;
-    const isNear = ({ score }) => score >= (scoreThreshold ?? DEFAULT_SCORE_THRESHOLD);
-    if (mode === 'semantic') {
-        const found = await chunks.nearest({ knowledgebase, vector, limit: topK });
-        return found.filter(isNear);
-    }
-    const limit = Math.max(LEAST_CANDIDATES, 2 * topK);
-    const { nearest, matching } = await chunks.nearestAndMatching({ knowledgebase, vector, text, limit });
-    const byWords = scoreThreshold === undefined ? matching : matching.filter(isNear);
-    return fuse([
-        nearest.filter(isNear).map((item) => ({ item, weight: 1 })),
-        byWords.map((item) => ({ item, weight: item.wordShare ** SHARE_EXPONENT })),
-    ]).slice(0, topK);
+  const { topK = DEFAULT_TOP_K, scoreThreshold, mode = 'semantic' } = options;
+  const isNear = ({ score }) => score >= (scoreThreshold ?? DEFAULT_SCORE_THRESHOLD);
+  if (mode === 'semantic') {
+    const found = await chunks.nearest({ knowledgebase, vector, limit: topK });
+    return found.filter(isNear);
+  }
+  const limit = Math.max(LEAST_CANDIDATES, 2 * topK);
+  const { nearest, matching } = await chunks.nearestAndMatching({ knowledgebase, vector, text, limit });
+  const byWords = scoreThreshold === undefined ? matching : matching.filter(isNear);
+  return fuse([
+    nearest.filter(isNear).map((item) => ({ item, weight: 1 })),
+    byWords.map((item) => ({ item, weight: item.wordShare ** SHARE_EXPONENT })),
+  ]).slice(0, topK);
 }
 /** The same words are the same question, however they are spaced and whether or not the sentence has ended yet. */
 function normalized(text) {
-    return text
-        .replace(/\s+/g, ' ')
-        .trim()
-        .replace(/[.!。！…]+$/u, '');
+  return text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/[.!。！…]+$/u, '');
 }
 function keyOf(projectId, words, options) {
-    return JSON.stringify([projectId, words.toLowerCase(), options.topK, options.scoreThreshold, options.mode]);
+  return JSON.stringify([projectId, words.toLowerCase(), options.topK, options.scoreThreshold, options.mode]);
 }
 function noEncoder(encoder) {
-    return new CallwayError('unavailable', 'encoder_unavailable', `The documents were embedded with ${encoder}, which this installation cannot reach; set OPENAI_API_KEY or EMBEDDING_API_KEY`, { retryAfterSeconds: 60 });
+  return new CallwayError(
+    'unavailable',
+    'encoder_unavailable',
+    `The documents were embedded with ${encoder}, which this installation cannot reach; set OPENAI_API_KEY or EMBEDDING_API_KEY`,
+    { retryAfterSeconds: 60 },
+  );
 }

@@ -4,14 +4,13 @@ export const FRAME_DURATION_MS = 20;
 export const MAX_PACKET_DURATION_MS = 120;
 /** @returns Samples in a frame of `durationMs`. */
 export function samplesPerFrame(format, durationMs = FRAME_DURATION_MS) {
-    return (format.sampleRateHz * durationMs) / 1000;
+  return (format.sampleRateHz * durationMs) / 1000;
 }
 /** @returns Ticks of the RTP clock in a frame of `durationMs`. */
 export function timestampTicksPerFrame(format, durationMs = FRAME_DURATION_MS) {
-    return (format.rtpClockRateHz * durationMs) / 1000;
+  return (format.rtpClockRateHz * durationMs) / 1000;
 }
 /** @throws {RangeError} When the output has less room than needed; an error of the caller, never of the peer. */
 export function requireRoom(available, needed) {
-    if (available < needed)
-        throw new RangeError(`a codec's output of ${needed} does not fit ${available}`);
+  if (available < needed) throw new RangeError(`a codec's output of ${needed} does not fit ${available}`);
 }

@@ -56,7 +56,9 @@ describe.skipIf(skip)('a recording', { timeout: TIMEOUT }, () => {
 
     const wav = parseWav(bytes);
     expect([wav.channels, wav.sampleRateHz]).toEqual([2, RATE_HZ]);
-    expect(Math.abs((wav.samples.length / 2 / RATE_HZ) * 1000 - recording.durationMs)).toBeLessThanOrEqual(FRAME_MS);
+    expect(Math.abs((wav.samples.length / 2 / RATE_HZ) * 1000 - recording.durationMs)).toBeLessThanOrEqual(
+      FRAME_MS,
+    );
     const [left, right] = [pickChannel(wav, 0), pickChannel(wav, 1)];
     expect([toneMs(left, RATE_HZ, BOT_HZ), toneMs(right, RATE_HZ, PHONE_HZ)]).toEqual([0, 0]);
     expect(Math.abs(toneMs(right, RATE_HZ, BOT_HZ) - 500)).toBeLessThanOrEqual(FRAME_MS);
