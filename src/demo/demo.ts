@@ -64,23 +64,24 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
     options.call ? undefined : startCarrier(deps, talk, closers),
   ]);
   signal.throwIfAborted();
-  const numbers = options.call ?? { fromNumber: AGENT_NUMBER, toNumber: CALLEE_NUMBER };
+  const { fromNumber = AGENT_NUMBER, toNumber = CALLEE_NUMBER } = options.call ?? {};
   const project = await setUpProject({
     baseUrl: url,
     adminToken,
     webhookUrl: receiver.url,
     trunk: options.call?.trunk ?? { host: '127.0.0.1', port: sipPort },
-    fromNumber: numbers.fromNumber,
+    fromNumber,
     signal,
   });
   receiver.trust(project.secret);
   screen.step('project', 'its key, agent, pathway, trunk and number are made by the API');
 
-  screen.title(`${numbers.fromNumber} calls ${numbers.toNumber}`);
+  screen.title(`${fromNumber} calls ${toNumber}`);
   callBeganMs = systemClock.monotonicMs();
   const { sessionId } = await project.api.request('POST', '/v1/calls/outbound', accepted, {
     projectId: project.id,
-    ...numbers,
+    fromNumber,
+    toNumber,
     dynamicVariables: { name: options.call ? 'there' : CALLEE_NAME },
   });
   const isFinalized = () => receiver.events.some(({ event }) => event === 'session.finalized');
@@ -116,7 +117,7 @@ async function startService(
 /** @returns Where the carrier takes calls. */
 async function startCarrier(
   { logger, screen }: DemoDeps,
-  talk: Pick<TalkLines, 'said'>,
+  talk: Pick<TalkLines, 'said' | 'hears'>,
   closers: Closers,
 ): Promise<number> {
   const simulator: Simulator = await startSimulator({
@@ -124,6 +125,7 @@ async function startCarrier(
     voice: 'slt',
     onEvent: (_number, event) => {
       if (event.kind === 'said') talk.said(event.text);
+      else if (event.kind === 'heard_begin') talk.hears();
     },
   });
   closers.push(() => simulator.close());

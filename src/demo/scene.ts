@@ -6,28 +6,19 @@ export const CALLEE_NUMBER = '+886912345678';
 export const AGENT_NUMBER = '+886223456789';
 export const CALLEE_NAME = 'Ada';
 
-/** What the agent follows: it asks about a table, and what to prepare for the guest. */
+/** What the agent follows: it asks whether a table is kept, and what to prepare for the guest. */
 export const PATHWAY: PathwayInput = {
   nodes: [
     {
       id: 'greeting',
       type: 'start',
       data: {
-        title: 'Greeting',
-        prompt: 'Say: "Hello {{ name }}, this is Luna, your restaurant. Do you have a minute?"',
-        expectedAnswers: ['yes', 'yes sure', 'hello yes', 'no', 'no not now'],
-      },
-      position: { x: 0, y: 0 },
-    },
-    {
-      id: 'table',
-      type: 'conversation',
-      data: {
         title: 'Ask about the table',
-        prompt: 'Ask: "Would you like to keep your table for two, tomorrow at seven?"',
+        prompt:
+          'Say: "Hello {{ name }}, this is Luna. Would you like to keep your table for two, tomorrow at seven?"',
         expectedAnswers: ['yes', 'yes keep it', 'no', 'no cancel it'],
       },
-      position: { x: 0, y: 160 },
+      position: { x: 0, y: 0 },
     },
     {
       id: 'special',
@@ -35,10 +26,10 @@ export const PATHWAY: PathwayInput = {
       data: {
         title: 'Ask what to prepare',
         prompt:
-          'Ask: "Wonderful. Is there anything special that we can prepare for you, such as a birthday cake, a high chair, or a quiet table near the window?"',
+          'Ask: "Wonderful. Is there anything special that we can prepare for you, such as a birthday cake, a high chair, or a quiet table?"',
         expectedAnswers: ['a birthday cake', 'a high chair', 'a quiet table', 'no thank you', 'nothing'],
       },
-      position: { x: 0, y: 320 },
+      position: { x: 0, y: 160 },
     },
     {
       id: 'prepared',
@@ -47,32 +38,30 @@ export const PATHWAY: PathwayInput = {
         title: 'Confirm the wish',
         prompt: 'One {{ wish }}, with pleasure.',
       },
-      position: { x: -160, y: 480 },
+      position: { x: -160, y: 320 },
     },
     {
       id: 'plain',
       type: 'say',
       data: { title: 'Confirm the table', prompt: 'Very well. See you tomorrow at seven.' },
-      position: { x: 160, y: 480 },
+      position: { x: 160, y: 320 },
     },
     {
       id: 'canceled',
       type: 'say',
       data: { title: 'Let the table go', prompt: 'I understand. Another time, then.' },
-      position: { x: 320, y: 320 },
+      position: { x: 320, y: 160 },
     },
     {
       id: 'goodbye',
       type: 'end',
       data: { title: 'Goodbye', prompt: 'Say: "Goodbye, {{ name }}."' },
-      position: { x: 0, y: 640 },
+      position: { x: 0, y: 480 },
     },
   ],
   edges: [
-    edge('greeting', 'canceled', 'The caller has no time now.'),
-    edge('greeting', 'table', null),
-    edge('table', 'canceled', 'The caller wants to cancel the table.'),
-    edge('table', 'special', 'The caller wants to keep the table.'),
+    edge('greeting', 'canceled', 'The caller wants to cancel the table.'),
+    edge('greeting', 'special', 'The caller wants to keep the table.'),
     edge('special', 'prepared', { '!!': [{ var: 'wish' }] }),
     edge('special', 'plain', null),
     edge('prepared', 'goodbye', null),
@@ -95,8 +84,6 @@ export const CALLEE: BehaviourInput = {
   kind: 'answers',
   afterMs: 700,
   script: [
-    { do: 'listen', quietMs: 500 },
-    { do: 'say', text: 'Yes, sure.' },
     { do: 'listen', quietMs: 500 },
     { do: 'say', text: 'Yes, keep it.' },
     { do: 'cut_in', afterMs: 2000, text: 'A birthday cake, please.' },

@@ -3,8 +3,8 @@ export interface Screen {
   title(text: string): void;
   /** Something is done, or under way. */
   step(name: string, text: string): void;
-  /** One line of the call, at so many milliseconds since it was asked for. */
-  line(atMs: number, who: Who, text: string): void;
+  /** One line of the call, at so many milliseconds since it was asked for; undefined for what has no time of its own. */
+  line(atMs: number | undefined, who: Who, text: string): void;
   table(rows: readonly (readonly string[])[]): void;
   note(text: string): void;
   failure(text: string): void;
@@ -33,7 +33,7 @@ export function createScreen({ write, hasColour }: ScreenDeps): Screen {
     title: (text) => write(`\n${paint('bold', text)}\n`),
     step: (name, text) => write(`  ${paint('green', '✓')} ${name.padEnd(NAME_WIDTH)} ${text}\n`),
     line(atMs, who, text) {
-      const time = seconds(atMs).padStart(8);
+      const time = (atMs === undefined ? '' : seconds(atMs)).padStart(8);
       write(`${paint('dim', time)}  ${paint(COLOUR_OF[who], who.padEnd(7))} ${text}\n`);
     },
     table(rows) {

@@ -5,6 +5,8 @@ import type { Screen } from './screen.ts';
 export interface TalkLines {
   /** The callee begins to say this. */
   said(text: string): void;
+  /** The callee begins to hear the agent; its words follow when they are kept. */
+  hears(): void;
   /** The talk as the service has kept it so far. */
   kept(messages: readonly HistoryMessage[]): void;
 }
@@ -15,6 +17,7 @@ const HOLD_MS = 8000;
 export function createTalkLines(screen: Pick<Screen, 'line'>, elapsedMs: () => number): TalkLines {
   /** What was said before the words before it were kept, as by who cuts in. */
   const held: { readonly text: string; readonly atMs: number }[] = [];
+  let agentBeganMs: number | undefined;
   let shown = 0;
   let said = 0;
   let heard = 0;
@@ -31,25 +34,32 @@ export function createTalkLines(screen: Pick<Screen, 'line'>, elapsedMs: () => n
       held.push({ text, atMs: elapsedMs() });
       release();
     },
+    hears() {
+      agentBeganMs ??= elapsedMs();
+    },
     kept(messages) {
-      for (const { role, content, latencyMs, interrupted } of messages.slice(shown)) {
-        shown += 1;
-        if (role === 'tool' || content === null) continue;
-        if (role === 'user') {
-          // Whoever is heard has spoken.
-          release();
+      const news = messages.slice(shown);
+      shown = messages.length;
+      for (const message of news) {
+        if (message.role === 'tool' || message.content === null) continue;
+        if (message.role === 'user') {
+          screen.line(undefined, 'heard', `“${oneLine(message.content)}”`);
           heard += 1;
-          screen.line(elapsedMs(), 'heard', `“${oneLine(content)}”`);
-          continue;
+        } else {
+          screen.line(agentBeganMs ?? elapsedMs(), 'agent', `${oneLine(message.content)}${noteOf(message)}`);
+          agentBeganMs = undefined;
         }
-        const notes = [
-          ...(latencyMs === undefined ? [] : [`after ${Math.round(latencyMs)} ms`]),
-          ...(interrupted ? ['cut short by the callee'] : []),
-        ];
-        const note = notes.length > 0 ? `  (${notes.join(', ')})` : '';
-        screen.line(elapsedMs(), 'agent', `${oneLine(content)}${note}`);
       }
+      // Only now: words are kept together with their answer, and whoever cut into that stands below it.
       release();
     },
   };
+}
+
+function noteOf({ latencyMs, interrupted }: HistoryMessage): string {
+  const notes = [
+    ...(latencyMs === undefined ? [] : [`after ${Math.round(latencyMs)} ms`]),
+    ...(interrupted ? ['cut short by the callee'] : []),
+  ];
+  return notes.length > 0 ? `  (${notes.join(', ')})` : '';
 }

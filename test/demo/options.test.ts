@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { readOptions } from '../../src/demo/options.ts';
+
+const trunk = ['--trunk-host', 'sip.example.com', '--from', '0223456789'];
+
+test('nothing said is the simulated call on offline models', () => {
+  expect(readOptions([], {})).toEqual({ useOpenAi: false, call: undefined, keep: false, stay: false });
+  expect(readOptions(['--help'], {})).toBeUndefined();
+});
+
+test('a real call takes its trunk from the command line, and from the environment', () => {
+  const toNumber = '+886912345678';
+  const plain = { host: 'sip.example.com', port: 5060, transport: 'udp', register: false };
+  expect(readOptions(['--call', '0912345678', ...trunk], {})?.call).toEqual({
+    toNumber,
+    fromNumber: '+886223456789',
+    trunk: plain,
+  });
+  const environment = {
+    DEMO_TRUNK_HOST: 'sip.example.com',
+    DEMO_TRUNK_TRANSPORT: 'tls',
+    DEMO_TRUNK_USERNAME: 'luna',
+    DEMO_TRUNK_PASSWORD: 'secret',
+    DEMO_FROM_NUMBER: '+886223456789',
+  };
+  expect(readOptions(['--call', toNumber, '--trunk-register'], environment)?.call?.trunk).toEqual({
+    ...plain,
+    port: 5061,
+    transport: 'tls',
+    username: 'luna',
+    password: 'secret',
+    register: true,
+  });
+  expect(readOptions(['--call', toNumber, '--trunk-port', '5070'], environment)?.call?.trunk.port).toBe(5070);
+});
+
+test('--openai takes a key, or an address', () => {
+  expect(readOptions(['--openai'], { OPENAI_API_KEY: 'sk' })?.useOpenAi).toBe(true);
+  expect(readOptions(['--openai'], { OPENAI_BASE_URL: 'http://127.0.0.1:1' })?.useOpenAi).toBe(true);
+});
+
+test.each<[string[], string]>([
+  [['--openai'], 'OPENAI_API_KEY'],
+  [['--louder'], '--louder'],
+  [['0912345678'], '0912345678'],
+  [['--call', '0912345678'], '--trunk-host'],
+  [['--call', 'Ada', ...trunk], '--call needs a number'],
+  [['--call', '0912345678', '--trunk-host', 'sip.example.com'], '--from needs a number'],
+  [['--call', '0912345678', ...trunk, '--trunk-port', '0'], '--trunk-port'],
+  [['--call', '0912345678', ...trunk, '--trunk-port', 'x'], '--trunk-port'],
+  [['--call', '0912345678', ...trunk, '--trunk-transport', 'sctp'], '--trunk-transport'],
+  [['--call', '0912345678', ...trunk, '--trunk-register'], '--trunk-username'],
+  [['--call', '0912345678', ...trunk, '--trunk-password', 'p'], '--trunk-username'],
+])('%j is refused, and %s named', (args, named) => {
+  expect(() => readOptions(args, { OPENAI_API_KEY: ' ' })).toThrow(named);
+});

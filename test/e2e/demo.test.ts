@@ -1,0 +1,115 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { parseWav, pickChannel } from '../../src/media/wav/wav.ts';
+import { startChild } from '../support/child.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Of a machine that does much else. */
+const TIMEOUT = 300_000;
+
+/** Runs it as `npm run demo` does. */
+async function demo(args: string[], env: Record<string, string> = {}) {
+  const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, ...own } = process.env;
+  const child = await startChild(process.execPath, [join(ROOT, 'scripts/run.mjs'), 'demo', ...args], {
+    cwd: ROOT,
+    env: { ...own, ...env },
+  });
+  const { code } = await child.ended;
+  return { code, text: child.lines.join('\n') };
+}
+
+const loudness = (samples: Int16Array) =>
+  Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+
+describe('npm run demo', () => {
+  test('is a whole call, with its webhooks, its recording and its transcript', {
+    timeout: TIMEOUT,
+  }, async () => {
+    const { code, text } = await demo([]);
+    const recording = /✓ recording +(\/\S+)/.exec(text)?.[1] ?? '';
+    const folder = dirname(recording);
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    expect({ code, text }).toMatchObject({ code: 0 });
+
+    // What each said, what was heard of it, and what was cut short, in this order.
+    const order = [
+      /\+886223456789 calls \+886912345678/,
+      /ringing/,
+      /answered/,
+      /agent +Hello Ada, this is Luna\. Would you like to keep your table for two, tomorrow at seven\? {2}\(after \d+ ms\)/,
+      /callee +Yes, keep it\./,
+      /heard +“(?:uh |um )?yes keep it/,
+      /agent +Wonderful\. .*cut short by the callee\)/,
+      /callee +A birthday cake, please\./,
+      /heard +“(?:uh |um )?a birthday cake/,
+      /agent +One birthday cake, with pleasure\. Goodbye, Ada\. {2}\(after \d+ ms\)/,
+      /completed, agent hangup/,
+      /✓ session\.ended +signature verified/,
+      /✓ call\.ended +signature verified/,
+      /✓ recording\.ready +signature verified/,
+      /✓ session\.finalized +signature verified/,
+      /answer to +total +jitter buffer/,
+      /PCMU: \d+ packets received/,
+      /✓ transcript/,
+      /✓ recording +\//,
+      /http:\/\/127\.0\.0\.1:\d+\/docs/,
+      /Done\./,
+    ];
+    let from = 0;
+    for (const line of order) {
+      const found = text.slice(from).search(line);
+      expect({ line, found, text }).not.toMatchObject({ found: -1 });
+      from += found;
+    }
+    // It is no terminal.
+    expect(text).not.toContain('\u001b');
+
+    const wav = parseWav(readFileSync(recording));
+    expect([wav.channels, wav.sampleRateHz]).toEqual([2, 8000]);
+    for (const channel of [0, 1]) expect(loudness(pickChannel(wav, channel))).toBeGreaterThan(300);
+    expect(readFileSync(join(folder, 'transcript.txt'), 'utf8')).toContain('Agent   One birthday cake');
+    expect([existsSync(join(folder, 'data')), existsSync(join(folder, 'callway.log'))]).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  test.each<[string[], RegExp]>([
+    [['--openai'], /OPENAI_API_KEY/],
+    [['--call', '0912345678'], /--trunk-host/],
+    [['--faster'], /Unknown option '--faster'[\s\S]*--stay/],
+  ])('%j alone is refused in one line', { timeout: TIMEOUT }, async (args, message) => {
+    const { code, text } = await demo(args);
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringMatching(message) });
+    expect(text).not.toMatch(/^ +at /m);
+  });
+
+  test('a call that cannot come about ends with why, and with exit code 1', {
+    timeout: TIMEOUT,
+  }, async () => {
+    const args = [
+      '--call',
+      '0912345678',
+      '--from',
+      '0223456789',
+      '--trunk-host',
+      '127.0.0.1',
+      '--trunk-port',
+      '9',
+    ];
+    const { code, text } = await demo(args);
+    const folder = dirname(/log: (\S+)/.exec(text)?.[1] ?? '');
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    expect({ code, text }).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(/did not come about: failed, unreachable/),
+    });
+    expect([existsSync(join(folder, 'data')), existsSync(join(folder, 'callway.log'))]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
