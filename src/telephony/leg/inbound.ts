@@ -114,6 +114,7 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
     selfUri: identityUri(trunk, call.toNumber),
     state: { kind: 'confirming' },
     trace: call.trace,
+    isHeldBack: true,
     steps: lateOffer(sdp, answered !== undefined, (agreement) => core.audio.apply(agreement)),
   });
   core.audio.set(session, sdp);
@@ -131,6 +132,8 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
     const message = 'The call could not be answered; the caller may have hung up';
     throw new CallwayError('unavailable', 'call_not_answered', message, { cause: error });
   }
+  // The ACK, and a hasty BYE, may be here already: behind the promises through which the leg reaches who listens to it.
+  setImmediate(core.release);
   return core.leg;
 }
 

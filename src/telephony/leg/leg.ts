@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import { createEmitter } from '../../base/emitter.ts';
+import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import type { CallLeg, HangupReason, LegEnd, LegEvents } from '../../calls/callLeg.ts';
 import type { Trunk } from '../../calls/trunk.ts';
@@ -49,6 +49,8 @@ export interface LegOptions {
   readonly state: LegState;
   readonly trace: CallTrace;
   readonly steps: LegSteps;
+  /** Keeps what is to be announced until `release`, for a leg that reaches its owner through promises. */
+  readonly isHeldBack?: boolean;
 }
 
 /** A leg, and what its owner in this room does with it. */
@@ -56,6 +58,8 @@ export interface LegCore {
   readonly leg: CallLeg;
   readonly audio: LegAudio;
   dispatch(event: LegEvent): void;
+  /** Announces what was held back, and all that follows at once. */
+  release(): void;
 }
 
 /** The call is over for us when the peer has not answered BYE by then; the SIP server goes on asking it. */
@@ -71,9 +75,14 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
   const { control, clock, onError } = deps;
   const { trunk, steps } = options;
   const events = createEmitter<LegEvents>((error, name) => onError(error, `a listener to ${name} threw`));
+  let heldBack: (() => void)[] | undefined = options.isHeldBack ? [] : undefined;
+  const announce: Emitter<LegEvents>['emit'] = (name, value) => {
+    if (heldBack) heldBack.push(() => events.emit(name, value));
+    else events.emit(name, value);
+  };
   const timers = new Set<Timer>();
   const after = (delayMs: number, callback: () => void) => timers.add(clock.setTimer(callback, delayMs));
-  const audio = createLegAudio((isHeld) => events.emit('held', { isHeld }), onError);
+  const audio = createLegAudio((isHeld) => announce('held', { isHeld }), onError);
   let { state } = options;
   let announceDone: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
@@ -91,7 +100,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
   const peer = createPeerRequests({
     sdp: () => audio.sdp,
     apply: audio.apply,
-    announce: events.emit,
+    announce,
     dispatch: (event) => dispatch(event),
     isUp,
     onAcknowledged: (body) => {
@@ -132,7 +141,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     steps.onEnd?.();
     options.trace.end();
     announceDone();
-    events.emit('ended', result);
+    announce('ended', result);
     audio.close();
   };
   const run = (effect: LegEffect): void => {
@@ -141,8 +150,8 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     else if (effect.kind === 'connect') connect();
     else if (effect.kind === 'bye') bye(effect.reason);
     else if (effect.kind === 'announceRinging') {
-      events.emit('ringing', { hasEarlyMedia: effect.hasEarlyMedia });
-    } else if (effect.kind === 'announceAnswered') events.emit('answered', { atMs: clock.now() });
+      announce('ringing', { hasEarlyMedia: effect.hasEarlyMedia });
+    } else if (effect.kind === 'announceAnswered') announce('answered', { atMs: clock.now() });
     else end(effect.end);
   };
   const dispatch = (event: LegEvent): void => {
@@ -174,7 +183,12 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
       after(TRANSFERRED_WAIT_MS, () => dispatch({ kind: 'hangup', reason: NORMAL }));
     },
   };
-  return { leg, audio, dispatch };
+  const release = () => {
+    const due = heldBack ?? [];
+    heldBack = undefined;
+    for (const tell of due) tell();
+  };
+  return { leg, audio, dispatch, release };
 }
 
 /** When the SIP server was away, it and the peer are asked whether they still know the call. */
