@@ -16,7 +16,7 @@ export const PATHWAY: PathwayInput = {
         title: 'Ask about the table',
         prompt:
           'Say: "Hello {{ name }}, this is Luna. Would you like to keep your table for two, tomorrow at seven?"',
-        expectedAnswers: ['yes', 'yes keep it', 'no', 'no cancel it'],
+        expectedAnswers: ['yes keep it', 'no cancel it'],
       },
       position: { x: 0, y: 0 },
     },
@@ -60,8 +60,8 @@ export const PATHWAY: PathwayInput = {
     },
   ],
   edges: [
-    edge('greeting', 'canceled', 'The caller wants to cancel the table.'),
-    edge('greeting', 'special', 'The caller wants to keep the table.'),
+    edge('greeting', 'canceled', 'The caller says no, or wants to cancel the table.'),
+    edge('greeting', 'special', 'The caller says yes, or wants to keep the table.'),
     edge('special', 'prepared', { '!!': [{ var: 'wish' }] }),
     edge('special', 'plain', null),
     edge('prepared', 'goodbye', null),

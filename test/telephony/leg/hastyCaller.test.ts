@@ -1,0 +1,82 @@
+import { expect, test, vi } from 'vitest';
+import type { IncomingRequest } from '../../../src/telephony/control/incoming.ts';
+import { offerCall } from '../../../src/telephony/leg/inbound.ts';
+import { readSipText } from '../../../src/telephony/sip/message.ts';
+import { SDP } from '../../sip/support/phone.ts';
+import { createFakeControl } from '../../support/fakeControl.ts';
+import { createFakeMedia } from '../../support/fakeMedia.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { trunkOf, watchLeg } from '../../support/telephonyRig.ts';
+
+const HEADERS = [
+  'Via: SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK-1',
+  'From: <sip:0912345678@192.0.2.1>;tag=caller',
+  'To: <sip:0223456789@192.0.2.9>',
+  'Call-ID: hasty',
+];
+
+/** A request of the caller; its answers go out at once. */
+function request(method: string, respond: () => Promise<void> = async () => undefined): IncomingRequest {
+  const text = readSipText(
+    [
+      `${method} sip:0223456789@192.0.2.9 SIP/2.0`,
+      ...HEADERS,
+      `CSeq: 1 ${method}`,
+      '',
+      method === 'INVITE' ? SDP : '',
+    ].join('\r\n'),
+  );
+  return {
+    method,
+    uri: 'sip:0223456789@192.0.2.9',
+    text,
+    dialogId: 'hasty',
+    isNew: method === 'INVITE',
+    isFromServer: false,
+    source: { address: '192.0.2.1', port: 5060, transport: 'udp' },
+    respond: async () => {
+      await respond();
+      return readSipText('');
+    },
+    onCancel: () => undefined,
+  };
+}
+
+/** All that a promise could have led to by now. */
+const settled = async () => {
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+};
+
+test('a leg whose ACK and BYE come together with the word that its 200 went out announces both', async () => {
+  let toDialog: (request: IncomingRequest) => void = () => undefined;
+  const control = {
+    ...createFakeControl(),
+    ownDialog: (_id: string, onRequest: typeof toDialog) => {
+      toDialog = onRequest;
+      return () => undefined;
+    },
+  };
+  const trace = { add: () => undefined, assign: () => undefined, end: () => undefined };
+  const deps = {
+    control,
+    clock: createSimulatedClock(),
+    makeToken: () => 'f00',
+    makeCallId: () => 'unused',
+    onError: vi.fn(),
+    media: createFakeMedia(),
+    traceCall: () => trace,
+    mediaTimeoutMs: 0,
+    showsTrying: true,
+  };
+  const hasty = request('INVITE', async () => {
+    toDialog(request('ACK'));
+    await settled();
+    toDialog(request('BYE'));
+    await settled();
+  });
+  const leg = await offerCall(deps, trunkOf({ host: '192.0.2.1' }), hasty, trace).answer('call-1');
+  const { events, ended } = watchLeg(leg);
+  expect(await ended).toMatchObject({ outcome: 'remote_hangup' });
+  expect(events).toEqual(['answered', 'ended']);
+  expect(deps.onError).not.toHaveBeenCalled();
+});
