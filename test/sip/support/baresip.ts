@@ -1,30 +1,51 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeTempDir } from '../../support/tempDir.ts';
 import { type Program, startProgram } from './program.ts';
 import { freePort, untilBound } from './sipp.ts';
 
 /** A software phone that answers by itself, and does what it is told. */
 export interface Baresip extends Program {
   readonly uri: string;
+  readonly port: number;
+  /** What it heard in its last call, as a WAV file; written to its end once the call is over. */
+  recorded(): Promise<Uint8Array>;
   dial(uri: string): Promise<void>;
   hangUp(): Promise<void>;
 }
 
-const CONFIG = (port: number, controlPort: number) => `
+export interface BaresipOptions {
+  /** As its accounts have it. */
+  readonly codec?: 'PCMU/8000/1' | 'PCMA/8000/1' | 'G722/16000/1' | 'opus/48000/2';
+  /** Whom it takes calls for. */
+  readonly user?: string;
+  readonly isEncrypted?: boolean;
+  /** A WAV file at its codec's rate, with whose end the call ends; by default it plays nothing. */
+  readonly plays?: Uint8Array;
+}
+
+const CONFIG = (port: number, controlPort: number, options: BaresipOptions, folder: string) => `
 poll_method epoll
 sip_listen 127.0.0.1:${port}
 call_max_calls 4
-audio_source aubridge,bridge
+audio_source ${options.plays ? `aufile,${folder}/plays.wav` : 'aubridge,bridge'}
 audio_player aubridge,bridge
 audio_alert aubridge,alert
-ausrc_srate 8000
-auplay_srate 8000
-ausrc_channels 1
-auplay_channels 1
+ausrc_srate ${rateOf(options)}
+auplay_srate ${rateOf(options)}
+ausrc_channels ${channelsOf(options)}
+auplay_channels ${channelsOf(options)}
 net_interface 127.0.0.1
 module_path /usr/lib/baresip/modules
 module g711.so
+module g722.so
+module opus.so
+module srtp.so
 module aubridge.so
+module aufile.so
+module sndfile.so
 module_tmp uuid.so
 module_tmp account.so
 module_app menu.so
@@ -32,18 +53,45 @@ module_app ctrl_tcp.so
 ctrl_tcp_listen 127.0.0.1:${controlPort}
 `;
 
+const codecOf = ({ codec = 'PCMU/8000/1' }: BaresipOptions) => codec;
+const rateOf = (options: BaresipOptions) => codecOf(options).split('/')[1];
+const channelsOf = (options: BaresipOptions) => codecOf(options).split('/')[2];
+
+/** It takes the port above its own as well, which may be somebody's. */
+const START_ATTEMPTS = 3;
+
 /** Starts a baresip on ports of its own. */
-export async function startBaresip(): Promise<Baresip> {
+export async function startBaresip(options: BaresipOptions = {}): Promise<Baresip> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnFreePorts(options);
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startOnFreePorts(options: BaresipOptions): Promise<Baresip> {
   const [port, controlPort] = [await freePort(), await freePort()];
-  const account = `<sip:bob@127.0.0.1:${port}>;regint=0;answermode=auto;audio_codecs=PCMU/8000/1\n`;
-  const files = { config: CONFIG(port, controlPort), accounts: account, contacts: '' };
-  const program = await startProgram('baresip', files, (folder) => ['-f', folder]);
+  const sounds = makeTempDir();
+  const { user = 'bob' } = options;
+  // Where it writes what it hears.
+  let home = '';
+  if (options.plays) await writeFile(join(sounds.path, 'plays.wav'), options.plays);
+  const security = options.isEncrypted ? ';mediaenc=srtp-mand' : '';
+  const account = `<sip:${user}@127.0.0.1:${port}>;regint=0;answermode=auto;audio_codecs=${codecOf(options)}${security}\n`;
+  const files = { config: CONFIG(port, controlPort, options, sounds.path), accounts: account, contacts: '' };
+  const program = await startProgram('baresip', files, (folder) => {
+    home = folder;
+    return ['-f', folder];
+  });
   let socket: Socket;
   try {
     await untilBound(port);
     socket = await connected(controlPort);
   } catch (error) {
     await program.close();
+    sounds.remove();
     throw new Error(`baresip did not start: ${program.output}`, { cause: error });
   }
   const command = async (name: string, params = '') => {
@@ -54,7 +102,16 @@ export async function startBaresip(): Promise<Baresip> {
   };
   return {
     pid: program.pid,
-    uri: `sip:bob@127.0.0.1:${port}`,
+    uri: `sip:${user}@127.0.0.1:${port}`,
+    port,
+    async recorded() {
+      const name = (await readdir(home))
+        .filter((file) => file.endsWith('-dec.wav'))
+        .sort()
+        .at(-1);
+      if (name === undefined) throw new Error(`baresip has recorded nothing: ${program.output}`);
+      return await readFile(join(home, name));
+    },
     get output() {
       return program.output;
     },
@@ -63,6 +120,7 @@ export async function startBaresip(): Promise<Baresip> {
     async close() {
       socket.destroy();
       await program.close();
+      sounds.remove();
     },
   };
 }

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Kamailio, startKamailio } from '../../sip/support/kamailio.ts';
+import { freePort } from '../../sip/support/sipp.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, SLOW } from './support/line.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation();
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+const DIGITS = '886900000123';
+
+let carrier: Kamailio;
+beforeAll(async () => {
+  if (!skip) carrier = await startKamailio('carrier');
+});
+afterAll(() => carrier?.close());
+
+const healthOf = async (line: Line) => (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
+
+describe.skipIf(skip)('a trunk', { timeout: TIMEOUT }, () => {
+  test('registers, takes a call that comes over its registrar, and is gone from there when it is inactive', async () => {
+    const trunk = {
+      port: carrier.port,
+      password: 'secret',
+      realm: 'carrier.test',
+      optionsIntervalSeconds: 1,
+    };
+    const callee = await installation().makeLine({
+      trunks: [{ ...trunk, register: true, username: DIGITS }],
+      number: { number: `+${DIGITS}`, inboundEnabled: true },
+    });
+    await vi.waitFor(
+      async () =>
+        expect(await healthOf(callee)).toMatchObject({ reachable: true, registered: true, error: null }),
+      SLOW,
+    );
+    expect((await healthOf(callee)).lastOptionsMs).toBeGreaterThanOrEqual(0);
+
+    const caller = await installation().makeLine({
+      trunks: [{ ...trunk, username: 'alice', numberFormat: 'e164_without_plus' }],
+    });
+    const outbound = await caller.call({ toNumber: `+${DIGITS}` });
+    await caller.until(outbound, 'in_progress');
+    const inbound = await vi.waitFor(async () => {
+      const [call] = (await callee.api('GET', '/calls?direction=inbound')).body.data;
+      expect(call).toMatchObject({ status: 'in_progress', toNumber: `+${DIGITS}` });
+      return call;
+    }, SLOW);
+    await callee.api('POST', `/calls/${inbound.id}/hangup`);
+    expect(await caller.over(outbound)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    await callee.over({ callId: inbound.id, sessionId: inbound.sessionId });
+
+    await callee.api('PATCH', `/trunks/${callee.trunkIds[0]}`, { status: 'inactive' });
+    await vi.waitFor(async () => expect((await healthOf(callee)).registered).not.toBe(true), SLOW);
+    const again = await caller.over(await caller.call({ toNumber: `+${DIGITS}` }));
+    expect([again.status, again.endReason, again.sip?.code]).toEqual(['failed', 'invalid_number', 404]);
+  });
+
+  test('with a wrong password shows why it is not registered', async () => {
+    const line = await installation().makeLine({
+      trunks: [
+        { port: carrier.port, register: true, username: 'bob', password: 'wrong', realm: 'carrier.test' },
+      ],
+    });
+    await vi.waitFor(async () => {
+      const { registered, error } = await healthOf(line);
+      expect([registered, error]).toEqual([false, expect.stringContaining('401')]);
+    }, SLOW);
+  });
+
+  test('whose host says nothing is not reachable', async () => {
+    const line = await installation().makeLine({
+      trunks: [{ port: await freePort(), optionsIntervalSeconds: 1 }],
+    });
+    await vi.waitFor(async () => expect((await healthOf(line)).reachable).toBe(false), SLOW);
+  });
+});
