@@ -27,8 +27,8 @@ test('Callway commands the SIP server at its port, with the secret that both hav
   const url = service('callway').environment.DRACHTIO_URL?.replace(/\$\{[^}]*\}/, 'secret');
   expect(loadConfig({ DRACHTIO_URL: url }).DRACHTIO_URL).toBe('drachtio://:secret@drachtio:9022');
   expect(read('drachtio/drachtio.conf.xml')).toMatch(/<admin port="9022">0\.0\.0\.0<\/admin>/);
-  const [, , command = ''] = service('drachtio').command;
-  expect(command).toMatch(/^exec drachtio .*--secret "\$\$DRACHTIO_SECRET"/);
+  // What stands in a command is seen by every process of the machine.
+  expect(service('drachtio').command.join(' ')).not.toContain('SECRET');
   expect(service('drachtio').environment.DRACHTIO_SECRET).toMatch(/^\$\{DRACHTIO_SECRET:\?/);
 });
 
