@@ -11,6 +11,7 @@ export const ENTRIES = {
   'src/cli/main': 'src/cli/main.ts',
   'sip/main': 'sip/main.ts',
   'src/mediaThread': 'src/gateway/mediaThread.ts',
+  'src/simulatorThread': 'src/gateway/simulatorThread.ts',
   'src/fliteWorker': 'src/models/local/fliteWorker.ts',
   'src/embedderThread': 'src/models/local/embedderThread.ts',
   'src/parseThread': 'src/knowledge/ingest/parseThread.ts',
