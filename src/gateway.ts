@@ -18,7 +18,7 @@ import { buildCalls } from './gateway/calls.ts';
 import { buildConversations, buildModels } from './gateway/conversation.ts';
 import { buildKnowledge } from './gateway/knowledge.ts';
 import { buildLifecycle } from './gateway/lifecycle.ts';
-import { buildMedia, buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './gateway/media.ts';
+import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './gateway/media.ts';
 import { buildMetrics } from './gateway/metrics.ts';
 import { addressOf } from './gateway/nodeAddress.ts';
 import { openObjectStore } from './gateway/objectStore.ts';
