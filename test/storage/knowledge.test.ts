@@ -328,7 +328,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
 
       test('does not hold against a chunk what is no word of a script without spaces', async () => {
         await addTexts(knowledgebase, ['退款', '保固']);
-        expect((await shares('怎麼退款'))['退款']).toBeCloseTo(1, 5);
+        expect((await shares('怎麼退款')).退款).toBeCloseTo(1, 5);
         expect(await shares('怎麼')).toEqual({});
       });
 
