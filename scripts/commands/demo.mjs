@@ -21,7 +21,7 @@ export async function run(args) {
     });
   }
   const main = await freshBuild();
-  const demo = main && join(root, 'dist', 'src', 'demo', 'main.js');
+  const demo = main && join(root, 'dist', 'src', 'demo.js');
   const program = demo ? [demo] : ['--import', 'tsx', join(root, 'src', 'demo', 'main.ts')];
   endAs(await runAttached(process.execPath, [...program, ...args]));
 }

@@ -9,6 +9,7 @@ import { root } from './paths.mjs';
 export const ENTRIES = {
   'src/main': 'src/main.ts',
   'src/cli/main': 'src/cli/main.ts',
+  'src/demo': 'src/demo/main.ts',
   'sip/main': 'sip/main.ts',
   'src/mediaThread': 'src/gateway/mediaThread.ts',
   'src/simulatorThread': 'src/gateway/simulatorThread.ts',

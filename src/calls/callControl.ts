@@ -9,6 +9,8 @@ import type { CallStore } from './stores.ts';
 
 /** A BYE and its answer take no longer on a line that works. */
 const HANGUP_WAIT_MS = 5_000;
+/** A node looks for a trunk for some milliseconds; a busy database makes it more. */
+const PLACING_WAIT_MS = 2_000;
 const POLL_MS = 50;
 /** Nothing that could begin another header. @see RFC 3261 section 19.1 */
 const SIP_URI = /^sips?:[^\s<>"]{1,250}$/i;
@@ -61,8 +63,19 @@ export function createCallControl(deps: CallControlDeps): CallControl {
       await bus
         .publish({ kind: 'hangup', callId })
         .catch((error: unknown) => onError(error, 'a call’s node was not told to hang up'));
+      // A node that is just looking for a trunk lets it go within moments.
+      if (asked.status === 'queued') return await untilBegunOrOver(asked);
     }
     return asked;
+  };
+  const untilBegunOrOver = async (asked: Call): Promise<Call> => {
+    const untilMs = clock.monotonicMs() + PLACING_WAIT_MS;
+    let call: Call | undefined = asked;
+    while (call?.status === 'queued' && clock.monotonicMs() < untilMs) {
+      await delay(POLL_MS, { keepAlive: true });
+      call = await calls.find(asked.projectId, asked.id);
+    }
+    return call ?? asked;
   };
 
   return {

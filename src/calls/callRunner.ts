@@ -102,10 +102,11 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
       recordingPath: deps.recordingPath,
       onError: report(call),
       save: (change, event) =>
-        writes.add(
-          () => deps.calls.update(call.id, deps.nodeId, change, event),
-          'a change of a call waits to be kept',
-        ),
+        writes.add(async () => {
+          const kept = await deps.calls.update(call.id, deps.nodeId, change, event);
+          // Its end was asked for before this node was known to carry it.
+          if (kept?.hangupRequested) one.hangUp('api_hangup');
+        }, 'a change of a call waits to be kept'),
       note: (event) =>
         writes.add(() => deps.addEvents(call.instanceId, [event]), 'an event of a call waits to be kept'),
       async dialNext() {

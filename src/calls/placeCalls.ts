@@ -11,7 +11,7 @@ import type { Trunk } from './trunk.ts';
 
 export interface PlaceCallsDeps {
   readonly nodeId: string;
-  readonly calls: Pick<CallStore, 'claim' | 'unclaim'>;
+  readonly calls: Pick<CallStore, 'claim' | 'unclaim' | 'find'>;
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly health: Pick<TrunkHealthBoard, 'read'>;
@@ -35,10 +35,15 @@ const NODE_FULL: JobResult = { again: true, afterMs: 500 };
  */
 export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Promise<JobResult> {
   const now = () => new Date(deps.clock.now()).toISOString();
+  const cancel = async (call: Call): Promise<JobResult> => {
+    await deps.finish(call, { status: 'canceled', endReason: 'api_hangup', endedAt: now() });
+    return DONE;
+  };
   const place = async (callId: string): Promise<JobResult | 'placed'> => {
     const call = await deps.calls.claim(callId, deps.nodeId, now());
     // It was canceled, or another node has it.
     if (!call) return DONE;
+    if (call.hangupRequested) return await cancel(call);
     try {
       const route = await routeFor(deps, call);
       if (route.length === 0) {
@@ -47,6 +52,9 @@ export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Prom
       }
       const taken = await takeFirst(deps, call, route);
       if ('waitMs' in taken) {
+        // Who asked for its end while this node looked for a trunk waits for it.
+        const meanwhile = await deps.calls.find(call.projectId, callId);
+        if (meanwhile?.hangupRequested) return await cancel(call);
         await deps.calls.unclaim(callId, deps.nodeId);
         return { again: true, afterMs: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, taken.waitMs)) };
       }

@@ -31,6 +31,7 @@ describe('a full node', () => {
           return undefined;
         },
         unclaim: unused,
+        find: unused,
       },
       phoneNumbers: { findByNumber: unused },
       trunks: { activeOf: unused },
@@ -55,7 +56,7 @@ describe('a full node', () => {
     const placer = (findByNumber: () => Promise<undefined>) =>
       createCallPlacer({
         nodeId: 'node',
-        calls: { claim: async (id) => makeCall({ id }), unclaim: async () => undefined },
+        calls: { claim: async (id) => makeCall({ id }), unclaim: async () => undefined, find: unused },
         phoneNumbers: { findByNumber },
         trunks: { activeOf: unused },
         health: { read: unused },

@@ -191,7 +191,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     const statuses = history.events.flatMap(({ type, data }: { type: string; data: { status: string } }) =>
       type === 'call_status' ? [data.status] : [],
     );
-    expect(statuses).toEqual(['queued', 'dialing', 'ringing', 'in_progress', 'completed']);
+    expect(statuses).toEqual(['dialing', 'ringing', 'in_progress', 'completed']);
   });
 
   test.each([
