@@ -32,7 +32,7 @@ test('every thread that the code starts is built under the name by which it is s
       ),
   );
 
-  const threads = Object.entries(ENTRIES).filter(([place]) => !place.endsWith('/main'));
+  const threads = Object.entries(ENTRIES).filter(([, source]) => !source.endsWith('/main.ts'));
   expect(started.sort()).toEqual(threads.sort());
 });
 

@@ -54,18 +54,24 @@ export function watchHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
     // What our own SIP server lacks is not the trunk's fault.
     if (!control.isUp) return;
     sequence += 1;
-    const current = sequence;
     const startMs = clock.monotonicMs();
+    // What comes of a check counts once: an answer, a failure, or the end of our patience.
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+      patience.cancel();
+    };
     const miss = (error: string) => {
-      limit?.cancel();
-      if (current !== sequence || isStopped) return;
+      if (isSettled || isStopped) return;
+      settle();
       misses += 1;
       const isReachable = misses >= MISSES_TO_UNREACHABLE ? false : state.isReachable;
       tell({ isReachable, error });
     };
-    limit = clock.setTimer(() => miss('OPTIONS was not answered in time'), patienceMs);
+    const patience = clock.setTimer(() => miss('OPTIONS was not answered in time'), patienceMs);
+    limit = patience;
     const headers = {
-      'Call-ID': `${callId}-${current}`,
+      'Call-ID': `${callId}-${sequence}`,
       From: `<${identityUri(trunk, user)}>;tag=${deps.makeToken()}`,
       To: `<${trunkUri(trunk)}>`,
       Contact: `<${contactUri(trunk, user)}>`,
@@ -78,11 +84,10 @@ export function watchHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
         {
           onResponse({ status, isFromPeer }) {
             if (!isFromPeer) {
-              // What came of an earlier check that was counted already tells nothing new.
               if (status >= 200) miss('the host cannot be reached');
               return;
             }
-            limit?.cancel();
+            settle();
             misses = 0;
             tell({
               isReachable: true,
@@ -90,7 +95,7 @@ export function watchHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
               error: null,
             });
           },
-          onLost: () => limit?.cancel(),
+          onLost: settle,
         },
       )
       .catch((error: unknown) => miss(error instanceof Error ? error.message : String(error)));
