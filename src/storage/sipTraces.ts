@@ -34,7 +34,7 @@ export function sipTraceStore(database: Queryable): SipTraceStore {
       const rows = await database.query<Row>(
         `SELECT sip_trace.at, sip_trace.direction, transport, remote, text
          FROM sip_trace JOIN calls ON calls.id = call_id
-         WHERE project_id = $1 AND call_id = $2 ORDER BY sip_trace.id`,
+         WHERE project_id = $1 AND call_id = $2 ORDER BY sip_trace.at, sip_trace.id`,
         [projectId, callId],
       );
       return rows.map(({ at, direction, transport, remote, text }) => ({

@@ -4,11 +4,11 @@ import { createFakeControl } from '../../support/fakeControl.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
 
-function start() {
+function start(fields: { optionsIntervalSeconds?: number } = {}) {
   const control = createFakeControl();
   const clock = createSimulatedClock();
   const states: HealthState[] = [];
-  const stop = watchHealth(trunkOf({ host: 'carrier.example' }), {
+  const stop = watchHealth(trunkOf({ host: 'carrier.example', ...fields }), {
     control,
     clock,
     random: () => 0,
@@ -43,6 +43,14 @@ test('one miss is none, two make it unreachable, and an answer makes it good aga
   expect(control.sent).toHaveLength(4);
   control.sent[3]?.answer(200);
   expect(states.at(-1)).toEqual({ isReachable: true, lastOptionsMs: 0, error: null });
+});
+
+test('a check whose time is over when the next one begins is missed all the same', () => {
+  const { control, clock, states } = start({ optionsIntervalSeconds: 1 });
+  clock.advance(1000);
+  clock.advance(1000);
+  expect(control.sent).toHaveLength(3);
+  expect(states.map(({ isReachable }) => isReachable)).toEqual([null, false]);
 });
 
 test('what the SIP server makes up is a miss, and counted once', () => {
