@@ -82,6 +82,10 @@ export function createTrunkWatchers(deps: TrunkWatchersDeps): TrunkWatchers {
   };
   const giveUp = async (id: string) => {
     await stop(id);
+    // What was seen last holds no longer, and nobody looks any more.
+    await deps.board
+      .publish(id, UNSEEN)
+      .catch((error: unknown) => onError(error, 'the health of a trunk was not published'));
     await leases
       .release(leaseOf(id))
       .catch((error: unknown) => onError(error, 'the lease of a trunk was not released'));
@@ -113,6 +117,8 @@ export function createTrunkWatchers(deps: TrunkWatchersDeps): TrunkWatchers {
     },
   };
 }
+
+const UNSEEN = { reachable: null, registered: null, lastOptionsMs: null, error: null };
 
 function isWatched({ register, optionsIntervalSeconds }: Trunk): boolean {
   return register || optionsIntervalSeconds > 0;
