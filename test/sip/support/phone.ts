@@ -36,7 +36,7 @@ export class Phone {
   }
 
   /** The next message, there or to come, whose text matches; others are passed over and kept. */
-  next(match: RegExp, timeoutMs = 3000): Promise<string> {
+  next(match: RegExp, timeoutMs = 15_000): Promise<string> {
     const at = this.#inbox.findIndex((text) => match.test(text));
     const found = at < 0 ? undefined : this.#inbox.splice(at, 1)[0];
     if (found !== undefined) return Promise.resolve(found);
