@@ -46,6 +46,8 @@ test('after a kill -9 in the middle the next start goes on, and embeds nothing t
     .toBeGreaterThan(300);
   const { embeddedCount } = await find(first.client, body.datasetId);
   await first.service.kill9();
+  // The endpoint goes on answering, and counting, what the dead process had asked for.
+  await expect.poll(() => fake.waiting).toBe(0);
   const paidBefore = new Map(fake.embedded);
 
   const second = await start();

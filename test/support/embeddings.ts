@@ -16,6 +16,8 @@ export interface FakeEmbeddings {
   readonly requests: readonly EmbeddingsRequest[];
   /** How often each text was embedded and answered. */
   readonly embedded: ReadonlyMap<string, number>;
+  /** How many requests have come and are not answered yet, whether or not anybody still waits for the answer. */
+  readonly waiting: number;
   /** Instead of the usual answer, for as many requests as there are; `undefined` leaves one alone. */
   answerWith(...answers: (FakeAnswer | undefined)[]): void;
   /** Called before each answer. */
@@ -51,9 +53,15 @@ export async function startFakeEmbeddings(
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(content ?? { error: { message: 'no' } }));
   };
+  let waiting = 0;
   const server = await serveOnLoopback(
     (request, response) => {
-      answer(request, response).catch(() => response.destroy());
+      waiting += 1;
+      answer(request, response)
+        .catch(() => response.destroy())
+        .finally(() => {
+          waiting -= 1;
+        });
     },
     options.port === undefined ? {} : { port: options.port },
   );
@@ -61,6 +69,9 @@ export async function startFakeEmbeddings(
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
     requests,
     embedded,
+    get waiting() {
+      return waiting;
+    },
     answerWith: (...answers) => void planned.push(...answers),
     close: () => server.close(),
   };
