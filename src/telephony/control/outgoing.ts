@@ -17,6 +17,8 @@ export interface OutgoingRequest {
 }
 
 export interface ResponseHandlers {
+  /** The request is on the wire; called before any answer is shown, which may come in the same moment. */
+  onSent?(sent: SentRequest): void;
   /** Each answer that the SIP server shows, the final one last. */
   onResponse(response: SipResponse): void;
   /** The connection to the SIP server broke; no answer comes any more. */
@@ -83,7 +85,9 @@ export function sendRequest(
         handlers.onResponse(readResponse(response, acknowledge, world));
       });
       if (request.method === 'CANCEL') close();
-      resolve({ text, uri: sent.uri, transactionId: sent.stackTxnId });
+      const onTheWire = { text, uri: sent.uri, transactionId: sent.stackTxnId };
+      handlers.onSent?.(onTheWire);
+      resolve(onTheWire);
     };
     const stopWatching = session.onGone((reason) => {
       isOpen = false;

@@ -1,6 +1,6 @@
 import type { SipControl } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
-import { RequestRefusedError, type SipResponse } from '../control/outgoing.ts';
+import { RequestRefusedError, type SentRequest, type SipResponse } from '../control/outgoing.ts';
 import type { Authenticator } from '../sip/digest.ts';
 
 /** What may be said inside a call that stands. */
@@ -45,6 +45,9 @@ export function createDialog({ control, id, makeAuthenticator, onRequest }: Dial
     return new Promise((resolve, reject) => {
       const attempt = (credentials: Record<string, string>) => {
         let wireUri = '';
+        const onSent = (sent: SentRequest) => {
+          wireUri = sent.uri;
+        };
         const onResponse = (response: SipResponse) => {
           if (response.status < 200) return;
           const body = parts.body ?? '';
@@ -58,12 +61,9 @@ export function createDialog({ control, id, makeAuthenticator, onRequest }: Dial
         const onLost = (reason: string) => reject(new DialogLostError(reason));
         const headers = { ...parts.headers, ...credentials };
         const outgoing = { method, dialogId: id, headers, ...(parts.body ? { body: parts.body } : {}) };
-        control.request(outgoing, { onResponse, onLost }).then(
-          (sent) => {
-            wireUri = sent.uri;
-          },
-          (error: unknown) => reject(isGone(error) ? new DialogLostError(String(error)) : error),
-        );
+        control
+          .request(outgoing, { onSent, onResponse, onLost })
+          .catch((error: unknown) => reject(isGone(error) ? new DialogLostError(String(error)) : error));
       };
       attempt({});
     });

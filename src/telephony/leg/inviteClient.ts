@@ -102,15 +102,13 @@ class InviteRun implements InviteClient {
     };
     const route = this.#route === undefined ? {} : { route: this.#route };
     const handlers = {
+      onSent: (sent: SentRequest) => this.#onSent(sent),
       onResponse: (response: SipResponse) => this.#onResponse(response),
       onLost: (reason: string) => this.#onLost(reason),
     };
     this.#control
       .request({ method: 'INVITE', uri: this.#uri, headers, body: this.#request.body, ...route }, handlers)
-      .then(
-        (sent) => this.#onSent(sent),
-        (error: unknown) => this.#onFailed(error),
-      );
+      .catch((error: unknown) => this.#onFailed(error));
   }
 
   cancel(reason: Q850Reason): void {

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+
+import type {
+  OutgoingRequest,
+  ResponseHandlers,
+  SipResponse,
+} from '../../../src/telephony/control/outgoing.ts';
+import { startInvite } from '../../../src/telephony/leg/inviteClient.ts';
+import { createAuthenticator } from '../../../src/telephony/sip/digest.ts';
+import { readSipText } from '../../../src/telephony/sip/message.ts';
+
+const URI = 'sip:+886912345678@192.0.2.1';
+
+/** A SIP server whose peer answers in the very moment in which the request is on the wire. */
+function instantServer(answers: readonly string[]) {
+  const sent: OutgoingRequest[] = [];
+  const request = (outgoing: OutgoingRequest, handlers: ResponseHandlers) => {
+    sent.push(outgoing);
+    const onTheWire = { text: readSipText(''), uri: URI, transactionId: `t${sent.length}` };
+    handlers.onSent?.(onTheWire);
+    const text = answers[sent.length - 1];
+    if (text !== undefined) handlers.onResponse(responseOf(text));
+    return Promise.resolve(onTheWire);
+  };
+  return { sent, control: { request, requestLater: () => undefined } };
+}
+
+function responseOf(raw: string): SipResponse {
+  return {
+    status: Number(raw.split(' ')[1]),
+    reason: '',
+    text: readSipText(raw),
+    isFromPeer: true,
+    source: { address: '192.0.2.1', port: 5060 },
+    acknowledge: () => undefined,
+  };
+}
+
+test('a challenge is answered that comes in the moment in which the INVITE leaves', () => {
+  const challenge =
+    'SIP/2.0 407 Proxy Authentication Required\r\nProxy-Authenticate: Digest realm="gw.test", nonce="n1"\r\n\r\n';
+  const { sent, control } = instantServer([challenge, 'SIP/2.0 200 OK\r\n\r\n']);
+  const told: string[] = [];
+  const tell = (what: string) => () => void told.push(what);
+  startInvite(
+    control,
+    { uri: URI, route: undefined, headers: {}, body: '', dialogId: 'd1', followRedirects: false },
+    createAuthenticator({ username: 'alice', password: 'wonderland', realm: null }, () => 'c1'),
+    {
+      onAnyAnswer: () => undefined,
+      onRinging: tell('ringing'),
+      onAccepted: tell('accepted'),
+      onRefused: tell('refused'),
+      onFailed: tell('failed'),
+      onLost: tell('lost'),
+    },
+  );
+  expect(told).toEqual(['accepted']);
+  expect(sent.map(({ headers }) => headers?.CSeq)).toEqual(['1 INVITE', '2 INVITE']);
+  expect(sent[1]?.headers?.['Proxy-Authorization']).toContain(`uri="${URI}"`);
+});
