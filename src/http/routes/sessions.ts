@@ -191,7 +191,7 @@ function registerEnds(app: App, deps: HttpDeps): void {
           ...about(
             'Sessions',
             'End a session',
-            'Its variables and messages are removed for good. Success is answered whether or not it was live.',
+            'Its variables and messages are removed for good, and a call that it belongs to is hung up. Success is answered whether or not it was live.',
           ),
           ...mark,
           params: projectParams,
@@ -200,8 +200,12 @@ function registerEnds(app: App, deps: HttpDeps): void {
         },
       },
       async ({ params, body }) => {
+        const { projectId } = params;
         const { session_id: sessionId } = body;
-        const wasLive = await conversations.end(params.projectId, sessionId, 'api_end');
+        const session = await conversations.find(projectId, sessionId);
+        const wasLive = await conversations.end(projectId, sessionId, 'api_end');
+        // A call cannot go on without what it talked about.
+        if (session && session.callId !== null) await deps.calls.hangUp(projectId, session.callId);
         return { success: true, sessionId, message: wasLive ? 'Session ended' : 'Session was not active' };
       },
     );

@@ -12,7 +12,7 @@ const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 describe.skipIf(skip)('a live call', { timeout: TIMEOUT }, () => {
   test.each([
     ['terminated', 'POST', '/sessions/terminate', 'api_hangup'],
-    ['ended', 'DELETE', '/sessions', 'agent_hangup'],
+    ['ended', 'DELETE', '/sessions', 'api_hangup'],
   ])('is hung up when its session is %s', async (_what, method, path, endReason) => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
