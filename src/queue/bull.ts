@@ -3,8 +3,10 @@ import type { z } from 'zod';
 
 import { createRedisClient, orUnavailable } from './redis.ts';
 
-/** A job whose holder has died goes to another after this time, or twice that. */
-const LOCK_MS = 30_000;
+/** A job's holder renews its lock twice in this time. */
+const LOCK_MS = 15_000;
+/** How often jobs are looked for whose locks have run out: those of holders that died go to others. */
+const STALLED_MS = 5_000;
 /** One of a job's holders after the other may die so often before it is given up. */
 const MAX_STALLED_COUNT = 5;
 /** How soon a job goes to another node when this one stops. */
@@ -124,7 +126,7 @@ export function openJobs(deps: JobsDeps): Jobs {
           prefix: prefixOf(kind.name),
           concurrency,
           lockDuration: LOCK_MS,
-          stalledInterval: LOCK_MS,
+          stalledInterval: STALLED_MS,
           maxStalledCount: MAX_STALLED_COUNT,
           skipVersionCheck: true,
         },

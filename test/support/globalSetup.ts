@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { freshBuild } from '../../scripts/lib/serviceBuild.mjs';
 import { createTemplate, dropTemplate, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 
@@ -10,6 +11,8 @@ declare module 'vitest' {
     postgresTemplate: string;
     /** Of a Redis server, without a database's number. */
     redisUrl: string;
+    /** The program of the service, built from the source as it is, or the source itself where it cannot be built. */
+    serviceEntry: string;
   }
 }
 
@@ -24,14 +27,16 @@ interface Shared {
  * Should this process be killed, the servers end with it.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const [postgres, redis] = await Promise.all([
+  const [postgres, redis, built] = await Promise.all([
     borrowed(process.env.TEST_DATABASE_URL) ?? startPostgres(),
     borrowed(process.env.TEST_REDIS_URL) ?? startRedis(),
+    freshBuild(),
   ]);
   const template = await createTemplate(postgres.url);
   project.provide('postgresUrl', postgres.url);
   project.provide('postgresTemplate', template);
   project.provide('redisUrl', redis.url);
+  project.provide('serviceEntry', built ?? 'src/main.ts');
   return async () => {
     await dropTemplate(postgres.url, template);
     await Promise.all([postgres.close(), redis.close()]);

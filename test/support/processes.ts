@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
 import { type Ending, startChild, waitUntilReady } from './child.ts';
 import { freePort } from './ports.ts';
 import { makeTempDir } from './tempDir.ts';
@@ -29,7 +30,7 @@ export interface ServiceProcess {
 export interface ServiceOptions {
   /** Settings beside, or instead of, those that a test run must choose by itself. */
   readonly env?: Readonly<Record<string, string>>;
-  /** What to run, a source or a built file; relative to the repository. Default: the source. */
+  /** What to run, a source or a built file; relative to the repository. Default: the build of this test run. */
   readonly entry?: string;
   /** Of an earlier process, to start again on its data; else an empty folder. */
   readonly dataDir?: string;
@@ -43,7 +44,7 @@ export interface ServiceOptions {
  * @throws When it ends before, or is not ready in time; the message has its last lines.
  */
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
-  const { env = {}, entry = 'src/main.ts', dataDir, readyTimeoutMs = READY_TIMEOUT_MS } = options;
+  const { env = {}, entry = inject('serviceEntry'), dataDir, readyTimeoutMs = READY_TIMEOUT_MS } = options;
   const ownFolder = dataDir === undefined ? makeTempDir() : undefined;
   const [port, sipPort] = await Promise.all([freePort(), freePort()]);
   const settings = {
