@@ -107,6 +107,8 @@ export interface WebhookOutbox {
     instanceId: string,
     step: (outbox: Outbox) => OutboxStep<Result>,
   ): Promise<Result | undefined>;
+  /** Gives up what `claimDue` gave, so that another node need not wait. */
+  release(instanceId: string, now: Date): Promise<void>;
   session(instanceId: string): Promise<OutboxSession | undefined>;
   /** Notes that what an event reports is known, before or after the session's end; the first time counts. */
   tell(instanceId: string, event: WebhookEventName, at: Date): Promise<void>;

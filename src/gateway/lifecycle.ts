@@ -24,6 +24,9 @@ export interface LifecycleParts {
   readonly logger: Logger;
 }
 
+/** Of what a stopping node's sessions tell; a receiver that answers at all does so within it. */
+const FINISH_MS = 5_000;
+
 /** What follows a session's end: its webhooks through the gate, its evaluation, and what is remembered of it. */
 export function buildLifecycle(parts: LifecycleParts): {
   readonly dispatcher: Dispatcher;
@@ -42,6 +45,7 @@ export function buildLifecycle(parts: LifecycleParts): {
     client,
     clock,
     makeId,
+    finishMs: FINISH_MS,
     async callReport(projectId, callId) {
       const call = await stores.calls.find(projectId, callId);
       return call && callReport(call, recordings);

@@ -72,6 +72,10 @@ export function webhookOutbox(database: Database): WebhookOutbox {
         return result;
       });
     },
+    async release(instanceId, now) {
+      const sql = 'UPDATE webhook_outbox SET next_at = least(next_at, $2) WHERE instance_id = $1';
+      await database.query(sql, [instanceId, now]);
+    },
     async session(instanceId) {
       const [row] = await database.query<SessionRow>(SESSION, [instanceId]);
       return row && toSession(row);

@@ -14,6 +14,8 @@ const MAX_SESSIONS_PER_PROJECT = 10;
 
 export interface DispatcherDeps extends SendDeps, AfterwardsDeps {
   readonly makeId: MakeId;
+  /** How long a node that stops still sends what is due; what is left then is any other node's at once. */
+  readonly finishMs: number;
 }
 
 /** Sends the webhooks of ended sessions, on any number of nodes together. */
@@ -22,7 +24,10 @@ export interface Dispatcher {
   start(): void;
   /** A session has just ended, or something was told of it. */
   wake(): void;
-  /** Takes nothing new, and waits for what is being sent. Idempotent. */
+  /**
+   * Sends what is due already, in `finishMs`, waits for what is being sent, and leaves the rest to other nodes.
+   * Idempotent.
+   */
   close(): Promise<void>;
 }
 
@@ -98,6 +103,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (due?.afterwards) startAside(session);
       if (!due?.send || !(await sendEvent(deps, id, due.send, closing.signal))) return;
     }
+    await outbox.release(id, new Date(clock.now()));
   };
 
   /** Nothing that a model does holds up the events that are due. */
@@ -111,6 +117,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     aside.add(task);
   };
 
+  const quiet = async (): Promise<void> => {
+    while (looking || running.size + aside.size > 0) {
+      await Promise.allSettled([looking, ...[...running.values()].map(({ task }) => task), ...aside]);
+    }
+  };
+
   const tick = (): void => {
     wake();
     timer = clock.setTimer(tick, POLL_MS);
@@ -122,11 +134,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     wake,
     async close() {
-      closing.abort(new Error('the service stops'));
       timer?.cancel();
-      while (looking || running.size + aside.size > 0) {
-        await Promise.allSettled([looking, ...[...running.values()].map(({ task }) => task), ...aside]);
+      const stop = () => closing.abort(new Error('the service stops'));
+      if (deps.finishMs > 0) {
+        const limit = clock.setTimer(stop, deps.finishMs);
+        wake();
+        await quiet();
+        limit.cancel();
       }
+      stop();
+      await quiet();
     },
   };
 }

@@ -101,6 +101,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
       client: busy.watch(client),
       clock,
       makeId: uuidV7,
+      finishMs: 0,
       callReport: async () => CALL,
       onError: (error) => errors.push(error),
     };
@@ -387,6 +388,33 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
         .map(({ event }) => event);
       expect(events).toEqual(CHAT);
     }
+  });
+
+  describe('a node that stops', () => {
+    test('sends first what is due of what has ended', async () => {
+      const here = await scene();
+      const session = await talkAndEnd(here, { subscribed: CHAT });
+      await createDispatcher({ ...here.deps, finishMs: 5_000 }).close();
+      expect(here.names()).toEqual(CHAT);
+      expect(await isFinished(session)).toBe(true);
+    });
+
+    test('leaves the rest to another at once', async () => {
+      const here = await scene();
+      const session = await talkAndEnd(here, { subscribed: CHAT });
+      let stopped: Promise<void> | undefined;
+      const first = node(here, {
+        onSent: () => {
+          stopped = first.close();
+        },
+      });
+      await vi.waitFor(() => expect(stopped).toBeDefined(), PATIENCE);
+      await stopped;
+      expect(here.names()).toEqual(['session.ended']);
+      node(here);
+      await untilFinished(session);
+      expect(here.names()).toEqual(CHAT);
+    });
   });
 
   test('a wake at whatever moment is followed by a look', async () => {
