@@ -2,8 +2,9 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { createServer as createTlsServer } from 'node:tls';
 import { type Clock, createSystemClock } from './clock.ts';
 import { createApps } from './control/apps.ts';
+import { createLegs, createPendingBook, createSentBook } from './control/books.ts';
 import { createCommands } from './control/commands.ts';
-import { createLegs, createPendingBook, defaultControlTimes, type Hub } from './control/hub.ts';
+import { defaultControlTimes, type Hub } from './control/hub.ts';
 import { onAck, onRequest } from './control/incoming.ts';
 import { announceCdr, closeHub, onAppGone, onAppLost } from './control/lifecycle.ts';
 import { closeProxyBook, createProxyBook, type ProxyBook } from './control/proxyDialogs.ts';
@@ -142,7 +143,7 @@ function createHub(
       onGone: (owner) => onAppGone(hub, owner),
     }),
     pending: createPendingBook(),
-    sent: new Map(),
+    sent: createSentBook(),
     legs: createLegs(),
     locate: createLocator(
       [...new Set(transport.locals.map((local) => local.transport))],

@@ -4,7 +4,6 @@ import type { Repeating } from '../dialog/repetition.ts';
 import type { SessionTimer } from '../dialog/sessionTimer.ts';
 import type { Ids } from '../ids.ts';
 import type { SipRequest, SipResponse } from '../message/message.ts';
-import { tagOf } from '../message/nameAddr.ts';
 import type { SipUri } from '../message/uri.ts';
 import type { Counters } from '../stats.ts';
 import type { ClientTransaction } from '../transaction/client.ts';
@@ -82,8 +81,10 @@ export interface Sent {
   targets: Target[];
   failover: Timer | undefined;
   canceled: { headers: [string, string][]; sent: boolean } | undefined;
-  /** Reliable provisional answers already delivered. */
-  lastReliable: number;
+  /** The early dialogs of an INVITE, one for each callee that has answered so far. */
+  early: Leg[];
+  /** The newest reliable provisional answer that was delivered of each callee, by its tag. */
+  readonly reliable: Map<string, number>;
 }
 
 /** A 2xx of the peer that waits for the application's ACK, and later the ACK. */
@@ -98,6 +99,7 @@ export interface Acknowledging {
 
 /** A dialog, who owns it, and what is under way in it. */
 export interface Leg {
+  /** The application's name for it. Early dialogs of one INVITE share theirs, which means the newest. */
   readonly id: string;
   readonly role: 'uac' | 'uas';
   readonly kind: string;
@@ -136,7 +138,7 @@ export interface Hub {
   readonly transactions: TransactionLayer;
   readonly apps: Apps;
   readonly pending: PendingBook;
-  readonly sent: Map<string, Sent>;
+  readonly sent: SentBook;
   readonly legs: Legs;
   /** At once for address literals, else by DNS. */
   locate(uri: SipUri): Target[] | Promise<Target[]>;
@@ -164,80 +166,36 @@ export interface PendingBook {
   byTransaction(transaction: ServerTransaction): Pending | undefined;
   /** Whether the same request already waits, having come by another way. */
   hasTwin(request: SipRequest): boolean;
+  /** Whether one of them is to become the dialog of that name. */
+  begins(dialogId: string): boolean;
   ofOwner(owner: Owner): Pending[];
   all(): Pending[];
 }
 
-export function createPendingBook(): PendingBook {
-  const ids = new Map<string, Pending>();
-  const transactions = new Map<ServerTransaction, Pending>();
-  const twins = new Set<string>();
-  const twinKey = ({ headers }: SipRequest) =>
-    `${headers.get('call-id')} ${tagOf(headers.get('from'))} ${headers.get('cseq')}`;
-  return {
-    get size() {
-      return ids.size;
-    },
-    add(pending) {
-      ids.set(pending.id, pending);
-      transactions.set(pending.transaction, pending);
-      twins.add(twinKey(pending.transaction.request));
-    },
-    remove(pending) {
-      ids.delete(pending.id);
-      transactions.delete(pending.transaction);
-      twins.delete(twinKey(pending.transaction.request));
-    },
-    byId: (id) => ids.get(id),
-    byTransaction: (transaction) => transactions.get(transaction),
-    hasTwin: (request) => twins.has(twinKey(request)),
-    ofOwner: (owner) => [...ids.values()].filter((pending) => pending.owner === owner),
-    all: () => [...ids.values()],
-  };
+/** All requests of applications that wait for an answer. */
+export interface SentBook {
+  readonly size: number;
+  add(sent: Sent): void;
+  remove(sent: Sent): void;
+  byId(id: string): Sent | undefined;
+  /** Whether one of them is to become the dialog of that name. */
+  begins(dialogId: string): boolean;
+  all(): Sent[];
 }
 
 /** All dialogs, found by the application's name for them and by what the wire calls them. */
 export interface Legs {
   readonly size: number;
+  /** Of several with the same name the one added last is meant by it; adding one again makes it so. */
   add(leg: Leg): void;
   remove(leg: Leg): void;
+  has(leg: Leg): boolean;
   byId(id: string): Leg | undefined;
-  byTags(callId: string, localTag: string): Leg | undefined;
-  byCallId(callId: string): Leg | undefined;
+  /** @see RFC 3261 section 12: both tags, for the two ends of one call may be ours. */
+  byTags(callId: string, localTag: string, remoteTag: string): Leg | undefined;
+  ofCall(callId: string): Leg[];
   ofOwner(owner: Owner): Leg[];
   all(): Iterable<Leg>;
-}
-
-export function createLegs(): Legs {
-  const ids = new Map<string, Leg>();
-  const tags = new Map<string, Leg>();
-  const callIds = new Map<string, Leg>();
-  const key = (callId: string, localTag: string) => `${callId} ${localTag}`;
-  return {
-    get size() {
-      return ids.size;
-    },
-    add(leg) {
-      ids.set(leg.id, leg);
-      callIds.set(leg.dialog.callId, leg);
-      tags.set(key(leg.dialog.callId, leg.dialog.localTag), leg);
-    },
-    remove(leg) {
-      if (ids.get(leg.id) === leg) ids.delete(leg.id);
-      if (callIds.get(leg.dialog.callId) === leg) callIds.delete(leg.dialog.callId);
-      const name = key(leg.dialog.callId, leg.dialog.localTag);
-      if (tags.get(name) === leg) tags.delete(name);
-    },
-    byId: (id) => ids.get(id),
-    byTags: (callId, localTag) => tags.get(key(callId, localTag)),
-    byCallId: (callId) => callIds.get(callId),
-    ofOwner: (owner) => [...ids.values()].filter((leg) => leg.owner === owner),
-    all: () => ids.values(),
-  };
-}
-
-export function dialogIdOf(callId: string, fromTag: string): string {
-  return `${callId};from-tag=${fromTag}`;
 }
 
 export function sightingOf(hub: Hub, peer: Endpoint, lengthBytes: number) {

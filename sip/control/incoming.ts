@@ -8,7 +8,8 @@ import { parseCSeq, parseRAck } from '../message/sequence.ts';
 import type { ServerTransaction } from '../transaction/server.ts';
 import type { Flow, Incoming } from '../transport/types.ts';
 import type { Owner } from './apps.ts';
-import { dialogIdOf, type Hub, type Leg, type Pending, sightingOf } from './hub.ts';
+import { nameDialog, usualDialogId } from './books.ts';
+import { type Hub, type Leg, type Pending, sightingOf } from './hub.ts';
 import { latch, removeLeg } from './leg.ts';
 import { nowhere, sipLine } from './lines.ts';
 import { forwardAck, forwardInDialog, isProxied, type ProxyBook } from './proxyDialogs.ts';
@@ -56,13 +57,13 @@ function dispatch(hub: Hub, book: ProxyBook, transaction: ServerTransaction, inc
   const toTag = tagOf(request.headers.get('to'));
   if (request.method === 'CANCEL') onCancel(hub, transaction);
   else if (isProxied(book, request)) forwardInDialog(hub, book, transaction);
-  else if (toTag !== undefined) onInDialog(hub, transaction, incoming, toTag);
+  else if (toTag !== undefined) onInDialog(hub, transaction, incoming);
   else onNew(hub, transaction, incoming);
 }
 
 /** Takes every ACK that acknowledges a 2xx. */
 export function onAck(hub: Hub, book: ProxyBook, ack: SipRequest, incoming: Incoming): void {
-  const leg = hub.legs.byTags(ack.headers.get('call-id') ?? '', tagOf(ack.headers.get('to')) ?? '');
+  const leg = legOf(hub, ack);
   const waiting = leg?.answer;
   if (!leg || !waiting || parseCSeq(ack.headers.get('cseq') ?? '').sequence !== waiting.sequence) {
     if (!leg && isProxied(book, ack)) forwardAck(hub, ack);
@@ -94,8 +95,7 @@ function onNew(hub: Hub, transaction: ServerTransaction, incoming: Incoming): vo
     transaction.respond(makeResponse(request, 100));
     hub.announceCdr({ verb: 'cdr:attempt', source: 'network', message: request });
   }
-  const pending = addPending(hub, transaction, owner, undefined);
-  deliver(hub, pending, incoming, '');
+  deliver(hub, addPending(hub, transaction, owner, undefined), incoming);
 }
 
 /** Why a new request is not even shown to an application. */
@@ -124,10 +124,16 @@ const SUPPORTED = new Set(
   '100rel timer replaces norefersub outbound path gruu tdialog from-change histinfo precondition'.split(' '),
 );
 
-function onInDialog(hub: Hub, transaction: ServerTransaction, incoming: Incoming, toTag: string): void {
+/** The dialog that a request of the network belongs to. @see RFC 3261 section 12.2.2 */
+function legOf(hub: Hub, { headers }: SipRequest): Leg | undefined {
+  const [localTag = '', remoteTag = ''] = [tagOf(headers.get('to')), tagOf(headers.get('from'))];
+  return hub.legs.byTags(headers.get('call-id') ?? '', localTag, remoteTag);
+}
+
+function onInDialog(hub: Hub, transaction: ServerTransaction, incoming: Incoming): void {
   const { request } = transaction;
-  const leg = hub.legs.byTags(request.headers.get('call-id') ?? '', toTag);
-  if (!leg || leg.dialog.remoteTag !== (tagOf(request.headers.get('from')) ?? '')) {
+  const leg = legOf(hub, request);
+  if (!leg) {
     answer(hub, transaction, 481);
     return;
   }
@@ -141,7 +147,7 @@ function onInDialog(hub: Hub, transaction: ServerTransaction, incoming: Incoming
   const pending = addPending(hub, transaction, leg.owner, leg);
   if (request.method === 'INVITE') leg.incomingInvite = pending;
   if (request.method === 'BYE') onBye(hub, leg, request);
-  deliver(hub, pending, incoming, leg.id);
+  deliver(hub, pending, incoming);
 }
 
 function refuseInDialog(
@@ -212,13 +218,12 @@ function addPending(hub: Hub, transaction: ServerTransaction, owner: Owner, leg:
   const { request } = transaction;
   const isInvite = request.method === 'INVITE';
   const limitMs = isInvite ? hub.times.firstAnswerMs : hub.times.requestAnswerMs;
-  const ownId = dialogIdOf(request.headers.get('call-id') ?? '', tagOf(request.headers.get('from')) ?? '');
   const pending: Pending = {
     id: hub.ids.uuid(),
     transaction,
     owner,
     toTag: tagOf(request.headers.get('to')) ?? hub.ids.token(),
-    dialogId: leg?.id ?? (isInvite || request.method === 'SUBSCRIBE' ? ownId : ''),
+    dialogId: leg?.id ?? nameDialog(hub, 'uas', request),
     leg,
     limit: hub.clock.setTimer(() => giveUp(hub, pending), limitMs),
     reminder: undefined,
@@ -273,12 +278,16 @@ export function giveUp(hub: Hub, pending: Pending, status = 480): void {
   dropPending(hub, pending);
 }
 
-function deliver(hub: Hub, pending: Pending, incoming: Incoming, dialogId: string): void {
+function deliver(hub: Hub, pending: Pending, incoming: Incoming): void {
+  const { request } = pending.transaction;
   const sighting = sightingOf(hub, incoming.flow.remote, incoming.lengthBytes);
+  // A dialog that begins has no name on the wire to applications yet, unless they could not guess it.
+  const isNew = pending.leg === undefined;
+  const dialogId = isNew && pending.dialogId === usualDialogId(request) ? '' : pending.dialogId;
   const line = { source: 'network', sighting, transactionId: pending.id, dialogId } as const;
   const local = { ...incoming.flow.local, address: hub.transport.advertised(incoming.flow).host };
-  const shown = dialogId === '' ? { ...line, receivedOn: local } : line;
-  pending.owner.send(sipLine(hub.ids.uuid(), shown, formatMessage(pending.transaction.request)));
+  const shown = isNew ? { ...line, receivedOn: local } : line;
+  pending.owner.send(sipLine(hub.ids.uuid(), shown, formatMessage(request)));
 }
 
 /** Shows an application the answer to one of its requests; without `incoming`, one that the server made up. */

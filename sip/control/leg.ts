@@ -43,6 +43,8 @@ export function removeLeg(hub: Hub, leg: Leg): void {
   leg.ack?.limit?.cancel();
   leg.session?.timer.cancel();
   leg.session = undefined;
+  const { outgoingInvite } = leg;
+  if (outgoingInvite) outgoingInvite.early = outgoingInvite.early.filter((one) => one !== leg);
   hub.legs.remove(leg);
 }
 
@@ -227,7 +229,7 @@ function onRefreshed(
   response: SipResponse,
   timer: SessionTimer,
 ): void {
-  if (response.status < 200 || hub.legs.byId(leg.id) !== leg) return;
+  if (response.status < 200 || !hub.legs.has(leg)) return;
   if (response.status === 408 || response.status === 481) endLeg(hub, leg, 408, 'Session timer expired');
   else if (response.status >= 300) retrySession(hub, leg, timer);
   else {

@@ -9,7 +9,7 @@ import { cancelSent } from './send.ts';
 /** An application's connection broke: whoever waits for it is told, and its calls wait for it to come back. */
 export function onAppLost(hub: Hub, owner: Owner): void {
   for (const pending of hub.pending.ofOwner(owner)) giveUp(hub, pending, 503);
-  for (const sent of [...hub.sent.values()]) {
+  for (const sent of hub.sent.all()) {
     const isOpen = sent.template.method === 'INVITE' && !sent.transaction.hasFinal;
     if (sent.owner === owner && isOpen) cancelSent(hub, sent, []);
   }
@@ -42,7 +42,9 @@ export function closeHub(hub: Hub): void {
     pending.reliable.current?.repeating.stop();
     hub.pending.remove(pending);
   }
-  for (const sent of hub.sent.values()) sent.failover?.cancel();
-  hub.sent.clear();
+  for (const sent of hub.sent.all()) {
+    sent.failover?.cancel();
+    hub.sent.remove(sent);
+  }
   hub.transactions.close();
 }

@@ -1,4 +1,4 @@
-import { dialogOfClient, dialogRequest, refreshTarget } from '../dialog/dialog.ts';
+import { dialogOfClient, dialogRequest, refreshTarget, routeSetOf } from '../dialog/dialog.ts';
 import { clientTimer, hasToken } from '../dialog/sessionTimer.ts';
 import { cloneRequest, type SipRequest, type SipResponse } from '../message/message.ts';
 import { tagOf } from '../message/nameAddr.ts';
@@ -38,10 +38,11 @@ export function launch(hub: Hub, { owner, request, targets, dialogId, leg }: Lau
     targets: rest,
     failover: undefined,
     canceled: undefined,
-    lastReliable: 0,
+    early: [],
+    reliable: new Map(),
     transaction: transmit(hub, () => sent, request, first),
   };
-  hub.sent.set(sent.id, sent);
+  hub.sent.add(sent);
   if (leg && request.method === 'INVITE') leg.outgoingInvite = sent;
   watchSilence(hub, sent);
   return sent;
@@ -75,7 +76,7 @@ function transmit(hub: Hub, sentOf: () => Sent, template: SipRequest, target: Ta
       },
       onTerminated: () => {
         const sent = sentOf();
-        if (isCurrent() && transaction.hasFinal) hub.sent.delete(sent.id);
+        if (isCurrent() && transaction.hasFinal) hub.sent.remove(sent);
       },
     },
   );
@@ -121,7 +122,7 @@ function fail(hub: Hub, sent: Sent, status: number): void {
     response,
     undefined,
   );
-  hub.sent.delete(sent.id);
+  hub.sent.remove(sent);
 }
 
 function onResponse(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): void {
@@ -146,37 +147,59 @@ function onProvisional(hub: Hub, sent: Sent, response: SipResponse, incoming: In
     if (hub.showTrying) deliver(hub, sent, response, incoming);
     return;
   }
-  const rseq = response.headers.get('rseq');
-  if (rseq !== undefined && hasToken(response.headers, 'require', '100rel')) {
-    const number = parseRSeq(rseq);
-    if (sent.lastReliable !== 0 && number !== sent.lastReliable + 1) {
-      hub.counters.count('dropped.reliable_repeats');
-      return;
-    }
-    sent.lastReliable = number;
+  if (isRepeated(sent, response)) {
+    hub.counters.count('dropped.reliable_repeats');
+    return;
   }
-  noteEarly(hub, sent, response, incoming);
+  if (!noteEarly(hub, sent, response, incoming)) {
+    hub.counters.count('dropped.forks');
+    return;
+  }
   deliver(hub, sent, response, incoming);
+}
+
+/** Each callee numbers its reliable answers one after the other; one out of turn is repeated, or will be. @see RFC 3262 section 4 */
+function isRepeated(sent: Sent, response: SipResponse): boolean {
+  const rseq = response.headers.get('rseq');
+  if (rseq === undefined || !hasToken(response.headers, 'require', '100rel')) return false;
+  const number = parseRSeq(rseq);
+  const tag = tagOf(response.headers.get('to')) ?? '';
+  const last = sent.reliable.get(tag);
+  if (last !== undefined && number !== last + 1) return true;
+  sent.reliable.set(tag, number);
+  return false;
 }
 
 /** A peer that takes our CANCEL and never ends its INVITE is not waited for. @see RFC 3261 section 9.1 */
 export function guardCancel(hub: Hub, sent: Sent): void {
   sent.failover?.cancel();
   const over = () => {
-    if (!hub.sent.has(sent.id) || sent.transaction.hasFinal) return;
+    if (hub.sent.byId(sent.id) !== sent || sent.transaction.hasFinal) return;
     fail(hub, sent, 487);
   };
   sent.failover = hub.clock.setTimer(over, 64 * hub.sipTimes.t1Ms);
 }
 
-/** The dialog begins with the first answer that has a tag, so that PRACK and UPDATE have one to live in. */
-function noteEarly(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): void {
-  if (sent.leg?.confirmed || sent.template.method !== 'INVITE') return;
+/**
+ * A dialog begins with the first answer that has a tag, so that PRACK and UPDATE have one to live in; each callee of a
+ * forked INVITE has its own.
+ *
+ * @returns False when there are more callees than anybody calls at once.
+ */
+function noteEarly(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): boolean {
+  if (sent.leg?.confirmed || sent.template.method !== 'INVITE') return true;
   const tag = tagOf(response.headers.get('to'));
-  if (tag === undefined || sent.leg?.dialog.remoteTag === tag) return;
-  if (sent.leg) removeLeg(hub, sent.leg);
-  sent.leg = newLeg(hub, sent, response, incoming);
+  if (tag === undefined) return true;
+  const known = sent.early.find(({ dialog }) => dialog.remoteTag === tag);
+  if (!known && sent.early.length === MAX_EARLY) return false;
+  sent.leg = known ?? newLeg(hub, sent, response, incoming);
+  if (known) hub.legs.add(known);
+  else sent.early.push(sent.leg);
+  return true;
 }
+
+/** More phones than one number rings at the same time. */
+const MAX_EARLY = 64;
 
 function newLeg(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): Leg {
   const { request } = sent.transaction;
@@ -203,12 +226,12 @@ function onAccepted(hub: Hub, sent: Sent, response: SipResponse, incoming: Incom
     return;
   }
   const { sequence } = parseCSeq(request.headers.get('cseq') ?? '');
-  const leg = sent.leg;
+  const { leg } = sent;
   if (leg?.ack?.sequence === sequence) {
     repeatAck(leg.ack);
     return;
   }
-  if (leg && hub.legs.byId(leg.id) !== leg) {
+  if (leg && leg.dialog.remoteTag === tag && !hub.legs.has(leg)) {
     refuseFork(hub, sent.owner, sent.transaction, response);
     return;
   }
@@ -216,21 +239,26 @@ function onAccepted(hub: Hub, sent: Sent, response: SipResponse, incoming: Incom
   deliver(hub, sent, response, incoming);
 }
 
+/** Of the early dialogs only that of the callee who took the call goes on. @see RFC 3261 section 13.2.2.4 */
+function begin(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): Leg {
+  const tag = tagOf(response.headers.get('to')) ?? '';
+  const early = sent.early.find(({ dialog }) => dialog.remoteTag === tag);
+  for (const one of sent.early) if (one !== early) removeLeg(hub, one);
+  sent.early = [];
+  if (!early) return newLeg(hub, sent, response, incoming);
+  early.dialog.routeSet = routeSetOf(response);
+  hub.legs.add(early);
+  return early;
+}
+
 function confirm(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming, sequence: number): void {
   const isFirst = !sent.leg?.confirmed;
-  const early = sent.leg;
-  if (isFirst) {
-    if (early) removeLeg(hub, early);
-    sent.leg = newLeg(hub, sent, response, incoming);
-    // PRACKs and UPDATEs of the early dialog have counted on.
-    if (early) sent.leg.dialog.localSequence = early.dialog.localSequence;
-    if (early) sent.leg.dialog.remoteSequence = early.dialog.remoteSequence;
-  }
-  const { leg } = sent;
-  if (!leg) return;
+  const leg = isFirst || !sent.leg ? begin(hub, sent, response, incoming) : sent.leg;
+  sent.leg = leg;
   leg.confirmed = true;
   leg.peer = incoming.flow;
   refreshTarget(leg.dialog, response);
+  if (isFirst && leg.dialog.remoteTarget.startsWith('sip')) latchCallee(leg, incoming.flow);
   finish(hub, sent, response);
   leg.peerAllowsUpdate = hasToken(response.headers, 'allow', 'update');
   leg.ack?.limit?.cancel();
@@ -252,7 +280,7 @@ function finish(hub: Hub, sent: Sent, response: SipResponse): void {
   const { method } = sent.template;
   if (leg?.outgoingInvite === sent) leg.outgoingInvite = undefined;
   if (method === 'INVITE' && response.status >= 300 && !leg?.confirmed) {
-    if (leg) removeLeg(hub, leg);
+    for (const early of sent.early) removeLeg(hub, early);
     const detail = sent.canceled ? 'call-canceled' : 'call-rejected';
     hub.announceCdr({ verb: 'cdr:stop', source: 'network', detail, message: response });
   }

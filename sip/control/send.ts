@@ -3,13 +3,14 @@ import { addToken } from '../dialog/sessionTimer.ts';
 import { SipHeaders } from '../message/headers.ts';
 import { cloneRequest, formatMessage, type SipRequest } from '../message/message.ts';
 import { parseNameAddr, tagOf, withTag } from '../message/nameAddr.ts';
-import { parseCSeq } from '../message/sequence.ts';
+import { parseCSeq, parseRAck } from '../message/sequence.ts';
 import { parseSipOnly, parseUri, unbracketed } from '../message/uri.ts';
 import type { Target } from '../transport/resolver.ts';
 import type { Flow } from '../transport/types.ts';
 import type { Owner } from './apps.ts';
+import { nameDialog } from './books.ts';
 import { localise, overlay, ownUri, reasonOf, typeBody } from './complete.ts';
-import { dialogIdOf, type Hub, type Leg, type Sent, sightingOf } from './hub.ts';
+import { type Hub, type Leg, type Sent, sightingOf } from './hub.ts';
 import { endLeg, inOrder, locateLeg, sendAck } from './leg.ts';
 import { nokLine, requestEcho } from './lines.ts';
 import { launch } from './outgoing.ts';
@@ -19,15 +20,13 @@ import type { Command } from './session.ts';
 const FROM_DIALOG = new Set(['from', 'to', 'call-id', 'cseq']);
 const NEEDS_CONTACT = new Set(['INVITE', 'SUBSCRIBE']);
 const IN_DIALOG_CONTACT = new Set(['INVITE', 'SUBSCRIBE', 'REFER', 'UPDATE', 'NOTIFY']);
-const DIALOG_MAKERS = new Set(['INVITE', 'SUBSCRIBE']);
 const FIRST_CSEQ = 1;
 
 /** Sends a request outside of any dialog. */
 export function sendNew(hub: Hub, owner: Owner, command: Command, sparse: SipRequest, route: string): void {
   const refuse = (why: string) => command.reply(nokLine(hub.ids.uuid(), command.id, why));
-  const callId = sparse.headers.get('call-id');
-  const existing = callId === undefined ? undefined : hub.legs.byCallId(callId);
-  if (existing?.confirmed) {
+  const existing = dialogMeant(hub, sparse);
+  if (existing) {
     sendInDialog(hub, owner, command, sparse, existing);
     return;
   }
@@ -57,8 +56,17 @@ export function sendNew(hub: Hub, owner: Owner, command: Command, sparse: SipReq
   );
 }
 
-/** Sends a request, ACK and PRACK too, inside a dialog. */
-export function sendInDialog(hub: Hub, owner: Owner, command: Command, sparse: SipRequest, leg: Leg): void {
+/** The dialog that a request means which names only its Call-ID, and perhaps its own tag. */
+function dialogMeant(hub: Hub, { headers }: SipRequest): Leg | undefined {
+  const tag = tagOf(headers.get('from'));
+  return hub.legs
+    .ofCall(headers.get('call-id') ?? '')
+    .findLast(({ confirmed, dialog }) => confirmed && (tag === undefined || tag === dialog.localTag));
+}
+
+/** Sends a request, ACK and PRACK too, inside a dialog. @param named - By the application. */
+export function sendInDialog(hub: Hub, owner: Owner, command: Command, sparse: SipRequest, named: Leg): void {
+  const leg = sparse.method === 'PRACK' ? dialogOfPrack(named, sparse) : named;
   const refuse = (why: string) => command.reply(nokLine(hub.ids.uuid(), command.id, why));
   if (sparse.method === 'ACK') {
     acknowledge(hub, command, sparse, leg);
@@ -86,9 +94,18 @@ export function sendInDialog(hub: Hub, owner: Owner, command: Command, sparse: S
   );
 }
 
+/** Early dialogs of one INVITE share their name; the number of the answer tells whose it was. */
+function dialogOfPrack(named: Leg, { headers }: SipRequest): Leg {
+  const sent = named.outgoingInvite;
+  const rack = headers.get('rack');
+  if (!sent || rack === undefined) return named;
+  const { responseNumber } = parseRAck(rack);
+  return sent.early.find(({ dialog }) => sent.reliable.get(dialog.remoteTag) === responseNumber) ?? named;
+}
+
 /** Withdraws an INVITE of the application's; at once, or when a first answer shows that the peer has it. */
 export function sendCancel(hub: Hub, command: Command, sparse: SipRequest, transactionId: string): void {
-  const sent = hub.sent.get(transactionId);
+  const sent = hub.sent.byId(transactionId);
   if (sent?.template.method !== 'INVITE' || sent.transaction.hasFinal) {
     command.reply(
       nokLine(hub.ids.uuid(), command.id, `unable to cancel unknown transaction id: ${transactionId}`),
@@ -131,9 +148,7 @@ function start(
   parts: { request: SipRequest; targets: Target[]; leg: Leg | undefined },
 ): void {
   const { request, leg } = parts;
-  const makesDialog = DIALOG_MAKERS.has(request.method);
-  const ownId = dialogIdOf(request.headers.get('call-id') ?? '', tagOf(request.headers.get('from')) ?? '');
-  const sent = launch(hub, { ...parts, owner, dialogId: leg?.id ?? (makesDialog ? ownId : '') });
+  const sent = launch(hub, { ...parts, owner, dialogId: leg?.id ?? nameDialog(hub, 'uac', request) });
   const { text, flow } = sent.transaction;
   const seen = sightingOf(
     hub,

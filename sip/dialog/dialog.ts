@@ -57,10 +57,15 @@ export function dialogOfClient(request: SipRequest, response: SipResponse): Dial
     remoteAddress: to,
     localSequence: parseCSeq(request.headers.get('cseq') ?? '').sequence,
     remoteSequence: undefined,
-    routeSet: response.headers.list('record-route').reverse(),
+    routeSet: routeSetOf(response),
     remoteTarget: contactUri(response) ?? request.uri,
     localTarget: request.headers.get('contact') ?? '',
   };
+}
+
+/** The way that an answer to our request shows: its Record-Route, backwards. @see RFC 3261 section 12.1.2 */
+export function routeSetOf(response: SipResponse): string[] {
+  return response.headers.list('record-route').reverse();
 }
 
 /**

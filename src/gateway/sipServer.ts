@@ -79,7 +79,7 @@ async function embeddedSipServer(parts: SipServerParts): Promise<SipServerAccess
   let trusted: readonly string[] = [];
   let server: EmbeddedSipServer | undefined = await startEmbeddedSipServer(options);
   const sipPort = server.sipPorts.find(({ transport }) => transport === 'udp')?.port ?? config.SIP_PORT;
-  const followers = new Map<string, { stop: () => void; again: (next: EmbeddedSipServer) => void }>();
+  const followers = new Set<{ stop: () => void; again: (next: EmbeddedSipServer) => void }>();
   let isClosed = false;
   let stopWaiting: () => void = () => undefined;
   logger.info({ endpoints: server.sipPorts }, 'the SIP server listens');
@@ -111,7 +111,7 @@ async function embeddedSipServer(parts: SipServerParts): Promise<SipServerAccess
       server = undefined;
       logger.error({ err: reason }, 'the SIP server died and is started anew');
       await startAgain();
-      for (const follower of followers.values()) if (server) follower.again(server);
+      for (const follower of followers) if (server) follower.again(server);
     }
   };
   let announceClosed: () => void = () => undefined;
@@ -148,9 +148,9 @@ async function embeddedSipServer(parts: SipServerParts): Promise<SipServerAccess
             follower.stop = begin(next);
           },
         };
-        followers.set(sipCallId, follower);
+        followers.add(follower);
         return () => {
-          followers.delete(sipCallId);
+          followers.delete(follower);
           follower.stop();
         };
       },

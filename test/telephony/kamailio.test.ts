@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { keepRegistered, type RegistrationState } from '../../src/telephony/trunks/registration.ts';
 import { type Kamailio, startKamailio } from '../sip/support/kamailio.ts';
+import { drained, nothing } from '../sip/support/rig.ts';
 import { startTelephonyRig, type TelephonyRig, trunkOf, watchLeg } from '../support/telephonyRig.ts';
 
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
@@ -14,7 +15,7 @@ beforeAll(async () => {
   [carrier, caller, callee] = await Promise.all([
     startKamailio('carrier'),
     startTelephonyRig(),
-    startTelephonyRig({ inbound: { inboundCidrs: ['127.0.0.1'], username: 'bob' } }),
+    startTelephonyRig({ inbound: { inboundCidrs: ['127.0.0.1'], username: 'bob', dtmf: 'info' } }),
   ]);
 });
 afterAll(async () => {
@@ -77,5 +78,35 @@ describe.skipIf(skip)('over Kamailio', () => {
     expect(await inbound.ended).toMatchObject({ outcome: 'local_hangup' });
     await registration.close();
     expect(await dial().ended).toMatchObject({ outcome: 'invalid_number' });
+  });
+
+  test.each(['caller', 'callee'] as const)(
+    'a call to our own number: both ends talk, the %s hangs up',
+    async (ender) => {
+      const { registration, states } = register('secret');
+      await vi.waitFor(() => expect(states).toHaveLength(1));
+      const trunk = { port: carrier.port, username: 'alice', password: 'secret', realm: 'carrier.test' };
+      const outbound = callee.dial({ ...trunk, dtmf: 'info' }, { fromNumber: 'alice', toNumber: 'bob' });
+      const incoming = await callee.incoming();
+      expect(incoming.sipCallId).toBe(outbound.leg.sipCallId);
+      incoming.ring();
+      const inbound = watchLeg(await incoming.answer('call-3'));
+      const ends = { caller: outbound, callee: inbound };
+      await vi.waitFor(() =>
+        expect([outbound.events, inbound.events]).toEqual([['ringing', 'answered'], ['answered']]),
+      );
+      await outbound.leg.sendDtmf('1');
+      await inbound.leg.sendDtmf('2');
+      expect([outbound.events.at(-1), inbound.events.at(-1)]).toEqual(['digit 2', 'digit 1']);
+      ends[ender].leg.hangup();
+      const [first, second] = await Promise.all([ends.caller.ended, ends.callee.ended]);
+      const outcomes = [first.outcome, second.outcome];
+      expect(ender === 'caller' ? outcomes : outcomes.reverse()).toEqual(['local_hangup', 'remote_hangup']);
+      await registration.close();
+    },
+  );
+
+  test('and nothing is left of all that', async () => {
+    expect(await drained(callee.server)).toEqual(nothing);
   });
 });

@@ -85,15 +85,20 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
 
 /** What a SIP server shows its applications anyway: no ACK between hops, no 100, nothing that is repeated. */
 export function controlTraces(control: Pick<SipControl, 'events'>): TraceSource {
-  const listeners = new Map<string, (messages: readonly SipTraceMessage[]) => void>();
+  // Several may follow one Call-ID: both ends of a call to one's own number.
+  const listeners = new Map<string, Set<(messages: readonly SipTraceMessage[]) => void>>();
   control.events.on('message', ({ atMs, direction, transport, remote, text }) => {
-    const listener = listeners.get(text.header('call-id') ?? '');
-    listener?.([{ at: new Date(atMs).toISOString(), direction, transport, remote, text: text.raw }]);
+    const message = { at: new Date(atMs).toISOString(), direction, transport, remote, text: text.raw };
+    for (const listener of listeners.get(text.header('call-id') ?? '') ?? []) listener([message]);
   });
   return {
     follow(sipCallId, listener) {
-      listeners.set(sipCallId, listener);
-      return () => listeners.delete(sipCallId);
+      const own = listeners.get(sipCallId) ?? new Set();
+      listeners.set(sipCallId, own.add(listener));
+      return () => {
+        own.delete(listener);
+        if (own.size === 0 && listeners.get(sipCallId) === own) listeners.delete(sipCallId);
+      };
     },
   };
 }
