@@ -10,6 +10,7 @@ import { announceCdr, closeHub, onAppGone, onAppLost } from './control/lifecycle
 import { closeProxyBook, createProxyBook, type ProxyBook } from './control/proxyDialogs.ts';
 import { createScannerCheck, mayBegin, refuseUnparsed } from './control/refuse.ts';
 import { serveApp } from './control/session.ts';
+import { createWidening } from './control/widening.ts';
 import { createIds } from './ids.ts';
 import type { SipServerOptions, SipServerWorld } from './options.ts';
 import * as defaults from './options.ts';
@@ -151,6 +152,7 @@ function createHub(
       world.dns ?? systemDns,
     ),
     isScanner: createScannerCheck(options.scanners ?? defaults.DEFAULT_SCANNERS),
+    widening: createWidening(clock),
     showTrying: options.showTrying ?? false,
     announceCdr: (event) => announceCdr(hub, event),
   };

@@ -21,8 +21,12 @@ export interface Owner {
 export interface Apps {
   /** The next of the applications that want such requests, in turn. */
   choose(verb: string): Owner | undefined;
+  /** The verbs that any application has asked for since the start. */
+  readonly wanted: ReadonlySet<string>;
   join(connection: AppConnection): Owner;
   leave(connection: AppConnection): void;
+  /** It asks for requests of that kind. */
+  want(verb: string): void;
   readonly size: number;
   close(): void;
 }
@@ -80,6 +84,7 @@ export function createApps(deps: AppsDeps): Apps {
   /** All that still have calls or a connection, those that were adopted too. */
   const known = new Set<OwnerRecord>();
   const turns = new Map<string, number>();
+  const wanted = new Set<string>();
 
   const orphan = (owner: OwnerRecord): void => {
     owner.connection = undefined;
@@ -101,6 +106,8 @@ export function createApps(deps: AppsDeps): Apps {
       turns.set(verb, (turn + 1) % Math.max(willing.length, 1));
       return willing[turn % Math.max(willing.length, 1)]?.[1];
     },
+    wanted,
+    want: (verb) => wanted.add(verb),
     join(connection) {
       const waiting = [...known].filter(
         (owner) => !owner.isConnected && owner.identity === connection.identity,

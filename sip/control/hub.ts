@@ -14,6 +14,7 @@ import type { TransportLayer } from '../transport/layer.ts';
 import type { Target } from '../transport/resolver.ts';
 import type { Endpoint, Flow } from '../transport/types.ts';
 import type { Apps, Owner } from './apps.ts';
+import type { Widening } from './widening.ts';
 
 /** How long things may take before the server decides in the application's place. */
 export interface ControlTimes {
@@ -113,6 +114,8 @@ export interface Leg {
   /** Our 2xx that waits for its ACK. */
   answer: { sequence: number; transactionId: string; repeating: Repeating; isFirst: boolean } | undefined;
   ack: Acknowledging | undefined;
+  /** A reliable provisional answer whose PRACK the 2xx did not wait for. */
+  lateRack: { readonly responseNumber: number; readonly sequence: number } | undefined;
   /** The peer's INVITE that waits for an answer of ours. */
   incomingInvite: Pending | undefined;
   /** Our own INVITE that waits for the peer's. */
@@ -142,6 +145,7 @@ export interface Hub {
   readonly legs: Legs;
   /** At once for address literals, else by DNS. */
   locate(uri: SipUri): Target[] | Promise<Target[]>;
+  readonly widening: Widening;
   /** Whether applications see 100 Trying. */
   readonly showTrying: boolean;
   /** Whether a request is known to come from a scanner. */

@@ -1,28 +1,18 @@
-import { acceptRequest, contactUri } from '../dialog/dialog.ts';
-import { tooSmall } from '../dialog/sessionTimer.ts';
 import { SipParseError } from '../message/errors.ts';
 import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
 import { tagOf } from '../message/nameAddr.ts';
 import { makeResponse, type ResponseParts } from '../message/respond.ts';
-import { parseCSeq, parseRAck } from '../message/sequence.ts';
+import { parseCSeq } from '../message/sequence.ts';
 import type { ServerTransaction } from '../transaction/server.ts';
-import type { Flow, Incoming } from '../transport/types.ts';
+import type { Incoming } from '../transport/types.ts';
 import type { Owner } from './apps.ts';
 import { nameDialog, usualDialogId } from './books.ts';
 import { type Hub, type Leg, type Pending, sightingOf } from './hub.ts';
 import { latch, removeLeg } from './leg.ts';
 import { nowhere, sipLine } from './lines.ts';
 import { forwardAck, forwardInDialog, isProxied, type ProxyBook } from './proxyDialogs.ts';
-import { acknowledgeReliable } from './reliable.ts';
-
-/** Methods that may come without a dialog; the others need one, or are answered 481. */
-const KNOWN_METHODS = new Set(
-  'INVITE ACK BYE CANCEL OPTIONS REGISTER INFO MESSAGE NOTIFY SUBSCRIBE PUBLISH REFER UPDATE PRACK'.split(
-    ' ',
-  ),
-);
-const ONLY_IN_DIALOG = new Set(['BYE', 'UPDATE', 'PRACK']);
-const RETRY_SECONDS = '5';
+import { refuseInDialog, refuseNew, refuseUnwanted } from './refuse.ts';
+import { stopReliable } from './reliable.ts';
 
 /** Answers a request without asking anybody. */
 export function answer(
@@ -87,8 +77,8 @@ function onNew(hub: Hub, transaction: ServerTransaction, incoming: Incoming): vo
   }
   const owner = hub.apps.choose(request.method.toLowerCase());
   if (!owner) {
-    const status = KNOWN_METHODS.has(request.method) ? 503 : 501;
-    answer(hub, transaction, status, status === 503 ? { headers: { 'Retry-After': RETRY_SECONDS } } : {});
+    const unwanted = refuseUnwanted(hub, request);
+    answer(hub, transaction, unwanted.status, unwanted);
     return;
   }
   if (request.method === 'INVITE') {
@@ -97,32 +87,6 @@ function onNew(hub: Hub, transaction: ServerTransaction, incoming: Incoming): vo
   }
   deliver(hub, addPending(hub, transaction, owner, undefined), incoming);
 }
-
-/** Why a new request is not even shown to an application. */
-function refuseNew(
-  hub: Hub,
-  request: SipRequest,
-  { remote }: Flow,
-): ({ status: number } & ResponseParts) | undefined {
-  if (hub.isScanner(request) && !hub.transport.isTrusted(remote)) return { status: 603 };
-  if (ONLY_IN_DIALOG.has(request.method)) return { status: 481 };
-  if (request.headers.get('max-forwards') === '0' && request.method !== 'OPTIONS') return { status: 483 };
-  const required = request.headers.list('require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
-  if (required.length > 0) return { status: 420, headers: { Unsupported: required.join(', ') } };
-  // By two ways: a proxy before us forked to us twice. RFC 3261 section 8.2.2.2
-  if (hub.pending.hasTwin(request)) return { status: 482 };
-  if (request.method !== 'INVITE') return undefined;
-  if (contactUri(request) === undefined) return { status: 400, reason: 'Bad Contact' };
-  if (tooSmall(request, hub.times.minSessionSeconds)) {
-    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
-  }
-  return undefined;
-}
-
-/** Extensions that the server does, and those that are entirely the application's. */
-const SUPPORTED = new Set(
-  '100rel timer replaces norefersub outbound path gruu tdialog from-change histinfo precondition'.split(' '),
-);
 
 /** The dialog that a request of the network belongs to. @see RFC 3261 section 12.2.2 */
 function legOf(hub: Hub, { headers }: SipRequest): Leg | undefined {
@@ -148,27 +112,6 @@ function onInDialog(hub: Hub, transaction: ServerTransaction, incoming: Incoming
   if (request.method === 'INVITE') leg.incomingInvite = pending;
   if (request.method === 'BYE') onBye(hub, leg, request);
   deliver(hub, pending, incoming);
-}
-
-function refuseInDialog(
-  hub: Hub,
-  leg: Leg,
-  request: SipRequest,
-): ({ status: number } & ResponseParts) | undefined {
-  if (
-    request.method === 'PRACK' &&
-    !acknowledgeReliable(hub, leg, parseRAck(request.headers.get('rack') ?? ''))
-  ) {
-    return { status: 481 };
-  }
-  if (!acceptRequest(leg.dialog, request)) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
-  if (request.method !== 'INVITE') return undefined;
-  if (leg.incomingInvite) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
-  if (leg.outgoingInvite || leg.answer) return { status: 491 };
-  if (tooSmall(request, hub.times.minSessionSeconds)) {
-    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
-  }
-  return undefined;
 }
 
 /** The dialog ends at once, and with it an INVITE that still waits in it. @see RFC 3261 section 15.1.2 */
@@ -256,8 +199,7 @@ export function extendPending(hub: Hub, pending: Pending): void {
 export function dropPending(hub: Hub, pending: Pending): void {
   pending.limit.cancel();
   pending.reminder?.cancel();
-  pending.reliable.current?.repeating.stop();
-  pending.reliable.waiting = [];
+  stopReliable(pending, pending.leg);
   if (pending.leg?.incomingInvite === pending) pending.leg.incomingInvite = undefined;
   hub.pending.remove(pending);
 }

@@ -1,6 +1,12 @@
 import { isIP } from 'node:net';
 import { type Dialog, dialogRequest, refreshTarget } from '../dialog/dialog.ts';
-import { addToken, clientTimer, type SessionTimer, sessionDelays } from '../dialog/sessionTimer.ts';
+import {
+  addToken,
+  clientTimer,
+  lengthened,
+  type SessionTimer,
+  sessionDelays,
+} from '../dialog/sessionTimer.ts';
 import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
 import { parseNameAddr } from '../message/nameAddr.ts';
 import { formatReason } from '../message/reason.ts';
@@ -24,6 +30,7 @@ export function addLeg(
     latched: undefined,
     answer: undefined,
     ack: undefined,
+    lateRack: undefined,
     incomingInvite: undefined,
     outgoingInvite: undefined,
     localBody: undefined,
@@ -203,10 +210,12 @@ function refreshSession(hub: Hub, leg: Leg, timer: SessionTimer): void {
     retrySession(hub, leg, timer);
     return;
   }
+  const { intervalSeconds, minimumSeconds } = timer;
   const method = leg.peerAllowsUpdate || !leg.localBody ? 'UPDATE' : 'INVITE';
   const request = dialogRequest(leg.dialog, method);
   request.headers.add('contact', leg.dialog.localTarget);
-  request.headers.add('session-expires', `${timer.intervalSeconds};refresher=uac`);
+  request.headers.add('session-expires', `${intervalSeconds};refresher=uac`);
+  if (minimumSeconds !== undefined) request.headers.add('min-se', String(minimumSeconds));
   addToken(request.headers, 'supported', 'timer');
   if (method === 'INVITE' && leg.localBody) {
     request.headers.add('content-type', leg.localBody.type);
@@ -214,7 +223,7 @@ function refreshSession(hub: Hub, leg: Leg, timer: SessionTimer): void {
   }
   hub.counters.count('sessions.refreshed');
   const gone = () => endLeg(hub, leg, 408, 'Session timer expired');
-  leg.session = { ...timer, timer: hub.clock.setTimer(gone, (timer.intervalSeconds * 1000) / 2) };
+  leg.session = { ...timer, timer: hub.clock.setTimer(gone, (intervalSeconds * 1000) / 2) };
   sendOwn(hub, leg, request, {
     onResponse: (response) => onRefreshed(hub, leg, request, response, timer),
     onTimeout: gone,
@@ -230,13 +239,21 @@ function onRefreshed(
   timer: SessionTimer,
 ): void {
   if (response.status < 200 || !hub.legs.has(leg)) return;
+  const longer = response.status === 422 ? lengthened(timer, response.headers) : undefined;
   if (response.status === 408 || response.status === 481) endLeg(hub, leg, 408, 'Session timer expired');
+  else if (longer) refreshAgain(hub, leg, longer);
   else if (response.status >= 300) retrySession(hub, leg, timer);
   else {
     refreshTarget(leg.dialog, response);
     if (request.method === 'INVITE') sendAck(hub, leg, Number(request.headers.get('cseq')?.split(' ')[0]));
     watchSession(hub, leg, clientTimer(request, response.headers));
   }
+}
+
+/** The peer wants a longer interval, and gets it. @see RFC 4028 section 7.4 */
+function refreshAgain(hub: Hub, leg: Leg, timer: SessionTimer): void {
+  leg.session?.timer.cancel();
+  refreshSession(hub, leg, timer);
 }
 
 /** A refresh that could not be sent now, or was refused for now, is tried again well before the end. */

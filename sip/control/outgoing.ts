@@ -1,21 +1,17 @@
-import { dialogOfClient, dialogRequest, refreshTarget, routeSetOf } from '../dialog/dialog.ts';
+import { refreshTarget } from '../dialog/dialog.ts';
 import { clientTimer, hasToken } from '../dialog/sessionTimer.ts';
 import { cloneRequest, type SipRequest, type SipResponse } from '../message/message.ts';
 import { tagOf } from '../message/nameAddr.ts';
 import { makeResponse } from '../message/respond.ts';
-import { parseCSeq, parseRSeq } from '../message/sequence.ts';
+import { parseCSeq } from '../message/sequence.ts';
 import type { ClientTransaction } from '../transaction/client.ts';
 import type { Target } from '../transport/resolver.ts';
 import type { Incoming } from '../transport/types.ts';
 import type { Owner } from './apps.ts';
+import { beginDialog, isRepeated, newLeg, noteEarly, refuseFork } from './forks.ts';
 import type { Hub, Leg, Sent } from './hub.ts';
 import { deliverResponse } from './incoming.ts';
-import { addLeg, endLeg, latchCallee, removeLeg, repeatAck, sendAck, sendOwn, watchSession } from './leg.ts';
-
-/** Larger requests may not go over UDP unless it must be. @see RFC 3261 section 18.1.1 */
-const MAX_UDP_BYTES = 1300;
-/** Room for the Via that is still to come. */
-const VIA_BYTES = 120;
+import { endLeg, latchCallee, removeLeg, repeatAck, sendAck, watchSession } from './leg.ts';
 
 export interface Launch {
   readonly owner: Owner;
@@ -27,7 +23,7 @@ export interface Launch {
 
 /** Sends a request to the first of its targets, and to the next ones if that one is silent or overloaded. */
 export function launch(hub: Hub, { owner, request, targets, dialogId, leg }: Launch): Sent {
-  const [first, ...rest] = widened(request, targets);
+  const [first, ...rest] = hub.widening.widen(request, targets);
   if (!first) throw new Error('there is no target');
   const sent: Sent = {
     id: hub.ids.uuid(),
@@ -46,15 +42,6 @@ export function launch(hub: Hub, { owner, request, targets, dialogId, leg }: Lau
   if (leg && request.method === 'INVITE') leg.outgoingInvite = sent;
   watchSilence(hub, sent);
   return sent;
-}
-
-/** A large request tries TCP first, where nobody asked for UDP. */
-function widened(request: SipRequest, targets: Target[]): Target[] {
-  const isLarge = request.body.length + request.headers.format().length + VIA_BYTES > MAX_UDP_BYTES;
-  if (!isLarge || /;transport=udp/i.test(request.uri)) return targets;
-  return targets.flatMap((target) =>
-    target.transport === 'udp' ? [{ ...target, transport: 'tcp' as const }, target] : [target],
-  );
 }
 
 /** @param sentOf - Asked only when something comes back. */
@@ -88,15 +75,33 @@ function watchSilence(hub: Hub, sent: Sent): void {
   sent.failover?.cancel();
   if (sent.targets.length === 0) return;
   const { transaction } = sent;
+  const isMute = () => !transaction.hasProvisional && !transaction.hasFinal;
+  const leave = () => {
+    if (isMute()) tryNext(hub, sent);
+  };
+  const { remote } = transaction.flow;
+  if (!hub.widening.isTrial(remote, sent.targets)) {
+    sent.failover = hub.clock.setTimer(leave, hub.times.failoverMs);
+    return;
+  }
+  const connectMs = CONNECT_ROUND_TRIPS * hub.sipTimes.t1Ms;
   sent.failover = hub.clock.setTimer(() => {
-    if (!transaction.hasProvisional && !transaction.hasFinal) tryNext(hub, sent);
-  }, hub.times.failoverMs);
+    if (!hub.transport.isConnected(remote)) leave();
+    else sent.failover = hub.clock.setTimer(leave, Math.max(hub.times.failoverMs - connectMs, 0));
+  }, connectMs);
 }
+
+/** A firewall swallows what should connect; who must have the request in time does not wait for that. */
+const CONNECT_ROUND_TRIPS = 2;
 
 /** @returns Whether there was a next target. */
 function tryNext(hub: Hub, sent: Sent): boolean {
   const [next, ...rest] = sent.targets;
   if (!next || sent.canceled) return false;
+  const { remote } = sent.transaction.flow;
+  if (hub.widening.isTrial(remote, sent.targets) && !hub.transport.isConnected(remote)) {
+    hub.widening.failed(remote);
+  }
   sent.targets = rest;
   hub.counters.count('requests.failed_over');
   sent.transaction = transmit(hub, () => sent, sent.template, next);
@@ -158,18 +163,6 @@ function onProvisional(hub: Hub, sent: Sent, response: SipResponse, incoming: In
   deliver(hub, sent, response, incoming);
 }
 
-/** Each callee numbers its reliable answers one after the other; one out of turn is repeated, or will be. @see RFC 3262 section 4 */
-function isRepeated(sent: Sent, response: SipResponse): boolean {
-  const rseq = response.headers.get('rseq');
-  if (rseq === undefined || !hasToken(response.headers, 'require', '100rel')) return false;
-  const number = parseRSeq(rseq);
-  const tag = tagOf(response.headers.get('to')) ?? '';
-  const last = sent.reliable.get(tag);
-  if (last !== undefined && number !== last + 1) return true;
-  sent.reliable.set(tag, number);
-  return false;
-}
-
 /** A peer that takes our CANCEL and never ends its INVITE is not waited for. @see RFC 3261 section 9.1 */
 export function guardCancel(hub: Hub, sent: Sent): void {
   sent.failover?.cancel();
@@ -178,44 +171,6 @@ export function guardCancel(hub: Hub, sent: Sent): void {
     fail(hub, sent, 487);
   };
   sent.failover = hub.clock.setTimer(over, 64 * hub.sipTimes.t1Ms);
-}
-
-/**
- * A dialog begins with the first answer that has a tag, so that PRACK and UPDATE have one to live in; each callee of a
- * forked INVITE has its own.
- *
- * @returns False when there are more callees than anybody calls at once.
- */
-function noteEarly(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): boolean {
-  if (sent.leg?.confirmed || sent.template.method !== 'INVITE') return true;
-  const tag = tagOf(response.headers.get('to'));
-  if (tag === undefined) return true;
-  const known = sent.early.find(({ dialog }) => dialog.remoteTag === tag);
-  if (!known && sent.early.length === MAX_EARLY) return false;
-  sent.leg = known ?? newLeg(hub, sent, response, incoming);
-  if (known) hub.legs.add(known);
-  else sent.early.push(sent.leg);
-  return true;
-}
-
-/** More phones than one number rings at the same time. */
-const MAX_EARLY = 64;
-
-function newLeg(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): Leg {
-  const { request } = sent.transaction;
-  const leg = addLeg(hub, {
-    id: sent.dialogId,
-    role: 'uac',
-    kind: request.method,
-    owner: sent.owner,
-    peer: incoming.flow,
-    dialog: dialogOfClient(request, response),
-  });
-  if (leg.dialog.remoteTarget.startsWith('sip')) latchCallee(leg, incoming.flow);
-  const type = request.headers.get('content-type');
-  if (request.body !== '' && type !== undefined) leg.localBody = { type, body: request.body };
-  if (request.method === 'INVITE') leg.outgoingInvite = sent;
-  return leg;
 }
 
 function onAccepted(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): void {
@@ -239,21 +194,9 @@ function onAccepted(hub: Hub, sent: Sent, response: SipResponse, incoming: Incom
   deliver(hub, sent, response, incoming);
 }
 
-/** Of the early dialogs only that of the callee who took the call goes on. @see RFC 3261 section 13.2.2.4 */
-function begin(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming): Leg {
-  const tag = tagOf(response.headers.get('to')) ?? '';
-  const early = sent.early.find(({ dialog }) => dialog.remoteTag === tag);
-  for (const one of sent.early) if (one !== early) removeLeg(hub, one);
-  sent.early = [];
-  if (!early) return newLeg(hub, sent, response, incoming);
-  early.dialog.routeSet = routeSetOf(response);
-  hub.legs.add(early);
-  return early;
-}
-
 function confirm(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming, sequence: number): void {
   const isFirst = !sent.leg?.confirmed;
-  const leg = isFirst || !sent.leg ? begin(hub, sent, response, incoming) : sent.leg;
+  const leg = isFirst || !sent.leg ? beginDialog(hub, sent, response, incoming) : sent.leg;
   sent.leg = leg;
   leg.confirmed = true;
   leg.peer = incoming.flow;
@@ -319,15 +262,4 @@ function deliver(hub: Hub, sent: Sent, response: SipResponse, incoming: Incoming
     response,
     incoming,
   );
-}
-
-/** A second callee took a call that is taken already (or was given up): thank you, and goodbye. */
-function refuseFork(hub: Hub, owner: Owner, transaction: ClientTransaction, response: SipResponse): void {
-  hub.counters.count('forks.refused');
-  const dialog = dialogOfClient(transaction.request, response);
-  const id = `${dialog.callId};fork=${dialog.remoteTag}`;
-  const leg = addLeg(hub, { id, role: 'uac', kind: 'INVITE', owner, peer: transaction.flow, dialog });
-  removeLeg(hub, leg);
-  sendAck(hub, leg, dialog.localSequence);
-  sendOwn(hub, leg, dialogRequest(dialog, 'BYE'));
 }

@@ -1,10 +1,85 @@
+import { acceptRequest, contactUri } from '../dialog/dialog.ts';
+import { tooSmall } from '../dialog/sessionTimer.ts';
 import type { ByteString } from '../message/bytes.ts';
 import { formatMessage, type SipRequest } from '../message/message.ts';
 import { tagOf } from '../message/nameAddr.ts';
 import { parseHead } from '../message/parse.ts';
-import { makeResponse } from '../message/respond.ts';
+import { makeResponse, type ResponseParts } from '../message/respond.ts';
+import { parseRAck } from '../message/sequence.ts';
 import type { Flow } from '../transport/types.ts';
-import type { Hub } from './hub.ts';
+import type { Hub, Leg } from './hub.ts';
+import { acknowledgeReliable } from './reliable.ts';
+
+/** How a request is refused. */
+export type RefusalParts = { readonly status: number } & ResponseParts;
+
+const ONLY_IN_DIALOG = new Set(['BYE', 'UPDATE', 'PRACK']);
+const RETRY_SECONDS = '5';
+/** Extensions that the server does, and those that are entirely the application's. */
+const SUPPORTED = new Set(
+  '100rel timer replaces norefersub outbound path gruu tdialog from-change histinfo precondition'.split(' '),
+);
+
+/** Why a new request is not even shown to an application. */
+export function refuseNew(hub: Hub, request: SipRequest, { remote }: Flow): RefusalParts | undefined {
+  if (hub.isScanner(request) && !hub.transport.isTrusted(remote)) return { status: 603 };
+  if (ONLY_IN_DIALOG.has(request.method)) return { status: 481 };
+  if (request.headers.get('max-forwards') === '0' && request.method !== 'OPTIONS') return { status: 483 };
+  const unsupported = refuseExtensions(request);
+  if (unsupported) return unsupported;
+  // By two ways: a proxy before us forked to us twice. RFC 3261 section 8.2.2.2
+  if (hub.pending.hasTwin(request)) return { status: 482 };
+  if (request.method !== 'INVITE') return undefined;
+  if (!/^sips?:/i.test(contactUri(request) ?? '')) return { status: 400, reason: 'Bad Contact' };
+  if (tooSmall(request, hub.times.minSessionSeconds)) {
+    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
+  }
+  return undefined;
+}
+
+/**
+ * What a request of a method gets that no application takes: those that were taken before will be again.
+ *
+ * @see RFC 3261 section 8.2.1
+ */
+export function refuseUnwanted({ apps }: Hub, { method }: SipRequest): RefusalParts {
+  const { wanted } = apps;
+  if (apps.size === 0 || wanted.has(method.toLowerCase())) {
+    return { status: 503, headers: { 'Retry-After': RETRY_SECONDS } };
+  }
+  const methods = new Set(
+    [...wanted].filter((verb) => !verb.includes(':')).map((verb) => verb.toUpperCase()),
+  );
+  return { status: 405, headers: { Allow: [...methods, ...DIALOG_METHODS].join(', ') } };
+}
+
+/** What every application gets that has calls. */
+const DIALOG_METHODS = ['ACK', 'BYE', 'CANCEL', 'PRACK', 'UPDATE'];
+
+/** Why a request inside a dialog is not shown to its application. */
+export function refuseInDialog(hub: Hub, leg: Leg, request: SipRequest): RefusalParts | undefined {
+  if (
+    request.method === 'PRACK' &&
+    !acknowledgeReliable(hub, leg, parseRAck(request.headers.get('rack') ?? ''))
+  ) {
+    return { status: 481 };
+  }
+  const unsupported = refuseExtensions(request);
+  if (unsupported) return unsupported;
+  if (!acceptRequest(leg.dialog, request)) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
+  if (request.method !== 'INVITE') return undefined;
+  if (leg.incomingInvite) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
+  if (leg.outgoingInvite || leg.answer) return { status: 491 };
+  if (tooSmall(request, hub.times.minSessionSeconds)) {
+    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
+  }
+  return undefined;
+}
+
+function refuseExtensions({ headers }: SipRequest): RefusalParts | undefined {
+  const unknown = headers.list('require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
+  return unknown.length === 0 ? undefined : { status: 420, headers: { Unsupported: unknown.join(', ') } };
+}
 
 /** Without these there is nobody to answer. */
 const NEEDED = ['via', 'from', 'to', 'call-id', 'cseq'];

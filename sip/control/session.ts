@@ -89,8 +89,10 @@ export function serveApp(socket: Socket, deps: SessionDeps): void {
     else if (type === 'proxy') deps.commands.proxy(as, command);
     else if (type === 'ping') command.reply(okLine(deps.newId(), command.id, 'pong'));
     else if (type === 'route' || type === 'remove_route') {
-      if (type === 'route' && routes.size < MAX_ROUTES) routes.add(verb);
-      else if (type === 'remove_route') routes.delete(verb);
+      if (type === 'route' && routes.size < MAX_ROUTES) {
+        routes.add(verb);
+        deps.apps.want(verb);
+      } else if (type === 'remove_route') routes.delete(verb);
       command.reply(okLine(deps.newId(), command.id));
     } else command.hangUp('Unknown message type');
   };

@@ -7,6 +7,8 @@ import { formatSessionExpires, parseSessionExpires, type SessionExpires } from '
 export interface SessionTimer {
   readonly intervalSeconds: number;
   readonly weRefresh: boolean;
+  /** What the peer said is too small before; only of a timer that was lengthened. */
+  readonly minimumSeconds?: number;
 }
 
 /** How long before the end the side that waits gives up. @see RFC 4028 section 10 */
@@ -63,6 +65,13 @@ function readClientTimer(request: SipRequest, answer: SipHeaders): SessionTimer 
   const asked = request.headers.get('session-expires');
   if (asked === undefined) return undefined;
   return { intervalSeconds: parseSessionExpires(asked).intervalSeconds, weRefresh: true };
+}
+
+/** The timer with the interval that a 422 asks for; nothing when it asks for no longer one. @see RFC 4028 section 6 */
+export function lengthened(timer: SessionTimer, refusal: SipHeaders): SessionTimer | undefined {
+  const minimumSeconds = Number(/^\s*(\d{1,9})/.exec(refusal.get('min-se') ?? '')?.[1] ?? 0);
+  if (minimumSeconds <= timer.intervalSeconds) return undefined;
+  return { ...timer, intervalSeconds: minimumSeconds, minimumSeconds };
 }
 
 /** After how long the side that refreshes does so, and the side that waits gives up. */

@@ -190,9 +190,11 @@ function noteSource(request: SipRequest, flow: Flow): { via: Via; answerPort: nu
   const [top = '', ...others] = request.headers.list('via');
   const via = parseVia(top);
   const { address, port } = flow.remote;
-  const isBehindNat = unbracketed(via.host) !== address;
+  const host = unbracketed(via.host);
+  // A name tells nothing of a NAT, but that the sender listens where it says, and may send from anywhere.
+  const isBehindNat = isIP(host) > 0 && host !== address;
   const answerPort = isBehindNat || via.params.has('rport') ? port : (via.port ?? DEFAULT_PORT);
-  if (isBehindNat || via.params.has('rport')) via.params.set('received', address);
+  if (host !== address || via.params.has('rport')) via.params.set('received', address);
   via.params.set('rport', String(port));
   request.headers.replaceAll('via', [formatVia(via), ...others]);
   return { via, answerPort };

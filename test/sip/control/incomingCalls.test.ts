@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { header, OTHER_SDP, SDP } from '../support/phone.ts';
+import { header, OTHER_SDP, Phone, SDP } from '../support/phone.ts';
 import { drained, nothing, type Rig, startRig } from '../support/rig.ts';
 import type { SrfDialog } from '../support/srf.ts';
 
@@ -285,8 +285,7 @@ test('the same INVITE by two ways is 482 the second time', async () => {
 });
 
 test.each([
-  ['no application wants it', 'OPTIONS', [], 503],
-  ['an unknown method', 'DANCE', [], 501],
+  ['a method that no application wants', 'OPTIONS', [], 405],
   ['an extension that we lack', 'INVITE', ['Require: fantasy'], 420],
   ['a session that is too short', 'INVITE', ['Supported: timer', 'Session-Expires: 60'], 422],
 ] as const)('%s is answered at once', async (_case, method, extra, status) => {
@@ -296,9 +295,49 @@ test.each([
   await phone.next(new RegExp(`^SIP/2.0 ${status} `));
 });
 
-test('an INVITE without Contact is 400', async () => {
+test('an unknown method is told which are known; one that was wanted before is to come again', async () => {
+  const { phone, port, srf } = rig;
+  srf.invite((_req, res) => res.send(486));
+  const ask = async (method: string) => {
+    phone.send(phone.request(method, port, { callId: method }), port);
+    return await phone.next(new RegExp(`^SIP/2.0 [2-6].*^CSeq: 1 ${method}`, 'ms'));
+  };
+  const refused = await vi.waitFor(() => ask('DANCE'));
+  expect(refused).toMatch(/^SIP\/2.0 405 /);
+  expect(header(refused, 'Allow')).toBe('INVITE, ACK, BYE, CANCEL, PRACK, UPDATE');
+  rig.leave();
+  await vi.waitFor(() => expect(rig.server.stats()['now.applications']).toBe(0));
+  expect(header(await ask('INVITE'), 'Retry-After')).toBe('5');
+});
+
+test('an extension that we lack is refused inside a dialog, too', async () => {
   const { phone, port } = rig;
   answering();
-  phone.send(phone.request('INVITE', port, { callId: 'contactless' }).replace(/Contact:.*\r\n/, ''), port);
+  phone.send(phone.request('INVITE', port, { callId: 'strange', body: SDP }), port);
+  const to = header(await phone.next(/^SIP\/2.0 200 /), 'To');
+  phone.send(phone.request('ACK', port, { callId: 'strange', to }), port);
+  const extra = ['Require: timer, fantasy'];
+  phone.send(phone.request('INFO', port, { callId: 'strange', cseq: 2, to, extra }), port);
+  expect(header(await phone.next(/^SIP\/2.0 420 /), 'Unsupported')).toBe('fantasy');
+});
+
+test.each([
+  ['without', ''],
+  ['that is a number', 'Contact: <tel:+886912345678>\r\n'],
+])('an INVITE %s Contact is 400', async (_case, contact) => {
+  const { phone, port } = rig;
+  answering();
+  const invite = phone.request('INVITE', port, { callId: 'contactless' });
+  phone.send(invite.replace(/Contact:.*\r\n/, contact), port);
   await phone.next(/^SIP\/2.0 400 /);
+});
+
+test('who names a host in its Via hears the answer at the port of the Via', async () => {
+  const { port, phone } = rig;
+  answering();
+  const listening = await Phone.open();
+  const invite = phone.request('OPTIONS', port, { callId: 'named' });
+  phone.send(invite.replace(/(UDP )127.0.0.1:\d+/, `$1sbc.example:${listening.port}`), port);
+  expect(header(await listening.next(/^SIP\/2.0 405 /), 'Via')).toContain(';received=127.0.0.1');
+  await listening.close();
 });

@@ -107,6 +107,19 @@ test('a session that we are to refresh is refreshed, unseen by the application',
   }
 });
 
+test('a refresh whose interval is too small for the peer is sent again with a longer one', async () => {
+  rig = await startRig({ controlTimes: { minSessionSeconds: 1 } });
+  const { phone, port } = rig;
+  await callUp('longer', ['Supported: timer', 'Session-Expires: 1;refresher=uas']);
+  const refused = await phone.next(/^INVITE /);
+  expect(header(refused, 'Min-SE')).toBe('');
+  phone.send(phone.answer(refused, '422 Session Interval Too Small', { extra: ['Min-SE: 90'] }), port);
+  const refresh = await phone.next(/^INVITE .*^CSeq: 2 /ms);
+  expect([header(refresh, 'Session-Expires'), header(refresh, 'Min-SE')]).toEqual(['90;refresher=uac', '90']);
+  phone.send(phone.answer(refresh, '200 OK', { body: SDP }), port);
+  await phone.next(/^ACK .*^CSeq: 2 /ms);
+});
+
 test('a peer that moves to another port is followed', async () => {
   rig = await startRig();
   const { phone, port, srf } = rig;

@@ -39,6 +39,23 @@ test.each(tortureMessages)('RFC 4475 section $section, $name: answered $answer',
   await phone.close();
 });
 
+test('the table of what becomes of each is up to date', async () => {
+  const rows = tortureMessages.map(({ section, name, parse, answer }) => {
+    const parsed = parse === 'ok' ? 'yes' : `no: ${parse}`;
+    return `| ${section} | ${name.replace(/\|/g, '\\|')} | ${parsed} | ${answer === 0 ? 'nothing' : answer} |`;
+  });
+  const head = [
+    '# The torture messages of RFC 4475',
+    '',
+    'What becomes of each when it comes over UDP to a server whose application answers 200 to whatever it is shown.',
+    'The tests send them all, and write this table.',
+    '',
+    '| section | message | parsed | answered |',
+    '| ------- | ------- | ------ | -------- |',
+  ];
+  await expect(`${[...head, ...rows].join('\n')}\n`).toMatchFileSnapshot('../../../sip/RFC4475.md');
+});
+
 test('a response with numbers that are too large is not believed', () => {
   const scalar = tortureMessages.find(({ section }) => section === '3.1.2.5');
   const message = parseMessage(Buffer.from(scalar?.text ?? '', 'latin1'));

@@ -103,7 +103,7 @@ export const tortureMessages: readonly TortureMessage[] = [
       },
     ),
     parse: 'ok',
-    answer: 501,
+    answer: 405,
   },
   {
     section: '3.1.1.3',
@@ -138,7 +138,7 @@ export const tortureMessages: readonly TortureMessage[] = [
       Contact: '<sip:alias1@host1.example.com>, <sip:alias3@host3.example.com>',
     }),
     parse: 'ok',
-    answer: 501,
+    answer: 405,
   },
   {
     section: '3.1.1.6',
@@ -513,7 +513,7 @@ export const tortureMessages: readonly TortureMessage[] = [
     parse: 'ok',
     answer: 200,
   },
-  // Without a Contact there would be no way to end the call.
+  // Without a Contact there would be no way to end the call; the 400 goes to port 5060, where a Via without port has it.
   {
     section: '3.4.1',
     name: 'an INVITE after RFC 2543',
@@ -526,6 +526,6 @@ export const tortureMessages: readonly TortureMessage[] = [
       'Record-Route': '<sip:UserB@example.com;maddr=ss1.example.com>',
     }),
     parse: 'ok',
-    answer: 400,
+    answer: 0,
   },
 ];
