@@ -5,6 +5,7 @@ import type { Trunk } from '../calls/trunk.ts';
 import type { IncomingRequest } from './control/incoming.ts';
 import { dialledUser, offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
+import { refuseInvite } from './leg/refuseInvite.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
 
 export interface TelephonyDeps extends OutboundDeps {
@@ -21,6 +22,8 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
     const { address, port, transport } = invite.source;
     const candidates = deps.directory.from(address);
     if (candidates.length === 0) return await invite.respond(403);
+    const refusal = refuseInvite(invite.text);
+    if (refusal) return await invite.respond(refusal.status, refusal);
     if (!handler) return await invite.respond(503, { headers: { 'Retry-After': '5' } });
     const trace = deps.traceCall(invite.text.header('call-id') ?? '');
     const at = new Date(clock.now()).toISOString();

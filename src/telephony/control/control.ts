@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
 import { readSipText, type SipText } from '../sip/message.ts';
+import { sessionBody } from '../sip/sessionBody.ts';
 import { type IncomingRequest, readIncoming } from './incoming.ts';
 import { type OutgoingRequest, type ResponseHandlers, type SentRequest, sendRequest } from './outgoing.ts';
 import { type ControlSession, type ControlTarget, openSession } from './session.ts';
@@ -74,16 +75,28 @@ export function connectControl(options: ControlOptions): SipControl {
   const see = (direction: 'in' | 'out', raw: string, transport: string, remote: string) =>
     events.emit('message', { atMs: clock.now(), direction, transport, remote, text: readSipText(raw) });
 
+  const read = (request: SrfRequest, response: SrfResponse) =>
+    readIncoming(request, response, { see, onUpdate });
   const onRequest = (request: SrfRequest, response: SrfResponse) => {
-    const incoming = readIncoming(request, response, { see, onUpdate: onRequest });
+    const incoming = read(request, response);
     const owner = dialogs.get(incoming.dialogId);
     if (owner) owner(incoming);
     else if (incoming.method === 'INVITE' && incoming.isNew && takeCall) takeCall(incoming);
-    else answerUnowned(incoming).catch((error: unknown) => onError(error, 'a request was not answered'));
+    else answerWith(answerUnowned, incoming);
+  };
+  /** One that comes while an INVITE of its call is not answered. */
+  const onUpdate = (request: SrfRequest, response: SrfResponse) => {
+    const incoming = read(request, response);
+    const owner = dialogs.get(incoming.dialogId);
+    if (owner) owner(incoming);
+    else answerWith(answerEarlyUpdate, incoming);
+  };
+  const answerWith = (answer: (request: IncomingRequest) => Promise<void>, incoming: IncomingRequest) => {
+    answer(incoming).catch((error: unknown) => onError(error, 'a request was not answered'));
   };
 
   const send = (request: OutgoingRequest, handlers: ResponseHandlers) =>
-    sendRequest(session, request, handlers, { see, onUpdate: onRequest });
+    sendRequest(session, request, handlers, { see, onUpdate });
 
   const sendLater = () => {
     const due = later.filter(({ untilMs }) => untilMs > clock.monotonicMs());
@@ -174,5 +187,15 @@ async function answerUnowned(request: IncomingRequest): Promise<void> {
   else if (request.method === 'OPTIONS')
     await request.respond(200, { headers: { Allow: ALLOW, Accept: 'application/sdp', Supported: 'timer' } });
   else if (request.method === 'INVITE') await request.respond(503, { headers: { 'Retry-After': '5' } });
+  else if (ONLY_IN_CALLS.has(request.method)) await request.respond(481);
   else await request.respond(405, { headers: { Allow: ALLOW } });
+}
+
+/** What we take, but belongs to a call (or, in a NOTIFY, to a subscription) that there is not. */
+const ONLY_IN_CALLS = new Set(['INFO', 'NOTIFY', 'REFER']);
+
+/** A call that rings here has made no offer and no answer yet, so that another offer must wait. @see RFC 3311 section 5.2 */
+async function answerEarlyUpdate(request: IncomingRequest): Promise<void> {
+  if (sessionBody(request.text).kind === 'none') await request.respond(200, { headers: { Allow: ALLOW } });
+  else await request.respond(500, { headers: { 'Retry-After': '2' } });
 }

@@ -105,6 +105,19 @@ export function openSession(
   });
 }
 
+/** All that may come outside of calls: what we do not take we refuse ourselves, where a SIP server would say 503. */
+const ROUTED = [
+  'invite',
+  'options',
+  'info',
+  'message',
+  'notify',
+  'publish',
+  'refer',
+  'register',
+  'subscribe',
+] as const;
+
 function listen(srf: SrfApp, hooks: SessionHooks): void {
   srf.use((request, response) => {
     try {
@@ -114,8 +127,7 @@ function listen(srf: SrfApp, hooks: SessionHooks): void {
     }
   });
   const neverReached = () => undefined;
-  srf.invite(neverReached);
-  srf.options(neverReached);
+  for (const method of ROUTED) srf[method](neverReached);
 }
 
 /** drachtio-srf throws out of its socket's listener when it is told something unknown, which would end the process. */

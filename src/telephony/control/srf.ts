@@ -9,6 +9,13 @@ export interface SrfApp extends EventEmitter {
   use(handler: (request: SrfRequest, response: SrfResponse) => void): void;
   invite(handler: () => void): void;
   options(handler: () => void): void;
+  info(handler: () => void): void;
+  message(handler: () => void): void;
+  notify(handler: () => void): void;
+  publish(handler: () => void): void;
+  refer(handler: () => void): void;
+  register(handler: () => void): void;
+  subscribe(handler: () => void): void;
   connect(options: SrfConnectOptions): void;
   readonly app: { readonly client: SrfAgent };
 }

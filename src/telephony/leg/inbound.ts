@@ -8,6 +8,8 @@ import type { IncomingRequest } from '../control/incoming.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
 import { createSdpSession, type SdpSession } from '../sdp/session.ts';
 import { readNameAddress, readUri } from '../sip/address.ts';
+import { splitValues } from '../sip/message.ts';
+import { descriptionOf } from '../sip/sessionBody.ts';
 import type { CallTrace } from '../trace/traces.ts';
 import { identityUri } from '../trunks/addressing.ts';
 import { createLeg } from './leg.ts';
@@ -97,7 +99,7 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
     srtp: trunk.srtp,
     randomBytes,
   });
-  const offer = invite.text.body;
+  const offer = descriptionOf(invite.text);
   let answered: (Agreement & { readonly body: string }) | undefined;
   try {
     answered = offer === '' ? undefined : sdp.answer(offer);
@@ -151,13 +153,16 @@ function lateOffer(sdp: SdpSession, isConnected: boolean, apply: (agreement: Agr
 }
 
 function numbersOf(invite: IncomingRequest, trunk: Trunk): { fromNumber: string; toNumber: string } {
-  const identity = invite.text.header('p-asserted-identity') ?? invite.text.header('from') ?? '';
-  const caller = readUri(readNameAddress(identity)?.uri ?? '')?.user ?? '';
   const callee = dialledUser(invite, trunk);
-  return {
-    fromNumber: readCarrierNumber(caller) ?? caller,
-    toNumber: readCarrierNumber(callee) ?? callee,
-  };
+  return { fromNumber: callerOf(invite), toNumber: readCarrierNumber(callee) ?? callee };
+}
+
+/** What the carrier vouches for comes before what the caller says; of each the first that is a number. @see RFC 3325 */
+function callerOf({ text }: IncomingRequest): string {
+  const identities = [...text.headers('p-asserted-identity').flatMap(splitValues), text.header('from') ?? ''];
+  const users = identities.map((identity) => readUri(readNameAddress(identity)?.uri ?? '')?.user ?? '');
+  const [number] = users.flatMap((user) => readCarrierNumber(user) ?? []);
+  return number ?? users.find((user) => user !== '') ?? '';
 }
 
 /** A registrar sends calls to our registered name; the number that was dialled is in To then. */

@@ -5,6 +5,7 @@ import { bracketed, readNameAddress, readUri } from '../sip/address.ts';
 import type { Authenticator } from '../sip/digest.ts';
 import { splitValues } from '../sip/message.ts';
 import { formatReason, type Q850Reason, readQ850 } from '../sip/reason.ts';
+import { descriptionOf } from '../sip/sessionBody.ts';
 import type { Refusal } from './outcome.ts';
 
 export interface InviteRequest {
@@ -227,8 +228,7 @@ function refusalOf({ status, reason, text, isFromPeer }: SipResponse): Refusal {
 }
 
 function sdpOf({ text }: SipResponse): string | undefined {
-  const type = text.header('content-type') ?? '';
-  return text.body !== '' && /^application\/sdp\b/i.test(type) ? text.body : undefined;
+  return descriptionOf(text) || undefined;
 }
 
 /** A challenge is answered to the very server that made it, of the many that a host name may stand for. */

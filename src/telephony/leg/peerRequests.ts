@@ -6,7 +6,9 @@ import type { Agreement } from '../sdp/negotiate.ts';
 import type { SdpSession } from '../sdp/session.ts';
 import { readNameAddress, readUri } from '../sip/address.ts';
 import { readQ850 } from '../sip/reason.ts';
+import { descriptionOf, sessionBody } from '../sip/sessionBody.ts';
 import { readInfoDigit } from './infoDigits.ts';
+import { UNREADABLE } from './refuseInvite.ts';
 import type { LegEvent } from './transition.ts';
 
 /** Answers what a peer asks inside a call. */
@@ -39,7 +41,9 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
   const changeSession = async (request: IncomingRequest): Promise<void> => {
     const sdp = deps.sdp();
     if (!sdp) return void (await request.respond(500, { headers: { 'Retry-After': RETRY_SECONDS } }));
-    if (request.text.body === '') {
+    const body = sessionBody(request.text);
+    if (body.kind === 'unreadable') return void (await request.respond(UNREADABLE.status, UNREADABLE));
+    if (body.kind === 'none') {
       isOfferOpen = request.method === 'INVITE';
       const headers = { Allow: ALLOW };
       await request.respond(200, isOfferOpen ? { headers, body: sdp.offer() } : { headers });
@@ -47,7 +51,7 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
     }
     let answer: ReturnType<SdpSession['answer']>;
     try {
-      answer = sdp.answer(request.text.body);
+      answer = sdp.answer(body.sdp);
     } catch (error) {
       await request.respond(488, { headers: { Warning: warningOf(error) } });
       return;
@@ -124,8 +128,8 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
         });
       } else if (isOfferOpen) {
         isOfferOpen = false;
-        inTurn(() => acceptAnswer(request.text.body)).catch(report);
-      } else deps.onAcknowledged(request.text.body);
+        inTurn(() => acceptAnswer(descriptionOf(request.text))).catch(report);
+      } else deps.onAcknowledged(descriptionOf(request.text));
     },
   };
 }

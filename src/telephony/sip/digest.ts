@@ -28,7 +28,10 @@ type Algorithm = HashName | `${HashName}-sess`;
 /** More challenges than proxies that one call may pass, so that a peer cannot keep us hashing. */
 const MAX_ANSWERS = 4;
 
-/** Answers the challenges of one call, registration or check, each realm once (and again when its nonce is stale). */
+/**
+ * Answers the challenges of one call, registration or check, each realm once; again when its nonce is stale, and once more
+ * when it is another one, as of servers that share their work and not their nonces.
+ */
 export interface Authenticator {
   /**
    * @param response - A 401 or 407.
@@ -48,7 +51,7 @@ export function createAuthenticator(
   makeNonce: () => string,
 ): Authenticator {
   const said: Record<string, string> = {};
-  const answered = new Set<string>();
+  const answered = new Map<string, { readonly nonce: string; readonly isRepeated: boolean }>();
   let count = 0;
   return {
     answer(response, request) {
@@ -59,8 +62,11 @@ export function createAuthenticator(
       const challenge = chooseChallenge(response.headers(asks), credentials.realm);
       if (!challenge) return undefined;
       const key = `${answers} ${challenge.realm}`;
-      if (answered.has(key) && !challenge.isStale) return undefined;
-      answered.add(key);
+      const before = answered.get(key);
+      const isOther = before !== undefined && !before.isRepeated && before.nonce !== challenge.nonce;
+      if (before && !challenge.isStale && !isOther) return undefined;
+      const isRepeated = before !== undefined && (before.isRepeated || !challenge.isStale);
+      answered.set(key, { nonce: challenge.nonce, isRepeated });
       count += 1;
       said[answers] = authorization(challenge, credentials, { ...request, cnonce: makeNonce() });
       return { ...said };

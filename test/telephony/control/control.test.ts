@@ -189,7 +189,7 @@ test('a request that the SIP server will not send is refused with its words', as
 });
 
 test.each([
-  ['MESSAGE', 503],
+  ['MESSAGE', 405],
   ['OPTIONS', 200],
   ['BYE', 481],
   ['INVITE', 503],

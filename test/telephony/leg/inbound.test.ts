@@ -186,6 +186,84 @@ test('an offer that cannot be agreed is refused, and the answer fails', async ()
   );
 });
 
+test.each([
+  ['a body that is no description', 'Content-Type: text/plain', 415, 'Accept', 'application/sdp'],
+  [
+    'an extension that only its SIP server knows',
+    'Require: 100rel, replaces',
+    420,
+    'Unsupported',
+    'replaces',
+  ],
+])('%s is refused before anybody is asked', async (_case, line, status, name, value) => {
+  count += 1;
+  const callId = `refused-${count}`;
+  const branch = `z9hG4bK-${callId}`;
+  rig.phone.send(
+    rig.phone.request('INVITE', rig.port, { callId, branch, extra: [line], body: SDP }),
+    rig.port,
+  );
+  const refused = await reply(callId, status);
+  expect(header(refused, name)).toBe(value);
+  rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch, to: header(refused, 'To') }), rig.port);
+});
+
+test('a description among the parts of a body is answered', async () => {
+  const body = `--b\r\nContent-Type: application/sdp\r\n\r\n${SDP}--b--\r\n`;
+  const ringing = await ring(body, ['Content-Type: multipart/mixed;boundary=b']);
+  const leg = await ringing.call.answer('call-17');
+  const { ended } = watchLeg(leg);
+  const ok = await reply(ringing.callId, 200);
+  acknowledge(ringing, ok);
+  bye(ringing, ok);
+  await ended;
+  expect(rig.media.all.at(-1)).toMatchObject({ connected: [{ remote: { port: 40_000 } }] });
+});
+
+test.each([
+  ['nothing to change', '', 200],
+  ['an offer', SDP, 500],
+])('while it rings an UPDATE with %s is answered %3$i', async (_case, body, status) => {
+  const ringing = await ring();
+  ringing.call.ring();
+  const to = header(await reply(ringing.callId, 180), 'To');
+  const { callId } = ringing;
+  rig.phone.send(rig.phone.request('UPDATE', rig.port, { callId, cseq: 2, to, body }), rig.port);
+  await rig.phone.next(new RegExp(`^SIP/2.0 ${status} .*^Call-ID: ${callId}\\r$.*UPDATE`, 'ms'));
+  ringing.call.reject(486);
+  await reply(callId, 486);
+  rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch: `z9hG4bK-${callId}`, to }), rig.port);
+});
+
+test.each([
+  [['<sip:switch@carrier>, <tel:+886-912-345-678>'], '<sip:x@y>', '+886912345678'],
+  [[], '<tel:0912345678>', '+886912345678'],
+  [[], '"Anonymous" <sip:anonymous@anonymous.invalid>', 'anonymous'],
+  [['<sip:+886912345678@carrier;user=phone>'], '<sip:anonymous@anonymous.invalid>', '+886912345678'],
+])('of the identities %j and %s the caller is %s', async (asserted, from, number) => {
+  count += 1;
+  const callId = `who-${count}`;
+  const extra = asserted.map((value) => `P-Asserted-Identity: ${value}`);
+  const branch = `z9hG4bK-${callId}`;
+  const invite = rig.phone.request('INVITE', rig.port, { callId, branch, extra, body: SDP });
+  rig.phone.send(invite.replace(/^From: <[^>]*>/m, `From: ${from}`), rig.port);
+  const call = await rig.incoming();
+  expect(call.fromNumber).toBe(number);
+  call.reject(486);
+  const to = header(await reply(callId, 486), 'To');
+  rig.phone.send(rig.phone.request('ACK', rig.port, { callId, branch, to }), rig.port);
+});
+
+test.each([
+  ['MESSAGE', 405],
+  ['NOTIFY', 481],
+  ['REGISTER', 405],
+])('%s outside of calls is answered %i', async (method, status) => {
+  rig.phone.send(rig.phone.request(method, rig.port, { callId: `lone-${method}` }), rig.port);
+  const refused = await reply(`lone-${method}`, status);
+  if (status === 405) expect(header(refused, 'Allow')).toContain('REFER');
+});
+
 test('strangers are refused, and OPTIONS is answered', async () => {
   const closed = await startTelephonyRig();
   closed.phone.send(

@@ -77,6 +77,19 @@ test('each realm is answered once, a stale nonce again, and earlier credentials 
   expect(one.answer(challenge(401, 'home', ',stale=TRUE'), asked)).toBeDefined();
 });
 
+test('another nonce of the same realm is answered once more', () => {
+  const one = createAuthenticator({ username: 'u', password: 'p', realm: null }, () => 'c');
+  const answers = ['1', '2', '3'].map((nonce) => {
+    const text = `SIP/2.0 401 x\r\nWWW-Authenticate: Digest realm="r",nonce="${nonce}"\r\n\r\n`;
+    return one.answer(readSipText(text), asked)?.Authorization;
+  });
+  expect(answers).toEqual([
+    expect.stringContaining('nonce="1"'),
+    expect.stringContaining('nonce="2"'),
+    undefined,
+  ]);
+});
+
 test('a peer cannot keep us hashing', () => {
   const one = createAuthenticator({ username: 'u', password: 'p', realm: null }, () => 'c');
   const answers = [1, 2, 3, 4, 5].map((index) => one.answer(challenge(401, `r${index}`), asked));
