@@ -22,7 +22,9 @@ export interface CallTrace {
 
 /** Often enough for somebody who looks on, rarely enough for a database. */
 const FLUSH_MS = 500;
-/** The answer to BYE, and what is repeated of it. */
+/** A call that is over is looked at at once; this is long enough for the answer to its BYE to be among the messages. */
+const LAST_FLUSH_MS = 20;
+/** What is repeated of the answer to BYE, and an answer that is late. */
 const TAIL_MS = 2000;
 /** A call that goes on for hours, or a flood, must not fill the database. */
 const MAX_MESSAGES = 500;
@@ -75,6 +77,8 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
         stop();
         return;
       }
+      timer?.cancel();
+      timer = clock.setTimer(flush, LAST_FLUSH_MS);
       clock.setTimer(() => {
         stop();
         flush();

@@ -52,7 +52,7 @@ function begin() {
   };
 }
 
-test('what comes before the call is known waits for it; the rest is kept in batches, and the tail too', async () => {
+test('what comes before the call is known waits for it; the rest is kept in batches, the end of the call soon, and the tail too', async () => {
   const { clock, kept, trace, say, isFollowed } = begin();
   trace.add(message('INVITE'));
   clock.advance(1000);
@@ -65,12 +65,16 @@ test('what comes before the call is known waits for it; the rest is kept in batc
   trace.end();
   trace.end();
   say('200 BYE');
-  clock.advance(2000);
+  clock.advance(20);
   await settle();
   expect(kept).toEqual([
     ['p', 'c', 'INVITE', '200'],
     ['p', 'c', 'BYE', '200 BYE'],
   ]);
+  say('200 BYE again');
+  clock.advance(1980);
+  await settle();
+  expect(kept.slice(2)).toEqual([['p', 'c', '200 BYE again']]);
   expect(isFollowed()).toBe(false);
   expect(clock.pendingTimers()).toBe(0);
 });
