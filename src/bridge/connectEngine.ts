@@ -121,6 +121,7 @@ export function createEngineLink(
       send(messages.media(room.subarray(0, samples.length), (position * 1000) / sampleRateHz));
     },
     sendDtmf: (digit) => send(messages.dtmf(digit)),
+    sendHold: (isHeld) => send(messages.hold(isHeld)),
     sendMark: (mark) => send(messages.mark(mark)),
     sendCleared: (position) => send(messages.cleared(position)),
     async close(code, reason) {

@@ -92,6 +92,9 @@ export function createEngineStream(socket: StreamSocket, options: EngineStreamOp
       case 'dtmf':
         for (const digit of message.digits) emitter.emit('dtmf', { digit });
         break;
+      case 'hold':
+        emitter.emit('hold', { isHeld: message.isHeld });
+        break;
       case 'mark':
         takeMark(message);
         break;

@@ -23,6 +23,8 @@ export interface GatewayMessages {
   /** Twilio's dialect only. @param timestampMs - Of the frame's begin, since the stream's. */
   media(muLaw: Uint8Array, timestampMs: number): string;
   dtmf(digit: string): string;
+  /** Nothing in Twilio's dialect, which has no word for it. */
+  hold(isHeld: boolean): string | undefined;
   mark(mark: PlayedMark): string;
   /** Nothing in Twilio's dialect, whose engines know it from their marks. */
   cleared(position: PlayPosition): string | undefined;
@@ -57,6 +59,7 @@ export function createGatewayMessages(start: GatewayStart): GatewayMessages {
       return `{"event":"media","sequenceNumber":"${sequence}","streamSid":${JSON.stringify(streamSid)},"media":{"track":"inbound","chunk":"${chunk}","timestamp":"${Math.round(timestampMs)}","payload":"${payload}"}}`;
     },
     dtmf: (digit) => message('dtmf', { dtmf: { track: 'inbound_track', digit } }),
+    hold: (isHeld) => (isTwilio ? undefined : message('hold', { hold: { isHeld } })),
     mark({ name, outcome, ...position }) {
       return message('mark', { mark: isTwilio ? { name } : { name, outcome, position } });
     },

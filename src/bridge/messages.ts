@@ -20,6 +20,7 @@ export type StreamMessage =
       readonly outcome?: 'played' | 'cleared';
       readonly position?: PlayPosition;
     }
+  | { readonly event: 'hold'; readonly isHeld: boolean }
   | { readonly event: 'clear' }
   | { readonly event: 'cleared'; readonly position: PlayPosition }
   | { readonly event: 'stop' }
@@ -65,6 +66,10 @@ export function readMessage(text: string): StreamMessage | undefined {
       return readStart(message);
     case 'dtmf':
       return readDtmf(fieldsOf(message.dtmf));
+    case 'hold': {
+      const isHeld = fieldsOf(message.hold)?.isHeld;
+      return typeof isHeld === 'boolean' ? { event: 'hold', isHeld } : undefined;
+    }
     case 'mark':
       return readMark(fieldsOf(message.mark));
     case 'cleared': {

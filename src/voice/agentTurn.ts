@@ -55,6 +55,9 @@ export interface AgentTurnResult {
   readonly error: unknown;
 }
 
+/** Nobody waits for an answer to a silence, nor does a machine that records. */
+const UNASKED: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voicemail']);
+
 export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): AgentTurn {
   const { clock, speech } = deps;
   const { moments } = request;
@@ -86,6 +89,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
       default:
     }
   };
+  const latency = () => (UNASKED.has(request.input.kind) ? undefined : turnLatency(moments));
   const settle = async (): Promise<Delivered> => {
     for (const piece of splitter.flush()) speech.say(piece);
     const own = saidAnything ? undefined : request.ownWords();
@@ -99,7 +103,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
       type: 'barge_in',
       data: { heardText: text, heardMs: Math.round(speech.heardMs()) },
     } as const;
-    return { text, interrupted: isCut, ...turnLatency(moments), events: stopped === 'cut' ? [bargeIn] : [] };
+    return { text, interrupted: isCut, ...latency(), events: stopped === 'cut' ? [bargeIn] : [] };
   };
   const run = async (): Promise<AgentTurnResult['how']> => {
     const read = (session: Session) => {

@@ -43,6 +43,8 @@ export interface AudioStreamEvents {
   /** The caller's next samples, 20 ms as a rule; valid during the call only. */
   readonly audio: Int16Array;
   readonly dtmf: { readonly digit: string };
+  /** The other side does not hear us until it is over; what was queued waits. Not known of Twilio's dialect. */
+  readonly hold: { readonly isHeld: boolean };
   readonly mark: PlayedMark;
   readonly cleared: PlayPosition;
   /** Nothing comes after it. */

@@ -155,6 +155,7 @@ function isEndless({ startMs }: Utterance, { atMs }: FloorContext): boolean {
 
 function onSilence(state: FloorState, context: FloorContext): Step {
   const { silenceAfterMs, hangupAfter } = context.policy;
+  if (context.isOnHold) return stay(enter(state, 'quiet', context));
   const durationMs = context.atMs - state.sinceMs;
   if (durationMs < silenceAfterMs) return stay(state);
   const silences = state.silences + 1;

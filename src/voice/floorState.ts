@@ -69,6 +69,8 @@ export interface FloorContext {
   readonly endPauseMs: number;
   /** What the answer under way answers. */
   readonly answering: TurnInput['kind'] | undefined;
+  /** The caller hears nothing for now, and need not say anything. */
+  readonly isOnHold: boolean;
 }
 
 export const OPEN_FLOOR: FloorState = {

@@ -82,6 +82,9 @@ export class Talk {
   /** On the stream's clock. */
   #nowMs = 0;
   #lastVoicedMs = 0;
+  #lastKeyMs = 0;
+  /** The caller has put us on hold, and hears nothing. */
+  #isOnHold = false;
   /** Of the caller's turn that is over, while its words are still waited for. */
   #moments: TurnMoments | undefined;
   #place: Place | undefined;
@@ -143,6 +146,9 @@ export class Talk {
     this.#unlisten.push(
       events.on('audio', (samples) => this.#ear.push(samples)),
       events.on('dtmf', ({ digit }) => this.#onKey(digit)),
+      events.on('hold', ({ isHeld }) => {
+        this.#isOnHold = isHeld;
+      }),
       events.on('mark', (mark) => this.#agent.onMark(mark)),
       events.on('cleared', (position) => this.#agent.onCleared(position)),
       events.on('closed', () => this.#onClosed()),
@@ -200,6 +206,7 @@ export class Talk {
   }
 
   #onKey(digit: string): void {
+    this.#lastKeyMs = this.#nowMs;
     this.#dispatch({ type: 'key' });
     const step = pressKey(this.#keypad, digit, this.#nowMs, this.#place?.keys ?? []);
     this.#keypad = step.state;
@@ -247,6 +254,7 @@ export class Talk {
       policy: this.#policy,
       endPauseMs: endPauseMs(this.#floor.words, this.#expectedAnswers(), this.#habits, this.#policy),
       answering: this.#agent.answering,
+      isOnHold: this.#isOnHold,
     };
   }
 
@@ -277,16 +285,21 @@ export class Talk {
         this.#agent.takeBack();
         break;
       case 'take_turn': {
-        const moments = this.#moments ?? this.#momentsNow();
+        const moments = this.#moments ?? this.#momentsNow(this.#lastAskedMs(effect.input));
         this.#moments = undefined;
         void this.#agent.take(effect.input, moments, effect.isLast);
       }
     }
   }
 
-  #momentsNow(): TurnMoments {
+  #momentsNow(lastVoicedMs = this.#lastVoicedMs): TurnMoments {
     const endedAtMs = this.#deps.clock.monotonicMs();
-    return { lastVoicedMs: this.#lastVoicedMs, endedStreamMs: this.#nowMs, endedAtMs };
+    return { lastVoicedMs, endedStreamMs: this.#nowMs, endedAtMs };
+  }
+
+  /** What an answer's time is counted from: the last key, where it answers keys. */
+  #lastAskedMs({ kind }: TurnInput): number {
+    return kind === 'dtmf' ? this.#lastKeyMs : this.#lastVoicedMs;
   }
 
   #expectedAnswers(): readonly string[] {
@@ -322,7 +335,7 @@ export class Talk {
       return;
     this.#handingOverSinceMs = undefined;
     this.#dispatch({ type: 'rethinking' });
-    void this.#agent.take({ kind: 'failure' }, this.#momentsNow());
+    void this.#agent.take({ kind: 'failure' }, this.#momentsNow(this.#nowMs));
   }
 
   #watchMachine(frame: Int16Array): void {

@@ -185,8 +185,10 @@ describe('the gateway’s end', () => {
     const position = { playedSamples: 10, receivedSamples: 20, bufferDelayMs: 30 };
     link.sendMark({ name: 'm', outcome: 'cleared', ...position });
     link.sendCleared(position);
+    link.sendHold(true);
     expect(await heard.text('mark')).toMatchObject({ mark: { name: 'm', outcome: 'cleared', position } });
     expect(await heard.text('cleared')).toMatchObject({ position });
+    expect(await heard.text('hold')).toMatchObject({ hold: { isHeld: true } });
   });
 
   test('takes a close without a code for a goodbye', async () => {

@@ -52,7 +52,7 @@ function eventsOf(stream: EngineStream) {
     seen.push(event);
     for (const check of waiting.splice(0)) check();
   };
-  const names: (keyof AudioStreamEvents)[] = ['dtmf', 'mark', 'cleared', 'closed'];
+  const names: (keyof AudioStreamEvents)[] = ['dtmf', 'hold', 'mark', 'cleared', 'closed'];
   for (const name of names) stream.events.on(name, (value) => note([name, value]));
   stream.events.on('audio', (samples) => note(['audio', [...samples]]));
   return {
@@ -151,7 +151,7 @@ describe('the engine’s end', () => {
     expect(await own.binary()).toEqual(Buffer.from([0x01, 0x00, 0xfe, 0xff]));
   });
 
-  test('passes on marks with the positions that our own side tells', async () => {
+  test('passes on marks with the positions that our own side tells, and that it is held', async () => {
     const stream = await begin('callway');
     const events = eventsOf(stream);
     stream.mark('m');
@@ -159,9 +159,11 @@ describe('the engine’s end', () => {
     say({ event: 'mark', mark: { name: 'm', outcome: 'played', position } });
     stream.clear();
     say({ event: 'cleared', position });
-    expect(await events.count(2)).toEqual([
+    say({ event: 'hold', hold: { isHeld: true } });
+    expect(await events.count(3)).toEqual([
       ['mark', { name: 'm', outcome: 'played', ...position }],
       ['cleared', position],
+      ['hold', { isHeld: true }],
     ]);
   });
 

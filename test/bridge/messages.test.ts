@@ -56,6 +56,10 @@ describe('readMessage', () => {
     ],
     // Ours.
     [
+      { event: 'hold', hold: { isHeld: true } },
+      { event: 'hold', isHeld: true },
+    ],
+    [
       {
         event: 'mark',
         mark: { name: 'x', outcome: 'cleared', position: { playedSamples: 5, receivedSamples: 6 } },

@@ -28,6 +28,8 @@ export interface SimulatedStream extends AudioStream {
   /** The caller says these samples, after what they are saying. */
   speak(samples: Int16Array): void;
   press(digit: string): void;
+  /** Puts the agent on hold, or takes it back. */
+  putOnHold(isHeld: boolean): void;
   /** Lets time pass, frame by frame. */
   advance(ms: number): Promise<void>;
   /** Lets time pass until it holds. @throws {Error} When it does not within `withinMs`. */
@@ -118,6 +120,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     speak(samples) {
       toSay = join([toSay, samples]);
     },
+    putOnHold: (isHeld) => emitter.emit('hold', { isHeld }),
     press: (digit) => emitter.emit('dtmf', { digit }),
     nowMs: () => (receivedSamples * 1000) / sampleRateHz,
     isClosed: () => isClosed,

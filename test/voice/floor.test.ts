@@ -15,6 +15,7 @@ const context = (atMs: number, more: Partial<FloorContext> = {}): FloorContext =
   policy: DEFAULT_TURN_POLICY,
   endPauseMs: 700,
   answering: undefined,
+  isOnHold: false,
   ...more,
 });
 const speaking = (startMs: number, lastVoicedMs: number): Utterance => ({
@@ -38,6 +39,14 @@ function effects(state: FloorState, event: FloorEvent, given: FloorContext): str
 test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], string[]]>([
   ['silence is no event while it is short', at('quiet'), frame, context(7980), 'quiet', []],
   ['a long one is', at('quiet'), frame, context(8000), 'thinking', ['forget_utterance', 'take_turn silence']],
+  [
+    'who has put us on hold may be silent',
+    at('quiet'),
+    frame,
+    context(60_000, { isOnHold: true }),
+    'quiet',
+    [],
+  ],
   ['speech is heard', at('quiet'), frame, context(100, { utterance: speaking(0, 100) }), 'hearing', []],
   [
     'a pause asks for words',

@@ -323,8 +323,25 @@ describe('silence', () => {
     ]);
     expect(events(call, 'silence').length).toBe(3);
     expect(Number(events(call, 'silence')[0]?.durationMs)).toBeGreaterThanOrEqual(3000);
+    expect(last(call)?.content).toBe('I cannot hear you. Goodbye.');
+    expect(last(call)?.latencyMs).toBeUndefined();
     await call.stream.hangUp();
     expect((await call.report).how).toBe('hung_up');
+  });
+
+  test('on hold is none, and begins anew after it', async () => {
+    const silence = { afterMs: 3000, prompts: ['Hello?'] };
+    const call = simulatedCall({ answer: () => GREETING, pathway: nodeWith({ silence }) });
+    await greeted(call);
+    call.stream.putOnHold(true);
+    await call.stream.advance(60_000);
+    call.stream.putOnHold(false);
+    await call.stream.advance(2900);
+    expect(events(call, 'silence')).toEqual([]);
+    await greeted(call);
+    expect(call.transcript().slice(1)).toEqual(['assistant: Hello?']);
+    await call.stream.hangUp();
+    await call.report;
   });
 
   test('takes the pathway’s own way where there is one', async () => {
@@ -395,7 +412,9 @@ describe('keys', () => {
   });
 
   test('others are collected until the caller is done', async () => {
-    const call = simulatedCall({ answer: (index) => [GREETING, { text: 'Thank you.' }][index] ?? {} });
+    const call = simulatedCall({
+      answer: (index) => [GREETING, { text: 'Thank you.' }, { text: 'Seven.' }][index] ?? {},
+    });
     await greeted(call);
     for (const digit of '4711') {
       call.stream.press(digit);
@@ -412,6 +431,14 @@ describe('keys', () => {
     expect(events(call, 'dtmf').at(-1)).toEqual({ digits: '7' });
     await call.stream.hangUp();
     await call.report;
+    const answers = call.talk.records.flatMap(({ messages }) =>
+      messages.filter(({ role }) => role === 'assistant'),
+    );
+    // From the last key on: who is slower than the time between two keys has waited for that, too.
+    const [, slow] = answers;
+    expect(slow?.latencyMs).toBeGreaterThanOrEqual(2500);
+    expect(slow?.latencyMs).toBeLessThan(3000);
+    expect(answers.at(-1)?.latencyMs).toBeLessThan(500);
   });
 });
 

@@ -146,6 +146,7 @@ export class CallAudio {
     const types = new Set(expected.filter((type) => type !== undefined));
     this.#path.connect(remote, types, this.#keys);
     this.#parameters = parameters;
+    this.#channel?.setHeld(!this.#isSending);
     this.#watch(nowMs);
   }
 
@@ -171,6 +172,7 @@ export class CallAudio {
       throw unavailable('engine');
     }
     this.#retireChannel();
+    channel.setHeld(!this.#isSending);
     channel.open(link);
     channel.changeRate(this.#requireStreams().sampleRateHz);
     this.#channel = channel;

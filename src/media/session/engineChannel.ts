@@ -48,6 +48,7 @@ export class EngineChannel {
   #early: (() => void)[] = [];
   #answers: Answer[] = [];
   #isClosed = false;
+  #isHeld = false;
   /** Frames of speech in the resampler's memory must still come out. */
   #wasSounding = false;
 
@@ -93,6 +94,7 @@ export class EngineChannel {
       up: createFrameResampler(this.#codecRateHz, link.sampleRateHz),
       down: createFrameResampler(link.sampleRateHz, this.#codecRateHz),
     };
+    if (this.#isHeld) link.sendHold(true);
     for (const call of this.#early.splice(0)) call();
   }
 
@@ -114,6 +116,13 @@ export class EngineChannel {
 
   sendDigit(digit: string, durationMs: number): void {
     if (!this.#isClosed) this.#opened?.link.sendDtmf(digit, durationMs);
+  }
+
+  /** Tells the engine whether the peer hears it. */
+  setHeld(isHeld: boolean): void {
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    if (!this.#isClosed) this.#opened?.link.sendHold(isHeld);
   }
 
   /**

@@ -36,6 +36,8 @@ export interface EngineLink {
   sendAudio(samples: Int16Array, position: number): void;
   /** A key of the caller, once it was released. */
   sendDtmf(digit: string, durationMs: number): void;
+  /** The peer hears nothing until it is over; what the engine says waits. */
+  sendHold(isHeld: boolean): void;
   /** Answers the engine's mark: all before it has left, or was cleared. */
   sendMark(mark: PlayedMark): void;
   /** Answers the engine's clear, after the marks that it dropped. */

@@ -370,14 +370,24 @@ describe('a call that is negotiated anew', () => {
     call.connect({ direction: 'recvonly' });
     call.ticks(100);
     expect(call.rtp.sent.length).toBe(2);
-    expect(link.said).toEqual([]);
+    expect(link.said).toEqual([{ isHeld: true }]);
     expect(link.positions.length).toBe(102);
     call.connect();
     call.ticks(3);
-    expect(link.said).toMatchObject([{ mark: { name: 'end', playedSamples: 800 } }]);
+    expect(link.said.slice(1)).toMatchObject([
+      { isHeld: false },
+      { mark: { name: 'end', playedSamples: 800 } },
+    ]);
     const [, before, after] = call.rtp.sent.map(({ bytes }) => read(bytes));
     expect(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0).toBe(101 * 160);
     expect(after?.marker).toBe(true);
+  });
+
+  it('tells an engine that comes while it is held', async () => {
+    const call = await openCall();
+    call.connect({ direction: 'inactive' });
+    const link = await call.bridge();
+    expect(link.said).toEqual([{ isHeld: true }]);
   });
 
   it('goes on with another codec, address and port, and adds up what was before', async () => {

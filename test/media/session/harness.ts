@@ -63,6 +63,7 @@ export class FakeLink implements EngineLink {
   readonly said: (
     | { readonly mark: PlayedMark }
     | { readonly cleared: PlayPosition }
+    | { readonly isHeld: boolean }
     | { readonly digit: string; readonly durationMs: number }
   )[] = [];
 
@@ -76,6 +77,9 @@ export class FakeLink implements EngineLink {
   }
   sendDtmf(digit: string, durationMs: number): void {
     this.said.push({ digit, durationMs });
+  }
+  sendHold(isHeld: boolean): void {
+    this.said.push({ isHeld });
   }
   sendMark(mark: PlayedMark): void {
     this.said.push({ mark });

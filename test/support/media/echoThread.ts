@@ -17,6 +17,7 @@ const connect: ConnectEngine = async ({ target, sampleRateHz }, receiver) => {
     bufferedBytes: 0,
     sendAudio: (samples) => receiver.audio(samples.slice()),
     sendDtmf: (digit) => receiver.command({ kind: 'send_dtmf', digits: digit }),
+    sendHold: () => {},
     sendMark: () => {},
     sendCleared: () => {},
     close: async () => {},
