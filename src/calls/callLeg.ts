@@ -1,5 +1,5 @@
 import type { Emitter } from '../base/emitter.ts';
-import type { MediaSession } from '../media/mediaSession.ts';
+import type { MediaSession, PressedKey } from '../media/mediaSession.ts';
 import type { Trunk } from './trunk.ts';
 
 /** Places legs; telephony implements it. */
@@ -79,7 +79,7 @@ export interface LegEvents {
   /** The peer put us on hold, or took us back. */
   readonly held: { readonly isHeld: boolean };
   /** A digit that came by SIP INFO. */
-  readonly dtmf: { readonly digit: string; readonly durationMs: number };
+  readonly dtmf: PressedKey;
   /** The peer asks that the call goes on elsewhere (REFER towards us). */
   readonly transferRequested: { readonly to: string };
   readonly ended: LegEnd;

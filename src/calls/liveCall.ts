@@ -82,6 +82,9 @@ export class LiveCall {
       if (leg.media) this.#listen(leg.media);
       this.#take({ type: 'leg_answered' });
     });
+    leg.events.on('dtmf', (key) => {
+      leg.media?.takeKey(key).catch(this.#failed('a key of the peer was not taken'));
+    });
     leg.events.on('transferRequested', ({ to }) =>
       this.#take({ type: 'command', command: { kind: 'transfer', to } }),
     );

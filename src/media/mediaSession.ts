@@ -41,10 +41,18 @@ export interface MediaSession {
   startRecording(request: { readonly path: string }): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still being sent; resolves when all are out. */
   sendDtmf(digits: string): Promise<void>;
+  /** A key of the peer that came by signalling. A peer that sends its keys both ways is heard the way it used first. */
+  takeKey(key: PressedKey): Promise<void>;
   /** Figures so far. */
   figures(): Promise<MediaFigures>;
   /** Closes bridge, recording and sockets, in this order. Idempotent: the same report each time. */
   close(): Promise<MediaReport>;
+}
+
+export interface PressedKey {
+  /** One of `0-9*#A-D`. */
+  readonly digit: string;
+  readonly durationMs: number;
 }
 
 /** What an offer and answer came to. */
@@ -100,7 +108,7 @@ export interface MediaEvents {
   readonly receiving: { readonly atMs: number };
   /** The first packet that carries audio of the engine. */
   readonly speaking: { readonly atMs: number };
-  readonly dtmf: { readonly digit: string; readonly durationMs: number };
+  readonly dtmf: PressedKey;
   /** The peer sent no RTP at all for the session's timeout. */
   readonly silent: { readonly forMs: number };
   readonly command: EngineCommand;

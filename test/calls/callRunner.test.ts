@@ -64,6 +64,9 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
       log.push(['record', path]);
     },
     sendDtmf: async () => {},
+    async takeKey(key) {
+      log.push(['key', key.digit]);
+    },
     figures: async () => fail(new Error('not asked for')),
     async close() {
       log.push(['close media']);
@@ -206,6 +209,12 @@ describe('the runner', () => {
     leg().legEvents.emit('ended', END);
     await settle();
     expect(finished).toMatchObject([{ status: 'completed', endReason: 'agent_hangup' }]);
+  });
+
+  test('tells the engine of keys that came by signalling', async () => {
+    await talk();
+    leg().legEvents.emit('dtmf', { digit: '7', durationMs: 160 });
+    expect(log).toEqual([['key', '7']]);
   });
 
   test('lets the trunk dial numbers as they were given', async () => {

@@ -73,6 +73,7 @@ function fakeSession(callId: string, address: string, rtpPort: number): FakeMedi
     async sendDtmf(text) {
       digits.push(text);
     },
+    takeKey: async () => {},
     figures: () => Promise.reject(new Error('a fake has no figures')),
     async close() {
       isClosed = true;

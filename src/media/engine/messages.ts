@@ -1,6 +1,6 @@
 import type { ErrorCategory } from '../../base/errors.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { BridgeTarget, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
+import type { BridgeTarget, MediaEvents, MediaParameters, MediaReport, PressedKey } from '../mediaSession.ts';
 import type { MediaFigures } from '../quality/figures.ts';
 
 /** What a thread is started with. */
@@ -21,6 +21,7 @@ export interface ThreadCalls {
   readonly startBridge: { readonly sent: BridgeTarget; readonly answer: undefined };
   readonly startRecording: { readonly sent: string; readonly answer: undefined };
   readonly sendDtmf: { readonly sent: string; readonly answer: undefined };
+  readonly takeKey: { readonly sent: PressedKey; readonly answer: undefined };
   readonly figures: { readonly sent: undefined; readonly answer: MediaFigures };
   readonly close: { readonly sent: undefined; readonly answer: MediaReport };
 }

@@ -6,6 +6,7 @@ import type {
   MediaParameters,
   MediaReport,
   MediaSession,
+  PressedKey,
 } from '../mediaSession.ts';
 import type { MediaFigures } from '../quality/figures.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
@@ -63,6 +64,10 @@ export class RemoteSession implements MediaSession {
 
   async sendDtmf(digits: string): Promise<void> {
     await this.#line.call('sendDtmf', digits);
+  }
+
+  async takeKey(key: PressedKey): Promise<void> {
+    await this.#line.call('takeKey', key);
   }
 
   async figures(): Promise<MediaFigures> {

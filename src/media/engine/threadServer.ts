@@ -71,6 +71,9 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
         return audio.startRecording(call.sent);
       case 'sendDtmf':
         return audio.sendDtmf(call.sent);
+      case 'takeKey':
+        audio.takeKey(call.sent, 'signalling');
+        return undefined;
       case 'figures':
         return audio.figures();
       case 'close':

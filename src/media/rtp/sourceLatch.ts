@@ -20,10 +20,12 @@ export const DEFAULT_RELATCH_AFTER_MS = 3_000;
 /**
  * Symmetric RTP: media is sent back to where it comes from, which is often not what signalling named, since NATs and
  * session border controllers stand between. The first valid packet latches its sender; everybody else is refused from
- * then on, so that nobody can inject or collect audio by spraying packets at ports.
+ * then on, so that nobody can inject or collect audio by spraying packets at ports. Only where signalling itself sends
+ * us a packet may still take over: the first one after a move is often a last one of the old source.
  *
  * ```
- *            valid packet                silent for relatchAfterMs, then a packet from anywhere
+ *                                        silent for relatchAfterMs, then a packet from anywhere;
+ *            valid packet                a packet from the signalled address
  *  waiting ───────────────▶ latched ─────────────────────────────────────────────▶ latched (new source)
  *     ▲                        │
  *     └────────────────────────┘ signalled address changed
@@ -59,7 +61,8 @@ export class SourceLatch {
         this.#lastPacketMs = nowMs;
         return 'accepted';
       }
-      if (!this.mayMove(nowMs)) {
+      const isAwaited = this.#signalled !== undefined && isSame(this.#signalled, address, port);
+      if (!isAwaited && !this.mayMove(nowMs)) {
         this.packetsRefused++;
         return 'refused';
       }
@@ -73,6 +76,14 @@ export class SourceLatch {
   /** Whether the latched source has been silent for so long that another may take its place. */
   mayMove(nowMs: number): boolean {
     return nowMs - this.#lastPacketMs >= this.relatchAfterMs;
+  }
+
+  /** Audio comes from where signalling said that it would. */
+  get isAsSignalled(): boolean {
+    const { port, address } = this.#latched ?? {};
+    return (
+      this.#signalled !== undefined && this.#signalled.port === port && this.#signalled.address === address
+    );
   }
 
   /** Where to send: the latched source, before that what signalling named. */

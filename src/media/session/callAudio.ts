@@ -7,6 +7,7 @@ import type {
   MediaEvents,
   MediaParameters,
   MediaReport,
+  PressedKey,
 } from '../mediaSession.ts';
 import type { PacketIo } from '../packetIo/packetIo.ts';
 import type { MediaFigures } from '../quality/figures.ts';
@@ -96,6 +97,7 @@ export class CallAudio {
   #caller: Int16Array = new Int16Array(0);
   #agent: Int16Array = new Int16Array(0);
   #packetsDue = 0;
+  #keysCome: 'audio' | 'signalling' | undefined;
   #earlierDrops = { framesDropped: 0, engineSamplesDropped: 0 };
   #is = { receiving: false, speaking: false, silent: false };
   #closed: Promise<MediaReport> | undefined;
@@ -212,6 +214,14 @@ export class CallAudio {
     return this.#keyWaiters.untilOut();
   }
 
+  /** @param way - Of the keys that a peer sends both ways only those of the first way count. */
+  takeKey(key: PressedKey, way: 'audio' | 'signalling'): void {
+    this.#keysCome ??= way;
+    if (way !== this.#keysCome) return;
+    this.#announce('dtmf', key);
+    this.#channel?.sendDigit(key.digit, key.durationMs);
+  }
+
   /** @throws {CallwayError} `media_not_connected`. */
   figures(): MediaFigures {
     return figuresOf(this.#requireStreams(), this.#past, this.#rtcp.roundTripMs);
@@ -301,10 +311,7 @@ export class CallAudio {
         timestamp: randomUint32(),
       },
       send: (packet) => this.#path.send(packet),
-      onDigit: (digit, durationMs) => {
-        this.#announce('dtmf', { digit, durationMs });
-        this.#channel?.sendDigit(digit, durationMs);
-      },
+      onDigit: (digit, durationMs) => this.takeKey({ digit, durationMs }, 'audio'),
     });
     if (current !== undefined) this.#retireStreams(current);
     this.#caller = new Int16Array(frameLength(streams.sampleRateHz));

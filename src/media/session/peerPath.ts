@@ -21,10 +21,13 @@ export interface PeerPathOptions {
 
 /** One a report is usual; a flood of RTCP helps nobody. */
 const MAX_RTCP_PACKETS_PER_TICK = 5;
+/** While it is open where the peer is, the signalled address is listened to as well. */
+const SETTLING_MS = 2000;
 
 /**
  * The way to the peer and back: two sockets, the gate before them, and where the peer really is. Once a source is
- * latched the system itself keeps strangers away, until that source has been silent for long.
+ * latched the system itself keeps strangers away, until that source has been silent for long. A source that is not the
+ * signalled one may be what is left of the one before: for a while both are listened to.
  */
 export class PeerPath {
   readonly gate = new PacketGate();
@@ -35,6 +38,8 @@ export class PeerPath {
   #remote: MediaParameters['remote'] | undefined;
   #rtcpThisTick = 0;
   #isFiltering = false;
+  /** When strangers are to be kept away from a source that signalling did not name; undefined when that is not to come. */
+  #closeAtMs: number | undefined;
 
   constructor({ sockets, nowMs, onRtp, onRtcp }: PeerPathOptions) {
     this.#sockets = sockets;
@@ -75,6 +80,7 @@ export class PeerPath {
     this.gate.tick();
     this.#rtcpThisTick = 0;
     if (this.#isFiltering && this.gate.latch.mayMove(nowMs)) this.#openToAll();
+    if (this.#closeAtMs !== undefined && nowMs >= this.#closeAtMs) this.#closeToOthers();
   }
 
   async close(): Promise<void> {
@@ -87,7 +93,10 @@ export class PeerPath {
     const admission = this.gate.admit(bytes, address, port, nowMs);
     if (admission === 'rtcp') this.#receiveRtcp(bytes, address);
     if (admission !== 'rtp') return;
-    if (this.gate.hasLatched) this.#closeToOthers(this.#remote, address, port);
+    if (this.gate.hasLatched) {
+      if (this.gate.latch.isAsSignalled) this.#closeToOthers();
+      else this.#closeAtMs = nowMs + SETTLING_MS;
+    }
     this.#onRtp(this.gate.view, nowMs);
   }
 
@@ -97,14 +106,19 @@ export class PeerPath {
   }
 
   /** A peer that is where it said sends RTCP from where it said, too; behind a NAT nobody knows from which port. */
-  #closeToOthers(remote: MediaParameters['remote'], address: string, port: number): void {
+  #closeToOthers(): void {
+    this.#closeAtMs = undefined;
+    const { target, isAsSignalled } = this.gate.latch;
+    if (target === undefined || this.#remote === undefined) return;
     this.#isFiltering = true;
-    this.#sockets.rtp.only({ address, port });
-    const isAsSignalled = remote.address === address && remote.port === port && remote.rtcpPort !== port;
-    this.#sockets.rtcp.only(isAsSignalled ? { address, port: remote.rtcpPort } : undefined);
+    this.#sockets.rtp.only(target);
+    const { rtcpPort } = this.#remote;
+    const hasOwnRtcp = isAsSignalled && rtcpPort !== target.port;
+    this.#sockets.rtcp.only(hasOwnRtcp ? { address: target.address, port: rtcpPort } : undefined);
   }
 
   #openToAll(): void {
+    this.#closeAtMs = undefined;
     if (!this.#isFiltering) return;
     this.#isFiltering = false;
     this.#sockets.rtp.only(undefined);

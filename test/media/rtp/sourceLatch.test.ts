@@ -19,7 +19,6 @@ describe('SourceLatch', () => {
   it.each([
     ['another address', '203.0.113.9', nat.port],
     ['another port', nat.address, nat.port + 2],
-    ['the signalled address itself', peer.address, peer.port],
   ])('refuses %s once latched', (_, address, port) => {
     const latch = new SourceLatch(3000);
     latch.signalled(peer);
@@ -27,6 +26,17 @@ describe('SourceLatch', () => {
     expect(latch.receive(address, port, 2999)).toBe('refused');
     expect(latch.target).toEqual(nat);
     expect(latch.packetsRefused).toBe(1);
+  });
+
+  it('lets the signalled address take over, and the former source not come back', () => {
+    const latch = new SourceLatch(3000);
+    latch.signalled(peer);
+    latch.receive(nat.address, nat.port, 0);
+    expect(latch.isAsSignalled).toBe(false);
+    expect(latch.receive(peer.address, peer.port, 20)).toBe('latched');
+    expect(latch.isAsSignalled).toBe(true);
+    expect(latch.receive(nat.address, nat.port, 40)).toBe('refused');
+    expect(latch.target).toEqual(peer);
   });
 
   it('latches anew after the silence of the source, which strangers cannot shorten', () => {

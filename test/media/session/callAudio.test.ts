@@ -236,6 +236,19 @@ describe('keys', () => {
     expect(link.said).toEqual([{ digit: '5', durationMs: 60 }]);
   });
 
+  it('tells of keys that come by signalling, and of none twice', async () => {
+    const call = await openCall();
+    call.connect();
+    const link = await call.bridge();
+    call.audio.takeKey({ digit: '7', durationMs: 160 }, 'signalling');
+    call.audio.takeKey({ digit: '7', durationMs: 100 }, 'audio');
+    call.audio.takeKey({ digit: '8', durationMs: 160 }, 'signalling');
+    expect(link.said).toEqual([
+      { digit: '7', durationMs: 160 },
+      { digit: '8', durationMs: 160 },
+    ]);
+  });
+
   it('sends keys in place of audio, which waits meanwhile', async () => {
     const call = await openCall();
     call.connect();
@@ -282,15 +295,36 @@ describe('what comes to the port', () => {
     const nat = { address: '198.51.100.9', port: 61_000 };
     const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
     const stranger = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
-    call.ticks(100, () => {
+    const fromBoth = () => {
       call.rtp.deliver(phone.next(), nat);
       call.rtp.deliver(stranger.next(), { address: '203.0.113.66', port: 4000 });
-    });
+    };
+    call.ticks(99, fromBoth);
+    // The signalled address may still come.
+    expect(call.rtp.filter).toBeUndefined();
+    call.ticks(2, fromBoth);
     expect(call.rtp.sent.at(-1)?.to).toEqual(nat);
     expect(call.rtp.filter).toEqual(nat);
     expect(share(Int16Array.from(link.audio.slice(8000)), 8000, 1000)).toBeGreaterThan(0.95);
     const { counters } = await call.audio.close();
-    expect(counters?.strangersPackets).toBe(100);
+    expect(counters?.strangersPackets).toBe(101);
+  });
+
+  it('is not kept from a source that has moved by the last packets of the old one', async () => {
+    const call = await openCall();
+    call.connect();
+    const phone = new Phone(CODECS.PCMU, tone(8000, 1000, 8000));
+    call.ticks(50, () => call.rtp.deliver(phone.next()));
+    const moved = { address: '192.0.2.8', port: 5000 };
+    call.connect({ remote: { ...moved, rtcpPort: 5001 } });
+    call.rtp.deliver(phone.next());
+    call.ticks(1, () => call.rtp.deliver(phone.next(), moved));
+    call.rtp.deliver(phone.next());
+    call.ticks(1);
+    expect(call.rtp.sent.at(-1)?.to).toEqual(moved);
+    expect(call.rtp.filter).toEqual(moved);
+    expect(call.rtcp.filter).toEqual({ ...moved, port: 5001 });
+    expect((await call.audio.close()).counters?.strangersPackets).toBe(1);
   });
 
   it('opens to others when the source has gone silent, and follows it', async () => {
