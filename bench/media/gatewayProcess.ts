@@ -11,6 +11,7 @@ import { acceptStream } from '../../src/bridge/acceptStream.ts';
 import type { GatewayThreadData } from '../../src/gateway/mediaThread.ts';
 import { startMediaEngine } from '../../src/media/engine/mediaEngine.ts';
 import type { MediaSession } from '../../src/media/mediaSession.ts';
+import { frameLength } from '../../src/media/resample/frameResampler.ts';
 import { createLocalVoiceActivity } from '../../src/models/local/activity.ts';
 import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
@@ -88,8 +89,11 @@ async function serveEngine(socket: Parameters<typeof acceptStream>[0]): Promise<
   const stream = await acceptStream(socket, expected, { clock: systemClock, onListenerError });
   if (stream === undefined) throw new Error('no stream came of the connection');
   const detector = activity.open(stream.info.sampleRateHz);
+  const frameSamples = frameLength(stream.info.sampleRateHz);
   stream.events.on('audio', (samples) => {
-    detector.isSpeech(samples);
+    for (let at = 0; at < samples.length; at += frameSamples) {
+      detector.isSpeech(samples.subarray(at, at + frameSamples));
+    }
     stream.play(samples.slice());
   });
   stream.events.on('closed', () => detector.close());

@@ -3,8 +3,14 @@ import type { ExpectedStream } from '../calls/coordination.ts';
 import type { StreamDialect } from '../media/mediaSession.ts';
 import type { StreamInfo } from '../voice/audioStream.ts';
 import { createEngineStream, type EngineStream } from './engineStream.ts';
+import {
+  FOREIGN_PING_INTERVAL_MS,
+  type Heartbeat,
+  OWN_PING_INTERVAL_MS,
+  startHeartbeat,
+} from './heartbeat.ts';
 import { readMessage, type StreamStart } from './messages.ts';
-import { CLOSE_PROTOCOL_ERROR, type StreamSocket } from './streamSocket.ts';
+import { CLOSE_PROTOCOL_ERROR, OPEN, type StreamSocket } from './streamSocket.ts';
 
 export interface AcceptStreamDeps {
   readonly clock: Clock;
@@ -62,15 +68,33 @@ export function acceptStream(
       });
     };
     const timer = deps.clock.setTimer(() => giveUp('no start message came'), START_TIMEOUT_MS);
+    const heartbeat = watchGateway(socket, expected, deps.clock);
 
     socket.on('error', () => {});
-    socket.on('close', () => giveUp('closed'));
+    socket.on('close', () => {
+      heartbeat.stop();
+      giveUp('closed');
+    });
+    socket.on('pong', () => heartbeat.heard());
     socket.on('message', (data, isBinary) => {
+      heartbeat.heard();
       if (isFlowing) return stream?.receive(data, isBinary);
       const start = stream || isBinary ? undefined : readStart(data);
       if (start && !isOver) begin(start);
       else if (early.length < MAX_EARLY_MESSAGES && !isOver) early.push({ data, isBinary });
     });
+  });
+}
+
+/** A side with the phone that is gone without a word: its talk must not go on with nobody. */
+function watchGateway(socket: StreamSocket, { callId }: ExpectedStream, clock: Clock): Heartbeat {
+  return startHeartbeat({
+    clock,
+    intervalMs: callId === undefined ? FOREIGN_PING_INTERVAL_MS : OWN_PING_INTERVAL_MS,
+    ping: () => {
+      if (socket.readyState === OPEN) socket.ping();
+    },
+    onSilent: () => socket.terminate(),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { within } from '../base/within.ts';
 import { pcmu } from '../media/codecs/g711.ts';
+import { frameLength } from '../media/resample/frameResampler.ts';
 import type {
   ConnectEngine,
   EngineLink,
@@ -8,7 +9,9 @@ import type {
   EngineRequest,
 } from '../media/session/engineLink.ts';
 import { type DialEngineDeps, dialEngine } from './dialEngine.ts';
+import { createFrameBundle } from './frameBundle.ts';
 import { createGatewayMessages } from './gatewayMessages.ts';
+import { FOREIGN_PING_INTERVAL_MS, OWN_PING_INTERVAL_MS, startHeartbeat } from './heartbeat.ts';
 import { readL16, writeL16 } from './l16.ts';
 import { readMessage, type StreamMessage } from './messages.ts';
 import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE, OPEN, type StreamSocket } from './streamSocket.ts';
@@ -53,6 +56,14 @@ export function createEngineLink(
     socket.send(data, { binary: typeof data !== 'string' });
   };
   const malformed = () => deps.onMalformed?.(target.callId);
+  const heartbeat = startHeartbeat({
+    clock: deps.clock,
+    intervalMs: target.isOwnEngine ? OWN_PING_INTERVAL_MS : FOREIGN_PING_INTERVAL_MS,
+    ping: () => {
+      if (socket.readyState === OPEN) socket.ping();
+    },
+    onSilent: () => socket.terminate(),
+  });
 
   const take = (message: StreamMessage | undefined) => {
     switch (message?.event) {
@@ -81,6 +92,7 @@ export function createEngineLink(
 
   const gone = new Promise<void>((resolve) => {
     socket.on('close', (code, reason) => {
+      heartbeat.stop();
       codec.close();
       resolve();
       if (isLeaving) return;
@@ -92,7 +104,9 @@ export function createEngineLink(
   });
   // A socket that fails closes as well, and that is what counts.
   socket.on('error', () => {});
+  socket.on('pong', () => heartbeat.heard());
   socket.on('message', (data, isBinary) => {
+    heartbeat.heard();
     if (isLeaving) return;
     if (!isBinary) return take(readMessage(data.toString('utf8')));
     if (isTwilio || data.length < 2) return malformed();
@@ -102,7 +116,13 @@ export function createEngineLink(
 
   send(messages.connected());
   send(messages.start());
-  const muLaw = new Uint8Array(sampleRateHz / 50);
+  const muLaw = new Uint8Array(frameLength(sampleRateHz));
+  const bundle = createFrameBundle(frameLength(sampleRateHz) * Int16Array.BYTES_PER_ELEMENT, send);
+  /** A message about the stream is understood as said after all audio before it. */
+  const say = (text: string | undefined) => {
+    bundle.flush();
+    send(text);
+  };
 
   return {
     sampleRateHz,
@@ -112,22 +132,23 @@ export function createEngineLink(
     sendAudio(samples, position) {
       if (isLeaving) return;
       if (!isTwilio) {
-        // `ws` keeps what the network does not take at once, and the session writes into its array again.
-        send(writeL16(samples).slice());
+        bundle.add(writeL16(samples));
+        // A bot of somebody else is given each frame as it comes.
+        if (!target.isOwnEngine) bundle.flush();
         return;
       }
       const room = samples.length <= muLaw.length ? muLaw : new Uint8Array(samples.length);
       codec.encode(samples, room);
       send(messages.media(room.subarray(0, samples.length), (position * 1000) / sampleRateHz));
     },
-    sendDtmf: (digit) => send(messages.dtmf(digit)),
-    sendHold: (isHeld) => send(messages.hold(isHeld)),
-    sendMark: (mark) => send(messages.mark(mark)),
-    sendCleared: (position) => send(messages.cleared(position)),
+    sendDtmf: (digit) => say(messages.dtmf(digit)),
+    sendHold: (isHeld) => say(messages.hold(isHeld)),
+    sendMark: (mark) => say(messages.mark(mark)),
+    sendCleared: (position) => say(messages.cleared(position)),
     async close(code, reason) {
       if (!isLeaving) {
         isLeaving = true;
-        send(messages.stop());
+        say(messages.stop());
         // Our own dialect lets the engine close once it has put the talk away; Twilio closes by itself.
         if (!isTwilio) await within(deps.clock, gone, STOP_TIMEOUT_MS);
         socket.close(code, reason);

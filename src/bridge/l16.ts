@@ -4,9 +4,13 @@ const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 /**
  * Reads 16-bit little-endian samples.
  *
- * @returns A copy of its own; a byte that is left over at the end is left out.
+ * @returns A view of the bytes' own memory where it lies right, else a copy; a byte that is left over at the end is
+ *   left out.
  */
-export function readL16(bytes: Uint8Array): Int16Array<ArrayBuffer> {
+export function readL16(bytes: Uint8Array): Int16Array {
+  if (IS_LITTLE_ENDIAN && bytes.byteOffset % Int16Array.BYTES_PER_ELEMENT === 0) {
+    return new Int16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 1);
+  }
   const samples = new Int16Array(bytes.byteLength >> 1);
   const copy = new Uint8Array(samples.buffer);
   copy.set(bytes.subarray(0, copy.length));

@@ -4,10 +4,13 @@ export interface StreamSocket {
   close(code?: number, reason?: string): void;
   /** Ends the connection without a word. */
   terminate(): void;
+  /** Asks for a `pong`. */
+  ping(): void;
   /** Bytes that the peer has not taken yet. */
   readonly bufferedAmount: number;
   readonly readyState: number;
   on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown;
+  on(event: 'pong', listener: () => void): unknown;
   on(event: 'close', listener: (code: number, reason: Buffer) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }

@@ -10,6 +10,7 @@ import { createConnectEngine } from '../../src/bridge/connectEngine.ts';
 import type { BridgeTarget, StreamDialect } from '../../src/media/mediaSession.ts';
 import type { EngineReceiver } from '../../src/media/session/engineLink.ts';
 import { watchLeaks } from '../support/leaks.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { record } from './support/socketPair.ts';
 
 let assertNoLeaks: () => Promise<void>;
@@ -71,13 +72,13 @@ function receiver() {
   };
 }
 
-async function open(dialect: StreamDialect) {
+async function open(dialect: StreamDialect, fields: Partial<BridgeTarget> = {}, dial = connect) {
   const accepted = once(bot, 'connection') as Promise<[WebSocket]>;
   // Before the socket is open here, so that nothing it says is missed.
   const recorded = accepted.then(([socket]) => record(socket));
   const session = receiver();
-  const link = await connect(
-    { target: target(dialect), sampleRateHz: 16_000, signal: new AbortController().signal },
+  const link = await dial(
+    { target: target(dialect, fields), sampleRateHz: 16_000, signal: new AbortController().signal },
     session.told,
   );
   const [engine] = await accepted;
@@ -189,6 +190,56 @@ describe('the gateway’s end', () => {
     expect(await heard.text('mark')).toMatchObject({ mark: { name: 'm', outcome: 'cleared', position } });
     expect(await heard.text('cleared')).toMatchObject({ position });
     expect(await heard.text('hold')).toMatchObject({ hold: { isHeld: true } });
+  });
+
+  test('sends our own engine two frames in one message, and none later than what is said about them', async () => {
+    const { link, engine, heard } = await open('callway', { isOwnEngine: true });
+    void heard.text('stop').then(() => engine.close());
+    const frame = (value: number) => new Int16Array(320).fill(value);
+    link.sendAudio(frame(1), 0);
+    link.sendAudio(frame(2), 320);
+    link.sendAudio(frame(3), 640);
+    link.sendDtmf('5', 100);
+    link.sendAudio(frame(4), 960);
+    await link.close(1000, '');
+    const shown = heard.messages.map((message) =>
+      Buffer.isBuffer(message)
+        ? [message.length, message.readInt16LE(0), message.readInt16LE(message.length - 2)]
+        : message.event,
+    );
+    expect(shown).toEqual(['connected', 'start', [1280, 1, 2], [640, 3, 3], 'dtmf', [640, 4, 4], 'stop']);
+  });
+
+  test.each([
+    ['our own engine within 6 s', { isOwnEngine: true }, 6],
+    ['a bot within 18 s', {}, 18],
+  ] as const)('takes a peer that is frozen for gone: %s', async (_whose, fields, seconds) => {
+    const clock = createSimulatedClock();
+    const dial = createConnectEngine({ clock, policy: { allowInsecureLoopback: true }, lookup });
+    const { engine, session } = await open('callway', fields, dial);
+    engine.pause();
+    for (let second = 0; second < seconds - 1; second++) clock.advance(1000);
+    // Long enough for a close to be heard of.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(session.calls).toEqual([]);
+    clock.advance(1000);
+    expect(await session.count(1)).toEqual([['closed', { how: 'broken', code: 1006, reason: '' }]]);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test('keeps a peer that answers, though it says nothing', async () => {
+    const clock = createSimulatedClock();
+    const dial = createConnectEngine({ clock, policy: { allowInsecureLoopback: true }, lookup });
+    const { engine, session } = await open('callway', { isOwnEngine: true }, dial);
+    for (let second = 0; second < 20; second++) {
+      const asked = once(engine, 'ping');
+      clock.advance(1000);
+      await asked;
+      // A message goes the way that the answer has gone before it.
+      engine.send(JSON.stringify({ event: 'clear' }));
+      await session.count(second + 1);
+    }
+    expect(session.calls).toEqual(new Array(20).fill(['clear']));
   });
 
   test('takes a close without a code for a goodbye', async () => {

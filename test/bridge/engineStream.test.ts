@@ -6,6 +6,7 @@ import { acceptStream } from '../../src/bridge/acceptStream.ts';
 import type { EngineStream } from '../../src/bridge/engineStream.ts';
 import type { AudioStreamEvents } from '../../src/voice/audioStream.ts';
 import { watchLeaks } from '../support/leaks.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { openSocketPair, record, type SocketPair } from './support/socketPair.ts';
 
 let assertNoLeaks: () => Promise<void>;
@@ -226,6 +227,26 @@ describe('the engine’s end', () => {
     foreign.command({ kind: 'transfer', to: '+1' });
     foreign.command({ kind: 'hangup' });
     expect(await closed).toBe(1000);
+  });
+
+  test.each([
+    ['a call of ours within 6 s', { callId: 'c' }, 6],
+    ['a foreign carrier within 18 s', {}, 18],
+  ])('takes a side with the phone that is frozen for gone: %s', async (_whose, fields, seconds) => {
+    const clock = createSimulatedClock();
+    say(start('callway'));
+    const known = { projectId: 'p', sessionId: 's', dialect: 'callway', ...fields } as const;
+    const stream = await acceptStream(pair.server, known, { ...deps, clock });
+    if (!stream) throw new Error('no stream');
+    const events = eventsOf(stream);
+    phone.pause();
+    for (let second = 0; second < seconds - 1; second++) clock.advance(1000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(events.seen).toEqual([]);
+    clock.advance(1000);
+    expect(await events.count(1)).toEqual([['closed', { code: 1006, reason: '' }]]);
+    expect(stream.wasStopped).toBe(false);
+    expect(clock.pendingTimers()).toBe(0);
   });
 
   test('says once that it is closed, and whether the call was over', async () => {
