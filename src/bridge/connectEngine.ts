@@ -82,6 +82,10 @@ export function createEngineLink(
         return receiver.command({ kind: 'send_dtmf', digits: message.digits });
       case 'transfer':
         return receiver.command({ kind: 'transfer', to: message.to });
+      case 'standby':
+        // A bot of somebody else that is gone is not sought again, so that nobody would hear it.
+        if (!target.isOwnEngine) return malformed();
+        return receiver.standby({ waiting: l16Of(message.waiting), apology: l16Of(message.apology) });
       case 'hangup':
         wasHungUp = true;
         return receiver.command({ kind: 'hangup' });
@@ -158,4 +162,8 @@ export function createEngineLink(
       await gone;
     },
   };
+}
+
+function l16Of(base64: string): Int16Array {
+  return readL16(Buffer.from(base64, 'base64'));
 }

@@ -1,4 +1,6 @@
 import type { EngineCommand, StreamDialect } from '../media/mediaSession.ts';
+import type { StandbyWords } from '../media/session/standby.ts';
+import { writeL16 } from './l16.ts';
 
 /** Writes what the engine's side says, as text frames. */
 export interface EngineMessages {
@@ -8,16 +10,15 @@ export interface EngineMessages {
   clear(): string;
   /** @returns Undefined where the dialect has no word for it. */
   command(command: EngineCommand): string | undefined;
+  /** @returns Undefined in Twilio's dialect. */
+  standby(words: StandbyWords): string | undefined;
 }
 
 /** @see https://www.twilio.com/docs/voice/media-streams/websocket-messages */
 export function createEngineMessages(streamSid: string, dialect: StreamDialect): EngineMessages {
   const message = (event: string, fields: object = {}) => JSON.stringify({ event, streamSid, ...fields });
   return {
-    media(muLaw) {
-      const bytes = Buffer.from(muLaw.buffer, muLaw.byteOffset, muLaw.byteLength);
-      return message('media', { media: { payload: bytes.toString('base64') } });
-    },
+    media: (muLaw) => message('media', { media: { payload: base64Of(muLaw) } }),
     mark: (name) => message('mark', { mark: { name } }),
     clear: () => message('clear'),
     command(command) {
@@ -31,5 +32,14 @@ export function createEngineMessages(streamSid: string, dialect: StreamDialect):
           return message('dtmf', { dtmf: { digits: command.digits } });
       }
     },
+    standby({ waiting, apology }) {
+      if (dialect === 'twilio') return undefined;
+      const [waitingText, apologyText] = [base64Of(writeL16(waiting)), base64Of(writeL16(apology))];
+      return message('standby', { standby: { waiting: waitingText, apology: apologyText } });
+    },
   };
+}
+
+function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }

@@ -172,6 +172,7 @@ export function createEngineStream(socket: StreamSocket, options: EngineStreamOp
       if (text !== undefined) send(text);
       else if (command.kind === 'hangup') socket.close(CLOSE_NORMAL, 'hangup');
     },
+    standby: (words) => send(messages.standby(words)),
     close(code = CLOSE_NORMAL, reason = '') {
       socket.close(code, reason);
     },

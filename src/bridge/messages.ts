@@ -25,6 +25,8 @@ export type StreamMessage =
   | { readonly event: 'cleared'; readonly position: PlayPosition }
   | { readonly event: 'stop' }
   | { readonly event: 'hangup' }
+  /** L16 in base64. */
+  | { readonly event: 'standby'; readonly waiting: string; readonly apology: string }
   | { readonly event: 'transfer'; readonly to: string };
 
 export interface StreamStart {
@@ -75,6 +77,11 @@ export function readMessage(text: string): StreamMessage | undefined {
     case 'cleared': {
       const position = readPosition(fieldsOf(message.position));
       return position && { event: 'cleared', position };
+    }
+    case 'standby': {
+      const { waiting, apology } = fieldsOf(message.standby) ?? {};
+      if (typeof waiting !== 'string' || typeof apology !== 'string') return undefined;
+      return { event: 'standby', waiting, apology };
     }
     case 'transfer': {
       const to = fieldsOf(message.transfer)?.to;

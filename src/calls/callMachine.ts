@@ -34,7 +34,8 @@ export type CallEvent =
   | { readonly type: 'leg_answered' }
   | { readonly type: 'leg_ended'; readonly end: LegEnd }
   | { readonly type: 'engine_open' }
-  | { readonly type: 'engine_failed' }
+  /** @property isOurs - One of our own nodes: another one may be reached. */
+  | { readonly type: 'engine_failed'; readonly isOurs: boolean }
   | { readonly type: 'engine_closed'; readonly how: 'stopped' | 'broken' }
   | { readonly type: 'command'; readonly command: EngineCommand }
   | { readonly type: 'transferred' }
@@ -49,7 +50,8 @@ export type CallEffect =
   | { readonly type: 'open_engine'; readonly afterMs: number }
   | { readonly type: 'transfer'; readonly to: string }
   | { readonly type: 'send_dtmf'; readonly digits: string }
-  | { readonly type: 'hang_up' }
+  /** @property withApology - The caller is told that it is not their fault, as far as there are words. */
+  | { readonly type: 'hang_up'; readonly withApology: boolean }
   | { readonly type: 'finish'; readonly result: CallResult };
 
 export interface CallStep {
@@ -58,7 +60,9 @@ export interface CallStep {
 }
 
 /** A caller that hears nothing for longer has hung up; each attempt waits longer than the one before. */
-const ENGINE_RETRY_MS = [0, 200, 500, 1000, 2000] as const;
+const ENGINE_RETRY_MS: readonly number[] = [0, 200, 500, 1000, 2000];
+/** Between our own engines the caller is asked to wait: until a node that was lost has been replaced, if need be. */
+const OWN_ENGINE_RETRY_MS: readonly number[] = [...ENGINE_RETRY_MS, 4000, 4000];
 
 export const outboundCall = (trunks: number): CallState => ({
   phase: 'dialing',
@@ -86,10 +90,10 @@ export function transition(state: CallState, event: CallEvent): CallStep {
       if (state.phase !== 'connecting') return { state, effects: [] };
       return { state: { ...state, phase: 'talking', engineAttempts: 0 }, effects: [] };
     case 'engine_failed':
-      return reachEngine(state);
+      return reachEngine(state, event.isOurs);
     case 'engine_closed':
       if (event.how === 'stopped') return hangUp(state, 'agent_hangup');
-      return reachEngine(state);
+      return reachEngine(state, true);
     case 'command':
       return obey(state, event.command);
     case 'transferred':
@@ -110,7 +114,7 @@ function answer(state: CallState): CallStep {
     effects: [
       { type: 'tell', status: 'in_progress' },
       { type: 'begin' },
-      { type: 'open_engine', afterMs: ENGINE_RETRY_MS[0] },
+      { type: 'open_engine', afterMs: 0 },
     ],
   };
 }
@@ -131,10 +135,10 @@ function legEnded(state: CallState, end: LegEnd): CallStep {
 }
 
 /** Tries again, and gives the call up when a person would have. */
-function reachEngine(state: CallState): CallStep {
+function reachEngine(state: CallState, isOurs: boolean): CallStep {
   if (state.phase !== 'connecting' && state.phase !== 'talking') return { state, effects: [] };
-  const afterMs = ENGINE_RETRY_MS[state.engineAttempts];
-  if (afterMs === undefined) return hangUp(state, 'agent_hangup');
+  const afterMs = (isOurs ? OWN_ENGINE_RETRY_MS : ENGINE_RETRY_MS)[state.engineAttempts];
+  if (afterMs === undefined) return isOurs ? hangUp(state, 'node_lost', true) : hangUp(state, 'agent_hangup');
   return {
     state: { ...state, phase: 'connecting', engineAttempts: state.engineAttempts + 1 },
     effects: [{ type: 'open_engine', afterMs }],
@@ -155,7 +159,7 @@ function obey(state: CallState, command: EngineCommand): CallStep {
 }
 
 /** The first reason counts. */
-function hangUp(state: CallState, intent: HangupIntent): CallStep {
+function hangUp(state: CallState, intent: HangupIntent, withApology = false): CallStep {
   if (state.phase === 'leaving') return { state, effects: [] };
-  return { state: { ...state, phase: 'leaving', intent }, effects: [{ type: 'hang_up' }] };
+  return { state: { ...state, phase: 'leaving', intent }, effects: [{ type: 'hang_up', withApology }] };
 }

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
+import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
 import type { Call, CallChange } from './call.ts';
@@ -26,6 +27,8 @@ export interface LiveCallDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
+/** Longer than any apology is. */
+const APOLOGY_TIMEOUT_MS = 12_000;
 const NO_TRUNK: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
 
 /** A call that this node carries: joins a leg, its audio and an engine, and does what the call machine decides. */
@@ -65,7 +68,7 @@ export class LiveCall {
         this.#tellDialing(dialled.trunk, dialled.leg);
         this.follow(dialled.leg);
         // It was hung up while a trunk was being found.
-        if (this.#state.phase === 'leaving') this.#effects.hang_up();
+        if (this.#state.phase === 'leaving') void this.#leave(false);
       },
       (error: unknown) => {
         this.#deps.onError(error, 'a leg could not be placed');
@@ -112,7 +115,7 @@ export class LiveCall {
 
   readonly #effects: {
     [Type in CallEffect['type']]: (effect: Extract<CallEffect, { type: Type }> | undefined) => void;
-  } & { hang_up(): void } = {
+  } = {
     dial_next: () => this.dial(),
     tell: (effect) => effect && this.#tell(effect.status),
     begin: () => this.#begin(),
@@ -124,9 +127,7 @@ export class LiveCall {
     send_dtmf: (effect) => {
       if (effect) this.#leg?.sendDtmf(effect.digits).catch(this.#failed('digits were not sent'));
     },
-    hang_up: () => {
-      this.#leg?.hangup().catch(this.#failed('a leg was not hung up'));
-    },
+    hang_up: (effect) => void this.#leave(effect?.withApology === true),
     finish: (effect) => effect && void this.#finish(effect.result),
   };
 
@@ -172,7 +173,7 @@ export class LiveCall {
       if (this.#state.phase !== 'connecting') return;
       this.#deps.onError(error, 'the engine could not be reached');
       this.#note('error', { code: 'engine_unavailable', message: 'The engine could not be reached' });
-      this.#take({ type: 'engine_failed' });
+      this.#take({ type: 'engine_failed', isOurs: this.#canReconnect });
     }
   }
 
@@ -181,9 +182,7 @@ export class LiveCall {
     if (this.#media === media) return;
     this.#media = media;
     media.events.on('command', (command) => this.#take({ type: 'command', command }));
-    media.events.on('bridgeClosed', ({ how }) =>
-      this.#take({ type: 'engine_closed', how: this.#canReconnect ? how : 'stopped' }),
-    );
+    media.events.on('bridgeClosed', ({ how }) => this.#onEngineGone(this.#canReconnect ? how : 'stopped'));
     media.events.on('speaking', ({ atMs }) => this.#onSpeaking(atMs));
     media.events.on('silent', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
@@ -193,6 +192,25 @@ export class LiveCall {
     media.events.on('recordingFailed', ({ reason }) =>
       this.#note('error', { code: 'recording_failed', message: reason }),
     );
+  }
+
+  #onEngineGone(how: 'stopped' | 'broken'): void {
+    if (how === 'broken' && this.#state.phase === 'talking') {
+      this.#note('error', {
+        code: 'engine_lost',
+        message: 'The connection to the agent was lost; another is sought',
+      });
+    }
+    this.#take({ type: 'engine_closed', how });
+  }
+
+  /** @param withApology - The caller hears first that it is not their fault. */
+  async #leave(withApology: boolean): Promise<void> {
+    if (withApology && this.#media) {
+      const apology = this.#media.apologise().catch(this.#failed('no apology was said'));
+      await within(this.#deps.clock, apology, APOLOGY_TIMEOUT_MS);
+    }
+    this.#leg?.hangup().catch(this.#failed('a leg was not hung up'));
   }
 
   #onSpeaking(atMs: number): void {

@@ -39,9 +39,15 @@ function placeholderFor({ release, journal, session }: TurnRun): string | undefi
   return placeholderOf(release.agent, journal.variables, session.turn);
 }
 
-/** In the session's language where the agent has words for it (`variables.language`), else the first that it has. */
-function placeholderOf(
-  { placeholderMessages }: AgentConfig,
+/**
+ * One of the agent's placeholder messages, another with each turn.
+ *
+ * In the session's language where the agent has words for it (`variables.language`), else the first that it has.
+ *
+ * @returns Undefined where the agent has none.
+ */
+export function placeholderOf(
+  { placeholderMessages }: Pick<AgentConfig, 'placeholderMessages'>,
   variables: Readonly<Record<string, unknown>>,
   turn: number,
 ): string | undefined {

@@ -6,6 +6,7 @@ import { createLiveStreams, type LiveStreams } from '../bridge/liveStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Config } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
+import { placeholderOf } from '../conversation/placeholder.ts';
 import type { Session } from '../conversation/session.ts';
 import type { TalkMeter } from '../metrics/talks.ts';
 import type { RedisConnection } from '../queue/redis.ts';
@@ -78,7 +79,22 @@ async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Prom
       // Only who was called may have let a machine answer.
       watchForMachines: call?.direction === 'outbound',
       resumes: session?.channel === channel && hasBegun(session),
+      // Only our own calls seek another engine.
+      ...(callId === undefined ? {} : { standby: () => standbyOf(parts, projectId, sessionId) }),
     });
+  };
+}
+
+/** Asked when the session is there, which it need not be when a talk begins. */
+async function standbyOf({ storage, conversations }: StreamParts, projectId: string, sessionId: string) {
+  const session = await conversations.find(projectId, sessionId);
+  const release = session && (await storage.stores.releases.find(projectId, session.releaseId));
+  if (!release) return { placeholder: undefined, language: undefined };
+  const { variables } = session.state;
+  const { language } = variables;
+  return {
+    placeholder: placeholderOf(release.agent, variables, session.turn),
+    language: typeof language === 'string' && language !== '' ? language : undefined,
   };
 }
 

@@ -37,6 +37,11 @@ export interface MediaSession {
    * @throws {CallwayError} 503 `engine_unavailable` when the socket does not open in time.
    */
   startBridge(target: BridgeTarget): Promise<void>;
+  /**
+   * Says what the last engine has left for the case that it is gone for good. Resolves when it is out, and at once where
+   * nothing was left; while the call is held it waits.
+   */
+  apologise(): Promise<void>;
   /** Writes both sides to a file from now on. @throws {CallwayError} `recording_failed` when it cannot be made. */
   startRecording(request: { readonly path: string }): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still being sent; resolves when all are out. */

@@ -1,6 +1,7 @@
 import type { Emitter } from '../base/emitter.ts';
 import type { EngineCommand, StreamDialect } from '../media/mediaSession.ts';
 import type { PlayedMark, PlayPosition } from '../media/playPosition.ts';
+import type { StandbyWords } from '../media/session/standby.ts';
 
 export type { PlayedMark, PlayPosition } from '../media/playPosition.ts';
 
@@ -21,6 +22,8 @@ export interface AudioStream {
   clear(): void;
   /** Ignored by peers that know only Twilio's messages, but for `hangup`, which closes the stream. */
   command(command: EngineCommand): void;
+  /** Leaves what is to be heard at the other side when this one is gone. Ignored by peers that know only Twilio's messages. */
+  standby(words: StandbyWords): void;
   /** Samples received so far: the stream's clock. */
   readonly receivedSamples: number;
   /** Idempotent. */

@@ -1,8 +1,10 @@
 import type { TextToSpeech } from '../models/textToSpeech.ts';
 import type { AudioStream } from './audioStream.ts';
+import { phrasesOf } from './phrases.ts';
 import type { VoiceReport } from './report.ts';
 import { createSpeechCache } from './speechCache.ts';
 import { createSpeechSource } from './speechSource.ts';
+import { leaveStandbyWords, type StandbyTexts } from './standbyWords.ts';
 import { Talk, type TalkDeps, type TalkOptions } from './talk.ts';
 
 const DEFAULT_LANGUAGE = 'en';
@@ -13,7 +15,16 @@ export interface VoiceDeps extends Omit<TalkDeps, 'stream' | 'source'> {
   readonly fallbackSpeech?: TextToSpeech | undefined;
 }
 
-export type ServeOptions = Pick<TalkOptions, 'session'> & Partial<TalkOptions>;
+export interface ServeOptions extends Pick<TalkOptions, 'session'>, Partial<Omit<TalkOptions, 'session'>> {
+  /**
+   * Where the stream's other side seeks another engine when this one dies: what the agent has to say meanwhile.
+   * Words of our own serve where it has none, or no language.
+   */
+  readonly standby?: () => Promise<{
+    readonly placeholder: string | undefined;
+    readonly language: string | undefined;
+  }>;
+}
 
 /** Turns audio streams into conversations. */
 export interface Voice {
@@ -39,11 +50,23 @@ export function createVoice(deps: VoiceDeps): Voice {
         },
         stream.info.sampleRateHz,
       );
+      const { standby, ...talkOptions } = options;
       const talk = new Talk(
         { ...deps, stream, source },
-        { language: DEFAULT_LANGUAGE, watchForMachines: false, resumes: false, ...options },
+        { language: DEFAULT_LANGUAGE, watchForMachines: false, resumes: false, ...talkOptions },
       );
-      return await talk.run();
+      const giveUp = standby && leaveStandbyWords({ ...deps, stream, source }, () => standbyTexts(standby));
+      try {
+        return await talk.run();
+      } finally {
+        giveUp?.();
+      }
     },
   };
+}
+
+async function standbyTexts(standby: NonNullable<ServeOptions['standby']>): Promise<StandbyTexts> {
+  const { placeholder, language = DEFAULT_LANGUAGE } = await standby();
+  const { moment, apology } = phrasesOf(language);
+  return { waiting: placeholder ?? moment, apology, language };
 }

@@ -60,6 +60,7 @@ function receiver() {
     mark: (name) => note('mark', name),
     clear: () => note('clear'),
     command: (command) => note('command', command),
+    standby: ({ waiting, apology }) => note('standby', [...waiting], [...apology]),
     closed: (end) => note('closed', end),
   };
   return {
@@ -225,6 +226,34 @@ describe('the gateway’s end', () => {
     clock.advance(1000);
     expect(await session.count(1)).toEqual([['closed', { how: 'broken', code: 1006, reason: '' }]]);
     expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test.each([
+    [
+      'of our own engine',
+      { isOwnEngine: true },
+      [
+        ['standby', [1, -1], []],
+        ['mark', 'after'],
+      ],
+      0,
+    ],
+    ['of a bot, which nobody seeks again', {}, [['mark', 'after']], 1],
+  ] as const)('passes on, or counts, words for later %s', async (_whose, fields, expected, malformed) => {
+    let counted = 0;
+    const dial = createConnectEngine({
+      clock: systemClock,
+      policy: { allowInsecureLoopback: true },
+      lookup,
+      onMalformed: () => {
+        counted++;
+      },
+    });
+    const { engine, session } = await open('callway', fields, dial);
+    engine.send(JSON.stringify({ event: 'standby', standby: { waiting: 'AQD//w==', apology: '' } }));
+    engine.send(JSON.stringify({ event: 'mark', mark: { name: 'after' } }));
+    expect(await session.count(expected.length)).toEqual(expected);
+    expect(counted).toBe(malformed);
   });
 
   test('keeps a peer that answers, though it says nothing', async () => {

@@ -213,10 +213,12 @@ describe('the engine’s end', () => {
     stream.command({ kind: 'transfer', to: '+1' });
     stream.command({ kind: 'send_dtmf', digits: '12' });
     stream.command({ kind: 'hangup' });
-    expect(await heard.count(3)).toEqual([
+    stream.standby({ waiting: Int16Array.of(1, -1), apology: new Int16Array(0) });
+    expect(await heard.count(4)).toEqual([
       { event: 'transfer', streamSid: 'MZ1', transfer: { to: '+1' } },
       { event: 'dtmf', streamSid: 'MZ1', dtmf: { digits: '12' } },
       { event: 'hangup', streamSid: 'MZ1' },
+      { event: 'standby', streamSid: 'MZ1', standby: { waiting: 'AQD//w==', apology: '' } },
     ]);
     await pair.close();
 
@@ -224,6 +226,7 @@ describe('the engine’s end', () => {
     phone = pair.client;
     const closed = new Promise((resolve) => phone.on('close', (code) => resolve(code)));
     const foreign = await begin('twilio');
+    foreign.standby({ waiting: Int16Array.of(1), apology: Int16Array.of(1) });
     foreign.command({ kind: 'transfer', to: '+1' });
     foreign.command({ kind: 'hangup' });
     expect(await closed).toBe(1000);

@@ -8,6 +8,10 @@ describe('readMessage', () => {
     // Twilio's own words, as its documentation has them.
     [{ event: 'connected', protocol: 'Call', version: '1.0.0' }, { event: 'connected' }],
     [
+      { event: 'standby', standby: { waiting: 'AQA=', apology: '' } },
+      { event: 'standby', waiting: 'AQA=', apology: '' },
+    ],
+    [
       {
         event: 'start',
         sequenceNumber: '1',

@@ -18,7 +18,7 @@ const ended = (outcome: LegOutcome, code?: number): CallEvent & { end: LegEnd } 
 const ringing: CallEvent = { type: 'leg_ringing' };
 const answered: CallEvent = { type: 'leg_answered' };
 const open: CallEvent = { type: 'engine_open' };
-const failed: CallEvent = { type: 'engine_failed' };
+const failed: CallEvent = { type: 'engine_failed', isOurs: true };
 const api: CallEvent = { type: 'hang_up', intent: 'api_hangup' };
 
 /** Plays events through, and tells the effects of each. */
@@ -85,8 +85,18 @@ describe('a call', () => {
     const waits = (effects: readonly CallEffect[]) =>
       effects.map((effect) => (effect.type === 'open_engine' ? effect.afterMs : effect.type));
     const broken: CallEvent = { type: 'engine_closed', how: 'broken' };
-    const { effects } = play(inboundCall(), [answered, open, broken, failed, failed, failed, failed, failed]);
-    expect(effects.slice(2).map(waits)).toEqual([[0], [200], [500], [1000], [2000], ['hang_up']]);
+    const { effects, last } = play(inboundCall(), [answered, open, broken, ...new Array(7).fill(failed)]);
+    const steps = [[0], [200], [500], [1000], [2000], [4000], [4000], ['hang_up']];
+    expect(effects.slice(2).map(waits)).toEqual(steps);
+    expect(last).toEqual([{ type: 'hang_up', withApology: true }]);
+  });
+
+  test('that never reached its bot lets the caller go sooner, and makes no words for it', () => {
+    const unreached: CallEvent = { type: 'engine_failed', isOurs: false };
+    const { effects, state, last } = play(inboundCall(), [answered, ...new Array(5).fill(unreached)]);
+    expect(effects.flat().filter(({ type }) => type === 'open_engine')).toHaveLength(5);
+    expect(last).toEqual([{ type: 'hang_up', withApology: false }]);
+    expect(state.intent).toBe('agent_hangup');
   });
 
   test('counts the attempts anew once an engine was there', () => {

@@ -59,6 +59,11 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
     connect: async () => {},
     async startBridge(target) {
       log.push(['bridge', target.url]);
+      if (isEngineGone) throw new Error('nobody listens there');
+    },
+    async apologise() {
+      log.push(['apologise']);
+      await apology;
     },
     async startRecording({ path }) {
       log.push(['record', path]);
@@ -102,6 +107,8 @@ let full: Set<string>;
 let stored: Call;
 let updateFailures: number;
 let canReconnect: boolean;
+let isEngineGone: boolean;
+let apology: Promise<void>;
 let runner: CallRunner;
 beforeEach(() => {
   clock = createSimulatedClock();
@@ -111,6 +118,8 @@ beforeEach(() => {
   dialled = [];
   finished = [];
   full = new Set();
+  isEngineGone = false;
+  apology = Promise.resolve();
   stored = CALL;
   updateFailures = 0;
   canReconnect = true;
@@ -185,6 +194,12 @@ beforeEach(() => {
 async function settle() {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
+/** Codes of the errors in the call's history. */
+const codes = () =>
+  log.flatMap((entry) => {
+    const [kind, type, data] = entry as [string, string?, { readonly code: string }?];
+    return kind === 'note' && type === 'error' ? [data?.code] : [];
+  });
 const leg = (index = 0) => {
   const one = legs[index];
   if (!one) throw new Error(`no leg ${index}`);
@@ -215,6 +230,54 @@ describe('the runner', () => {
     await talk();
     leg().legEvents.emit('dtmf', { digit: '7', durationMs: 160 });
     expect(log).toEqual([['key', '7']]);
+  });
+
+  const lost = () => leg().mediaEvents.emit('bridgeClosed', { how: 'broken', code: 1006, reason: '' });
+  const acts = () => log.filter((entry) => /^(bridge|apologise|hangup)\b/.test(String(entry)));
+
+  test('seeks another engine when one of ours is lost, and the history says so', async () => {
+    await talk();
+    lost();
+    await settle();
+    expect(acts()).toEqual([['bridge', 'ws://engine/']]);
+    expect(codes()).toEqual(['engine_lost']);
+    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(finished).toMatchObject([{ status: 'completed', endReason: 'caller_hangup' }]);
+  });
+
+  test('gives up after some attempts: an apology, then the hang-up, and the node was lost', async () => {
+    await talk();
+    isEngineGone = true;
+    let apologised = () => {};
+    apology = new Promise((resolve) => {
+      apologised = resolve;
+    });
+    lost();
+    for (let second = 0; second < 15; second++) {
+      clock.advance(1000);
+      await settle();
+    }
+    expect(acts()).toEqual([...new Array(7).fill(['bridge', 'ws://engine/']), ['apologise']]);
+    apologised();
+    await settle();
+    expect(acts().at(-1)).toEqual(['hangup', 'a']);
+    expect(codes()).toEqual(['engine_lost', ...new Array(7).fill('engine_unavailable')]);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished).toMatchObject([{ status: 'failed', endReason: 'node_lost' }]);
+  });
+
+  test('waits for no apology that does not end', async () => {
+    await talk();
+    isEngineGone = true;
+    apology = new Promise(() => {});
+    lost();
+    for (let second = 0; second < 30; second++) {
+      clock.advance(1000);
+      await settle();
+    }
+    expect(acts().slice(-2)).toEqual([['apologise'], ['hangup', 'a']]);
   });
 
   test('lets the trunk dial numbers as they were given', async () => {

@@ -69,6 +69,7 @@ function fakeSession(callId: string, address: string, rtpPort: number): FakeMedi
       connected.push(parameters);
     },
     async startBridge() {},
+    async apologise() {},
     async startRecording() {},
     async sendDtmf(text) {
       digits.push(text);

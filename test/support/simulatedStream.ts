@@ -1,6 +1,7 @@
 import { createEmitter } from '../../src/base/emitter.ts';
 import type { EngineCommand } from '../../src/media/mediaSession.ts';
 import { PlayoutQueue } from '../../src/media/playout/queue.ts';
+import type { StandbyWords } from '../../src/media/session/standby.ts';
 import type { AudioStream, AudioStreamEvents } from '../../src/voice/audioStream.ts';
 import type { SimulatedClock } from './simulatedClock.ts';
 
@@ -21,6 +22,8 @@ export interface SimulatedStreamOptions {
 /** A call's audio on a simulated clock: plays out what the agent says to the sample, and says what it is given. */
 export interface SimulatedStream extends AudioStream {
   readonly commands: readonly EngineCommand[];
+  /** What was left for the case that the engine dies. */
+  readonly words: readonly StandbyWords[];
   /** All that went out to the caller, silence included: the agent's side of a recording. */
   readonly agentSide: () => Int16Array;
   /** All that the caller said, silence included. */
@@ -51,6 +54,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     onMark: ({ name, outcome }) => marks.push({ name, outcome }),
   });
   const commands: EngineCommand[] = [];
+  const standby: StandbyWords[] = [];
   const agentSide: Int16Array[] = [];
   const callerSide: Int16Array[] = [];
   let toSay: Int16Array = new Int16Array(0);
@@ -98,6 +102,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     },
     events: emitter,
     commands,
+    words: standby,
     play(samples) {
       if (!queue.enqueue(samples).accepted) throw new Error('the playout queue is full');
     },
@@ -111,6 +116,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
       if (clearDelayFrames === 0) setImmediate(() => clearIn !== undefined && clearNow());
     },
     command: (command) => void commands.push(command),
+    standby: (words) => void standby.push(words),
     get receivedSamples() {
       return receivedSamples;
     },

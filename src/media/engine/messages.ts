@@ -19,6 +19,7 @@ export interface ThreadCalls {
   readonly open: { readonly sent: OpenInThread; readonly answer: undefined };
   readonly connect: { readonly sent: MediaParameters; readonly answer: undefined };
   readonly startBridge: { readonly sent: BridgeTarget; readonly answer: undefined };
+  readonly apologise: { readonly sent: undefined; readonly answer: undefined };
   readonly startRecording: { readonly sent: string; readonly answer: undefined };
   readonly sendDtmf: { readonly sent: string; readonly answer: undefined };
   readonly takeKey: { readonly sent: PressedKey; readonly answer: undefined };

@@ -57,6 +57,10 @@ export class RemoteSession implements MediaSession {
     await this.#line.call('startBridge', target);
   }
 
+  async apologise(): Promise<void> {
+    await this.#line.call('apologise', undefined);
+  }
+
   async startRecording({ path }: { readonly path: string }): Promise<void> {
     await this.#line.call('startRecording', path);
     this.#recordingPath = path;

@@ -67,6 +67,8 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
         return undefined;
       case 'startBridge':
         return audio.startBridge(call.sent);
+      case 'apologise':
+        return audio.apologise();
       case 'startRecording':
         return audio.startRecording(call.sent);
       case 'sendDtmf':

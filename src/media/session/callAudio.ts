@@ -1,33 +1,29 @@
 import type { Clock } from '../../base/clock.ts';
-import { CallwayError, unavailable } from '../../base/errors.ts';
+import { CallwayError } from '../../base/errors.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import type {
   BridgeTarget,
   MediaCounters,
-  MediaEvents,
   MediaParameters,
   MediaReport,
   PressedKey,
 } from '../mediaSession.ts';
 import type { PacketIo } from '../packetIo/packetIo.ts';
 import type { MediaFigures } from '../quality/figures.ts';
-import { startRecorder } from '../recording/stereoRecorder.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
-import { MediaTimeout } from '../rtp/mediaTimeout.ts';
 import type { RtpPacketView } from '../rtp/packet.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
-import { EngineChannel } from './engineChannel.ts';
+import type { Announce } from './announce.ts';
+import { CallRecording } from './callRecording.ts';
 import type { ConnectEngine } from './engineLink.ts';
+import { EngineSide } from './engineSide.ts';
 import { KeyWaiters } from './keyWaiters.ts';
 import { PeerPath, type SocketPair } from './peerPath.ts';
-import { RecordingTap } from './recordingTap.ts';
+import { PeerWatch } from './peerWatch.ts';
 import { RtcpSession } from './rtcpSession.ts';
 import { type CallKeys, keysFor } from './srtpKeys.ts';
 import { addTraffic, figuresOf, findFormat, NO_TRAFFIC, openStreams, type Streams } from './streams.ts';
-
-/** Tells the call's owner; typed by the event's name. */
-export type Announce = <Name extends keyof MediaEvents>(name: Name, value: MediaEvents[Name]) => void;
 
 export interface CallAudioDeps {
   readonly clock: Clock;
@@ -49,9 +45,7 @@ export interface CallAudioOptions {
 
 /** Time that a stalled thread lost is made up with silence as far as this: ten seconds. */
 const MAX_SKIPPED_FRAMES = 500;
-/** The call is over. @see RFC 6455 section 7.4.1 */
-const NORMAL_CLOSURE = 1000;
-
+const NO_DROPS = { framesDropped: 0, engineSamplesDropped: 0 };
 /**
  * Reserves a call's two ports.
  *
@@ -84,22 +78,21 @@ export class CallAudio {
   readonly #announce: Announce;
   readonly #path: PeerPath;
   readonly #rtcp: RtcpSession;
-  readonly #timeout: MediaTimeout;
+  readonly #watch: PeerWatch;
+  readonly #recording: CallRecording;
   readonly #epochMs: number;
   readonly #keyWaiters = new KeyWaiters();
-  readonly #ending = new AbortController();
   #parameters: MediaParameters | undefined;
   #streams: Streams | undefined;
   #past = NO_TRAFFIC;
   #keys: CallKeys | undefined;
-  #channel: EngineChannel | undefined;
-  #recording: RecordingTap | undefined;
+  /** From the first codec on. */
+  #engine: EngineSide | undefined;
   #caller: Int16Array = new Int16Array(0);
   #agent: Int16Array = new Int16Array(0);
   #packetsDue = 0;
   #keysCome: 'audio' | 'signalling' | undefined;
-  #earlierDrops = { framesDropped: 0, engineSamplesDropped: 0 };
-  #is = { receiving: false, speaking: false, silent: false };
+  #isSpeaking = false;
   #closed: Promise<MediaReport> | undefined;
 
   constructor(deps: CallAudioDeps, options: CallAudioOptions, sockets: SocketPair) {
@@ -108,7 +101,13 @@ export class CallAudio {
     this.#deps = deps;
     this.#announce = options.announce;
     this.#epochMs = clock.now() - nowMs;
-    this.#timeout = new MediaTimeout(options.timeoutMs, nowMs);
+    this.#recording = new CallRecording((reason) => this.#announce('recordingFailed', { reason }));
+    this.#watch = new PeerWatch({
+      timeoutMs: options.timeoutMs,
+      nowMs,
+      onReceiving: (atMs) => this.#announce('receiving', { atMs: this.#epochMs + atMs }),
+      onSilent: (forMs) => this.#announce('silent', { forMs }),
+    });
     this.#rtcp = new RtcpSession({
       startMs: nowMs,
       epochMs: this.#epochMs,
@@ -148,8 +147,8 @@ export class CallAudio {
     const types = new Set(expected.filter((type) => type !== undefined));
     this.#path.connect(remote, types, this.#keys);
     this.#parameters = parameters;
-    this.#channel?.setHeld(!this.#isSending);
-    this.#watch(nowMs);
+    this.#engine?.setHeld(!this.#isSending);
+    this.#watch.expect(parameters.direction === 'sendrecv', nowMs);
   }
 
   /**
@@ -158,46 +157,20 @@ export class CallAudio {
    * @throws {CallwayError} `engine_unavailable`, `media_not_connected`, or `bridge_running`.
    */
   async startBridge(target: BridgeTarget): Promise<void> {
-    const { sampleRateHz } = this.#requireStreams();
-    if (this.#channel?.isOpen === true) {
-      throw new CallwayError('conflict', 'bridge_running', 'the call has a connection to an engine already');
-    }
-    const channel: EngineChannel = new EngineChannel(sampleRateHz, {
-      onCommand: (command) => this.#announce('command', command),
-      onClosed: (end) => this.#announce('bridgeClosed', end),
-    });
-    const rateHz = target.dialect === 'twilio' ? 8000 : telephoneRate(sampleRateHz);
-    const { signal } = this.#ending;
-    const link = await this.#deps.connectEngine({ target, sampleRateHz: rateHz, signal }, channel.receiver);
-    if (this.#closed !== undefined) {
-      await link.close(NORMAL_CLOSURE, 'the call has ended');
-      throw unavailable('engine');
-    }
-    this.#retireChannel();
-    channel.setHeld(!this.#isSending);
-    channel.open(link);
-    channel.changeRate(this.#requireStreams().sampleRateHz);
-    this.#channel = channel;
+    this.#requireStreams();
+    await this.#engine?.start(target);
+  }
+
+  /** @see MediaSession.apologise */
+  async apologise(): Promise<void> {
+    this.#requireOpen();
+    await this.#engine?.apologise();
   }
 
   /** @throws {CallwayError} `recording_failed`, `media_not_connected`, or `recording_running`. */
   async startRecording(path: string): Promise<void> {
     const { sampleRateHz } = this.#requireStreams();
-    if (this.#recording !== undefined) {
-      throw new CallwayError('conflict', 'recording_running', 'the call is being recorded already');
-    }
-    const tap = new RecordingTap(sampleRateHz);
-    this.#recording = tap;
-    try {
-      const onFailure = (reason: string) => this.#announce('recordingFailed', { reason });
-      tap.open(await startRecorder({ path, sampleRateHz: telephoneRate(sampleRateHz), onFailure }));
-    } catch (error) {
-      this.#recording = undefined;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new CallwayError('internal', 'recording_failed', `the recording cannot be made: ${reason}`, {
-        cause: error,
-      });
-    }
+    await this.#recording.start(path, sampleRateHz);
   }
 
   /**
@@ -219,7 +192,7 @@ export class CallAudio {
     this.#keysCome ??= way;
     if (way !== this.#keysCome) return;
     this.#announce('dtmf', key);
-    this.#channel?.sendDigit(key.digit, key.durationMs);
+    this.#engine?.sendDigit(key.digit, key.durationMs);
   }
 
   /** @throws {CallwayError} `media_not_connected`. */
@@ -233,10 +206,10 @@ export class CallAudio {
     if (streams === undefined) return;
     if (tick.skippedTicks > 0) this.#skip(streams, Math.min(tick.skippedTicks, MAX_SKIPPED_FRAMES));
     streams.inbound.pull(tick.deadlineMs, this.#caller);
-    this.#channel?.sendCaller(this.#caller);
+    this.#engine?.sendCaller(this.#caller);
     this.#sendFrame(streams);
-    this.#channel?.answer(streams.inbound.buffer.delayMs);
-    this.#recording?.write(this.#caller, this.#agent);
+    this.#engine?.answer(streams.inbound.buffer.delayMs);
+    this.#recording.write(this.#caller, this.#agent);
     this.#keepHouse(streams, tick.deadlineMs + tick.lateMs, tick.deadlineMs);
   }
 
@@ -247,12 +220,8 @@ export class CallAudio {
   }
 
   #receive(packet: RtpPacketView, nowMs: number): void {
-    this.#timeout.active('received', nowMs);
-    this.#is.silent = false;
     this.#streams?.inbound.receive(packet, nowMs);
-    if (this.#is.receiving) return;
-    this.#is.receiving = true;
-    this.#announce('receiving', { atMs: this.#epochMs + nowMs });
+    this.#watch.received(nowMs);
   }
 
   #receiveRtcp(bytes: Uint8Array, nowMs: number): void {
@@ -271,10 +240,10 @@ export class CallAudio {
     }
     this.#packetsDue++;
     if (outbound.sendKey()) return;
-    const isSpeech = this.#channel?.pullAgent(this.#agent) === true;
+    const isSpeech = this.#engine?.pullAgent(this.#agent) === true;
     outbound.sendAudio(this.#agent);
-    if (!isSpeech || this.#is.speaking) return;
-    this.#is.speaking = true;
+    if (!isSpeech || this.#isSpeaking) return;
+    this.#isSpeaking = true;
     this.#announce('speaking', { atMs: this.#epochMs + this.#deps.clock.monotonicMs() });
   }
 
@@ -283,8 +252,8 @@ export class CallAudio {
     streams.outbound.skip(frames);
     if (this.#isSending) this.#packetsDue += frames;
     this.#caller.fill(0);
-    for (let n = 0; n < frames; n++) this.#channel?.sendCaller(this.#caller);
-    this.#recording?.writeSilence(frames);
+    for (let n = 0; n < frames; n++) this.#engine?.sendCaller(this.#caller);
+    this.#recording.writeSilence(frames);
   }
 
   #keepHouse(streams: Streams, nowMs: number, frameStartMs: number): void {
@@ -292,9 +261,7 @@ export class CallAudio {
     streams.inbound.expire(nowMs);
     if (!streams.outbound.dtmf.isActive) this.#keyWaiters.allOut();
     this.#rtcp.tick(streams.reported, nowMs, frameStartMs);
-    if (this.#is.silent || !this.#timeout.isExpired('received', nowMs)) return;
-    this.#is.silent = true;
-    this.#announce('silent', { forMs: this.#timeout.timeoutMs });
+    this.#watch.tick(nowMs);
   }
 
   #streamsFor(parameters: MediaParameters): Streams {
@@ -316,8 +283,9 @@ export class CallAudio {
     if (current !== undefined) this.#retireStreams(current);
     this.#caller = new Int16Array(frameLength(streams.sampleRateHz));
     this.#agent = new Int16Array(frameLength(streams.sampleRateHz));
-    this.#channel?.changeRate(streams.sampleRateHz);
-    this.#recording?.changeRate(streams.sampleRateHz);
+    this.#recording.changeRate(streams.sampleRateHz);
+    if (this.#engine === undefined) this.#engine = this.#openEngineSide(streams.sampleRateHz);
+    else this.#engine.changeRate(streams.sampleRateHz);
     this.#streams = streams;
     return streams;
   }
@@ -328,25 +296,10 @@ export class CallAudio {
     streams.codec.close();
   }
 
-  #retireChannel(): void {
-    if (this.#channel === undefined) return;
-    this.#earlierDrops = this.#channelDrops();
-    void this.#channel.close(NORMAL_CLOSURE, 'replaced');
-  }
-
-  #channelDrops(): Pick<MediaCounters, 'framesDropped' | 'engineSamplesDropped'> {
-    const { framesDropped, engineSamplesDropped } = this.#earlierDrops;
-    return {
-      framesDropped: framesDropped + (this.#channel?.droppedCallerFrames ?? 0),
-      engineSamplesDropped: engineSamplesDropped + (this.#channel?.overflowedSamples ?? 0),
-    };
-  }
-
-  /** Hold, from either side, is no silence. */
-  #watch(nowMs: number): void {
-    if (this.#parameters?.direction === 'sendrecv') this.#timeout.resume('received', nowMs);
-    else this.#timeout.pause('received');
-    this.#is.silent = false;
+  #openEngineSide(codecRateHz: SampleRateHz): EngineSide {
+    const { connectEngine, clock } = this.#deps;
+    const nowMs = () => clock.monotonicMs();
+    return new EngineSide({ codecRateHz, connectEngine, announce: this.#announce, nowMs });
   }
 
   get #isSending(): boolean {
@@ -366,10 +319,9 @@ export class CallAudio {
 
   async #finish(): Promise<MediaReport> {
     const streams = this.#streams;
-    this.#ending.abort(new CallwayError('conflict', 'call_ended', 'the call has ended'));
     this.#keyWaiters.interrupt('the call has ended');
-    await this.#channel?.close(NORMAL_CLOSURE, 'the call has ended');
-    const recording = await this.#recording?.close();
+    await this.#engine?.close();
+    const recording = await this.#recording.close();
     if (streams !== undefined) this.#rtcp.leave(streams.reported, this.#deps.clock.monotonicMs());
     await this.#path.close();
     const report = {
@@ -395,12 +347,7 @@ export class CallAudio {
       floodedPackets: drops.flooded,
       malformedRtcpPackets: this.#rtcp.malformedPackets,
       socketFailures: this.#path.socketFailures,
-      ...this.#channelDrops(),
+      ...(this.#engine?.drops ?? NO_DROPS),
     };
   }
-}
-
-/** What telephony, recordings and the engine work at, whatever the codec has. */
-function telephoneRate(codecRateHz: SampleRateHz): 8000 | 16_000 {
-  return codecRateHz === 8000 ? 8000 : 16_000;
 }

@@ -5,9 +5,12 @@ import { createFrameResampler, type FrameResampler, frameLength } from '../resam
 import type { SampleRateHz } from '../resample/resampler.ts';
 import { CallerOutbox } from './callerOutbox.ts';
 import type { EngineLink, EngineReceiver } from './engineLink.ts';
+import type { StandbyWords } from './standby.ts';
 
 export interface ChannelEvents {
   readonly onCommand: (command: MediaEvents['command']) => void;
+  /** @param sampleRateHz - Of the words. */
+  readonly onStandby: (words: StandbyWords, sampleRateHz: SampleRateHz) => void;
   readonly onClosed: (end: MediaEvents['bridgeClosed']) => void;
 }
 
@@ -67,6 +70,7 @@ export class EngineChannel {
         this.#answers.push({ kind: 'cleared' });
       }),
     command: (command) => this.#whenOpen(() => this.#events.onCommand(command)),
+    standby: (words) => this.#whenOpen(({ link }) => this.#events.onStandby(words, link.sampleRateHz)),
     closed: (end) =>
       this.#whenOpen(() => {
         this.#isClosed = true;

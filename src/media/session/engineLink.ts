@@ -1,6 +1,7 @@
 import type { BridgeTarget, EngineCommand, MediaEvents } from '../mediaSession.ts';
 import type { PlayedMark, PlayPosition } from '../playPosition.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
+import type { StandbyWords } from './standby.ts';
 
 /**
  * Opens the connection to an engine; the bridge implements it.
@@ -60,6 +61,8 @@ export interface EngineReceiver {
   /** Stops what sounds within a frame and drops what waits; answered by `sendCleared`. */
   clear(): void;
   command(command: EngineCommand): void;
+  /** What is to be heard when the engine is gone, in place of what it left before; valid during the call only. */
+  standby(words: StandbyWords): void;
   /** Once, and nothing after it. */
   closed(end: MediaEvents['bridgeClosed']): void;
 }

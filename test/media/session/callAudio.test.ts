@@ -193,6 +193,82 @@ describe('marks and clears', () => {
   });
 });
 
+describe('an engine that is lost', () => {
+  const BROKEN = { how: 'broken', code: 1006, reason: '' } as const;
+  const words = (link: { readonly sampleRateHz: number }) => ({
+    waiting: tone(link.sampleRateHz, 600, link.sampleRateHz),
+    apology: tone(link.sampleRateHz, 900, link.sampleRateHz / 2),
+  });
+  const said = (phone: Phone, call: { readonly rtp: { readonly sent: readonly { bytes: Uint8Array }[] } }) =>
+    phone.hear(call.rtp.sent.slice(-50));
+
+  it('is stood in for by the words that it left, until another one speaks', async () => {
+    const call = await openCall();
+    call.connect();
+    const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
+    const first = await call.bridge({ canReconnect: true });
+    first.receiver.standby(words(first));
+    call.ticks(50);
+    expect(rootMeanSquare(said(phone, call))).toBeLessThan(50);
+    first.receiver.closed(BROKEN);
+    call.ticks(100);
+    expect(share(said(phone, call).slice(0, 4000), 8000, 600)).toBeGreaterThan(0.9);
+    const second = await call.bridge({ canReconnect: true });
+    second.receiver.audio(tone(8000, 1500, 8000));
+    call.ticks(50);
+    expect(share(said(phone, call), 8000, 1500)).toBeGreaterThan(0.9);
+    call.ticks(500);
+    expect(rootMeanSquare(said(phone, call))).toBeLessThan(50);
+    expect(call.told('bridgeClosed')).toEqual([BROKEN]);
+  });
+
+  it('is stood in for by a tone where it was never reached', async () => {
+    const connectEngine = () => Promise.reject(new Error('nobody listens there'));
+    const call = await openCall({ connectEngine });
+    call.connect();
+    await expect(call.bridge({ canReconnect: true })).rejects.toThrow('nobody listens there');
+    const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
+    call.ticks(50);
+    const tail = said(phone, call).subarray(5600, 7200);
+    expect(share(Int16Array.from(tail), 8000, 425)).toBeGreaterThan(0.5);
+    await expect(call.audio.apologise()).resolves.toBeUndefined();
+  });
+
+  it('leaves silence where nobody may be sought in its place', async () => {
+    const call = await openCall();
+    call.connect();
+    const link = await call.bridge({ canReconnect: false });
+    link.receiver.standby(words(link));
+    link.receiver.closed(BROKEN);
+    const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
+    call.ticks(100);
+    expect(rootMeanSquare(phone.hear(call.rtp.sent))).toBeLessThan(10);
+  });
+
+  it('is apologised for in its own words, and who waits for their end is told, whatever comes', async () => {
+    const call = await openCall();
+    call.connect();
+    const link = await call.bridge({ canReconnect: true });
+    link.receiver.standby(words(link));
+    link.receiver.closed(BROKEN);
+    let isOver = false;
+    const over = call.audio.apologise().then(() => {
+      isOver = true;
+    });
+    const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
+    call.ticks(24);
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    call.ticks(1);
+    await over;
+    expect(share(phone.hear(call.rtp.sent), 8000, 900)).toBeGreaterThan(0.9);
+    const never = call.audio.apologise();
+    await call.audio.close();
+    await never;
+    await expect(call.audio.apologise()).rejects.toMatchObject({ code: 'call_ended' });
+  });
+});
+
 describe('an engine that is slow', () => {
   it('gets the last second when it is back, and memory has not grown', async () => {
     const call = await openCall();

@@ -1,0 +1,153 @@
+import { CallwayError, unavailable } from '../../base/errors.ts';
+import type { BridgeTarget, MediaCounters } from '../mediaSession.ts';
+import type { SampleRateHz } from '../resample/resampler.ts';
+import type { Announce } from './announce.ts';
+import { EngineChannel } from './engineChannel.ts';
+import type { ConnectEngine, EngineLink } from './engineLink.ts';
+import { Standby } from './standby.ts';
+import { telephoneRate } from './telephoneRate.ts';
+
+export interface EngineSideOptions {
+  readonly codecRateHz: SampleRateHz;
+  readonly connectEngine: ConnectEngine;
+  readonly announce: Announce;
+  /** On the ticks' clock. */
+  readonly nowMs: () => number;
+}
+
+type Drops = Pick<MediaCounters, 'framesDropped' | 'engineSamplesDropped'>;
+
+/** The call is over. @see RFC 6455 section 7.4.1 */
+const NORMAL_CLOSURE = 1000;
+const TWILIO_RATE_HZ = 8000;
+
+/**
+ * A call's side toward its engine, whichever that is at the moment: one connection after the other, and what is heard
+ * between them.
+ */
+export class EngineSide {
+  readonly #options: EngineSideOptions;
+  readonly #standby: Standby;
+  readonly #ending = new AbortController();
+  #codecRateHz: SampleRateHz;
+  #isHeld = false;
+  #channel: EngineChannel | undefined;
+  #earlierDrops: Drops = { framesDropped: 0, engineSamplesDropped: 0 };
+
+  constructor(options: EngineSideOptions) {
+    this.#options = options;
+    this.#codecRateHz = options.codecRateHz;
+    this.#standby = new Standby(options.codecRateHz);
+  }
+
+  /**
+   * Opens the connection; a former one that is gone is replaced.
+   *
+   * @throws {CallwayError} `engine_unavailable`, or `bridge_running`.
+   */
+  async start(target: BridgeTarget): Promise<void> {
+    if (this.#channel?.isOpen === true) {
+      throw new CallwayError('conflict', 'bridge_running', 'the call has a connection to an engine already');
+    }
+    const { announce, nowMs } = this.#options;
+    const channel: EngineChannel = new EngineChannel(this.#codecRateHz, {
+      onCommand: (command) => announce('command', command),
+      onStandby: (words, sampleRateHz) => this.#standby.keep(words, sampleRateHz),
+      onClosed: (end) => {
+        if (target.canReconnect && end.how === 'broken') this.#standby.begin(nowMs());
+        announce('bridgeClosed', end);
+      },
+    });
+    const link = await this.#connect(target, channel);
+    if (this.#ending.signal.aborted) {
+      await link.close(NORMAL_CLOSURE, 'the call has ended');
+      throw unavailable('engine');
+    }
+    this.#retireChannel();
+    channel.setHeld(this.#isHeld);
+    channel.open(link);
+    channel.changeRate(this.#codecRateHz);
+    this.#channel = channel;
+    if (channel.isOpen) this.#standby.end();
+  }
+
+  /** The call goes on with another codec. */
+  changeRate(codecRateHz: SampleRateHz): void {
+    this.#codecRateHz = codecRateHz;
+    this.#channel?.changeRate(codecRateHz);
+    this.#standby.changeRate(codecRateHz);
+  }
+
+  /** Tells the engine, and those that follow it, whether the peer hears it. */
+  setHeld(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    this.#channel?.setHeld(isHeld);
+  }
+
+  /** @param frame - The caller's next 20 ms at the codec's rate. */
+  sendCaller(frame: Int16Array): void {
+    this.#channel?.sendCaller(frame);
+  }
+
+  sendDigit(digit: string, durationMs: number): void {
+    this.#channel?.sendDigit(digit, durationMs);
+  }
+
+  /**
+   * Fills the frame with what is to be said, or silence.
+   *
+   * @param frame - 20 ms at the codec's rate, silent.
+   * @returns Whether the engine speaks in it.
+   */
+  pullAgent(frame: Int16Array): boolean {
+    if (this.#channel?.pullAgent(frame) === true) {
+      this.#standby.interrupt();
+      return true;
+    }
+    this.#standby.pull(frame, this.#options.nowMs());
+    return false;
+  }
+
+  /** Tells the engine what became of its audio; call when the tick's packet has left. */
+  answer(bufferDelayMs: number): void {
+    this.#channel?.answer(bufferDelayMs);
+  }
+
+  /** @see MediaSession.apologise */
+  apologise(): Promise<void> {
+    return this.#standby.apologise();
+  }
+
+  /** Of all connections. */
+  get drops(): Drops {
+    const { framesDropped, engineSamplesDropped } = this.#earlierDrops;
+    return {
+      framesDropped: framesDropped + (this.#channel?.droppedCallerFrames ?? 0),
+      engineSamplesDropped: engineSamplesDropped + (this.#channel?.overflowedSamples ?? 0),
+    };
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    this.#ending.abort(new CallwayError('conflict', 'call_ended', 'the call has ended'));
+    this.#standby.close();
+    await this.#channel?.close(NORMAL_CLOSURE, 'the call has ended');
+  }
+
+  async #connect(target: BridgeTarget, channel: EngineChannel): Promise<EngineLink> {
+    const { connectEngine, nowMs } = this.#options;
+    const sampleRateHz = target.dialect === 'twilio' ? TWILIO_RATE_HZ : telephoneRate(this.#codecRateHz);
+    try {
+      return await connectEngine({ target, sampleRateHz, signal: this.#ending.signal }, channel.receiver);
+    } catch (error) {
+      if (target.canReconnect) this.#standby.begin(nowMs());
+      throw error;
+    }
+  }
+
+  #retireChannel(): void {
+    if (this.#channel === undefined) return;
+    this.#earlierDrops = this.drops;
+    void this.#channel.close(NORMAL_CLOSURE, 'replaced');
+  }
+}
