@@ -1,6 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
+import { systemClock } from './base/clock.ts';
 import { createIsoTime } from './base/isoTime.ts';
+import { createLogBlocks, type LogBlocks } from './logBlocks.ts';
 
 /** Fields that hold secrets, numbers that people dial, or words that people said. */
 const REDACTED = [
@@ -16,12 +18,8 @@ const REDACTED = [
   'content',
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** Lines are written together: this many bytes at once, or what there is after so long. A kill loses them. */
-const WRITE_BYTES = 4096;
-const WRITE_MILLISECONDS = 100;
-
 /** Structured logs on standard output, one JSON object a line; see pino. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+export function createLogger(level: string, destination: DestinationStream = standardOutput()): Logger {
   const isoTime = createIsoTime();
   return pino(
     {
@@ -31,9 +29,16 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
       redact: { paths: REDACTED, censor: '[redacted]' },
       serializers: { err: describeError },
     },
-    destination ??
-      pino.destination({ dest: 1, sync: false, minLength: WRITE_BYTES, periodicFlush: WRITE_MILLISECONDS }),
+    destination,
   );
+}
+
+/**
+ * Standard output, where lines wait for each other. A kill loses those that wait; so does an exit, unless it calls
+ * `flushSync`.
+ */
+export function standardOutput(): LogBlocks {
+  return createLogBlocks(pino.destination({ dest: 1, sync: false }), systemClock);
 }
 
 /** An error's kind, message and stack, and its causes'; never other fields, which may hold what was sent. */

@@ -1,6 +1,6 @@
 import { ConfigurationError, loadConfig, readEnvironment } from './config/config.ts';
 import { startGateway } from './gateway.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, standardOutput } from './logger.ts';
 import { WrongSecretsKeyError } from './storage/installation.ts';
 
 /** The settings are wrong. @see sysexits(3) EX_CONFIG */
@@ -21,7 +21,9 @@ async function main(): Promise<number> {
     );
     return EXIT_CONFIGURATION;
   }
-  const logger = createLogger(config.LOG_LEVEL);
+  const output = standardOutput();
+  process.once('exit', output.flushSync);
+  const logger = createLogger(config.LOG_LEVEL, output);
   const stopRequested = new Promise<string>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
   });

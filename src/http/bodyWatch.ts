@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 export const BODY_TIMEOUT_MS = 30_000;
 /** A file may take longer than that, as long as so much of it comes in each span of that length. */
 export const LEAST_BYTES_PER_SPAN = 16_384 * (BODY_TIMEOUT_MS / 1_000);
-/** How much later than due a slow client may be noticed. */
+/** How much later than due a slow client may be noticed: its time begins with the first look at it. */
 const LOOK_EVERY_MS = 1_000;
 
 /** What is looked at of a request. */
@@ -14,13 +14,14 @@ export type WatchedRequest = Pick<
   IncomingMessage,
   'headers' | 'complete' | 'destroyed' | 'readableLength' | 'readableHighWaterMark'
 > & { readonly socket: Pick<IncomingMessage['socket'], 'bytesRead'> };
+type Connection = WatchedRequest['socket'];
 
 /**
  * Gives up requests whose bodies take too long. Node has one limit for a whole server, which would have to be as long
  * as the slowest upload's; so that holds as the longest of all, and this one for bodies in particular.
  */
 export interface BodyWatch<Request extends WatchedRequest> {
-  /** From the end of the request's headers on. */
+  /** Called at the end of the request's headers. */
   begin(request: Request): void;
   /** From now on the body may take longer, but not stand still: {@link LEAST_BYTES_PER_SPAN}. */
   allowLong(request: Request): void;
@@ -40,6 +41,9 @@ export function createBodyWatch<Request extends WatchedRequest>(
   clock: Clock,
   giveUp: (request: Request) => void,
 ): BodyWatch<Request> {
+  // Most bodies are there before anybody looks, so that beginning costs next to nothing: only the last request of each
+  // connection is kept, since each body ends before the next request comes.
+  const latest = new Map<Connection, Request>();
   const spans = new Map<Request, Span>();
   let timer: Timer | undefined;
 
@@ -49,6 +53,9 @@ export function createBodyWatch<Request extends WatchedRequest>(
     mayTakeLong,
   });
   const look = () => {
+    for (const request of latest.values())
+      if (!spans.has(request)) spans.set(request, spanOf(request, false));
+    latest.clear();
     const nowMs = clock.monotonicMs();
     for (const [request, span] of spans) {
       if (request.complete || request.destroyed) spans.delete(request);
@@ -64,15 +71,17 @@ export function createBodyWatch<Request extends WatchedRequest>(
   return {
     begin(request) {
       if (!hasBody(request)) return;
-      spans.set(request, spanOf(request, false));
+      latest.set(request.socket, request);
       timer ??= clock.setTimer(look, LOOK_EVERY_MS);
     },
     allowLong(request) {
-      if (spans.has(request)) spans.set(request, spanOf(request, true));
+      const isWatched = latest.get(request.socket) === request || spans.has(request);
+      if (isWatched) spans.set(request, spanOf(request, true));
     },
     close() {
       timer?.cancel();
       timer = undefined;
+      latest.clear();
       spans.clear();
     },
   };

@@ -67,6 +67,27 @@ describe('a body', () => {
   });
 });
 
+describe('requests that follow each other on one connection', () => {
+  test('are watched each, the last as well as one that was looked at', () => {
+    const { clock, watch, givenUp } = world();
+    const first = requestOf();
+    const second = { ...requestOf(), socket: first.socket };
+    watch.begin(first);
+    first.complete = true;
+    watch.begin(second);
+    clock.advance(BODY_TIMEOUT_MS + 1_000);
+    expect(givenUp).toEqual([second]);
+  });
+
+  test('on others are watched beside them', () => {
+    const { clock, watch, givenUp } = world();
+    const requests = [requestOf(), requestOf(), requestOf()];
+    for (const request of requests) watch.begin(request);
+    clock.advance(BODY_TIMEOUT_MS + 1_000);
+    expect(givenUp).toEqual(requests);
+  });
+});
+
 describe('a body that may take long', () => {
   function long(headers?: WatchedRequest['headers']) {
     const all = world();
