@@ -6,6 +6,8 @@ import { runScript } from './scripts.ts';
 const LEASE_MILLISECONDS = 60_000;
 /** When to ask again while every channel is taken: nobody knows when a call will end. */
 const BUSY_MILLISECONDS = 1_000;
+/** Who was told to come at a trunk's next turn may be so late, and the turn after it is not put off for that. */
+const LATE_MILLISECONDS = 1_000;
 
 /** The server's time in ms, since the nodes' clocks differ; and channels whose lease has run out are free. */
 const NOW = `
@@ -14,8 +16,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)`;
 
 /**
- * KEYS: channels, pace. ARGV: call, lease ms, most channels, ms between two calls (0 for inbound ones), wait while busy.
- * The pace is when the next call may begin: calls are spread evenly over a second, as carriers count them.
+ * KEYS: channels, pace. ARGV: call, lease ms, most channels, ms between two calls (0 for inbound ones), wait while busy,
+ * lateness that is made up for. The pace is when the next call may begin, and whether one waits for that: calls are
+ * spread evenly over a second, as carriers count them, and one that waited and came late costs the others nothing.
  */
 const TAKE = `${NOW}
 local held = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -23,9 +26,17 @@ if not held then
   if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return tonumber(ARGV[5]) end
   local between = tonumber(ARGV[4])
   if between > 0 then
-    local next = tonumber(redis.call('GET', KEYS[2]) or '0')
-    if next > now then return math.ceil(next - now) end
-    redis.call('SET', KEYS[2], tostring(now + between), 'PX', math.ceil(between) + 1000)
+    local pace = redis.call('HMGET', KEYS[2], 'next', 'awaited')
+    local next = tonumber(pace[1] or '0')
+    if next > now then
+      redis.call('HSET', KEYS[2], 'awaited', 1)
+      return math.ceil(next - now)
+    end
+    local late = tonumber(ARGV[6])
+    local from = pace[2] and now - next <= late and next or now
+    redis.call('DEL', KEYS[2])
+    redis.call('HSET', KEYS[2], 'next', tostring(from + between))
+    redis.call('PEXPIRE', KEYS[2], math.ceil(between) + late)
   end
 end
 redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
@@ -48,8 +59,8 @@ export function redisTrunkSlots(redis: RedisConnection): TrunkSlots {
     take({ id, maxChannels, callsPerSecond }, callId, direction) {
       const betweenMs = direction === 'inbound' ? 0 : 1000 / callsPerSecond;
       const name = nameOf(id);
-      const args = [callId, LEASE_MILLISECONDS, maxChannels, betweenMs, BUSY_MILLISECONDS];
-      return runScript(redis, TAKE, [name, `${name}:pace`], args);
+      const args = [callId, LEASE_MILLISECONDS, maxChannels, betweenMs, BUSY_MILLISECONDS, LATE_MILLISECONDS];
+      return runScript(redis, TAKE, [name, `${name}:turns`], args);
     },
     async renew(trunkId, callId) {
       await runScript(redis, RENEW, [nameOf(trunkId)], [callId, LEASE_MILLISECONDS]);

@@ -148,6 +148,21 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await slots[1]?.take(trunk, 'later', 'outbound')).toBe(0);
       expect(await slots[0]?.take(makeTrunk({ callsPerSecond: 0.1 }), 'slow', 'outbound')).toBe(0);
     });
+
+    test.each([
+      ['a turn that was waited for and came late does not put off the next', { awaited: 1 }, 2],
+      ['one that nobody waited for does', {}, 1],
+    ])('%s', async (_, awaited, atOnce) => {
+      const slots = redisTrunkSlots(here);
+      const trunk = makeTrunk({ callsPerSecond: 2 });
+      const [seconds, microseconds] = await here.client.time();
+      const next = Number(seconds) * 1000 + Number(microseconds) / 1000 - 550;
+      await here.client.hset(`callway:trunk:{${trunk.id}}:channels:turns`, { next, ...awaited });
+      const waits: number[] = [];
+      for (const id of ['a', 'b', 'c']) waits.push(await slots.take(trunk, id, 'outbound'));
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(atOnce);
+      expect(waits.at(-1)).toBeGreaterThan(0);
+    });
   });
 
   test('a trunk’s health is read by all nodes, and unknown where nobody has looked', async () => {
