@@ -4,6 +4,8 @@ import { ACTIVITY_FRAME_MS, type VoiceActivity, type VoiceDetector } from '../vo
 
 /** Of 0 to 3: the one whose boundaries are nearest to a neural detector's on telephone audio. */
 const AGGRESSIVENESS = 2;
+/** What is quieter, at -56 dB of full scale, is the line's noise or a codec's comfort noise, and nobody's voice. */
+const QUIETEST_VOICE = 50;
 const OWN_RATES_HZ: readonly number[] = [8000, 16_000];
 /** What the detector is given of rates that it does not know; it looks at the telephone band alone. */
 const REDUCED_RATE_HZ = 8000;
@@ -34,8 +36,10 @@ function openDetector(module: FvadModule, sampleRateHz: number): VoiceDetector {
   return {
     isSpeech(frame) {
       if (!isOpen || frame.length !== frameLength) return false;
+      const isAudible = power(frame) >= QUIETEST_VOICE ** 2;
       module.HEAP16.set(frame, frameAt / Int16Array.BYTES_PER_ELEMENT);
-      return module._fvad_process(handle, frameAt, frameLength) === 1;
+      // It learns what the line's noise is like from every frame.
+      return module._fvad_process(handle, frameAt, frameLength) === 1 && isAudible;
     },
     close() {
       if (!isOpen) return;
@@ -58,4 +62,10 @@ function reduced(detector: VoiceDetector): VoiceDetector {
     },
     close: () => detector.close(),
   };
+}
+
+function power(frame: Int16Array): number {
+  let sum = 0;
+  for (const sample of frame) sum += sample * sample;
+  return sum / frame.length;
 }
