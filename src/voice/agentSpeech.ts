@@ -51,8 +51,16 @@ export interface AgentSpeech {
   onMark(mark: PlayedMark): void;
   onCleared(position: PlayPosition): void;
   onTick(): void;
+  /** In place of {@link onTick} where the other side plays nothing for now: time stands still. */
+  onHeldTick(): void;
   /** Nothing more comes back: what was heard is reckoned by time. */
   onClosed(): void;
+}
+
+interface Begun {
+  /** Undefined where the other side tells nothing, and it is reckoned by time. */
+  readonly playedSamples: number | undefined;
+  readonly receivedSamples: number;
 }
 
 /** Samples that were sent without a stop between them. */
@@ -63,8 +71,10 @@ interface Run {
   endMark: string | undefined;
   /** When the end was marked, and nothing has come back since; on the stream's clock, in samples. */
   endDue: number;
+  /** When its first frame was sent, on the stream's clock, in samples. */
+  sentAt: number;
   /** Where it began on the stream's two counts; undefined before its first frame sounded. */
-  began: { readonly playedSamples: number; readonly receivedSamples: number } | undefined;
+  began: Begun | undefined;
 }
 
 /**
@@ -153,15 +163,12 @@ class Speech implements AgentSpeech {
   onMark(mark: PlayedMark): void {
     const run = this.#run;
     if (!run || mark.outcome === 'cleared') return;
-    if (mark.name === run.beginMark) {
+    if (mark.name === run.beginMark && !run.began) {
       run.began = {
         playedSamples: mark.playedSamples - Math.min(this.#frameSamples, this.#sentTo - run.from),
         receivedSamples: mark.receivedSamples,
       };
-      if (!this.#hasSounded) {
-        this.#hasSounded = true;
-        this.#deps.onSounding(mark);
-      }
+      this.#sounds(mark);
     }
     if (mark.name === run.endMark && this.#state === 'running') this.#end('played');
   }
@@ -169,7 +176,11 @@ class Speech implements AgentSpeech {
   onCleared(position: PlayPosition): void {
     if (this.#state !== 'stopping') return;
     const run = this.#run;
-    const heard = run?.began ? position.playedSamples - run.began.playedSamples : 0;
+    if (run?.began && run.began.playedSamples === undefined) {
+      this.#stopped(this.#estimate());
+      return;
+    }
+    const heard = position.playedSamples - (run?.began?.playedSamples ?? position.playedSamples);
     this.#stopped(Math.max(run?.from ?? 0, Math.min(this.#sentTo, (run?.from ?? 0) + heard)));
   }
 
@@ -181,6 +192,10 @@ class Speech implements AgentSpeech {
       this.#stopped(this.#estimate());
     }
     const run = this.#run;
+    if (this.#state === 'running' && run && !run.began && receivedSamples - run.sentAt > lostSamples) {
+      run.began = { playedSamples: undefined, receivedSamples: run.sentAt + this.#frameSamples };
+      this.#sounds({ playedSamples: 0, receivedSamples: run.began.receivedSamples, bufferDelayMs: 0 });
+    }
     const isOverdue = run?.endMark !== undefined && receivedSamples - run.endDue > lostSamples;
     if (this.#state === 'running' && isOverdue && this.#estimate() >= this.#sentTo) this.#end('played');
     const keptFrom = this.#estimate() - (KEPT_MS * info.sampleRateHz) / 1000;
@@ -188,11 +203,26 @@ class Speech implements AgentSpeech {
       this.#chunks.shift();
   }
 
+  onHeldTick(): void {
+    const run = this.#run;
+    if (!run) return;
+    run.sentAt += this.#frameSamples;
+    run.endDue += this.#frameSamples;
+    if (!run.began) return;
+    run.began = { ...run.began, receivedSamples: run.began.receivedSamples + this.#frameSamples };
+  }
+
   onClosed(): void {
     if (this.#state === 'over') return;
     const heardTo = this.#position();
     this.cut();
     if (this.#state === 'stopping') this.#stopped(heardTo);
+  }
+
+  #sounds(position: PlayPosition): void {
+    if (this.#hasSounded) return;
+    this.#hasSounded = true;
+    this.#deps.onSounding(position);
   }
 
   #position(): number {
@@ -276,7 +306,14 @@ class Speech implements AgentSpeech {
   }
 
   #startRun(from: number): Run {
-    const run = { from, beginMark: this.#deps.nextMark(), endMark: undefined, endDue: 0, began: undefined };
+    const run = {
+      from,
+      beginMark: this.#deps.nextMark(),
+      endMark: undefined,
+      endDue: 0,
+      sentAt: this.#deps.stream.receivedSamples,
+      began: undefined,
+    };
     this.#run = run;
     return run;
   }

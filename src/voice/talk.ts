@@ -170,7 +170,7 @@ export class Talk {
     this.#lifeline.watch();
     const { utterance } = this.#ear;
     if (utterance) this.#lastVoicedMs = utterance.lastVoicedMs;
-    this.#agent.onTick();
+    this.#agent.onTick(this.#isOnHold);
     this.#watchMachine(frame);
     this.#watchTransfer();
     const keys = waitForKeys(this.#keypad, atMs);

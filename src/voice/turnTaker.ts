@@ -124,8 +124,10 @@ export class TurnTaker {
     this.#speech?.onCleared(position);
   }
 
-  onTick(): void {
-    this.#speech?.onTick();
+  /** @param isHeld - The other side plays nothing for now. */
+  onTick(isHeld: boolean): void {
+    if (isHeld) this.#speech?.onHeldTick();
+    else this.#speech?.onTick();
   }
 
   /** The stream is gone. Idempotent. */

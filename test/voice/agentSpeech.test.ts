@@ -10,7 +10,7 @@ import { createSimulatedStream, type SimulatedStreamOptions } from '../support/s
 
 const forever = new AbortController().signal;
 
-function speaking(options: Partial<SimulatedStreamOptions> = {}) {
+function speaking(options: Partial<SimulatedStreamOptions> = {}, isOnHold = () => false) {
   const voice = scriptedVoice();
   const stream = createSimulatedStream({ clock: createSimulatedClock(), ...options });
   const source = createSpeechSource(
@@ -29,7 +29,7 @@ function speaking(options: Partial<SimulatedStreamOptions> = {}) {
   });
   stream.events.on('mark', (mark) => speech.onMark(mark));
   stream.events.on('cleared', (position) => speech.onCleared(position));
-  stream.events.on('audio', () => speech.onTick());
+  stream.events.on('audio', () => (isOnHold() ? speech.onHeldTick() : speech.onTick()));
   let over: string | undefined;
   void speech.over.then((how) => {
     over = how;
@@ -77,6 +77,15 @@ test('resumed before the stop came back, it goes on from where it stopped', asyn
   expect(over()).toBe('played');
   // All of it, and the 5 ms of the fade.
   expect(soundMs(stream.agentSide())).toBeCloseTo(1205, 0);
+});
+
+test('time that the other side was on hold is not taken for time that was heard', async () => {
+  const { stream, speech, over } = speaking({ isMute: true }, () => true);
+  speech.say('One two three.');
+  speech.finish();
+  await stream.advance(20_000);
+  expect(speech.hasSounded).toBe(false);
+  expect(over()).toBeUndefined();
 });
 
 test('cut while it is held, or before anything sounded, it is over at once', async () => {

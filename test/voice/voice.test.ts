@@ -276,6 +276,25 @@ describe('cutting in', () => {
     expect(last(call)).toBeDefined();
   });
 
+  test('a peer that answers no marks is heard and answered all the same', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {},
+      stream: { isMute: true },
+    });
+    await greeted(call);
+    await call.stream.advance(3000);
+    await call.say('I would like a table.', 1200);
+    await greeted(call);
+    await call.stream.advance(3000);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.transcript()).toEqual([
+      'assistant: Hello there. How can I help you?',
+      'user: I would like a table.',
+      'assistant: Gladly.',
+    ]);
+  });
+
   test('hanging up in the middle of an answer leaves what was heard', async () => {
     const call = simulatedCall({ answer: () => LONG });
     await call.agentSounds();
