@@ -9,6 +9,8 @@ import { telephoneRate } from './telephoneRate.ts';
 export class CallRecording {
   readonly #onFailure: (reason: string) => void;
   #tap: RecordingTap | undefined;
+  /** A call that ends meanwhile waits for it: its file must be closed. */
+  #opening: Promise<void> | undefined;
 
   /** @param onFailure - Called once; the call goes on without. */
   constructor(onFailure: (reason: string) => void) {
@@ -22,9 +24,9 @@ export class CallRecording {
     }
     const tap = new RecordingTap(codecRateHz);
     this.#tap = tap;
+    this.#opening = this.#open(tap, path, telephoneRate(codecRateHz));
     try {
-      const sampleRateHz = telephoneRate(codecRateHz);
-      tap.open(await startRecorder({ path, sampleRateHz, onFailure: this.#onFailure }));
+      await this.#opening;
     } catch (error) {
       this.#tap = undefined;
       const reason = error instanceof Error ? error.message : String(error);
@@ -49,6 +51,11 @@ export class CallRecording {
 
   /** Idempotent. @returns Undefined where nothing was recorded. */
   async close(): Promise<RecordingReport | undefined> {
+    await this.#opening?.catch(() => undefined);
     return this.#tap?.close();
+  }
+
+  async #open(tap: RecordingTap, path: string, sampleRateHz: 8000 | 16_000): Promise<void> {
+    tap.open(await startRecorder({ path, sampleRateHz, onFailure: this.#onFailure }));
   }
 }

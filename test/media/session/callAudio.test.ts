@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseRtcp } from '../../../src/media/rtcp/parse.ts';
@@ -624,6 +624,17 @@ describe('SRTP', () => {
   });
 });
 
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      // The one that the listing itself was read by.
+      return [];
+    }
+  });
+}
+
 describe('a recording', () => {
   it('has the caller left and the agent right, each at its time', async () => {
     const call = await openCall();
@@ -686,6 +697,17 @@ describe('a recording', () => {
     expect(file.sampleRateHz).toBe(8000);
     expect(file.samples.length).toBe(2 * 16_000);
     expect(share(pickChannel(file, 1).slice(9000, 15_000), 8000, 600)).toBeGreaterThan(0.95);
+  });
+
+  it('of a call that ends while its file is made is closed, too, and told', async () => {
+    const call = await openCall();
+    const path = join(tempDir(), 'call.wav');
+    call.connect();
+    const starting = call.audio.startRecording(path);
+    const { recording } = await call.audio.close();
+    await starting;
+    expect(recording).toEqual({ path, durationMs: 0, lengthBytes: 44 });
+    expect(openFiles()).not.toContain(path);
   });
 
   it('that cannot be made says why', async () => {
