@@ -1,11 +1,12 @@
 /**
  * What the SIP server costs beside Kamailio, under the same calls of SIPp in the same run.
  *
- *   npm run bench:sip [-- --seconds 15 --rates 10,100,300 --without-memory --without-leaks --profile FOLDER]
+ *   npm run bench:sip [-- --seconds 15 --rates 10,100,300 --without-memory --without-leaks --without-product --profile FOLDER]
  *
  * Each call: INVITE, 180, 200, ACK, BYE, 200. Ours asks an application over drachtio-srf in another process about each
  * of them and keeps its dialog; Kamailio answers from its script within a transaction. Server, application, Kamailio and
- * SIPp are processes of their own; CPU is the server's, from /proc. INVITE to 200 is timed by SIPp. What the server waited
+ * SIPp are processes of their own. Last comes the whole product, which answers after all that it does for a call, beside
+ * Kamailio once more, at rates at which calls come to one node. CPU is the server's, from /proc. INVITE to 200 is timed by SIPp. What the server waited
  * for while others had the CPU stands beside: where that is much, the times tell of the machine and not of the server.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +15,14 @@ import { parseArgs } from 'node:util';
 import { table } from '../src/cli/table.ts';
 import { callers } from '../test/scenarios/callers.ts';
 import { freePort, runSipp } from '../test/sip/support/sipp.ts';
-import { type Contender, type OwnServer, type Spent, startOurs, startTheirs } from './sip/contenders.ts';
+import {
+  type Contender,
+  type OwnServer,
+  type Spent,
+  startOurs,
+  startProduct,
+  startTheirs,
+} from './sip/contenders.ts';
 
 const HELD_DIALOGS = 5000;
 const ALL_CALLS = 10_000;
@@ -24,6 +32,8 @@ const BULK_RATE = 250;
 const WARM_UP = { calls: 3000, callsPerSecond: 150 };
 /** Transactions linger for 64 times T1. */
 const LINGER_MS = 34_000;
+/** A node carries a hundred calls or two at a time, which begin a few a second. */
+const PRODUCT = { warmUp: { calls: 200, callsPerSecond: 10 }, rates: [5, 10] };
 const WANTED = { p95Ms: 5, callsPerSecondAndCore: 300, bytesPerDialog: 10 * 1024 };
 
 const { values: options } = parseArgs({
@@ -32,6 +42,7 @@ const { values: options } = parseArgs({
     rates: { type: 'string', default: '10,100,300' },
     'without-memory': { type: 'boolean', default: false },
     'without-leaks': { type: 'boolean', default: false },
+    'without-product': { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
 });
@@ -44,19 +55,39 @@ try {
   await measureTimes([ours, theirs]);
   if (!options['without-memory']) await measureMemory(ours);
   if (!options['without-leaks']) await lookForLeaks(ours);
+  if (!options['without-product']) await measureProduct(theirs);
 } finally {
   await Promise.all([ours.close(), theirs.close()]);
 }
 
 async function measureTimes(contenders: readonly Contender[]): Promise<void> {
-  const rows: string[][] = [];
   for (const contender of contenders) await load(contender, WARM_UP.callsPerSecond, WARM_UP.calls);
-  for (const rate of options.rates.split(',').map(Number)) {
-    for (const contender of contenders) rows.push(await measure(contender, rate));
-  }
   console.log(
     `INVITE to 200 and CPU; aim: p95 under ${WANTED.p95Ms} ms at 10 calls a second, ${WANTED.callsPerSecondAndCore} calls a second and core.`,
   );
+  await compare(contenders, options.rates.split(',').map(Number));
+}
+
+async function measureProduct(peer: Contender): Promise<void> {
+  const product = await startProduct();
+  if (!product) {
+    console.log('The whole product is not measured: there is no Postgres with pgvector, or no Redis.');
+    return;
+  }
+  try {
+    await load(product, PRODUCT.warmUp.callsPerSecond, PRODUCT.warmUp.calls);
+    console.log('INVITE to 200 answered by the whole product, with Postgres and Redis on this machine.');
+    await compare([product, peer], PRODUCT.rates);
+  } finally {
+    await product.close();
+  }
+}
+
+async function compare(contenders: readonly Contender[], rates: readonly number[]): Promise<void> {
+  const rows: string[][] = [];
+  for (const rate of rates) {
+    for (const contender of contenders) rows.push(await measure(contender, rate));
+  }
   const heads = [
     'calls/s',
     '',
@@ -99,6 +130,7 @@ async function load(
   const run = await runSipp({
     scenario: callers.answered,
     remote: `127.0.0.1:${contender.port}`,
+    ...(contender.user === undefined ? {} : { user: contender.user }),
     localPort: await freePort(),
     calls,
     callsPerSecond,

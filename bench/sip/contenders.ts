@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startKamailio } from '../../test/sip/support/kamailio.ts';
+import { freePort } from '../../test/sip/support/sipp.ts';
+import { startRedis } from '../../test/support/redis.ts';
+import { startMeasuredPostgres } from '../http/postgres.ts';
 import type { ServerReport } from './server.ts';
 
 /** Seconds of CPU: what was had, and what was waited for because others had it. */
@@ -18,6 +21,8 @@ export interface Spent {
 export interface Contender {
   readonly title: string;
   readonly port: number;
+  /** Whom to call there. */
+  readonly user?: string;
   /** Since its start. */
   spent(): Spent;
   close(): Promise<void>;
@@ -59,6 +64,42 @@ export async function startOurs(profiling: readonly string[]): Promise<OwnServer
     },
   };
 }
+
+/**
+ * The whole product, which looks up trunk and number, keeps call and session, takes a channel, opens the audio and then
+ * answers.
+ *
+ * @returns Nothing where no Postgres with pgvector, or no Redis, is installed.
+ */
+export async function startProduct(): Promise<Contender | undefined> {
+  const [postgres, redis] = await Promise.all([startMeasuredPostgres(), startRedis().catch(() => undefined)]);
+  const closeStores = () => Promise.all([postgres?.close(), redis?.close()]);
+  if (!postgres || !redis) {
+    await closeStores();
+    return undefined;
+  }
+  const port = await freePort();
+  const product = child('product.ts', [String(port), postgres.url, redis.url, PRODUCT_NUMBER], []);
+  await once(product, 'message');
+  return {
+    title: 'Callway, the whole product',
+    port,
+    user: PRODUCT_NUMBER,
+    spent: () => ({
+      server: sumOf(product.pid ?? 0, cpuSecondsOf),
+      application: 0,
+      waited: sumOf(product.pid ?? 0, waitedSecondsOf),
+    }),
+    async close() {
+      const exited = once(product, 'exit');
+      product.send('close');
+      await exited;
+      await closeStores();
+    },
+  };
+}
+
+const PRODUCT_NUMBER = '+886900000001';
 
 /** Kamailio's transaction module answers; no dialog is kept, no application is asked. */
 export async function startTheirs(): Promise<Contender> {

@@ -1,5 +1,6 @@
 import type { Emitter } from '../base/emitter.ts';
 import type { MediaSession, PressedKey } from '../media/mediaSession.ts';
+import type { PhoneNumber } from './phoneNumber.ts';
 import type { Trunk } from './trunk.ts';
 
 /** Places legs; telephony implements it. */
@@ -35,8 +36,12 @@ export interface IncomingCall {
   /** As the carrier wrote them, in the product's normal form where they are numbers. */
   readonly fromNumber: string;
   readonly toNumber: string;
+  /** That of the project that is called; undefined where it has none like it. */
+  readonly number: PhoneNumber | undefined;
   /** Sends 180. */
   ring(): void;
+  /** Begins to open the audio, which `answer` needs; it is closed when the call is not answered. */
+  prepare(callId: string): void;
   /** Sends 200 with our answer; the leg's `answered` follows on the ACK. */
   answer(callId: string): Promise<CallLeg>;
   /** @param sipCode - 400..699. @param options - When the caller may try again. @see RFC 3261 section 20.33 */

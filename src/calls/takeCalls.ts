@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { Conversations } from '../conversation/conversations.ts';
+import type { Conversations, PreparedSession } from '../conversation/conversations.ts';
 import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { IncomingCall } from './callLeg.ts';
@@ -8,12 +8,11 @@ import type { CallRunner } from './callRunner.ts';
 import type { TrunkSlots } from './coordination.ts';
 import type { CallEnd } from './finishCall.ts';
 import type { PhoneNumber } from './phoneNumber.ts';
-import type { CallStore, PhoneNumberStore } from './stores.ts';
+import type { CallStore } from './stores.ts';
 
 export interface TakeCallsDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'insert'>;
-  readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
   readonly conversations: Pick<Conversations, 'prepare'>;
   readonly slots: Pick<TrunkSlots, 'take' | 'free'>;
   readonly admission: Pick<Admission, 'take' | 'free'>;
@@ -48,16 +47,19 @@ export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) =
   };
   /** @returns Whether this node carries it now. */
   const takeAs = async (incoming: IncomingCall, callId: string): Promise<boolean> => {
-    const { projectId, trunk, toNumber, canceled } = incoming;
+    const { number, trunk, canceled } = incoming;
     const refuse = (sipCode: number) => {
       incoming.reject(sipCode);
       return false;
     };
-    const number = await deps.phoneNumbers.findByNumber(projectId, toNumber);
     if (!number?.inboundEnabled || !isOn(number, trunk.id)) return refuse(NOT_FOUND);
+    // The caller waits: what does not need the other is done at the same time.
+    const preparing = prepare(deps, incoming, callId);
+    preparing.catch(() => undefined);
     if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) return refuse(BUSY_HERE);
     try {
-      const call = await keep(deps, incoming, number, callId);
+      incoming.prepare(callId);
+      const call = await keep(deps, incoming, number, callId, await preparing);
       await answer(deps, incoming, call);
       return true;
     } catch (error) {
@@ -81,19 +83,18 @@ function isOn({ trunkIds }: PhoneNumber, trunkId: string): boolean {
   return trunkIds.length === 0 || trunkIds.includes(trunkId);
 }
 
+function prepare({ conversations, makeId }: TakeCallsDeps, { projectId }: IncomingCall, callId: string) {
+  return conversations.prepare({ projectId, sessionId: makeId(), channel: 'phone', callId });
+}
+
 async function keep(
   deps: TakeCallsDeps,
   incoming: IncomingCall,
   number: PhoneNumber,
   callId: string,
+  { session, started }: PreparedSession,
 ): Promise<Call> {
   const { projectId, fromNumber, trunk, sipCallId } = incoming;
-  const { session, started } = await deps.conversations.prepare({
-    projectId,
-    sessionId: deps.makeId(),
-    channel: 'phone',
-    callId,
-  });
   const now = new Date(deps.clock.now()).toISOString();
   const call: Call = {
     id: callId,

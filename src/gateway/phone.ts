@@ -95,7 +95,6 @@ export function buildPhone(parts: PhoneParts): Phone {
     createCallTaker({
       nodeId: calls.nodeId,
       calls: stores.calls,
-      phoneNumbers: stores.phoneNumbers,
       conversations: parts.conversations,
       slots: calls.slots,
       admission: parts.admission,

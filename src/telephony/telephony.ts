@@ -3,7 +3,7 @@ import { readCarrierNumber } from '../calls/number.ts';
 import type { PhoneNumberStore } from '../calls/stores.ts';
 import type { Trunk } from '../calls/trunk.ts';
 import type { IncomingRequest } from './control/incoming.ts';
-import { dialledUser, offerCall } from './leg/inbound.ts';
+import { type Called, dialledUser, offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
 import { refuseInvite } from './leg/refuseInvite.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
@@ -33,9 +33,9 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
       isCanceled = true;
     });
     try {
-      const trunk = await chooseTrunk(candidates, invite, deps.numbers);
+      const called = await chooseTrunk(candidates, invite, deps.numbers);
       if (isCanceled) trace.end();
-      else handler(offerCall(deps, trunk, invite, trace));
+      else handler(offerCall(deps, called, invite, trace));
       return undefined;
     } catch (error) {
       trace.end();
@@ -63,17 +63,17 @@ async function chooseTrunk(
   candidates: readonly Trunk[],
   invite: IncomingRequest,
   numbers: Pick<PhoneNumberStore, 'findByNumber'>,
-): Promise<Trunk> {
+): Promise<Called> {
   const ranked = await Promise.all(
     candidates.map(async (trunk) => {
       const number = readCarrierNumber(dialledUser(invite, trunk));
       const found = number === undefined ? undefined : await numbers.findByNumber(trunk.projectId, number);
       const isNamed = trunk.username !== null && invite.uri.startsWith(`sip:${trunk.username}@`);
       const isListed = found?.trunkIds.includes(trunk.id) ?? false;
-      return { trunk, rank: (found ? 4 : 0) + (isListed ? 2 : 0) + (isNamed ? 1 : 0) };
+      return { trunk, number: found, rank: (found ? 4 : 0) + (isListed ? 2 : 0) + (isNamed ? 1 : 0) };
     }),
   );
   const [best] = ranked.sort((one, other) => other.rank - one.rank);
   if (!best) throw new Error('no trunk was given to choose from');
-  return best.trunk;
+  return best;
 }

@@ -83,7 +83,6 @@ describe('a full node', () => {
       const taker = createCallTaker({
         nodeId: 'node',
         calls: { insert: unused },
-        phoneNumbers: { findByNumber: async () => undefined },
         conversations: { prepare: unused },
         slots: { take: unused, free: unused },
         admission,

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { CallwayError } from '../../base/errors.ts';
 import type { CallLeg, IncomingCall } from '../../calls/callLeg.ts';
 import { readCarrierNumber } from '../../calls/number.ts';
+import type { PhoneNumber } from '../../calls/phoneNumber.ts';
 import type { Trunk } from '../../calls/trunk.ts';
+import type { MediaSession } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
@@ -15,10 +17,16 @@ import { identityUri } from '../trunks/addressing.ts';
 import { createLeg } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';
 
+/** What a caller has reached. */
+export interface Called {
+  readonly trunk: Trunk;
+  readonly number: PhoneNumber | undefined;
+}
+
 /** A call that rings here, before anybody took it. */
 export function offerCall(
   deps: OutboundDeps,
-  trunk: Trunk,
+  { trunk, number }: Called,
   invite: IncomingRequest,
   trace: CallTrace,
 ): IncomingCall {
@@ -27,9 +35,17 @@ export function offerCall(
   const sipCallId = invite.text.header('call-id') ?? '';
   const { fromNumber, toNumber } = numbersOf(invite, trunk);
   let isDecided = false;
+  let opening: Promise<MediaSession> | undefined;
+  const open = (callId: string) => {
+    opening ??= deps.media.open({ callId, timeoutMs: deps.mediaTimeoutMs });
+    return opening;
+  };
+  // What could not be opened needs no closing; whoever answers is told.
+  const forget = () => opening?.then((session) => session.close()).catch(() => undefined);
   invite.onCancel(() => {
     isDecided = true;
     trace.end();
+    forget();
     canceled.abort();
   });
   const decide = () => {
@@ -53,6 +69,7 @@ export function offerCall(
     trunk,
     fromNumber,
     toNumber,
+    number,
     canceled: canceled.signal,
     ring() {
       if (isDecided) return;
@@ -60,15 +77,22 @@ export function offerCall(
       const headers: Record<string, string> = isReliable ? { Require: '100rel' } : {};
       invite.respond(180, { headers }).catch((error: unknown) => onError(error, 'a call could not ring'));
     },
+    prepare(callId) {
+      if (!isDecided) open(callId).catch(() => undefined);
+    },
     reject(sipCode, options) {
       if (isDecided) return;
       isDecided = true;
+      forget();
       refuse(sipCode, options && { 'Retry-After': String(options.retryAfterSeconds) });
     },
     async answer(callId) {
       decide();
       trace.assign(trunk.projectId, callId);
-      return await accept(deps, { trunk, invite, trace, callId, sipCallId, toNumber, refuse });
+      const opened = open(callId);
+      // From here on the leg closes it.
+      opening = undefined;
+      return await accept(deps, { trunk, invite, trace, opened, sipCallId, toNumber, refuse });
     },
   };
 }
@@ -77,21 +101,19 @@ interface Acceptance {
   readonly trunk: Trunk;
   readonly invite: IncomingRequest;
   readonly trace: CallTrace;
-  readonly callId: string;
+  readonly opened: Promise<MediaSession>;
   readonly sipCallId: string;
   readonly toNumber: string;
   readonly refuse: (status: number, headers?: Record<string, string>) => void;
 }
 
-/** Opens the audio, says 200, and leaves the leg waiting for its ACK. */
+/** Says 200 when the audio is open, and leaves the leg waiting for its ACK. */
 async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
   const { trunk, invite } = call;
-  const session = await deps.media
-    .open({ callId: call.callId, timeoutMs: deps.mediaTimeoutMs })
-    .catch((error: unknown) => {
-      call.refuse(503, { 'Retry-After': '10' });
-      throw error;
-    });
+  const session = await call.opened.catch((error: unknown) => {
+    call.refuse(503, { 'Retry-After': '10' });
+    throw error;
+  });
   const sdp = createSdpSession({
     address: session.address,
     rtpPort: session.rtpPort,

@@ -74,7 +74,8 @@ test('a leg whose ACK and BYE come together with the word that its 200 went out 
     toDialog(request('BYE'));
     await settled();
   });
-  const leg = await offerCall(deps, trunkOf({ host: '192.0.2.1' }), hasty, trace).answer('call-1');
+  const called = { trunk: trunkOf({ host: '192.0.2.1' }), number: undefined };
+  const leg = await offerCall(deps, called, hasty, trace).answer('call-1');
   const { events, ended } = watchLeg(leg);
   expect(await ended).toMatchObject({ outcome: 'remote_hangup' });
   expect(events).toEqual(['answered', 'ended']);

@@ -165,6 +165,43 @@ test.each([
   await expect(call.answer('x')).rejects.toMatchObject({ code: 'call_decided' });
 });
 
+test.each([
+  ['refused', ({ call }: Ringing) => call.reject(404), 404],
+  [
+    'taken back',
+    ({ callId }: Ringing) => {
+      const parts = { callId, branch: `z9hG4bK-${callId}`, uri: `sip:0223456789@127.0.0.1:${rig.port}` };
+      rig.phone.send(rig.phone.request('CANCEL', rig.port, parts), rig.port);
+    },
+    487,
+  ],
+])('audio that was opened ahead is closed when the call is %s', async (_case, end, status) => {
+  const ringing = await ring();
+  ringing.call.prepare('call-ahead');
+  await vi.waitFor(() => expect(rig.media.sessions).toBe(1));
+  end(ringing);
+  const refused = await reply(ringing.callId, status);
+  const branch = `z9hG4bK-${ringing.callId}`;
+  const parts = { callId: ringing.callId, branch, to: header(refused, 'To') };
+  rig.phone.send(rig.phone.request('ACK', rig.port, parts), rig.port);
+  await vi.waitFor(() => expect(rig.media.sessions).toBe(0));
+  ringing.call.prepare('call-ahead');
+  expect(rig.media.all.at(-1)?.callId).toBe('call-ahead');
+  expect(rig.media.sessions).toBe(0);
+});
+
+test('audio that was opened ahead is what the answer uses', async () => {
+  const before = rig.media.all.length;
+  const ringing = await ring();
+  ringing.call.prepare('call-18');
+  const { ended } = watchLeg(await ringing.call.answer('call-18'));
+  const ok = await reply(ringing.callId, 200);
+  acknowledge(ringing, ok);
+  bye(ringing, ok);
+  await ended;
+  expect(rig.media.all.length - before).toBe(1);
+});
+
 test('a call is refused for now, and told when it may come again', async () => {
   const { call, callId } = await ring();
   call.reject(503, { retryAfterSeconds: 5 });
