@@ -36,6 +36,8 @@ const trunk = (await project.call('POST', '/trunks', {
   host: '127.0.0.1',
   port: 5999,
   optionsIntervalSeconds: 0,
+  maxChannels: 1000,
+  callsPerSecond: 1000,
   inboundCidrs: ['127.0.0.1/32'],
 })) as { id: string };
 await project.call('POST', '/phone-numbers', {
