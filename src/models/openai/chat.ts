@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../chatModel.ts';
-import { linkAbort } from '../linkedAbort.ts';
 import { ModelError } from '../modelError.ts';
 import { chatBody } from './chatBody.ts';
 import { type ChatReader, createChatReader } from './chatReader.ts';
@@ -9,6 +8,7 @@ import { type Concessions, createConcessions } from './concessions.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { complaintOf, modelErrorOf, streamedErrorOf } from './failures.ts';
 import { createResponseEvents } from './responseEvents.ts';
+import type { StreamedAnswer } from './streamingPost.ts';
 import { isRecord } from './wire.ts';
 
 /** How long the counts of tokens are waited for once the answer has ended; some endpoints never end their response. */
@@ -25,8 +25,8 @@ export interface OpenAiChatDeps {
  * A model behind an OpenAI-compatible chat completions endpoint. It tries once and waits as long as it takes: retries
  * and timeouts are the matter of `createResilientModel`.
  *
- * The SDK sends the request; the response is read here, since its own reader copies what it has for every event,
- * prints what it cannot parse, and fails on the odd chunks of other vendors.
+ * The response is read here and not by the SDK, whose reader copies what it has for every event, prints what it cannot
+ * parse, and fails on the odd chunks of other vendors.
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
@@ -37,18 +37,16 @@ export function createOpenAiChatModel(deps: OpenAiChatDeps): ChatModel {
 
 async function* answer(
   request: ChatRequest,
-  outerSignal: AbortSignal,
+  signal: AbortSignal,
   concessions: Concessions,
   { endpoint, clock, makeId }: OpenAiChatDeps,
 ): AsyncGenerator<ChatEvent, void> {
-  outerSignal.throwIfAborted();
-  // The SDK never takes its listener off the signal that it is given.
-  const abort = linkAbort(outerSignal);
+  signal.throwIfAborted();
   const reader = createChatReader(request.model, makeId);
   try {
-    const response = await send(request, abort.signal, concessions, endpoint);
-    const isDocument = response.headers.get('content-type')?.includes('application/json') ?? false;
-    const events = createResponseEvents(endpoint.bytesOf(response), isDocument, clock);
+    const { headers, body } = await send(request, signal, concessions, endpoint);
+    const isDocument = headers['content-type']?.includes('application/json') ?? false;
+    const events = createResponseEvents(body, isDocument, clock);
     try {
       const waitMs = () => (reader.isFinished ? USAGE_WAIT_MS : undefined);
       for (let batch = await events.read(); batch; batch = await events.read(waitMs())) {
@@ -60,13 +58,11 @@ async function* answer(
     } finally {
       events.close();
     }
-    outerSignal.throwIfAborted();
+    signal.throwIfAborted();
     for (const event of reader.finish()) yield event;
   } catch (error) {
-    outerSignal.throwIfAborted();
+    signal.throwIfAborted();
     throw modelErrorOf(error, endpoint, !reader.hasBegun);
-  } finally {
-    abort.unlink();
   }
 }
 
@@ -74,13 +70,13 @@ async function send(
   request: ChatRequest,
   signal: AbortSignal,
   concessions: Concessions,
-  { streamingClient: client, host }: OpenAiEndpoint,
-): Promise<Response> {
+  { completions, host }: OpenAiEndpoint,
+): Promise<StreamedAnswer> {
   const conceded = new Set<string>();
   let body = concessions.apply(chatBody(request, host));
   for (;;) {
     try {
-      const response = await client.chat.completions.create(body, { signal }).asResponse();
+      const response = await completions.send(body, signal);
       concessions.remember(body, conceded);
       return response;
     } catch (error) {

@@ -1,8 +1,7 @@
 import OpenAI from 'openai';
 import { Agent, type Dispatcher, interceptors, fetch as undiciFetch } from 'undici';
 
-import type { ByteStream } from './byteStream.ts';
-import { createStreamingFetch } from './streamingFetch.ts';
+import { type Completions, createCompletions } from './completions.ts';
 
 /** OpenAI's own; the SDK would take it from the environment, which only the configuration reads. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -24,12 +23,9 @@ export interface EndpointSettings {
 /** An OpenAI-compatible endpoint: the SDK's client, with connections of its own. */
 export interface OpenAiEndpoint {
   readonly client: OpenAI;
-  /** The same, whose successful responses have no body but {@link bytesOf}. */
-  readonly streamingClient: OpenAI;
+  readonly completions: Completions;
   /** Host name, without the port. */
   readonly host: string;
-  /** The bytes of a successful response that the streaming client gave as it is. */
-  bytesOf(response: Response): ByteStream;
   /** Takes the key, and all that looks like one, out of a text that the endpoint wrote. */
   redact(text: string): string;
   /** Closes the connections; requests that still run fail. Idempotent. */
@@ -48,8 +44,7 @@ export function createOpenAiEndpoint({
     connect: { timeout: CONNECT_TIMEOUT_MS },
   });
   const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTIONS }));
-  const { fetch: streamingFetch, bytesOf } = createStreamingFetch(dispatcher);
-  const options = {
+  const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl,
     organization: null,
@@ -58,14 +53,14 @@ export function createOpenAiEndpoint({
     webhookSecret: null,
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
-    logLevel: 'off' as const,
+    logLevel: 'off',
+    fetch: fetchOver(dispatcher),
     ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
-  };
+  });
   return {
-    client: new OpenAI({ ...options, fetch: fetchOver(dispatcher) }),
-    streamingClient: new OpenAI({ ...options, fetch: streamingFetch }),
+    client,
+    completions: createCompletions(client, dispatcher),
     host: new URL(baseUrl).hostname,
-    bytesOf,
     redact: (text) => redact(text, apiKey),
     close: () => agent.destroy(),
   };
