@@ -1,16 +1,5 @@
-import type { Channel, EndReason, IdleSession, Session, SessionEvent } from './session.ts';
+import type { EndReason, IdleSession, NewSession, Session, SessionEvent } from './session.ts';
 import type { TurnOutput, TurnRequest } from './turn.ts';
-
-export interface NewSession {
-  readonly projectId: string;
-  readonly sessionId: string;
-  readonly channel: Channel;
-  readonly variables?: Readonly<Record<string, unknown>>;
-  readonly provider?: string | null;
-  readonly callId?: string;
-  /** Run on the working copy even while another release is live. */
-  readonly draft?: boolean;
-}
 
 /** A session that nobody has kept yet, with the first event of its history. */
 export interface PreparedSession {

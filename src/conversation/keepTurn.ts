@@ -16,15 +16,19 @@ export interface KeepTurnDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
+/** A turn that is over. */
+export interface KeptTurn {
+  /** The session as it is then. */
+  readonly kept: Session;
+  readonly done: TurnDone;
+}
+
 /**
  * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
  * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history;
  * one that was taken back leaves nothing at all.
  */
-export async function* keepTurn(
-  deps: KeepTurnDeps,
-  run: TurnRun,
-): AsyncGenerator<TurnOutput, { kept: Session; done: TurnDone }> {
+export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerator<TurnOutput, KeptTurn> {
   const { journal } = run;
   let isKept = false;
   let hasFailed = false;
@@ -71,7 +75,7 @@ async function keepErrorsOnly(deps: KeepTurnDeps, { session, journal }: TurnRun)
   const events = record.events.filter(({ type }) => type === 'error');
   const next = { ...session, turn: session.turn + 1 };
   await deps.sessions.saveTurn(next, { messages: [], events }).catch((error: unknown) => {
-    deps.onError(error, 'a turn’s failure was not kept');
+    if (!(error instanceof TurnTakenBack)) deps.onError(error, 'a turn’s failure was not kept');
   });
 }
 

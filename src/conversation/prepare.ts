@@ -5,7 +5,6 @@ import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import { type GuardedClient, responseText } from '../egress/client.ts';
-import type { Prepared } from './createConversations.ts';
 import { customerOf } from './customer.ts';
 import type { Session, SessionEvent } from './session.ts';
 import type { MemoryStore } from './stores.ts';
@@ -24,6 +23,18 @@ export interface PrepareDeps {
   readonly clock: Clock;
   /** The customer's number, for sessions that are calls. */
   readonly phoneNumberOf?: (projectId: string, callId: string) => Promise<string | undefined>;
+}
+
+/** What is known of a session before its first turn. */
+export interface Prepared {
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly memory: string | null;
+  readonly events: readonly SessionEvent[];
+}
+
+/** Whether somebody else is asked about sessions on this release before they begin. */
+export function asksBeforeStart({ agent }: AgentRelease): boolean {
+  return Boolean(agent.beforeStartConfig);
 }
 
 /**

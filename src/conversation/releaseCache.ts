@@ -17,6 +17,7 @@ export function cacheReleases(store: ReleaseStore, maxReleases: number = DEFAULT
       found.set(keyOf(projectId, releaseId), release);
       return releaseId;
     },
+    stampOf: (projectId) => store.stampOf(projectId),
     removeUnused: () => store.removeUnused(),
     async find(projectId, releaseId) {
       const key = keyOf(projectId, releaseId);

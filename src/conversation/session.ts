@@ -97,6 +97,20 @@ export interface SessionState {
   readonly memory: string | null;
 }
 
+/** What a session is to be that does not exist yet. */
+export interface NewSession {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly channel: Channel;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  readonly provider?: string | null;
+  readonly callId?: string;
+  /** The id was made for this session, and nobody has used it before. */
+  readonly isNew?: boolean;
+  /** Run on the working copy even while another release is live. */
+  readonly draft?: boolean;
+}
+
 /** A live session. */
 export interface Session {
   readonly projectId: string;
@@ -129,6 +143,29 @@ export const newSessionState = (variables: Readonly<Record<string, unknown>>): S
   summary: null,
   memory: null,
 });
+
+/** Stands for a session that would be made, so that a request can be read before it is. @param at - ISO 8601. */
+export function draftSession(wanted: NewSession, at: string): Session {
+  return {
+    projectId: wanted.projectId,
+    sessionId: wanted.sessionId,
+    instanceId: '',
+    channel: wanted.channel,
+    provider: wanted.provider ?? null,
+    callId: wanted.callId ?? null,
+    pathwayId: '',
+    releaseId: '',
+    turn: 0,
+    startedAt: at,
+    lastActivityAt: at,
+    state: newSessionState(wanted.variables ?? {}),
+  };
+}
+
+/** Names a state of a session id, so that nobody takes an older one for it. */
+export function markOf(session: Session | undefined): string {
+  return session ? `${session.instanceId} ${session.turn}` : 'none';
+}
 
 /** Parts of the JSON of {@link sessionData} that every session's has, whatever was said in it. */
 export const ALWAYS_SHOWN: readonly string[] = [

@@ -8,6 +8,12 @@ export interface ReleaseStore {
   /** @returns Its id, which is the same for the same content. */
   keep(projectId: string, release: AgentRelease): Promise<string>;
   find(projectId: string, releaseId: string): Promise<AgentRelease | undefined>;
+  /**
+   * Changes whenever anything changes that callers of a project get: its agent, its pathway, its tools.
+   *
+   * @returns Undefined where there is no such project, or that cannot be told.
+   */
+  stampOf(projectId: string): Promise<string | undefined>;
   /** Removes those that no live session and no unfinished webhook needs. */
   removeUnused(): Promise<void>;
 }
@@ -138,26 +144,27 @@ export interface HeldTurn {
    * no where that is not known. What does not ask for the lock at all, such as a session's end by the API, is not seen.
    */
   isNewest(mark: string): boolean;
+  /** Whether this is the mark that the last holder left; tells no also where that is forgotten. */
+  isLeft(mark: string): boolean;
   /** Tells the next holder the mark of the state as it is now; without it, that one has to look. */
   leave(mark: string): void;
+  /** Lets the next one have the lock; idempotent. */
+  release(): Promise<void>;
 }
 
 /** Lets one turn of a session run at a time, on any node. */
 export interface TurnLock {
   /**
-   * Waits for its turn and runs `work`.
+   * Waits for its turn.
    *
+   * @returns What is to be released.
    * @throws {CallwayError} 409 `session_busy` after the longest wait; 503 when Redis is away.
    */
+  acquire(projectId: string, sessionId: string): Promise<HeldTurn>;
+  /** Waits for its turn, runs `work`, and releases. @throws As `acquire`. */
   run<Result>(
     projectId: string,
     sessionId: string,
     work: (held: HeldTurn) => Promise<Result>,
   ): Promise<Result>;
-  /** As `run`, for a turn that is passed on piece by piece. */
-  stream<Piece>(
-    projectId: string,
-    sessionId: string,
-    work: (held: HeldTurn) => AsyncIterable<Piece>,
-  ): AsyncIterable<Piece>;
 }

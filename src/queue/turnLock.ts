@@ -16,8 +16,11 @@ const FIRST_POLL_MILLISECONDS = 4;
 const LONGEST_POLL_MILLISECONDS = 15;
 /** Places of waiters that went away without a word are passed over after this time. */
 const PLACE_MILLISECONDS = 2_000;
-/** Longer than any command waits for its answer: what was left before is older than whatever is read beside it. */
-const MARK_MILLISECONDS = 10_000;
+/**
+ * Much longer than any command waits for its answer: what was left before is older than whatever is read beside it. And
+ * longer than most people think about an answer: a node then knows without a look that nobody else was there meanwhile.
+ */
+const MARK_MILLISECONDS = 10 * 60_000;
 
 /**
  * Takes the lock if it is free and nobody who waits has an earlier place. Waiters stand in a sorted set by arrival,
@@ -55,10 +58,6 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 return redis.call('DEL', KEYS[1])`);
 
-interface Held extends HeldTurn {
-  release(): Promise<void>;
-}
-
 /** What is known of the holder before. */
 interface Before {
   readonly hasWaited: boolean;
@@ -70,7 +69,7 @@ interface Before {
  * arrival. What a holder that lost it still writes, or had read too early, is refused by the session's turn count.
  */
 export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
-  const acquire = async (projectId: string, sessionId: string): Promise<Held> => {
+  const acquire = async (projectId: string, sessionId: string): Promise<HeldTurn> => {
     // One hash slot for all keys of a session, for Redis Cluster.
     const name = `callway:turn:{${projectId}:${sessionId}}`;
     const token = randomUUID();
@@ -95,7 +94,7 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
     }
   };
 
-  const hold = (name: string, token: string, before: Before): Held => {
+  const hold = (name: string, token: string, before: Before): HeldTurn => {
     // Of a holder that leaves none, a mark like no other.
     let markLeft = token;
     const losing = new AbortController();
@@ -116,6 +115,7 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
     return {
       lost: losing.signal,
       isNewest: (mark) => !before.hasWaited && (before.mark === null || before.mark === mark),
+      isLeft: (mark) => before.mark === mark,
       leave(mark) {
         markLeft = mark;
       },
@@ -131,18 +131,11 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
   };
 
   return {
+    acquire,
     async run(projectId, sessionId, work) {
       const held = await acquire(projectId, sessionId);
       try {
         return await work(held);
-      } finally {
-        await held.release();
-      }
-    },
-    async *stream(projectId, sessionId, work) {
-      const held = await acquire(projectId, sessionId);
-      try {
-        yield* work(held);
       } finally {
         await held.release();
       }

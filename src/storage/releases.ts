@@ -8,6 +8,12 @@ const UNUSED_AFTER_HOURS = 24;
 /** A release that is kept again says so at most once in this time. */
 const NOTED_EVERY_HOURS = 1;
 
+/** Each row bears the transaction that wrote it, whatever was changed. @see PostgreSQL section 5.5 */
+const STAMP = `
+  SELECT concat_ws(' ', agents.xmin, pathways.xmin,
+    (SELECT string_agg(id || ' ' || xmin, ' ' ORDER BY id) FROM tools WHERE project_id = $1)) AS stamp
+  FROM agents LEFT JOIN pathways USING (project_id) WHERE agents.project_id = $1`;
+
 export function releaseStore(database: Queryable, sealing: Sealing): ReleaseStore {
   return {
     async keep(projectId, release) {
@@ -31,6 +37,10 @@ export function releaseStore(database: Queryable, sealing: Sealing): ReleaseStor
         [projectId, releaseId],
       );
       return row && sealing.openRelease(row.release);
+    },
+    async stampOf(projectId) {
+      const [row] = await database.query<{ stamp: string }>(STAMP, [projectId], 'stamp_of_release');
+      return row?.stamp;
     },
     async removeUnused() {
       await database.query(

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import type { Conversations, NewSession } from '../conversation/conversations.ts';
+import type { Conversations } from '../conversation/conversations.ts';
 import { type Delivered, type Place, TurnTakenBack } from '../conversation/delivery.ts';
-import type { Session } from '../conversation/session.ts';
+import type { NewSession, Session } from '../conversation/session.ts';
 import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../conversation/turn.ts';
 import type { AgentSpeech } from './agentSpeech.ts';
 import { createSentenceSplitter } from './sentences.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { Conversations, NewSession } from '../conversation/conversations.ts';
+import type { Conversations } from '../conversation/conversations.ts';
 import type { Place } from '../conversation/delivery.ts';
-import type { Session, SessionEvent } from '../conversation/session.ts';
+import type { NewSession, Session, SessionEvent } from '../conversation/session.ts';
 import type { TurnInput } from '../conversation/turn.ts';
 import type { SpeechToText } from '../models/speechToText.ts';
 import type { VoiceActivity } from '../models/voiceActivity.ts';

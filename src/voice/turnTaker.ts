@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { Conversations, NewSession } from '../conversation/conversations.ts';
+import type { Conversations } from '../conversation/conversations.ts';
 import type { Place } from '../conversation/delivery.ts';
-import type { Session } from '../conversation/session.ts';
+import type { NewSession, Session } from '../conversation/session.ts';
 import type { TakenMessage, TurnInput } from '../conversation/turn.ts';
 import { type AgentSpeech, createAgentSpeech } from './agentSpeech.ts';
 import { type AgentTurn, type AgentTurnResult, startAgentTurn } from './agentTurn.ts';

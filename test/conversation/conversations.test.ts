@@ -430,7 +430,9 @@ describe('the session is read while the lock is on its way', () => {
     const held: HeldTurn = {
       lost: new AbortController().signal,
       isNewest: (mark) => mark === marks.at(-1) || marks.length === 0,
+      isLeft: (mark) => mark === marks.at(-1),
       leave: (mark) => void marks.push(mark),
+      release: async () => undefined,
     };
     const model = scriptedModel((_request, index) => ({ text: `Answer ${index}.` }));
     const talk = memoryConversations({
@@ -438,10 +440,10 @@ describe('the session is read while the lock is on its way', () => {
       pathway,
       lock: {
         run: (_project, _session, work) => work(held),
-        async *stream(_project, _session, work) {
+        async acquire() {
           await Promise.resolve();
           meanwhile();
-          yield* work(held);
+          return held;
         },
       },
     });

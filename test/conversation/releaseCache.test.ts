@@ -20,6 +20,7 @@ function scene(maxReleases?: number) {
         asked.push(`${projectId}/${releaseId}`);
         return kept.get(`${projectId}/${releaseId}`);
       },
+      stampOf: async () => undefined,
       removeUnused: async () => void asked.push('removeUnused'),
     },
     maxReleases,

@@ -82,17 +82,12 @@ describe('turns of one session', () => {
     await held;
   });
 
-  test('free the lock when they fail, and when their reader leaves', async () => {
+  test('free the lock when they fail', async () => {
     await expect(
       lockOf(0).run('p', 'failing', async () => {
         throw new Error('no');
       }),
     ).rejects.toThrow('no');
-    const pieces = lockOf(0).stream('p', 'failing', async function* () {
-      yield 1;
-      yield 2;
-    });
-    for await (const piece of pieces) if (piece === 1) break;
     expect(await lockOf(1).run('p', 'failing', async () => 'free')).toBe('free');
   });
 
@@ -115,6 +110,17 @@ describe('a state that was read while the lock was on its way', () => {
       if (left !== undefined) held.leave(left);
     });
     expect(await lockOf(1).run('p', title, async (held) => held.isNewest(read))).toBe(newest);
+  });
+
+  test('the mark itself is told also to who had to wait, and forgotten by a holder that leaves none', async () => {
+    const lefts = async (index: number, leave?: string) =>
+      await lockOf(index).run('p', 'left', async (held) => {
+        if (leave !== undefined) held.leave(leave);
+        return ['a', 'b'].filter((mark) => held.isLeft(mark));
+      });
+    expect(await lefts(0, 'a')).toEqual([]);
+    expect(await Promise.all([lefts(1, 'b'), lefts(1)])).toEqual([['a'], ['b']]);
+    expect(await lefts(0)).toEqual([]);
   });
 
   test('is the newest where nobody has held the lock lately', async () => {

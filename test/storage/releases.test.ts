@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { AgentRelease } from '../../src/agents/release.ts';
+import type { Tool } from '../../src/agents/tool.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
 import { databases, migrated, type OpenDatabase } from './support/databases.ts';
 import { type SessionWorld, sessionWorld } from './support/sessions.ts';
+
+const TOOL = {
+  name: 'look_up',
+  description: '',
+  parameters: {},
+  http: { method: 'GET', url: 'https://example.com', headers: [], timeoutMs: 1_000 },
+} as const;
 
 const postSessionWebhook = {
   url: 'https://example.com/hook',
@@ -42,6 +51,41 @@ describe.each(databases)('releases and memories on the $name database', ({ open 
     expect((await kept())[0]?.text).not.toContain('shh');
     const stranger = await sessionWorld(opened.database);
     expect(await stranger.stores.releases.find(stranger.projectId, world.releaseId)).toBeUndefined();
+  });
+
+  test('the stamp changes with all that callers get, and with nothing else', async () => {
+    const { projectId, stores } = world;
+    const stampOf = () => stores.releases.stampOf(projectId);
+    const at = new Date().toISOString();
+    const stamps = [await stampOf()];
+    const change = async (work: Promise<unknown>) => {
+      await work;
+      stamps.push(await stampOf());
+    };
+    await stores.agents.insert(projectId, { config: world.release.agent, frozen: null });
+    stamps[0] = await stampOf();
+    await change(stores.agents.save(projectId, { config: world.release.agent, frozen: null }, at));
+    const version = { version: 1, graph: world.release.pathway, author: { kind: 'admin' }, createdAt: at };
+    await change(stores.pathways.insert(projectId, uuidV7(), version));
+    await change(stores.pathways.append(projectId, { ...version, version: 2 }));
+    const tool: Tool = {
+      ...TOOL,
+      http: { ...TOOL.http, headers: [] },
+      id: uuidV7(),
+      createdAt: at,
+      updatedAt: at,
+    };
+    await change(stores.tools.insert(projectId, tool));
+    await change(stores.tools.update(projectId, { ...tool, description: 'Other' }));
+    expect(new Set(stamps).size).toBe(stamps.length);
+    await change(stores.tools.remove(projectId, tool.id));
+    expect(stamps.at(-1)).not.toBe(stamps.at(-2));
+    expect(await stampOf()).toBe(stamps.at(-1));
+    const stranger = await sessionWorld(opened.database);
+    await world.start();
+    await stranger.start();
+    expect(await stampOf()).toBe(stamps.at(-1));
+    expect(await stores.releases.stampOf(uuidV7())).toBeUndefined();
   });
 
   test('unused ones go once they are old; what a session or an unfinished webhook needs stays', async () => {

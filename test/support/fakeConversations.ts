@@ -1,7 +1,8 @@
 import { invalid } from '../../src/base/errors.ts';
-import type { Conversations, NewSession } from '../../src/conversation/conversations.ts';
+import type { Conversations } from '../../src/conversation/conversations.ts';
 import {
   type EndReason,
+  type NewSession,
   newSessionState,
   type Session,
   type SessionMessage,

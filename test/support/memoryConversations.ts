@@ -32,6 +32,8 @@ export interface MemoryOptions {
   readonly clock?: Clock;
   /** Default: one that is always free, and whose holders see what is newest. */
   readonly lock?: TurnLock;
+  /** Puts something in the way to the stored sessions. */
+  readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
 }
 
 export interface MemoryConversations {
@@ -61,11 +63,13 @@ export function memoryConversations(options: MemoryOptions): MemoryConversations
     pathway: pathwaySchema.parse(options.pathway),
     tools: options.tools ?? [],
   };
+  const wrap = options.wrapSessions ?? ((stored) => stored);
   const conversations = createConversations({
-    sessions: memorySessions(sessions, records, endings),
+    sessions: wrap(memorySessions(sessions, records, endings)),
     releases: {
       keep: async () => 'release-1',
       find: async () => release,
+      stampOf: async () => undefined,
       removeUnused: async () => undefined,
     },
     releaseFor: async () => release,
@@ -127,12 +131,18 @@ export function memoryConversations(options: MemoryOptions): MemoryConversations
 
 /** Nobody ever waits for it, and nothing is older than it looks. */
 const openLock: TurnLock = {
+  acquire: async () => openHold(),
   run: (_project, _session, work) => work(openHold()),
-  stream: (_project, _session, work) => work(openHold()),
 };
 
 function openHold(): HeldTurn {
-  return { lost: new AbortController().signal, isNewest: () => true, leave: () => undefined };
+  return {
+    lost: new AbortController().signal,
+    isNewest: () => true,
+    isLeft: () => false,
+    leave: () => undefined,
+    release: async () => undefined,
+  };
 }
 
 function memorySessions(

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import type { NewSession, TurnReader } from '../../conversation/conversations.ts';
+import type { TurnReader } from '../../conversation/conversations.ts';
 import { newMessages } from '../../conversation/newMessages.ts';
+import type { NewSession } from '../../conversation/session.ts';
 import type { TurnUsage } from '../../conversation/turn.ts';
 import { PASSED_THROUGH } from '../../models/chatModel.ts';
 import { agentVersionHeaders, wantsDraft } from '../agentVersion.ts';
@@ -70,11 +71,13 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
       },
       async (request, reply) => {
         const { params, body } = request;
-        const sessionId = sessionIdOfHeader(request) ?? body.session_id ?? deps.makeId();
+        const givenId = sessionIdOfHeader(request) ?? body.session_id ?? undefined;
+        const sessionId = givenId ?? deps.makeId();
         const session: NewSession = {
           projectId: params.projectId,
           sessionId,
           channel: 'chat',
+          isNew: givenId === undefined,
           draft: wantsDraft(request),
         };
         echoSessionId(reply, sessionId);

@@ -1,0 +1,219 @@
+import type { AgentRelease } from '../agents/release.ts';
+import { createCalendar } from '../base/calendar.ts';
+import type { Clock } from '../base/clock.ts';
+import { type Attempt, type AttemptDeps, beginAttempt } from './attempt.ts';
+import { dueForSummary } from './context.ts';
+import type { Conversations, PreparedSession, TurnReader } from './conversations.ts';
+import type { CurrentRelease } from './currentReleases.ts';
+import { createJournal } from './journal.ts';
+import { asksBeforeStart, type Prepared } from './prepare.ts';
+import { askForSummary } from './questions.ts';
+import type { RecentSessions } from './recentSessions.ts';
+import { draftSession, markOf, type NewSession, type Session } from './session.ts';
+import type { HeldTurn, ReleaseStore, SessionStore, TurnLock } from './stores.ts';
+import type { TurnDone, TurnOutput, TurnRequest } from './turn.ts';
+import { askingOf, createTurnRun, type TurnRun } from './turnRun.ts';
+
+export interface ConverseDeps extends AttemptDeps {
+  readonly sessions: SessionStore;
+  readonly releases: Pick<ReleaseStore, 'find'>;
+  readonly recent: RecentSessions;
+  readonly lock: TurnLock;
+  readonly currentRelease: (projectId: string, draft: boolean) => Promise<CurrentRelease>;
+  /** Makes a session ready to begin on this release. */
+  readonly newSession: (wanted: NewSession, current: CurrentRelease) => PreparedSession;
+  /** What is known before the first turn: beforeStartConfig's variables, and the customer's memory. */
+  readonly prepare: (session: Session, release: AgentRelease, signal: AbortSignal) => Promise<Prepared>;
+  readonly end: (session: Session, reason: NonNullable<TurnDone['ended']>) => Promise<unknown>;
+  readonly clock: Clock;
+}
+
+/** What is begun while the lock is on its way. */
+interface HeadStart {
+  readonly found: Promise<Session | undefined>;
+  /** What a new session would run on; absent where the session is known. */
+  readonly release: Promise<CurrentRelease> | undefined;
+  /** At the session as this node knows it. */
+  readonly attempt: Promise<Attempt> | undefined;
+}
+
+/**
+ * Takes turns of sessions, each with as little as possible between the customer's words and the model's request.
+ *
+ * While the lock is on its way, the session is read, and the turn made ready on the session as this node left it. Where
+ * the lock tells that nobody has gone on with it since, the model is asked at once; what the read says is waited for
+ * before anything of the answer is passed on. Nor is it before a new session is kept.
+ *
+ * ```text
+ *  lock      ──────┐ nobody was here since
+ *  make ready ───┐ ├─▶ ask the model ──────────────┐
+ *  read session ─┼─┼───────────▶ as it was ────────┴─▶ answer
+ *                └─┴───────────▶ not so: taken back, and begun anew
+ * ```
+ */
+export function createConverse(deps: ConverseDeps): Conversations['converse'] {
+  const calendar = createCalendar();
+
+  const makeReady = (
+    session: Session,
+    release: AgentRelease,
+    request: TurnRequest,
+    signal: AbortSignal,
+    prepared?: Prepared,
+  ): Attempt => {
+    const begun = prepared ? withPrepared(session, prepared) : session;
+    const journal = createJournal(begun, deps.clock);
+    for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
+    return beginAttempt(
+      deps,
+      (turn, ownSignal) => createTurnRun(turn, calendar, begun, release, request, journal, ownSignal),
+      signal,
+    );
+  };
+
+  const startAhead = (wanted: NewSession, read: TurnReader, signal: AbortSignal): HeadStart => {
+    const { projectId, sessionId } = wanted;
+    // A spoken turn's reader tells its call of the session: it must not be told of a wrong one.
+    const recent = wanted.channel === 'chat' ? deps.recent.find(projectId, sessionId) : undefined;
+    const found = wanted.isNew ? Promise.resolve(undefined) : deps.sessions.find(projectId, sessionId);
+    const release = recent ? undefined : deps.currentRelease(projectId, wanted.draft ?? false);
+    const attempt =
+      recent && requireRelease(deps, recent).then((known) => makeReady(recent, known, read(recent), signal));
+    // Thrown where they are waited for, if they ever are.
+    for (const one of [found, release, attempt]) one?.catch(() => {});
+    return { found, release, attempt };
+  };
+
+  const beginNew = async (
+    wanted: NewSession,
+    read: TurnReader,
+    ahead: HeadStart,
+    held: HeldTurn,
+    signal: AbortSignal,
+  ): Promise<Attempt> => {
+    // A request that cannot be read makes no session.
+    const request = read(draftSession(wanted, new Date(deps.clock.now()).toISOString()));
+    const current = await (ahead.release ?? deps.currentRelease(wanted.projectId, wanted.draft ?? false));
+    const { session, started } = deps.newSession(wanted, current);
+    const kept = deps.sessions.insert(session, started);
+    kept.catch(() => {}); // thrown below, unless something else fails first
+    const { release } = current;
+    // Who is asked about a session may look it up.
+    if (asksBeforeStart(release)) await kept;
+    const attempt = await beginKnown(session, release, request, held, signal);
+    await kept.catch((error: unknown) => {
+      attempt.close();
+      throw error;
+    });
+    return attempt;
+  };
+
+  const beginKnown = async (
+    session: Session,
+    release: AgentRelease,
+    request: TurnRequest,
+    held: HeldTurn,
+    signal: AbortSignal,
+  ): Promise<Attempt> => {
+    const prepared =
+      session.turn === 0
+        ? await deps.prepare(session, release, AbortSignal.any([signal, held.lost]))
+        : undefined;
+    const attempt = makeReady(session, release, request, signal, prepared);
+    attempt.go(held.lost);
+    return attempt;
+  };
+
+  /** The attempt that counts, on the session as it certainly is. */
+  const settle = async (
+    wanted: NewSession,
+    read: TurnReader,
+    ahead: HeadStart,
+    held: HeldTurn,
+    signal: AbortSignal,
+  ): Promise<Attempt> => {
+    const attempt = await ahead.attempt?.catch(() => undefined);
+    if (attempt && held.isLeft(markOf(attempt.run.session))) attempt.go(held.lost);
+    const seen = await ahead.found;
+    const session = held.isNewest(markOf(seen))
+      ? seen
+      : await deps.sessions.find(wanted.projectId, wanted.sessionId);
+    if (attempt && markOf(session) === markOf(attempt.run.session)) {
+      attempt.go(held.lost);
+      return attempt;
+    }
+    attempt?.close();
+    if (!session) return await beginNew(wanted, read, ahead, held, signal);
+    return await beginKnown(session, await requireRelease(deps, session), read(session), held, signal);
+  };
+
+  return async function* converse(wanted, read, signal): AsyncGenerator<TurnOutput> {
+    const ahead = startAhead(wanted, read, signal);
+    let attempt: Attempt | undefined;
+    let held: HeldTurn | undefined;
+    try {
+      held = await deps.lock.acquire(wanted.projectId, wanted.sessionId);
+      attempt = await settle(wanted, read, ahead, held, signal);
+      const { run } = attempt;
+      yield { type: 'start', model: run.modelName };
+      const { kept, done } = yield* attempt.pieces();
+      if (done.ended) await deps.end(kept, done.ended);
+      try {
+        yield done;
+      } finally {
+        // The answer is out; the next turn waits until its context is small enough.
+        const newest = done.ended ? undefined : await summarise(deps, run, kept);
+        if (newest) leave(deps, held, newest);
+      }
+    } finally {
+      attempt?.close();
+      ahead.attempt?.then((early) => early.close()).catch(() => {});
+      await held?.release();
+    }
+  };
+}
+
+function leave({ recent }: ConverseDeps, held: HeldTurn, newest: Session): void {
+  held.leave(markOf(newest));
+  recent.keep(newest);
+}
+
+/**
+ * Keeps the context bounded: what is long past becomes a summary, after the answer is out.
+ *
+ * @returns The session as it is then; undefined where that is not known.
+ */
+async function summarise(deps: ConverseDeps, run: TurnRun, session: Session): Promise<Session | undefined> {
+  const upTo = dueForSummary(session.state);
+  if (upTo === 0) return session;
+  try {
+    const text = await askForSummary(askingOf(run, undefined));
+    const state = { ...session.state, summary: { text, upTo } };
+    const next = { ...session, turn: session.turn + 1, state };
+    await deps.sessions.saveTurn(next, { messages: [], events: [] });
+    return next;
+  } catch (error) {
+    // The context is cut to its newest messages until a summary can be had.
+    deps.onError(error, 'a talk was not summarised');
+    return undefined;
+  }
+}
+
+/** What the session runs on. */
+export async function requireRelease(
+  { releases }: Pick<ConverseDeps, 'releases'>,
+  session: Session,
+): Promise<AgentRelease> {
+  const release = await releases.find(session.projectId, session.releaseId);
+  if (!release) throw new Error(`session ${session.instanceId} runs on a release that is gone`);
+  return release;
+}
+
+function withPrepared(session: Session, prepared: Prepared): Session {
+  const state = {
+    ...session.state,
+    variables: { ...prepared.variables, ...session.state.variables },
+    memory: prepared.memory,
+  };
+  return { ...session, state };
+}

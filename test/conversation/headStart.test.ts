@@ -1,0 +1,178 @@
+import { describe, expect, test, vi } from 'vitest';
+
+import { invalid } from '../../src/base/errors.ts';
+import type { Session } from '../../src/conversation/session.ts';
+import type { HeldTurn } from '../../src/conversation/stores.ts';
+import type { PathwayInput } from '../../src/pathway/schema.ts';
+import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
+import { type ScriptedAnswer, scriptedModel } from '../support/scriptedModel.ts';
+
+const pathway: PathwayInput = {
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Answer.' } }],
+  edges: [],
+};
+
+function deferred() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
+
+interface Scene {
+  readonly answer?: (index: number) => ScriptedAnswer;
+  readonly lock?: () => Promise<void>;
+  readonly read?: () => Promise<void>;
+  readonly insert?: () => Promise<void>;
+}
+
+/** The engine with a lock that knows its marks, and with waits wherever a turn meets somebody else. */
+function scene({ answer = (index) => ({ text: `Answer ${index}.` }), lock, read, insert }: Scene = {}) {
+  let mark: string | null = null;
+  const acquire = async (): Promise<HeldTurn> => {
+    await lock?.();
+    const before = mark;
+    mark = 'none was left';
+    return {
+      lost: new AbortController().signal,
+      isNewest: (read) => before === null || before === read,
+      isLeft: (left) => before === left,
+      leave: (left) => {
+        mark = left;
+      },
+      release: async () => undefined,
+    };
+  };
+  const model = scriptedModel((_request, index) => answer(index));
+  const talk = memoryConversations({
+    model,
+    pathway,
+    lock: { acquire, run: async (_project, _session, work) => work(await acquire()) },
+    wrapSessions: (sessions) => ({
+      ...sessions,
+      async find(project, session) {
+        await read?.();
+        return await sessions.find(project, session);
+      },
+      async insert(session, started) {
+        await insert?.();
+        await sessions.insert(session, started);
+      },
+    }),
+  });
+  const elsewhere = (change: (session: Session) => Session | undefined) => {
+    const changed = change(talk.session());
+    talk.sessions.clear();
+    if (changed) talk.sessions.set('s', changed);
+  };
+  return { talk, model, elsewhere };
+}
+
+describe('a further turn', () => {
+  test('asks the model before the session is read, and passes nothing on until it is', async () => {
+    let reading: Promise<void> | undefined;
+    const { talk, model } = scene({ read: async () => reading });
+    await talk.say('First');
+    const { open, opened } = deferred();
+    reading = opened;
+    let said: string | undefined;
+    const saying = talk.say('Second').then((text) => {
+      said = text;
+    });
+    await vi.waitFor(() => expect(model.requests.length).toBe(2));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(said).toBeUndefined();
+    open();
+    await saying;
+    expect(said).toBe('Answer 1.');
+    expect(talk.session().turn).toBe(2);
+  });
+
+  test('asks nothing while the lock is not held', async () => {
+    let locking: Promise<void> | undefined;
+    const { talk, model } = scene({ lock: async () => locking });
+    await talk.say('First');
+    const { open, opened } = deferred();
+    locking = opened;
+    const saying = talk.say('Second');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(model.requests.length).toBe(1);
+    open();
+    expect(await saying).toBe('Answer 1.');
+  });
+
+  test.each([
+    {
+      title: 'another node went on with',
+      change: (session: Session) => ({
+        ...session,
+        turn: 5,
+        state: {
+          ...session.state,
+          messages: [...session.state.messages, { role: 'user' as const, content: 'Between', at: '' }],
+        },
+      }),
+      turn: 6,
+      asked: ['First', 'Answer 0.', 'Between', 'Second'],
+    },
+    { title: 'the API ended', change: () => undefined, turn: 1, asked: ['Second'] },
+  ])('of a session that $title is taken back, and leaves nothing', async ({ change, turn, asked }) => {
+    const { talk, model, elsewhere } = scene({ answer: () => ({ text: 'Answer 0.' }) });
+    await talk.say('First');
+    const records = talk.records.length;
+    elsewhere(change);
+    // The lock does not tell of it, so that the model is asked in vain.
+    expect(await talk.say('Second')).toBe('Answer 0.');
+    expect(model.requests.length).toBe(3);
+    expect(talk.session().turn).toBe(turn);
+    const spoken = talk.session().state.messages.map(({ content }) => content);
+    expect(spoken).toEqual([...asked, 'Answer 0.']);
+    expect(talk.events().filter(({ type }) => type === 'error')).toEqual([]);
+    expect(talk.records.slice(records).filter(({ messages }) => messages.length > 0)).toHaveLength(1);
+    await vi.waitFor(() => expect(model.left()).toBe(1));
+  });
+
+  test('that fails is kept as such once, and the next one begins anew', async () => {
+    const failure = invalid('no', 'no');
+    const { talk } = scene({ answer: (index) => (index === 1 ? { fail: failure } : { text: 'Yes.' }) });
+    await talk.say('First');
+    await expect(talk.say('Second')).rejects.toBe(failure);
+    expect(talk.events().filter(({ type }) => type === 'error')).toHaveLength(1);
+    expect(await talk.say('Third')).toBe('Yes.');
+  });
+
+  test('that is left after its first piece is kept as far as it went', async () => {
+    const { talk } = scene({ answer: () => ({ text: ['One ', 'two ', 'three'] }) });
+    await talk.say('First');
+    const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+    const { signal } = new AbortController();
+    const read = () => ({ input: { kind: 'words' as const, text: 'Second' } });
+    for await (const { type } of talk.conversations.converse(wanted, read, signal)) {
+      if (type === 'text') break;
+    }
+    expect(talk.session().state.messages.at(-1)).toMatchObject({ content: 'One ', interrupted: true });
+  });
+});
+
+describe('a first turn', () => {
+  test('asks the model while the session is being kept, and answers only then', async () => {
+    const { open, opened } = deferred();
+    const { talk, model } = scene({ insert: () => opened });
+    const saying = talk.say('First');
+    await vi.waitFor(() => expect(model.requests.length).toBe(1));
+    expect(talk.sessions.size).toBe(0);
+    open();
+    expect(await saying).toBe('Answer 0.');
+    expect(talk.session().turn).toBe(1);
+  });
+
+  test('of a session that cannot be kept fails, and leaves nothing', async () => {
+    const failure = invalid('session_id_in_use', 'in use');
+    const { talk, model } = scene({ insert: () => Promise.reject(failure), answer: () => ({ hang: true }) });
+    await expect(talk.say('First')).rejects.toBe(failure);
+    expect(talk.sessions.size).toBe(0);
+    expect(talk.records).toEqual([]);
+    await vi.waitFor(() => expect(model.left()).toBe(model.requests.length));
+  });
+});
