@@ -2,10 +2,10 @@
  * What chat completions cost beside their peers, all over one scripted upstream on loopback: the added time to the first
  * token, CPU time a token, evenness of many streams, memory over many turns, and what each execution mode asks for.
  *
- *   npm run bench:chat [-- --turns 50000 --requests 1000 --rounds 7 --only modes,memory --profile FOLDER]
+ *   npm run bench:chat [-- --turns 50000 --requests 1000 --rounds 7 --only modes,memory --embedded --profile FOLDER]
  *
- * Upstream, relays and product are processes of their own. The product runs on the Postgres and Redis that DATABASE_URL
- * and REDIS_URL name, else embedded: its database then runs within its process, and counts as its own cost.
+ * Upstream, relays and product are processes of their own, and so are Postgres and Redis: those that DATABASE_URL and
+ * REDIS_URL name, else some that run only while this measures. With `--embedded` the product runs on what it brings.
  */
 import { parseArgs } from 'node:util';
 
@@ -15,7 +15,8 @@ import { measureManyStreams } from './chat/manyStreams.ts';
 import { measureMemory } from './chat/memory.ts';
 import { measureModes } from './chat/modes.ts';
 import { createProject, ONE_STEP } from './chat/project.ts';
-import { type Server, startServer } from './chat/servers.ts';
+import { type Server, type ServerOptions, startServer } from './chat/servers.ts';
+import { openStores } from './chat/stores.ts';
 import { measureTokenCost } from './chat/tokenCost.ts';
 
 const { values: options } = parseArgs({
@@ -24,29 +25,32 @@ const { values: options } = parseArgs({
     requests: { type: 'string', default: '400' },
     rounds: { type: 'string', default: '5' },
     only: { type: 'string', default: 'first-token,token-cost,streams,memory,modes' },
+    embedded: { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
 });
 const wanted = new Set(options.only.split(','));
 
 const servers: Server[] = [];
-const start = async (...parameters: Parameters<typeof startServer>) => {
-  const server = await startServer(...parameters);
+const start = async (name: Server['name'], given: ServerOptions = {}) => {
+  const { profile: profileFolder } = options;
+  const server = await startServer(name, { ...given, ...(profileFolder ? { profileFolder } : {}) });
   servers.push(server);
   return server;
 };
 
+const stores = await openStores(options.embedded);
 try {
   const upstream = await start('upstream');
-  const rawRelay = await start('rawRelay', upstream.url, options.profile);
-  const sdkRelay = await start('sdkRelay', upstream.url, options.profile);
-  const product = await start('product', upstream.url, options.profile);
+  const { url: upstreamUrl } = upstream;
+  const rawRelay = await start('rawRelay', { upstreamUrl });
+  const sdkRelay = await start('sdkRelay', { upstreamUrl });
+  const product = await start('product', { upstreamUrl, environment: stores.environment });
   const project = await createProject(product.url, { executionMode: 'balance' }, ONE_STEP);
   const direct = { baseUrl: upstream.url };
   const throughRaw = { baseUrl: rawRelay.url };
   const throughSdk = { baseUrl: sdkRelay.url };
-  const where = process.env.DATABASE_URL ? 'Postgres and Redis as they were given' : 'its embedded database';
-  console.log(`Node ${process.version}; callway runs on ${where}.\n`);
+  console.log(`Node ${process.version}; callway runs on ${stores.title}.\n`);
 
   if (wanted.has('first-token')) {
     const targets = { direct, rawRelay: throughRaw, sdkRelay: throughSdk, product: project };
@@ -72,4 +76,5 @@ try {
 } finally {
   closeConnections();
   for (const server of servers.reverse()) await server.close();
+  await stores.close();
 }

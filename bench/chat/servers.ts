@@ -16,19 +16,24 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/**
- * @param upstreamUrl - What it asks in its turn.
- * @param profileFolder - Where its CPU profile goes at its end.
- */
+export interface ServerOptions {
+  /** What it asks in its turn. */
+  readonly upstreamUrl?: string;
+  /** Beside that of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Where its CPU profile goes at its end. */
+  readonly profileFolder?: string;
+}
+
 export async function startServer(
   name: ServerName,
-  upstreamUrl = '',
-  profileFolder?: string,
+  { upstreamUrl = '', environment = {}, profileFolder }: ServerOptions,
 ): Promise<Server> {
   if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
   const profiling =
     profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}/${name}`];
   const child = fork(CHILD, [name, upstreamUrl], {
+    env: { ...process.env, ...environment },
     execArgv: ['--import', 'tsx', '--expose-gc', ...profiling],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -1,0 +1,40 @@
+import { startRedis } from '../../test/support/redis.ts';
+import { startMeasuredPostgres } from '../http/postgres.ts';
+
+/** What the product keeps its sessions in. */
+export interface Stores {
+  readonly title: string;
+  /** How the product is told of them. */
+  readonly environment: Readonly<Record<'DATABASE_URL' | 'REDIS_URL', string>>;
+  close(): Promise<void>;
+}
+
+/**
+ * The Postgres and Redis that DATABASE_URL and REDIS_URL name, or servers that run only while this measures.
+ *
+ * @param isEmbedded - Neither: the product's own, whose database runs in the product's process and counts as its cost.
+ *   So it is, too, where no Postgres is installed.
+ */
+export async function openStores(isEmbedded: boolean): Promise<Stores> {
+  const { DATABASE_URL = '', REDIS_URL = '' } = process.env;
+  if (isEmbedded) return embedded('its embedded database');
+  if (DATABASE_URL !== '') {
+    const title = 'the Postgres and Redis that were named';
+    return { title, environment: { DATABASE_URL, REDIS_URL }, close: async () => undefined };
+  }
+  const postgres = await startMeasuredPostgres();
+  if (!postgres) return embedded('its embedded database, since no Postgres with pgvector is installed');
+  const redis = await startRedis();
+  return {
+    title: 'a Postgres and a Redis of its own',
+    environment: { DATABASE_URL: postgres.url, REDIS_URL: redis.url },
+    async close() {
+      await redis.close();
+      await postgres.close();
+    },
+  };
+}
+
+function embedded(title: string): Stores {
+  return { title, environment: { DATABASE_URL: '', REDIS_URL: '' }, close: async () => undefined };
+}
