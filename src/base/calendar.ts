@@ -3,6 +3,9 @@ import { createLruCache } from './lruCache.ts';
 /** More than the time zones that agents of one node are in. */
 const MAX_TIME_ZONES = 64;
 
+/** No time zone's day begins within one: offsets are whole quarters of an hour. */
+const QUARTER_HOUR_MILLISECONDS = 15 * 60_000;
+
 /** Tells what day it is, somewhere. */
 export interface Calendar {
   /**
@@ -14,16 +17,30 @@ export interface Calendar {
   dayIn(timeZone: string, atMs: number): string;
 }
 
+interface Zone {
+  readonly formatter: Intl.DateTimeFormat;
+  /** What it said last, and of which quarter of an hour. */
+  last: { readonly quarter: number; readonly day: string } | undefined;
+}
+
 /** Keeps a formatter for each time zone, since making one takes longer than the rest of a turn's preparation. */
 export function createCalendar(): Calendar {
-  const formatters = createLruCache<Intl.DateTimeFormat>(MAX_TIME_ZONES);
+  const zones = createLruCache<Zone>(MAX_TIME_ZONES);
+  const zoneOf = (timeZone: string): Zone => {
+    const known = zones.get(timeZone);
+    if (known) return known;
+    // Canadian English writes dates as ISO 8601 does.
+    const formatter = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
+    const zone: Zone = { formatter, last: undefined };
+    zones.set(timeZone, zone);
+    return zone;
+  };
   return {
     dayIn(timeZone, atMs) {
-      const known = formatters.get(timeZone);
-      // Canadian English writes dates as ISO 8601 does.
-      const formatter = known ?? new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
-      if (!known) formatters.set(timeZone, formatter);
-      return formatter.format(atMs);
+      const zone = zoneOf(timeZone);
+      const quarter = Math.floor(atMs / QUARTER_HOUR_MILLISECONDS);
+      if (zone.last?.quarter !== quarter) zone.last = { quarter, day: zone.formatter.format(atMs) };
+      return zone.last.day;
     },
   };
 }

@@ -5,12 +5,13 @@ import type { SessionMessage, SessionState, ToolCall } from './session.ts';
 export const CONTEXT_BUDGET_TOKENS = 8_000;
 /** Characters of Latin script to a token, about; one character of Chinese, Japanese, Korean or Thai is about one. */
 const LATIN_CHARACTERS_PER_TOKEN = 4;
+const WIDE_CHARACTERS = /[\u{e00}-\u{10ffff}]/gu;
 const MESSAGE_OVERHEAD_TOKENS = 4;
 
 /** A cautious guess; no two models count alike. */
 export function estimateTokens(text: string): number {
-  let wide = 0;
-  for (const character of text) if ((character.codePointAt(0) ?? 0) >= 0x0e00) wide += 1;
+  // Nearly all talks have none, and all of a talk is counted at each turn.
+  const wide = text.match(WIDE_CHARACTERS)?.length ?? 0;
   return wide + Math.ceil((text.length - wide) / LATIN_CHARACTERS_PER_TOKEN);
 }
 
@@ -67,9 +68,10 @@ function messageTokens(message: SessionMessage | undefined): number {
 
 /** Providers refuse a call without its result: one that was never answered is left out, its words stay. */
 function completed(messages: readonly SessionMessage[]): SessionMessage[] {
-  const answered = new Set(messages.flatMap(({ tool_call_id }) => tool_call_id ?? []));
+  const answered = new Set(messages.map(({ tool_call_id }) => tool_call_id));
   const called = new Set<string>();
   return messages.flatMap((message) => {
+    if (message.role === 'user') return message;
     if (message.role === 'tool') return called.has(message.tool_call_id ?? '') ? [message] : [];
     const calls = (message.tool_calls ?? []).filter(({ id }) => answered.has(id));
     for (const { id } of calls) called.add(id);
@@ -77,13 +79,12 @@ function completed(messages: readonly SessionMessage[]): SessionMessage[] {
   });
 }
 
-function withCalls(
-  { tool_calls: _calls, ...words }: SessionMessage,
-  calls: readonly ToolCall[],
-): SessionMessage[] {
-  if (calls.length > 0) return [{ ...words, tool_calls: calls }];
+function withCalls(message: SessionMessage, calls: readonly ToolCall[]): SessionMessage[] {
+  if (calls.length > 0) return [{ ...message, tool_calls: calls }];
   // An answer of which nothing was heard is as good as none.
-  return words.role === 'assistant' && !words.content ? [] : [words];
+  if (!message.content) return [];
+  const { tool_calls: uncalled, ...words } = message;
+  return [uncalled ? words : message];
 }
 
 function toChatMessage(message: SessionMessage): ChatMessage {

@@ -148,11 +148,13 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
   };
 
   return async function* converse(wanted, read, signal): AsyncGenerator<TurnOutput> {
+    // First, since the model waits for nothing but the lock.
+    const locking = deps.lock.acquire(wanted.projectId, wanted.sessionId);
     const ahead = startAhead(wanted, read, signal);
     let attempt: Attempt | undefined;
     let held: HeldTurn | undefined;
     try {
-      held = await deps.lock.acquire(wanted.projectId, wanted.sessionId);
+      held = await locking;
       attempt = await settle(wanted, read, ahead, held, signal);
       const { run } = attempt;
       yield { type: 'start', model: run.modelName };
