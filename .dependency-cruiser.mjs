@@ -17,7 +17,7 @@ const mayImport = {
   conversation: ['base', 'egress', 'pathway', 'agents', 'models'],
   knowledge: ['base', 'models'],
   voice: ['base', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge'],
-  calls: ['base', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge', 'voice'],
+  calls: ['base', 'accounts', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge', 'voice'],
 };
 const inner = Object.keys(mayImport);
 const adapters = ['telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage', 'files'];

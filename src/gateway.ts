@@ -192,6 +192,7 @@ async function build(
     subscriber: connect(),
     conversations,
     recordings: recordingsOfCalls,
+    meter: metrics.calls,
     onTold: dispatcher.wake,
     nodeId: await nodeIdOf(config),
     clock,

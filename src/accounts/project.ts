@@ -1,9 +1,14 @@
 import { z } from 'zod';
 
+import { definedOnly } from '../base/definedOnly.ts';
+import { callLimits, callLimitsPatch, NO_CALL_LIMITS } from './callLimits.ts';
+
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;
 export const DEFAULT_HISTORY_RETENTION_DAYS = 30;
 const LONGEST_SESSION_IDLE_MINUTES = 7 * 24 * 60;
 const LONGEST_HISTORY_RETENTION_DAYS = 3650;
+
+const CALL_LIMITS = 'What the project may call, and how much: guards against stolen keys and against bills.';
 
 const fields = {
   name: z.string().min(1).max(128).describe('Display name.').meta({ example: 'Clinic reception' }),
@@ -26,13 +31,23 @@ export const projectInput = z.strictObject({
   sessionIdleMinutes: fields.sessionIdleMinutes.default(DEFAULT_SESSION_IDLE_MINUTES),
   historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
   reportUsage: fields.reportUsage.default(false),
+  callLimits: callLimitsPatch
+    .transform((given) => ({ ...NO_CALL_LIMITS, ...definedOnly(given) }))
+    .default(NO_CALL_LIMITS)
+    .describe(CALL_LIMITS),
 });
 
-export const projectPatch = z.strictObject(fields).partial();
+export const projectPatch = z
+  .strictObject({
+    ...fields,
+    callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only those that are given change.`),
+  })
+  .partial();
 
 export const project = z.object({
   id: z.uuid(),
   ...fields,
+  callLimits: callLimits.describe(CALL_LIMITS),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 });

@@ -4,9 +4,12 @@ import type { AuditEntry } from './audit.ts';
 import type { KeyPrincipal } from './principal.ts';
 import type { Project, ProjectPatch } from './project.ts';
 
+export type NewProject = Omit<Project, 'callLimits'> & Partial<Pick<Project, 'callLimits'>>;
+
 /** Keeps projects. */
 export interface ProjectStore {
-  insert(project: Project): Promise<void>;
+  /** One whose limits are not named has none. */
+  insert(project: NewProject): Promise<void>;
   /** @param lock - Keeps everything out that would write to the project, until the transaction ends. */
   find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;
   list(page: Page): Promise<PageOf<Project>>;

@@ -5,6 +5,7 @@ import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
+import type { CallGuard } from './callGuard.ts';
 import { candidateTrunks } from './candidateTrunks.ts';
 import type { CallQueue, NumberLock } from './coordination.ts';
 import { NUMBER_FORM, requireNumber } from './number.ts';
@@ -60,6 +61,7 @@ export interface AcceptanceDeps {
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly conversations: Pick<Conversations, 'prepare'>;
+  readonly guard: Pick<CallGuard, 'accept'>;
   readonly lock: Pick<NumberLock, 'take' | 'free'>;
   readonly queue: Pick<CallQueue, 'add'>;
   readonly clock: Clock;
@@ -73,8 +75,9 @@ export interface AcceptanceDeps {
  * What is kept is never lost: a job that did not reach the queue is added by the sweeper, and a lock without a call
  * runs out by itself.
  *
- * @throws {CallwayError} 400 `invalid_number`; 404 `from_number_not_configured`, `from_number_inactive`,
- *   `no_active_trunk`; 409 `number_already_queued`.
+ * @throws {CallwayError} 400 `invalid_number`; 403 `destination_not_allowed`; 404 `from_number_not_configured`, `from_number_inactive`,
+ *   `no_active_trunk`; 409 `number_already_queued`;
+ *   429 `call_rate_exceeded`, `call_minutes_exhausted`.
  */
 export async function acceptCall(
   deps: AcceptanceDeps,
@@ -102,13 +105,18 @@ export async function acceptCall(
     deps.lock.free(projectId, toNumber, callId).catch((error: unknown) => {
       deps.onError(error, 'a number’s lock was not freed; it runs out');
     });
-  const accepted = await keep(async (stores) => {
-    await stores.calls.insert(call, session, started);
-    return { success: true, callId, sessionId };
-  }).catch(async (error: unknown) => {
-    await free();
-    throw error;
-  });
+  const accepted = await deps.guard
+    .accept(projectId, toNumber)
+    .then(() =>
+      keep(async (stores) => {
+        await stores.calls.insert(call, session, started);
+        return { success: true, callId, sessionId };
+      }),
+    )
+    .catch(async (error: unknown) => {
+      await free();
+      throw error;
+    });
   if (accepted.callId !== callId) await free();
   else {
     await deps.queue.add(callId, projectId).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { delay } from '../base/delay.ts';
 import { CallwayError, invalid, notFound } from '../base/errors.ts';
 import { type Call, isFinal } from './call.ts';
+import type { CallGuard } from './callGuard.ts';
 import type { CallQueue, NodeBus } from './coordination.ts';
 import type { CallFinisher } from './finishCall.ts';
 import { NUMBER_FORM, normalNumber } from './number.ts';
@@ -29,7 +30,8 @@ export interface CallControl {
    * Asks whoever carries the call to transfer it.
    *
    * @param to - A number, or a `sip:` URI.
-   * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, 409 `call_not_in_progress`
+   * @throws {CallwayError} 404 `call_not_found`, 400 `invalid_transfer_target`, 403 `destination_not_allowed`,
+   *   409 `call_not_in_progress`
    */
   transfer(projectId: string, callId: string, to: string): Promise<Call>;
 }
@@ -38,13 +40,14 @@ export interface CallControlDeps {
   readonly calls: Pick<CallStore, 'find' | 'requestHangup'>;
   readonly finisher: Pick<CallFinisher, 'settle'>;
   readonly queue: Pick<CallQueue, 'remove'>;
+  readonly guard: Pick<CallGuard, 'requireDestination'>;
   readonly bus: Pick<NodeBus, 'publish'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 export function createCallControl(deps: CallControlDeps): CallControl {
-  const { calls, finisher, queue, bus, clock, onError } = deps;
+  const { calls, finisher, queue, guard, bus, clock, onError } = deps;
   const require = async (projectId: string, callId: string): Promise<Call> => {
     const call = await calls.find(projectId, callId);
     if (!call) throw notFound('Call');
@@ -102,6 +105,7 @@ export function createCallControl(deps: CallControlDeps): CallControl {
           `The call is ${call.status}; only one in progress can be transferred`,
         );
       }
+      await guard.requireDestination(projectId, target);
       await bus.publish({ kind: 'transfer', callId, to: target });
       return call;
     },

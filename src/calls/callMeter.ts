@@ -8,10 +8,14 @@ import type { CallResult } from './outcome.ts';
  */
 export type SetupPhase = 'accepted_to_invite' | 'invite_to_answer' | 'answer_to_audio';
 
+/** Why a call was not taken, of what its project's operator has set. */
+export type Refusal = 'destination' | 'rate' | 'minutes' | 'simultaneous';
+
 /** What the operator is to know of calls in numbers. Nothing here fails or waits. */
 export interface CallMeter {
   /** This node carries another call. */
   began(direction: Call['direction']): void;
+  refused(reason: Refusal): void;
   setUp(phase: SetupPhase, seconds: number): void;
   /** A call that began is over. */
   over(direction: Call['direction'], result: CallResult, media: MediaReport | undefined): void;

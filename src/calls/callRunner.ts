@@ -3,6 +3,7 @@ import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import type { Call } from './call.ts';
+import type { CallGuard } from './callGuard.ts';
 import type { CallLeg, Telephony } from './callLeg.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
 import type { CallMeter } from './callMeter.ts';
@@ -19,6 +20,7 @@ export interface CallRunnerDeps {
   readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
   readonly lock: NumberLock;
   readonly slots: TrunkSlots;
+  readonly guard: Pick<CallGuard, 'goOn' | 'requireDestination'>;
   readonly engine: (call: Call) => Promise<BridgeTarget>;
   readonly recordingPath: (call: Call) => string | undefined;
   /** Puts an ended call away, with all that is due at its end. Harmless when done twice. */
@@ -99,6 +101,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
       clock,
       meter: deps.meter,
       engine: deps.engine,
+      requireDestination: (to) => deps.guard.requireDestination(call.projectId, to),
       recordingPath: deps.recordingPath,
       onError: report(call),
       save: (change, event) =>
@@ -121,8 +124,9 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
         return { trunk, leg: deps.telephony.dial(dialRequest(call, trunk)) };
       },
       async finish(result, media, endedAt) {
-        renewal.stop();
+        const counted = renewal.stop();
         await writes.done();
+        await counted;
         await keepTrying(
           () => deps.finish(call, result, media, endedAt),
           call,
@@ -174,28 +178,42 @@ function dialRequest(call: Call, trunk: Trunk) {
   };
 }
 
-/** Holds on to what would run out, and hears of wishes whose message was lost. */
+/** Holds on to what would run out, counts what is talked, and hears of wishes whose message was lost. */
 function keepLeases(deps: CallRunnerDeps, call: Call, trunkId: () => string | null, one: LiveCall) {
   let timer: Timer | undefined;
-  const renew = async () => {
-    try {
-      const trunk = trunkId();
-      if (call.direction === 'outbound') await deps.lock.renew(call.projectId, call.toNumber, call.id);
-      if (trunk !== null) await deps.slots.renew(trunk, call.id);
-      const found = await deps.calls.find(call.projectId, call.id);
-      if (found?.hangupRequested) one.hangUp('api_hangup');
-    } catch (error) {
-      deps.onError(error, 'a call’s leases were not renewed', { callId: call.id });
-    }
+  let countedMs = 0;
+  const failed = (error: unknown) =>
+    deps.onError(error, 'a call’s leases were not renewed', { callId: call.id });
+  const count = async (): Promise<boolean> => {
+    const { talkedMs } = one;
+    const mayGoOn = await deps.guard.goOn(call, talkedMs - countedMs);
+    countedMs = talkedMs;
+    return mayGoOn;
   };
+  const renew = async () => {
+    const trunk = trunkId();
+    if (call.direction === 'outbound') await deps.lock.renew(call.projectId, call.toNumber, call.id);
+    if (trunk !== null) await deps.slots.renew(trunk, call.id);
+    const found = await deps.calls.find(call.projectId, call.id);
+    if (found?.hangupRequested) one.hangUp('api_hangup');
+    if (!(await count())) one.hangUp('max_duration');
+  };
+  let last: Promise<unknown> = Promise.resolve();
   const wait = () => {
     timer = deps.clock.setTimer(() => {
       wait();
-      void renew();
+      last = last.then(renew).catch(failed);
     }, RENEW_MS);
   };
   wait();
-  return { stop: () => timer?.cancel() };
+  return {
+    /** @returns Resolves when all that was talked is counted, or could not be. */
+    stop(): Promise<unknown> {
+      timer?.cancel();
+      last = last.then(count).catch(failed);
+      return last;
+    },
+  };
 }
 
 /** Writes one after the other, each until it is kept. */

@@ -43,6 +43,25 @@ export interface TrunkSlots {
   inUse(trunkId: string): Promise<number>;
 }
 
+/** A project's calls, counted over all nodes. */
+export interface ProjectCalls {
+  /** Counts an outbound call that is accepted, unless that would be one too many. @returns What is used up then. */
+  count(
+    projectId: string,
+    most: {
+      readonly perMinute: number | null;
+      readonly perHour: number | null;
+      readonly talkedMsPerDay: number | null;
+    },
+  ): Promise<{ readonly what: 'rate' | 'minutes'; readonly retryAfterSeconds: number } | undefined>;
+  /** Adds to what outbound calls have talked today, in UTC. @returns The sum, in ms. */
+  talked(projectId: string, talkedMs: number): Promise<number>;
+  /** Takes one of so many places for simultaneous calls; one that has a place keeps it. */
+  take(projectId: string, callId: string, most: number): Promise<boolean>;
+  renew(projectId: string, callId: string): Promise<void>;
+  free(projectId: string, callId: string): Promise<void>;
+}
+
 /** What each trunk's watcher last saw, for all nodes to read. */
 export interface TrunkHealthBoard {
   publish(trunkId: string, health: Omit<TrunkHealth, 'channelsInUse'>): Promise<void>;

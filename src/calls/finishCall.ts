@@ -8,6 +8,7 @@ import {
   isRecorded,
   isRecordingClosed,
 } from './call.ts';
+import type { CallGuard } from './callGuard.ts';
 import type { NumberLock, TrunkSlots } from './coordination.ts';
 import type { CallStore } from './stores.ts';
 
@@ -45,6 +46,7 @@ export interface FinisherDeps {
   readonly tell: (instanceId: string, event: 'call.ended' | 'recording.ready', at: Date) => Promise<void>;
   readonly lock: Pick<NumberLock, 'free'>;
   readonly slots: Pick<TrunkSlots, 'free'>;
+  readonly guard: Pick<CallGuard, 'end'>;
   /** Webhooks may be due now. */
   readonly onTold: () => void;
   readonly now: () => number;
@@ -99,15 +101,17 @@ function statusEvent({ status, endReason, sip, endedAt }: CallEnd): SessionEvent
   return { type: 'call_status', at: endedAt, data: { status, endReason, ...(sip ? { sip } : {}) } };
 }
 
-/** Both run out by themselves, should Redis be away. */
-async function letGo({ lock, slots, onError }: FinisherDeps, call: Call): Promise<void> {
+/** All run out by themselves, should Redis be away. */
+async function letGo({ lock, slots, guard, onError }: FinisherDeps, call: Call): Promise<void> {
   const { id, projectId, toNumber, trunkId, direction } = call;
   const outcomes = await Promise.allSettled([
     direction === 'outbound' ? lock.free(projectId, toNumber, id) : undefined,
     trunkId === null ? undefined : slots.free(trunkId, id),
+    guard.end(call),
   ]);
   for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') onError(outcome.reason, 'a call’s lock or channel runs out by itself');
+    if (outcome.status === 'rejected')
+      onError(outcome.reason, 'a call’s lock, channel or place runs out by itself');
   }
 }
 

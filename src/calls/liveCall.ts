@@ -14,6 +14,8 @@ export interface LiveCallDeps {
   readonly meter: Pick<CallMeter, 'setUp'>;
   /** Where the call's audio goes; asked anew for each attempt. */
   readonly engine: (call: Call) => Promise<BridgeTarget>;
+  /** @throws {CallwayError} 403 where the project may not send a call there. */
+  readonly requireDestination: (to: string) => Promise<void>;
   /** A file for the recording; undefined where none is wanted. */
   readonly recordingPath: (call: Call) => string | undefined;
   /** Puts a change of the call away, in the order of calling; never throws. */
@@ -94,6 +96,11 @@ export class LiveCall {
     leg.events.on('ended', (end) => {
       if (this.#leg === leg) this.#take({ type: 'leg_ended', end });
     });
+  }
+
+  /** How long it has lasted since its answer; 0 before it. */
+  get talkedMs(): number {
+    return this.#answeredAtMs === undefined ? 0 : Math.max(0, this.#deps.clock.now() - this.#answeredAtMs);
   }
 
   hangUp(intent: HangupIntent): void {
@@ -227,7 +234,8 @@ export class LiveCall {
   }
 
   #transfer(to: string): void {
-    this.#leg?.transfer(to).then(
+    const transferred = this.#deps.requireDestination(to).then(() => this.#leg?.transfer(to));
+    transferred.then(
       () => {
         this.#note('transfer', { to, status: 'done' });
         this.#take({ type: 'transferred' });

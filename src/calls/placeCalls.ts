@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Admission } from './admission.ts';
 import type { Call } from './call.ts';
+import type { CallGuard } from './callGuard.ts';
 import type { CallRunner } from './callRunner.ts';
 import { candidateTrunks } from './candidateTrunks.ts';
 import type { JobResult, TrunkHealthBoard, TrunkSlots } from './coordination.ts';
@@ -16,18 +17,22 @@ export interface PlaceCallsDeps {
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly health: Pick<TrunkHealthBoard, 'read'>;
   readonly slots: Pick<TrunkSlots, 'take'>;
+  readonly guard: Pick<CallGuard, 'begin' | 'end'>;
   readonly admission: Pick<Admission, 'take' | 'free'>;
   readonly runner: Pick<CallRunner, 'place'>;
   readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
   readonly clock: Clock;
 }
 
+const CANCELED = { status: 'canceled', endReason: 'api_hangup' } as const;
 const DONE: JobResult = { done: true };
 /** A call that waits for a trunk asks again at least so often, and not more often than that. */
 const LONGEST_WAIT_MS = 5000;
 const SHORTEST_WAIT_MS = 50;
 /** A call that found this node full asks again then, and whichever node has room takes it. */
 const NODE_FULL: JobResult = { again: true, afterMs: 500 };
+/** A call whose project has as many as it may asks again then. */
+const PROJECT_FULL_MS = 2000;
 
 /**
  * What is done with each job of the call queue: takes the call for this node, finds the first of its trunks that has
@@ -35,29 +40,31 @@ const NODE_FULL: JobResult = { again: true, afterMs: 500 };
  */
 export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Promise<JobResult> {
   const now = () => new Date(deps.clock.now()).toISOString();
-  const cancel = async (call: Call): Promise<JobResult> => {
-    await deps.finish(call, { status: 'canceled', endReason: 'api_hangup', endedAt: now() });
+  const end = async (call: Call, how: Pick<CallEnd, 'status' | 'endReason'>): Promise<JobResult> => {
+    await deps.finish(call, { ...how, endedAt: now() });
     return DONE;
+  };
+  const wait = async (call: Call, waitMs: number): Promise<JobResult> => {
+    // Who asked for its end while this node looked for a way waits for it.
+    const meanwhile = await deps.calls.find(call.projectId, call.id);
+    if (meanwhile?.hangupRequested) return await end(call, CANCELED);
+    await deps.guard.end(call);
+    await deps.calls.unclaim(call.id, deps.nodeId);
+    return { again: true, afterMs: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, waitMs)) };
   };
   const place = async (callId: string): Promise<JobResult | 'placed'> => {
     const call = await deps.calls.claim(callId, deps.nodeId, now());
     // It was canceled, or another node has it.
     if (!call) return DONE;
-    if (call.hangupRequested) return await cancel(call);
+    if (call.hangupRequested) return await end(call, CANCELED);
     try {
+      const leave = await deps.guard.begin(call);
+      if (leave === 'refused') return await end(call, { status: 'failed', endReason: 'rejected' });
+      if (leave === 'full') return await wait(call, PROJECT_FULL_MS);
       const route = await routeFor(deps, call);
-      if (route.length === 0) {
-        await deps.finish(call, { status: 'failed', endReason: 'trunk_error', endedAt: now() });
-        return DONE;
-      }
+      if (route.length === 0) return await end(call, { status: 'failed', endReason: 'trunk_error' });
       const taken = await takeFirst(deps, call, route);
-      if ('waitMs' in taken) {
-        // Who asked for its end while this node looked for a trunk waits for it.
-        const meanwhile = await deps.calls.find(call.projectId, callId);
-        if (meanwhile?.hangupRequested) return await cancel(call);
-        await deps.calls.unclaim(callId, deps.nodeId);
-        return { again: true, afterMs: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, taken.waitMs)) };
-      }
+      if ('waitMs' in taken) return await wait(call, taken.waitMs);
       deps.runner.place({ ...call, trunkId: taken.trunk.id }, route.slice(route.indexOf(taken.trunk)));
       return 'placed';
     } catch (error) {

@@ -3,6 +3,7 @@ import type { MakeId } from '../base/ids.ts';
 import type { Conversations, PreparedSession } from '../conversation/conversations.ts';
 import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
+import type { CallGuard } from './callGuard.ts';
 import type { IncomingCall } from './callLeg.ts';
 import type { CallRunner } from './callRunner.ts';
 import type { TrunkSlots } from './coordination.ts';
@@ -15,6 +16,7 @@ export interface TakeCallsDeps {
   readonly calls: Pick<CallStore, 'insert'>;
   readonly conversations: Pick<Conversations, 'prepare'>;
   readonly slots: Pick<TrunkSlots, 'take' | 'free'>;
+  readonly guard: Pick<CallGuard, 'begin' | 'end'>;
   readonly admission: Pick<Admission, 'take' | 'free'>;
   readonly runner: Pick<CallRunner, 'receive'>;
   readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
@@ -47,25 +49,42 @@ export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) =
   };
   /** @returns Whether this node carries it now. */
   const takeAs = async (incoming: IncomingCall, callId: string): Promise<boolean> => {
-    const { number, trunk, canceled } = incoming;
-    const refuse = (sipCode: number) => {
-      incoming.reject(sipCode);
+    const { projectId, number, trunk, toNumber } = incoming;
+    const refuse = (...how: Parameters<IncomingCall['reject']>) => {
+      incoming.reject(...how);
       return false;
     };
     if (!number?.inboundEnabled || !isOn(number, trunk.id)) return refuse(NOT_FOUND);
+    const own = { id: callId, projectId, direction: 'inbound', toNumber } as const;
+    if ((await deps.guard.begin(own)) !== 'begun') return refuse(UNAVAILABLE, NO_ROOM);
     // The caller waits: what does not need the other is done at the same time.
     const preparing = prepare(deps, incoming, callId);
     preparing.catch(() => undefined);
-    if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) return refuse(BUSY_HERE);
+    let isTaken = false;
+    try {
+      if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) return refuse(BUSY_HERE);
+      isTaken = await answerOn(incoming, number, callId, preparing);
+      return isTaken;
+    } finally {
+      if (!isTaken) await letGo(deps.guard.end(own), 'a call’s place in its project was not freed');
+    }
+  };
+  const letGo = (freeing: Promise<void>, failed: string) =>
+    freeing.catch((failure: unknown) => deps.onError(failure, failed));
+  const answerOn = async (
+    incoming: IncomingCall,
+    number: PhoneNumber,
+    callId: string,
+    preparing: Promise<PreparedSession>,
+  ): Promise<boolean> => {
+    const { trunk, canceled } = incoming;
     try {
       incoming.prepare(callId);
       const call = await keep(deps, incoming, number, callId, await preparing);
       await answer(deps, incoming, call);
       return true;
     } catch (error) {
-      await deps.slots.free(trunk.id, callId).catch((failure: unknown) => {
-        deps.onError(failure, 'a trunk’s channel was not freed');
-      });
+      await letGo(deps.slots.free(trunk.id, callId), 'a trunk’s channel was not freed');
       if (!canceled.aborted) throw error;
       return false;
     }

@@ -4,6 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import { acceptCall } from '../calls/acceptCall.ts';
 import { createCallControl } from '../calls/callControl.ts';
+import { type CallGuard, createCallGuard } from '../calls/callGuard.ts';
+import type { CallMeter } from '../calls/callMeter.ts';
 import { startCallSweeper } from '../calls/callSweeper.ts';
 import type {
   CallQueue,
@@ -23,6 +25,7 @@ import { redisCallQueue } from '../queue/callQueue.ts';
 import { redisLeases } from '../queue/leases.ts';
 import { redisNodeBus } from '../queue/nodeBus.ts';
 import { redisNumberLock } from '../queue/numberLock.ts';
+import { redisProjectCalls } from '../queue/projectCalls.ts';
 import type { RedisConnection } from '../queue/redis.ts';
 import { redisTrunkHealth } from '../queue/trunkHealth.ts';
 import { redisTrunkSlots } from '../queue/trunkSlots.ts';
@@ -36,6 +39,7 @@ export interface CallParts {
   readonly subscriber: RedisConnection;
   readonly conversations: Conversations;
   readonly recordings: CallRecordings;
+  readonly meter: CallMeter;
   /** Webhooks may be due. */
   readonly onTold: () => void;
   /** This life of this node, or of its data folder where no other node can have it. */
@@ -53,6 +57,7 @@ export interface BuiltCalls {
   readonly lock: NumberLock;
   readonly queue: CallQueue;
   readonly slots: TrunkSlots;
+  readonly guard: CallGuard;
   readonly health: TrunkHealthBoard;
   readonly leases: Leases;
   readonly bus: NodeBus;
@@ -67,10 +72,16 @@ export interface BuiltCalls {
 
 export function buildCalls(parts: CallParts): BuiltCalls {
   const { storage, redis, conversations, recordings, clock, makeId, logger, nodeId } = parts;
-  const { calls, phoneNumbers, trunks, recordingRemovals } = storage.stores;
+  const { calls, projects, phoneNumbers, trunks, recordingRemovals } = storage.stores;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const lock = redisNumberLock(redis);
   const slots = redisTrunkSlots(redis);
+  const guard = createCallGuard({
+    projects,
+    counts: redisProjectCalls(redis),
+    meter: parts.meter,
+    onRefused: (projectId, reason) => logger.warn({ projectId, reason }, 'a call was refused'),
+  });
   const health = redisTrunkHealth(redis);
   const leases = redisLeases(redis, nodeId);
   const queue = redisCallQueue(parts.jobs);
@@ -81,12 +92,13 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     tell: storage.outbox.tell,
     lock,
     slots,
+    guard,
     onTold: parts.onTold,
     now: clock.now,
     onError,
   });
-  const control = createCallControl({ calls, finisher, queue, bus, clock, onError });
-  const acceptance = { phoneNumbers, trunks, conversations, lock, queue, clock, makeId, onError };
+  const control = createCallControl({ calls, finisher, queue, guard, bus, clock, onError });
+  const acceptance = { phoneNumbers, trunks, conversations, guard, lock, queue, clock, makeId, onError };
   const ending = { calls, recordings, finisher, queue, clock, onError };
   const closers: (() => Promise<void>)[] = [];
 
@@ -107,6 +119,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     lock,
     queue,
     slots,
+    guard,
     health,
     leases,
     bus,

@@ -61,6 +61,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     addEvents: stores.history.addEvents,
     lock: calls.lock,
     slots: calls.slots,
+    guard: calls.guard,
     engine: (call) => engineOf(parts, call),
     recordingPath: ({ id }) => recordings.working.pathOf(id),
     finish: createCallEnder({
@@ -86,6 +87,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     trunks: stores.trunks,
     health: calls.health,
     slots: calls.slots,
+    guard: calls.guard,
     admission: parts.admission,
     runner,
     finish,
@@ -97,6 +99,7 @@ export function buildPhone(parts: PhoneParts): Phone {
       calls: stores.calls,
       conversations: parts.conversations,
       slots: calls.slots,
+      guard: calls.guard,
       admission: parts.admission,
       runner,
       finish,

@@ -30,10 +30,17 @@ export function createCallMeter(registry: Registry): CallMeter {
     buckets: SETUP_BUCKETS_SECONDS,
     registers,
   });
+  const refused = new Counter({
+    name: 'callway_calls_refused_total',
+    help: 'Calls and transfers that a project’s limits did not let through.',
+    labelNames: ['reason'],
+    registers,
+  });
   const meterAudio = audioOf(registers);
   for (const direction of ['inbound', 'outbound']) active.set({ direction }, 0);
   return {
     began: (direction) => active.inc({ direction }),
+    refused: (reason) => refused.inc({ reason }),
     setUp: (phase, seconds) => setUp.observe({ phase }, seconds),
     over(direction, { status, endReason }, media) {
       active.dec({ direction });

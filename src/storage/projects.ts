@@ -1,5 +1,7 @@
+import { type CallLimitsPatch, NO_CALL_LIMITS } from '../accounts/callLimits.ts';
 import type { Project, ProjectPatch } from '../accounts/project.ts';
 import type { ProjectStore } from '../accounts/stores.ts';
+import { definedOnly } from '../base/definedOnly.ts';
 import { isUuid } from '../base/ids.ts';
 import type { Queryable } from './database.ts';
 import { isoTime, mapPage, queryPage } from './rows.ts';
@@ -10,21 +12,23 @@ interface Row {
   session_idle_minutes: number;
   history_retention_days: number;
   report_usage: boolean;
+  call_limits: CallLimitsPatch;
   created_at: Date;
   updated_at: Date;
 }
 
-const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, created_at, updated_at`;
+const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, created_at, updated_at`;
 
 export function projectStore(database: Queryable): ProjectStore {
   return {
     async insert(project) {
-      await database.query(`INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`, [
+      await database.query(`INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, [
         project.id,
         project.name,
         project.sessionIdleMinutes,
         project.historyRetentionDays,
         project.reportUsage,
+        JSON.stringify(project.callLimits ?? {}),
         project.createdAt,
         project.updatedAt,
       ]);
@@ -51,7 +55,8 @@ export function projectStore(database: Queryable): ProjectStore {
            session_idle_minutes = coalesce($3, session_idle_minutes),
            history_retention_days = coalesce($4, history_retention_days),
            report_usage = coalesce($5, report_usage),
-           updated_at = $6
+           call_limits = call_limits || $6::jsonb,
+           updated_at = $7
          WHERE id = $1 RETURNING ${COLUMNS}`,
         [
           projectId,
@@ -59,6 +64,7 @@ export function projectStore(database: Queryable): ProjectStore {
           patch.sessionIdleMinutes ?? null,
           patch.historyRetentionDays ?? null,
           patch.reportUsage ?? null,
+          JSON.stringify(patch.callLimits ?? {}),
           updatedAt,
         ],
       );
@@ -79,6 +85,7 @@ function fromRow(row: Row): Project {
     sessionIdleMinutes: row.session_idle_minutes,
     historyRetentionDays: row.history_retention_days,
     reportUsage: row.report_usage,
+    callLimits: { ...NO_CALL_LIMITS, ...definedOnly(row.call_limits) },
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };

@@ -41,6 +41,7 @@ let inserted: Call[];
 let warned: string[];
 let queueFails: boolean;
 let ids: number;
+let refusal: CallwayError | undefined;
 
 const deps: AcceptanceDeps = {
   phoneNumbers: { findByNumber: async (_projectId, number) => (number === FROM ? phoneNumber : undefined) },
@@ -60,6 +61,12 @@ const deps: AcceptanceDeps = {
     },
     async free(_projectId, _number, callId) {
       if (holder === callId) holder = undefined;
+    },
+  },
+  guard: {
+    async accept(_projectId, toNumber) {
+      expect(toNumber).toBe(TO);
+      if (refusal) throw refusal;
     },
   },
   queue: {
@@ -91,7 +98,7 @@ const accept = (change: Partial<OutboundOrder> = {}, keeping = keep) =>
 
 beforeEach(() => {
   [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
-  [queue, inserted, warned] = [[], [], []];
+  [queue, inserted, warned, refusal] = [[], [], [], undefined];
 });
 
 describe('accepting an outbound call', () => {
@@ -171,6 +178,12 @@ describe('accepting an outbound call', () => {
     holder = 'another';
     await expect(accept()).rejects.toMatchObject({ code: 'number_already_queued', category: 'conflict' });
     expect([holder, queue, inserted]).toEqual(['another', [], []]);
+  });
+
+  test('frees the lock when the project may not place the call', async () => {
+    refusal = new CallwayError('forbidden', 'destination_not_allowed', 'no');
+    await expect(accept()).rejects.toBe(refusal);
+    expect([holder, queue, inserted]).toEqual([undefined, [], []]);
   });
 
   test('frees the lock when the call was not kept', async () => {

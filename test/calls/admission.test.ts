@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 
 import { createAdmission } from '../../src/calls/admission.ts';
 import type { IncomingCall } from '../../src/calls/callLeg.ts';
+import type { PhoneNumber } from '../../src/calls/phoneNumber.ts';
 import { createCallPlacer } from '../../src/calls/placeCalls.ts';
 import { createCallTaker } from '../../src/calls/takeCalls.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { makeCall } from './support/makeCall.ts';
 
+const noLimits = { begin: async () => 'begun' as const, end: async () => undefined };
 const unused = () => Promise.reject(new Error('not used here'));
 
 test('a place is taken once by a call, and no more than there are', () => {
@@ -37,6 +39,7 @@ describe('a full node', () => {
       trunks: { activeOf: unused },
       health: { read: unused },
       slots: { take: unused },
+      guard: noLimits,
       admission,
       runner: { place: () => undefined },
       finish: unused,
@@ -61,6 +64,7 @@ describe('a full node', () => {
         trunks: { activeOf: unused },
         health: { read: unused },
         slots: { take: unused },
+        guard: noLimits,
         admission,
         runner: { place: ({ id }) => void placed.push(id) },
         finish: async () => undefined,
@@ -85,6 +89,7 @@ describe('a full node', () => {
         calls: { insert: unused },
         conversations: { prepare: unused },
         slots: { take: unused, free: unused },
+        guard: noLimits,
         admission,
         runner: { receive: () => undefined },
         finish: unused,
@@ -107,5 +112,61 @@ describe('a full node', () => {
     await decided;
     await new Promise((resolve) => setImmediate(resolve));
     expect([refused, admission.inUse]).toEqual([expected, inUse]);
+  });
+});
+
+describe('a project with as many calls as it may have', () => {
+  test.each([
+    ['full', { again: true, afterMs: 2000 }, ['end', 'unclaim']],
+    ['refused', { done: true }, ['finish failed rejected']],
+  ] as const)('leaves an outbound call that is %s unplaced', async (leave, expected, done) => {
+    const admission = createAdmission(1);
+    const log: string[] = [];
+    const place = createCallPlacer({
+      nodeId: 'node',
+      calls: {
+        claim: async (id) => makeCall({ id, status: 'queued' }),
+        unclaim: async () => void log.push('unclaim'),
+        find: async () => makeCall({ status: 'queued' }),
+      },
+      phoneNumbers: { findByNumber: unused },
+      trunks: { activeOf: unused },
+      health: { read: unused },
+      slots: { take: unused },
+      guard: { begin: async () => leave, end: async () => void log.push('end') },
+      admission,
+      runner: { place: () => void log.push('place') },
+      finish: async (_call, { status, endReason }) => void log.push(`finish ${status} ${endReason}`),
+      clock: createSimulatedClock(),
+    });
+    expect(await place('call')).toEqual(expected);
+    expect([log, admission.inUse]).toEqual([done, 0]);
+  });
+
+  test('answers a caller that there is no room, and frees all that was taken', async () => {
+    const admission = createAdmission(1);
+    const refused = await new Promise<unknown[]>((resolve) => {
+      const taker = createCallTaker({
+        nodeId: 'node',
+        calls: { insert: unused },
+          findByNumber: async () => ({ inboundEnabled: true, trunkIds: [] }) as unknown as PhoneNumber,
+        },
+        conversations: { prepare: unused },
+        slots: { take: unused, free: unused },
+        guard: { begin: async () => 'full', end: unused },
+        admission,
+        runner: { receive: () => undefined },
+        finish: unused,
+        isDraining: () => false,
+        clock: createSimulatedClock(),
+        makeId: () => 'call',
+        onError: () => undefined,
+      });
+      const canceled = new AbortController().signal;
+      const incoming = { projectId: 'p', toNumber: '+886912345678', trunk: { id: 't' }, canceled };
+      taker({ ...incoming, reject: (...given: unknown[]) => resolve(given) } as unknown as IncomingCall);
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([refused, admission.inUse]).toEqual([[503, { retryAfterSeconds: 5 }], 0]);
   });
 });

@@ -109,6 +109,8 @@ let updateFailures: number;
 let canReconnect: boolean;
 let isEngineGone: boolean;
 let apology: Promise<void>;
+let hasMinutes: boolean;
+let talked: number[];
 let runner: CallRunner;
 beforeEach(() => {
   clock = createSimulatedClock();
@@ -123,6 +125,8 @@ beforeEach(() => {
   stored = CALL;
   updateFailures = 0;
   canReconnect = true;
+  hasMinutes = true;
+  talked = [];
   runner = createCallRunner({
     nodeId: 'node',
     clock,
@@ -167,6 +171,15 @@ beforeEach(() => {
       },
       inUse: async () => 0,
     },
+    guard: {
+      async goOn(_call, talkedMs) {
+        talked.push(talkedMs);
+        return hasMinutes;
+      },
+      async requireDestination(_projectId, to) {
+        if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');
+      },
+    },
     engine: async () => ({
       url: 'ws://engine/',
       dialect: 'callway',
@@ -182,6 +195,7 @@ beforeEach(() => {
     },
     meter: {
       began: (direction) => metered.push(['began', direction]),
+      refused: (reason) => metered.push(['refused', reason]),
       setUp: (phase, seconds) => metered.push([phase, seconds]),
       over: (direction, { status }, media) => metered.push(['over', direction, status, media]),
     },
@@ -192,7 +206,7 @@ beforeEach(() => {
 
 /** Lets promises run that are due. */
 async function settle() {
-  for (let i = 0; i < 20; i++) await Promise.resolve();
+  for (let i = 0; i < 60; i++) await Promise.resolve();
 }
 /** Codes of the errors in the call's history. */
 const codes = () =>
@@ -458,5 +472,35 @@ describe('the runner', () => {
     await settle();
     await draining;
     expect(drained).toBe(true);
+  });
+
+  test('counts what a call has talked, each moment once', async () => {
+    await talk();
+    for (const passedMs of [15_000, 15_000, 5_000]) {
+      clock.advance(passedMs);
+      await settle();
+    }
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(talked).toEqual([15_000, 15_000, 5_000]);
+  });
+
+  test('hangs up a call whose project has no minutes left', async () => {
+    await talk();
+    hasMinutes = false;
+    clock.advance(15_000);
+    await settle();
+    expect(log).toContainEqual(['hangup', 'a']);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished).toMatchObject([{ status: 'completed', endReason: 'max_duration' }]);
+  });
+
+  test('sends nobody to where the project may not call, and goes on talking', async () => {
+    await talk();
+    runner.transfer('call', 'sip:forbidden');
+    await settle();
+    const reason = 'This project may not call sip:forbidden';
+    expect(log).toEqual([['note', 'transfer', { to: 'sip:forbidden', status: 'failed', reason }]]);
   });
 });

@@ -263,6 +263,54 @@ describe('a call that waits', () => {
   });
 });
 
+describe('what a project’s operator allows', () => {
+  const limited = async (callLimits: object) => {
+    const project = await makeProject();
+    const answer = await nodes.first.api('PATCH', project.path, { body: { callLimits } });
+    expect(answer.status).toBe(200);
+    return project;
+  };
+
+  test('bounds whom it calls, on both paths, with a bot of its own as well', async () => {
+    const project = await limited({ allowedPrefixes: ['+886'], blockedPrefixes: ['+88691'] });
+    const media = { url: 'wss://bot.example.com/', dialect: 'twilio' };
+    for (const more of [
+      { toNumber: '+14155550123' },
+      { toNumber: '0912345678' },
+      { toNumber: '0912345678', media },
+    ]) {
+      const refused = await call(project, more);
+      expect([refused.status, refused.body.code]).toEqual([403, 'destination_not_allowed']);
+    }
+    const legacy = await nodes.first.api('POST', `/project/${project.id}/integration/phone/call/outbound`, {
+      key: project.secretKey,
+      body: { fromNumber: FROM, toNumber: '+14155550123' },
+    });
+    expect([legacy.status, legacy.body.code]).toEqual([403, 'destination_not_allowed']);
+    expect((await call(project, { toNumber: '0223456788' })).status).toBe(202);
+    expect((await project.api('GET', '/calls')).body.pagination.total).toBe(1);
+  });
+
+  test('bounds how many it places, over all nodes', async () => {
+    const project = await limited({ maxCallsPerHour: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => call(project, {}, {}, index % 2 ? nodes.first : nodes.second)),
+    );
+    const refused = answers.filter(({ status }) => status !== 202);
+    // An hour may end in the midst of it.
+    expect([2, 5]).toContain(refused.length);
+    for (const { status, body, headers } of refused) {
+      expect([status, body.code]).toEqual([429, 'call_rate_exceeded']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    const lifted = await nodes.second.api('PATCH', project.path, {
+      body: { callLimits: { maxCallsPerHour: null } },
+    });
+    expect(lifted.status).toBe(200);
+    expect((await call(project)).status).toBe(202);
+  });
+});
+
 describe('trunks and numbers', () => {
   test('show no password, and health that nobody knows yet; changes are in the audit log', async () => {
     const project = await makeProject();

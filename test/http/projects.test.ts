@@ -6,6 +6,14 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NOBODY = '0197a000-0000-7000-8000-000000000000';
 
+const NO_LIMITS = {
+  allowedPrefixes: [],
+  blockedPrefixes: [],
+  maxConcurrentCalls: null,
+  maxCallsPerMinute: null,
+  maxCallsPerHour: null,
+  maxCallMinutesPerDay: null,
+};
 const gateway = sharedGateway();
 
 describe('projects', () => {
@@ -19,6 +27,7 @@ describe('projects', () => {
       sessionIdleMinutes: 30,
       historyRetentionDays: 30,
       reportUsage: false,
+      callLimits: NO_LIMITS,
       createdAt: expect.stringMatching(ISO_TIME),
       updatedAt: created.body.createdAt,
     });
@@ -43,6 +52,27 @@ describe('projects', () => {
     expect(Date.parse(after.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
   });
 
+  test('limits of calls change one by one, by the operator alone, and are in the audit log', async () => {
+    const body = { name: 'Limited', callLimits: { blockedPrefixes: ['+1900'], maxConcurrentCalls: 4 } };
+    const { body: created } = await gateway().api('POST', '/v1/projects', { body });
+    expect(created.callLimits).toEqual({ ...NO_LIMITS, ...body.callLimits });
+    const path = `/v1/projects/${created.id}`;
+    const callLimits = { maxConcurrentCalls: null, maxCallMinutesPerDay: 600 };
+    const patched = await gateway().api('PATCH', path, { body: { callLimits } });
+    expect(patched.body.callLimits).toEqual({
+      ...NO_LIMITS,
+      blockedPrefixes: ['+1900'],
+      maxCallMinutesPerDay: 600,
+    });
+    const log = await gateway().api('GET', `${path}/audit-log`);
+    expect(log.body.data[0]).toMatchObject({
+      action: 'project.updated',
+      details: { changed: ['callLimits'], callLimits },
+    });
+    const { key } = await gateway().createKey({ path }, { kind: 'secret' });
+    expect((await gateway().api('PATCH', path, { key, body: { callLimits } })).status).toBe(401);
+  });
+
   test.each([
     ['no name', {}, '/name'],
     ['an empty name', { name: '' }, '/name'],
@@ -50,6 +80,12 @@ describe('projects', () => {
     ['a number given as a string', { name: 'x', sessionIdleMinutes: '30' }, '/sessionIdleMinutes'],
     ['no idle minutes at all', { name: 'x', sessionIdleMinutes: 0 }, '/sessionIdleMinutes'],
     ['an unknown field', { name: 'x', colour: 'red' }, '/colour'],
+    [
+      'a destination that is no prefix',
+      { name: 'x', callLimits: { blockedPrefixes: ['886'] } },
+      '/callLimits/blockedPrefixes/0',
+    ],
+    ['a limit of nothing', { name: 'x', callLimits: { maxCallsPerHour: 0 } }, '/callLimits/maxCallsPerHour'],
     ['null for a flag', { name: 'x', reportUsage: null }, '/reportUsage'],
   ])('%s is refused by name', async (_, body, path) => {
     const answer = await gateway().api('POST', '/v1/projects', { body });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import { NO_CALL_LIMITS } from '../../src/accounts/callLimits.ts';
 import type { NewApiKey } from '../../src/accounts/stores.ts';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { Tool } from '../../src/agents/tool.ts';
@@ -32,7 +33,12 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
 
   async function addProject(name: string) {
     const id = uuidV7();
-    const settings = { sessionIdleMinutes: 5, historyRetentionDays: 0, reportUsage: true };
+    const settings = {
+      sessionIdleMinutes: 5,
+      historyRetentionDays: 0,
+      reportUsage: true,
+      callLimits: { ...NO_CALL_LIMITS, maxCallsPerHour: 7 },
+    };
     await storage.stores.projects.insert({ id, name, ...settings, ...at });
     return id;
   }
@@ -82,10 +88,13 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
       sessionIdleMinutes: 5,
       historyRetentionDays: 0,
       reportUsage: true,
+      callLimits: { ...NO_CALL_LIMITS, maxCallsPerHour: 7 },
       ...at,
     });
-    expect(await projects.update(mine, { reportUsage: false, name: 'new' }, T2)).toEqual({
+    const callLimits = { blockedPrefixes: ['+1900'] };
+    expect(await projects.update(mine, { reportUsage: false, name: 'new', callLimits }, T2)).toEqual({
       ...found,
+      callLimits: { ...found?.callLimits, ...callLimits },
       reportUsage: false,
       name: 'new',
       updatedAt: T2,

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import type { AuditEntry } from '../../src/accounts/audit.ts';
 import type { Authenticator } from '../../src/accounts/authenticator.ts';
+import { NO_CALL_LIMITS } from '../../src/accounts/callLimits.ts';
 import type { Principal } from '../../src/accounts/principal.ts';
 import type { Project } from '../../src/accounts/project.ts';
 import type { KeptAnswer, LegacyUse } from '../../src/accounts/requestStores.ts';
@@ -161,6 +162,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
     sessionIdleMinutes: 30,
     historyRetentionDays: 30,
     reportUsage: settings.reportUsage,
+    callLimits: NO_CALL_LIMITS,
     createdAt: '2026-01-01T00:00:00.000Z',
     updatedAt: '2026-01-01T00:00:00.000Z',
   });

@@ -143,7 +143,7 @@ function registerControl(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Transfer a call',
-          'Asks for it; the call ends as `transferred`, or goes on where the peer refuses. Only a call in progress: else 409.',
+          'Asks for it; the call ends as `transferred`, or goes on where the peer refuses. Only a call in progress: else 409; and only where the project may call: else 403.',
         ),
         params: callParams,
         body: transferInput,

@@ -106,7 +106,10 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
           action: 'project.updated',
           projectId: updated.id,
           target: updated.id,
-          details: { changed: Object.keys(request.body) },
+          details: {
+            changed: Object.keys(request.body),
+            ...(request.body.callLimits ? { callLimits: request.body.callLimits } : {}),
+          },
         });
         return updated;
       }),

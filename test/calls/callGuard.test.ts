@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { type CallLimits, NO_CALL_LIMITS } from '../../src/accounts/callLimits.ts';
+import { createCallGuard } from '../../src/calls/callGuard.ts';
+import type { ProjectCalls } from '../../src/calls/coordination.ts';
+
+const OUT = { id: 'call', projectId: 'p', direction: 'outbound', toNumber: '+886912345678' } as const;
+const IN = { ...OUT, direction: 'inbound' } as const;
+
+let limits: CallLimits;
+let talkedMs: number;
+let over: Awaited<ReturnType<ProjectCalls['count']>>;
+let hasRoom: boolean;
+let log: unknown[];
+beforeEach(() => {
+  [limits, talkedMs, over, hasRoom, log] = [NO_CALL_LIMITS, 0, undefined, true, []];
+});
+const limit = (change: Partial<CallLimits>) => {
+  limits = { ...NO_CALL_LIMITS, ...change };
+};
+const guard = createCallGuard({
+  projects: {
+    find: async (id) =>
+      id === 'p'
+        ? {
+            id,
+            name: 'P',
+            sessionIdleMinutes: 30,
+            historyRetentionDays: 30,
+            reportUsage: false,
+            callLimits: limits,
+            createdAt: '',
+            updatedAt: '',
+          }
+        : undefined,
+  },
+  counts: {
+    async count(projectId, most) {
+      log.push(['count', projectId, most]);
+      return over;
+    },
+    async talked(_projectId, more) {
+      talkedMs += more;
+      return talkedMs;
+    },
+    async take(projectId, callId, most) {
+      log.push(['take', projectId, callId, most]);
+      return hasRoom;
+    },
+    async renew(projectId, callId) {
+      log.push(['renew', projectId, callId]);
+    },
+    async free(projectId, callId) {
+      log.push(['free', projectId, callId]);
+    },
+  },
+  meter: { refused: (reason) => log.push(['refused', reason]) },
+  onRefused: (projectId) => expect(projectId).toBe('p'),
+});
+
+describe('the acceptance of a call', () => {
+  test('asks nobody where the project has no limits, or is not there', async () => {
+    await guard.accept('p', OUT.toNumber);
+    await guard.accept('gone', OUT.toNumber);
+    expect(log).toEqual([]);
+  });
+
+  test('is counted against what limits there are', async () => {
+    limit({ maxCallsPerHour: 100, maxCallMinutesPerDay: 2 });
+    await guard.accept('p', OUT.toNumber);
+    expect(log).toEqual([['count', 'p', { perMinute: null, perHour: 100, talkedMsPerDay: 120_000 }]]);
+  });
+
+  test.each([
+    ['rate', 'call_rate_exceeded'],
+    ['minutes', 'call_minutes_exhausted'],
+  ] as const)('is refused over the %s until there is more', async (what, code) => {
+    limit({ maxCallsPerMinute: 1 });
+    over = { what, retryAfterSeconds: 17 };
+    const refused = guard.accept('p', OUT.toNumber);
+    await expect(refused).rejects.toMatchObject({ category: 'rate_limited', code, retryAfterSeconds: 17 });
+    expect(log.at(-1)).toEqual(['refused', what]);
+  });
+
+  test('is refused, and not counted, to where the project may not call', async () => {
+    limit({ blockedPrefixes: ['+886'], maxCallsPerMinute: 1 });
+    const refused = guard.accept('p', OUT.toNumber);
+    await expect(refused).rejects.toMatchObject({ category: 'forbidden', code: 'destination_not_allowed' });
+    expect(log).toEqual([['refused', 'destination']]);
+  });
+});
+
+describe('the begin of a call', () => {
+  test('takes a place where there are so many', async () => {
+    expect(await guard.begin(OUT)).toBe('begun');
+    expect(log).toEqual([]);
+    limit({ maxConcurrentCalls: 2 });
+    expect(await guard.begin(IN)).toBe('begun');
+    expect(log).toEqual([['take', 'p', 'call', 2]]);
+  });
+
+  test('waits where there is none; only who calls in is refused by it', async () => {
+    limit({ maxConcurrentCalls: 2 });
+    hasRoom = false;
+    expect(await guard.begin(OUT)).toBe('full');
+    expect(log).not.toContainEqual(['refused', 'simultaneous']);
+    expect(await guard.begin(IN)).toBe('full');
+    expect(log.at(-1)).toEqual(['refused', 'simultaneous']);
+  });
+
+  test.each([
+    ['destination', { blockedPrefixes: ['+886'] }],
+    ['minutes', { maxCallMinutesPerDay: 1 }],
+  ] satisfies [string, Partial<CallLimits>][])(
+    'is refused when the %s was forbidden after its acceptance',
+    async (reason, change) => {
+      talkedMs = 60_000;
+      limit({ maxConcurrentCalls: 1, ...change });
+      expect(await guard.begin(OUT)).toBe('refused');
+      expect(log).toEqual([['refused', reason]]);
+      expect(await guard.begin(IN)).toBe('begun');
+    },
+  );
+});
+
+describe('a call that goes on', () => {
+  test('keeps its place, and is over when its project has no minutes left', async () => {
+    limit({ maxCallMinutesPerDay: 1 });
+    expect(await guard.goOn(OUT, 59_999)).toBe(true);
+    expect(await guard.goOn(OUT, 1)).toBe(false);
+    expect(log).toEqual([
+      ['renew', 'p', 'call'],
+      ['renew', 'p', 'call'],
+    ]);
+  });
+
+  test('counts no minutes that others pay', async () => {
+    limit({ maxCallMinutesPerDay: 1 });
+    expect(await guard.goOn(IN, 3_600_000)).toBe(true);
+    expect(talkedMs).toBe(0);
+    await guard.end(IN);
+    expect(log.at(-1)).toEqual(['free', 'p', 'call']);
+  });
+});

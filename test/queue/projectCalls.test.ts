@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { uuidV7 } from '../../src/base/ids.ts';
+import { redisProjectCalls } from '../../src/queue/projectCalls.ts';
+import { connectRedis, type RedisConnection } from '../../src/queue/redis.ts';
+import { redisServers, type TestRedis } from './support/servers.ts';
+
+const NONE = { perMinute: null, perHour: null, talkedMsPerDay: null };
+
+describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
+  let server: TestRedis;
+  let nodes: RedisConnection[];
+  beforeAll(async () => {
+    server = await open();
+    nodes = [1, 2].map(() => connectRedis({ url: server.url, onError: () => undefined }));
+    await Promise.all(nodes.map((node) => node.untilReady()));
+  });
+  afterAll(async () => {
+    await Promise.all(nodes.map((node) => node.close()));
+    await server.close();
+  });
+  const counts = () => nodes.map(redisProjectCalls) as [Counts, Counts];
+  type Counts = ReturnType<typeof redisProjectCalls>;
+
+  test.each([
+    ['a minute', { ...NONE, perMinute: 5 }, 60],
+    ['an hour', { ...NONE, perHour: 5 }, 3600],
+  ])(
+    'are accepted no more often than is allowed in %s, over two nodes at once',
+    async (_what, most, windowSeconds) => {
+      const projectId = uuidV7();
+      const ask = () => {
+        const [here, there] = counts();
+        return Promise.all(
+          Array.from({ length: 20 }, (_, index) => (index % 2 ? here : there).count(projectId, most)),
+        );
+      };
+      const answers = await ask();
+      const refused = answers.filter((answer) => answer !== undefined);
+      // A minute may end in the midst of it; then it is allowed so many again.
+      const allowed = answers.length - refused.length;
+      expect([5, 10]).toContain(allowed);
+      for (const { what, retryAfterSeconds } of refused) {
+        expect(what).toBe('rate');
+        expect(retryAfterSeconds).toBeGreaterThan(0);
+        expect(retryAfterSeconds).toBeLessThanOrEqual(windowSeconds);
+      }
+    },
+  );
+
+  test('count in windows that are over as none', async () => {
+    const [here] = counts();
+    const projectId = uuidV7();
+    const key = `callway:project:{${projectId}}:counts`;
+    const most = { ...NONE, perMinute: 1, perHour: 2 };
+    expect(await here.count(projectId, most)).toBeUndefined();
+    await nodes[0]?.client.hset(key, 'minute', 1);
+    expect(await here.count(projectId, most)).toBeUndefined();
+    await nodes[0]?.client.hset(key, 'minute', 1);
+    expect(await here.count(projectId, most)).toMatchObject({ what: 'rate' });
+    await nodes[0]?.client.hset(key, 'hour', 1);
+    expect(await here.count(projectId, most)).toBeUndefined();
+    expect(await nodes[0]?.client.pttl(key)).toBeGreaterThan(86_400_000);
+  });
+
+  test('use up a day’s minutes together, on whatever node they talk', async () => {
+    const [here, there] = counts();
+    const projectId = uuidV7();
+    const most = { ...NONE, talkedMsPerDay: 60_000 };
+    const sums = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index % 2 ? here : there).talked(projectId, 6000)),
+    );
+    expect(Math.max(...sums)).toBe(60_000);
+    expect(await here.talked(projectId, 0)).toBe(60_000);
+    expect(await here.talked(uuidV7(), 0)).toBe(0);
+    const over = await there.count(projectId, most);
+    expect(over?.what).toBe('minutes');
+    expect(over?.retryAfterSeconds).toBeLessThanOrEqual(86_400);
+    expect(await there.count(projectId, { ...most, talkedMsPerDay: 60_001 })).toBeUndefined();
+  });
+
+  test('take no more places than there are, and free them', async () => {
+    const [here, there] = counts();
+    const projectId = uuidV7();
+    const took = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 ? here : there).take(projectId, `call-${index}`, 3),
+      ),
+    );
+    expect(took.filter(Boolean)).toHaveLength(3);
+    const holder = `call-${took.indexOf(true)}`;
+    expect(await here.take(projectId, holder, 3)).toBe(true);
+    expect(await here.take(projectId, 'next', 3)).toBe(false);
+    await there.renew(projectId, holder);
+    await there.free(projectId, holder);
+    expect(await here.take(projectId, 'next', 3)).toBe(true);
+  });
+});
