@@ -20,7 +20,7 @@ const mayImport = {
   calls: ['base', 'accounts', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge', 'voice'],
 };
 const inner = Object.keys(mayImport);
-const adapters = ['telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage', 'files'];
+const adapters = ['tracing', 'telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage', 'files'];
 for (const adapter of adapters) mayImport[adapter] = inner;
 mayImport.metrics = inner;
 mayImport.simulator = [...inner, 'config'];
@@ -69,6 +69,7 @@ export default {
     ...roomRules,
     onlyIn('drachtio', 'drachtio-srf', 'telephony'),
     onlyIn('metrics', 'prom-client', '(metrics|http|gateway)'),
+    onlyIn('traces', '@opentelemetry', 'tracing'),
     onlyIn('redis', 'ioredis|bullmq', 'queue'),
     onlyIn('sql', 'pg|@electric-sql', 'storage'),
     onlyIn('openai', 'openai', 'models/openai'),

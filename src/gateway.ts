@@ -27,6 +27,7 @@ import { buildRecordings } from './gateway/recordings.ts';
 import { openSipServer } from './gateway/sipServer.ts';
 import { buildStreams } from './gateway/streams.ts';
 import { buildTelephony } from './gateway/telephony.ts';
+import { buildTracing } from './gateway/tracing.ts';
 import { announceOwnVoice, routeToVoice, voiceDependency } from './gateway/voiceNodes.ts';
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -123,6 +124,8 @@ async function build(
   closers.push(() => authenticator.close());
   closers.push(startHousekeeping(storage.stores, clock, logger));
 
+  const nodeId = await nodeIdOf(config);
+  const tracing = await buildTracing(config, nodeId, logger, closers);
   const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
   closers.push(() => client.close());
   let draining = false;
@@ -140,6 +143,7 @@ async function build(
     client,
     recordings: recordingsOfCalls,
     meter: metrics.talks,
+    tracing,
     clock,
     makeId: uuidV7,
     logger,
@@ -171,6 +175,7 @@ async function build(
     makeId: uuidV7,
     logger,
     knowledge: knowledge.search,
+    tracing,
     onEnded: dispatcher.wake,
   });
   closers.push(
@@ -194,7 +199,8 @@ async function build(
     recordings: recordingsOfCalls,
     meter: metrics.calls,
     onTold: dispatcher.wake,
-    nodeId: await nodeIdOf(config),
+    nodeId,
+    tracing,
     clock,
     makeId: uuidV7,
     logger,
@@ -268,6 +274,7 @@ async function build(
     clock,
     makeId: uuidV7,
     logger,
+    tracing,
     metrics: createMetrics(metrics),
     settings: {
       serves: servedBy(config),
@@ -301,6 +308,7 @@ async function build(
       voice: routeToVoice(voiceNodes, () => app),
       admission,
       meter: metrics.calls,
+      tracing,
       isDraining: () => draining,
       drainMs,
       clock,

@@ -121,6 +121,7 @@ function infoOf(start: StreamStart, expected: ExpectedStream): StreamInfo {
     projectId: expected.projectId,
     sessionId: expected.sessionId,
     ...(expected.callId === undefined ? {} : { callId: expected.callId }),
+    ...(expected.traceparent === undefined ? {} : { traceparent: expected.traceparent }),
     customParameters: start.customParameters,
   };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
+import { type Tracing, traced } from '../base/tracing.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
@@ -43,6 +44,8 @@ export interface OutboundOrder extends z.output<typeof order> {
   readonly projectId: string;
   /** Run on the agent's working copy. */
   readonly draft: boolean;
+  /** Of the request. */
+  readonly traceparent?: string | undefined;
 }
 
 export const acceptedCall = z.object({
@@ -66,6 +69,7 @@ export interface AcceptanceDeps {
   readonly queue: Pick<CallQueue, 'add'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly tracing: Tracing;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -79,11 +83,21 @@ export interface AcceptanceDeps {
  *   `no_active_trunk`; 409 `number_already_queued`;
  *   429 `call_rate_exceeded`, `call_minutes_exhausted`.
  */
-export async function acceptCall(
+export function acceptCall(
   deps: AcceptanceDeps,
   wanted: OutboundOrder,
   keep: KeepCall,
 ): Promise<AcceptedCall> {
+  const { projectId } = wanted;
+  const span = deps.tracing.begin('accept call', {
+    kind: 'producer',
+    parent: wanted.traceparent,
+    attributes: { 'callway.project.id': projectId },
+  });
+  return traced(span, () => accept(deps, { ...wanted, traceparent: span.traceparent }, keep));
+}
+
+async function accept(deps: AcceptanceDeps, wanted: OutboundOrder, keep: KeepCall): Promise<AcceptedCall> {
   const { projectId } = wanted;
   const fromNumber = requireNumber(wanted.fromNumber, 'fromNumber');
   const toNumber = requireNumber(wanted.toNumber, 'toNumber');
@@ -167,6 +181,7 @@ function queuedCall(
       maxDurationSeconds,
       record,
       media: wanted.media ?? from.media,
+      ...(wanted.traceparent === undefined ? {} : { traceparent: wanted.traceparent }),
       asGiven: { fromNumber: wanted.fromNumber, toNumber: wanted.toNumber },
     },
     metadata: wanted.metadata ?? {},

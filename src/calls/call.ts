@@ -70,6 +70,8 @@ export interface CallSettings {
   readonly maxDurationSeconds: number;
   readonly record: boolean;
   readonly media: CallMedia | null;
+  /** The trace that it belongs to; absent where nobody traces. */
+  readonly traceparent?: string;
   /** The numbers as they were asked for, for trunks that write them as given; absent where nobody asked. */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
 }

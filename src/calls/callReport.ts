@@ -4,8 +4,13 @@ import type { CallRecordings } from './recordings.ts';
 /** What a session's webhooks tell of its call, as far as it is known now. */
 export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>) {
   const { id, direction, fromNumber, toNumber, status, sip, endReason, recording } = call;
+  const { traceparent } = call.settings;
   const told = { callId: id, direction, fromNumber, toNumber, status, durationMs: talkedMs(call), sip };
-  const common = { call: told, ...(endReason === null ? {} : { endReason }) };
+  const common = {
+    call: told,
+    ...(endReason === null ? {} : { endReason }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
   if (recording === null || !isRecordingClosed(call)) return common;
   const isReady = recording.status === 'ready';
   const url = isReady && recording.key !== null ? recordings.url(recording.key) : undefined;

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
+import { type Tracing, traceFields } from '../base/tracing.ts';
 import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
@@ -7,6 +8,7 @@ import type { CallGuard } from './callGuard.ts';
 import type { CallLeg, Telephony } from './callLeg.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
 import type { CallMeter } from './callMeter.ts';
+import { createCallTrace } from './callTrace.ts';
 import type { NumberLock, TrunkSlots } from './coordination.ts';
 import { LiveCall } from './liveCall.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
@@ -34,6 +36,9 @@ export interface CallRunnerDeps {
   /** A call is put away, and this node has nothing more to do with it. */
   readonly onOver: (call: Call) => void;
   readonly clock: Clock;
+  readonly tracing: Tracing;
+  /** A step of a call that is worth a line of the log. */
+  readonly onStep: (fields: Readonly<Record<string, unknown>>, step: string) => void;
   readonly onError: (error: unknown, what: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -65,7 +70,11 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
   const live = new Map<string, LiveCall>();
   const { clock } = deps;
   const report = (call: Call) => (error: unknown, what: string) =>
-    deps.onError(error, what, { callId: call.id, projectId: call.projectId });
+    deps.onError(error, what, {
+      callId: call.id,
+      projectId: call.projectId,
+      ...traceFields(call.settings.traceparent),
+    });
 
   const keepTrying = async (work: () => Promise<unknown>, call: Call, what: string) => {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
@@ -89,17 +98,20 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
   };
 
   const start = (
-    call: Call,
+    accepted: Call,
     trunks: readonly Trunk[],
     begin: (one: LiveCall) => void,
     initial: CallState,
   ) => {
     const route = [...trunks];
+    const trace = createCallTrace({ tracing: deps.tracing, now: clock.now, log: deps.onStep }, accepted);
+    const call = withinTrace(accepted, trace.traceparent);
     const writes = createWriter(call, keepTrying);
     let trunkId = call.trunkId;
     const one = new LiveCall(call, initial, {
       clock,
       meter: deps.meter,
+      trace,
       engine: deps.engine,
       requireDestination: (to) => deps.guard.requireDestination(call.projectId, to),
       recordingPath: deps.recordingPath,
@@ -134,6 +146,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
         );
         if (trunkId !== null) await freeSlot(trunkId, call);
         live.delete(call.id);
+        trace.over(result, endedAt);
         deps.meter.over(call.direction, result, media);
         deps.onOver(call);
       },
@@ -163,6 +176,11 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
       await all();
     },
   };
+}
+
+/** Whoever talks with the call does so in its span. */
+function withinTrace(call: Call, traceparent: string | undefined): Call {
+  return traceparent === undefined ? call : { ...call, settings: { ...call.settings, traceparent } };
 }
 
 function dialRequest(call: Call, trunk: Trunk) {

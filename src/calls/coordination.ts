@@ -112,6 +112,8 @@ export interface ExpectedStream {
   readonly sessionId: string;
   readonly dialect: StreamDialect;
   readonly callId?: string;
+  /** Of the call's span. */
+  readonly traceparent?: string;
 }
 
 /** What lets one WebSocket in; kept where every node can see it, since any may get the connection. */

@@ -6,12 +6,14 @@ import type { Call, CallChange } from './call.ts';
 import type { CallLeg, LegEnd } from './callLeg.ts';
 import { type CallEffect, type CallEvent, type CallState, transition } from './callMachine.ts';
 import type { CallMeter, SetupPhase } from './callMeter.ts';
+import type { CallTrace } from './callTrace.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
 import type { Trunk } from './trunk.ts';
 
 export interface LiveCallDeps {
   readonly clock: Clock;
   readonly meter: Pick<CallMeter, 'setUp'>;
+  readonly trace: CallTrace;
   /** Where the call's audio goes; asked anew for each attempt. */
   readonly engine: (call: Call) => Promise<BridgeTarget>;
   /** @throws {CallwayError} 403 where the project may not send a call there. */
@@ -140,6 +142,8 @@ export class LiveCall {
 
   #tell(status: 'ringing' | 'in_progress'): void {
     const at = this.#now();
+    if (status === 'ringing') this.#deps.trace.ringing();
+    else this.#deps.trace.answered();
     if (status === 'in_progress') {
       this.#answeredAtMs = Date.parse(at);
       this.#measure('invite_to_answer', this.#startedAt ?? this.#call.startedAt);
@@ -149,6 +153,7 @@ export class LiveCall {
   }
 
   #tellDialing(trunk: Trunk, { sipCallId }: CallLeg): void {
+    this.#deps.trace.dialing(trunk.id, sipCallId);
     const at = this.#now();
     if (this.#startedAt === undefined) this.#measure('accepted_to_invite', this.#call.createdAt);
     this.#startedAt ??= at;

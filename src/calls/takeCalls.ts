@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import { type Tracing, traced } from '../base/tracing.ts';
 import type { Conversations, PreparedSession } from '../conversation/conversations.ts';
 import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
@@ -24,6 +25,7 @@ export interface TakeCallsDeps {
   readonly isDraining: () => boolean;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly tracing: Tracing;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -106,12 +108,25 @@ function prepare({ conversations, makeId }: TakeCallsDeps, { projectId }: Incomi
   return conversations.prepare({ projectId, sessionId: makeId(), channel: 'phone', callId });
 }
 
-async function keep(
+function keep(
+  deps: TakeCallsDeps,
+  incoming: IncomingCall,
+  number: PhoneNumber,
+  callId: string,
+  prepared: PreparedSession,
+): Promise<Call> {
+  const attributes = { 'callway.project.id': incoming.projectId, 'callway.call.id': callId };
+  const span = deps.tracing.begin('accept call', { kind: 'server', attributes });
+  return traced(span, () => keepTraced(deps, incoming, number, callId, prepared, span.traceparent));
+}
+
+async function keepTraced(
   deps: TakeCallsDeps,
   incoming: IncomingCall,
   number: PhoneNumber,
   callId: string,
   { session, started }: PreparedSession,
+  traceparent: string | undefined,
 ): Promise<Call> {
   const { projectId, fromNumber, trunk, sipCallId } = incoming;
   const now = new Date(deps.clock.now()).toISOString();
@@ -134,6 +149,7 @@ async function keep(
       maxDurationSeconds: DEFAULT_MAX_DURATION_SECONDS,
       record: true,
       media: number.media,
+      ...(traceparent === undefined ? {} : { traceparent }),
     },
     metadata: {},
     createdAt: now,

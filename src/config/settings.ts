@@ -132,6 +132,21 @@ export const settings = z.object({
   MAX_UPLOAD_BYTES: integer(1, 10_737_418_240)
     .default(52_428_800)
     .describe('Largest document; default 50 MiB.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl()
+    .optional()
+    .describe(
+      'An OpenTelemetry collector that takes traces over OTLP/HTTP, as `http://host:4318`; none without it.',
+    ),
+  OTEL_EXPORTER_OTLP_HEADERS: headerList()
+    .optional()
+    .describe('Headers for it, as `name=value`, separated by commas.'),
+  OTEL_SERVICE_NAME: z.string().default('callway').describe('What this service is called in traces.'),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0|1|0?\.\d{1,9}|1\.0+)$/, 'must be a number from 0 to 1')
+    .transform(Number)
+    .default(1)
+    .describe('Share of the traces that are kept, 0 to 1; whoever began a trace has decided for it.'),
   S3_BUCKET: z
     .string()
     .optional()
@@ -160,6 +175,7 @@ export const secretSettings: readonly SettingName[] = [
   'DRACHTIO_URL',
   'OPENAI_API_KEY',
   'EMBEDDING_API_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
   'S3_ACCESS_KEY_ID',
   'S3_SECRET_ACCESS_KEY',
 ];
@@ -191,6 +207,14 @@ function list<Item extends z.ZodType<unknown, string>>(item: Item) {
         .filter((part) => part !== ''),
     )
     .pipe(z.array(item));
+}
+
+/** @see https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
+function headerList() {
+  const pair = z.string().regex(/^[\w-]+=[^\r\n]*$/, 'must be name=value pairs, separated by commas');
+  const entry = (text: string) =>
+    [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)] as const;
+  return list(pair).transform((pairs): Record<string, string> => Object.fromEntries(pairs.map(entry)));
 }
 
 function provider() {

@@ -1,6 +1,7 @@
 import type { AgentRelease } from '../agents/release.ts';
 import { createCalendar } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Tracing } from '../base/tracing.ts';
 import { type Attempt, type AttemptDeps, beginAttempt } from './attempt.ts';
 import { dueForSummary } from './context.ts';
 import type { Conversations, PreparedSession, TurnReader } from './conversations.ts';
@@ -13,6 +14,7 @@ import { draftSession, markOf, type NewSession, type Session } from './session.t
 import type { HeldTurn, ReleaseStore, SessionStore, TurnLock } from './stores.ts';
 import type { TurnDone, TurnOutput, TurnRequest } from './turn.ts';
 import { askingOf, createTurnRun, type TurnRun } from './turnRun.ts';
+import { createTurnTrace, type TurnTrace } from './turnTrace.ts';
 
 export interface ConverseDeps extends AttemptDeps {
   readonly sessions: SessionStore;
@@ -23,9 +25,24 @@ export interface ConverseDeps extends AttemptDeps {
   /** Makes a session ready to begin on this release. */
   readonly newSession: (wanted: NewSession, current: CurrentRelease) => PreparedSession;
   /** What is known before the first turn: beforeStartConfig's variables, and the customer's memory. */
-  readonly prepare: (session: Session, release: AgentRelease, signal: AbortSignal) => Promise<Prepared>;
+  readonly prepare: (
+    session: Session,
+    release: AgentRelease,
+    signal: AbortSignal,
+    traceparent: string | undefined,
+  ) => Promise<Prepared>;
+  /** Absent where nobody traces. */
+  readonly tracing?: Tracing;
   readonly end: (session: Session, reason: NonNullable<TurnDone['ended']>) => Promise<unknown>;
   readonly clock: Clock;
+}
+
+/** A turn as it is asked for. */
+interface Asked {
+  readonly wanted: NewSession;
+  readonly read: TurnReader;
+  readonly signal: AbortSignal;
+  readonly trace: TurnTrace;
 }
 
 /** What is begun while the lock is on its way. */
@@ -55,10 +72,10 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
   const calendar = createCalendar();
 
   const makeReady = (
+    { signal, trace }: Asked,
     session: Session,
     release: AgentRelease,
     request: TurnRequest,
-    signal: AbortSignal,
     prepared?: Prepared,
   ): Attempt => {
     const begun = prepared ? withPrepared(session, prepared) : session;
@@ -66,31 +83,28 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
     for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
     return beginAttempt(
       deps,
-      (turn, ownSignal) => createTurnRun(turn, calendar, begun, release, request, journal, ownSignal),
+      (turn, ownSignal) =>
+        trace.over(createTurnRun(turn, calendar, begun, release, request, journal, ownSignal)),
       signal,
     );
   };
 
-  const startAhead = (wanted: NewSession, read: TurnReader, signal: AbortSignal): HeadStart => {
+  const startAhead = (asked: Asked): HeadStart => {
+    const { wanted, read } = asked;
     const { projectId, sessionId } = wanted;
     // A spoken turn's reader tells its call of the session: it must not be told of a wrong one.
     const recent = wanted.channel === 'chat' ? deps.recent.find(projectId, sessionId) : undefined;
     const found = wanted.isNew ? Promise.resolve(undefined) : deps.sessions.find(projectId, sessionId);
     const release = recent ? undefined : deps.currentRelease(projectId, wanted.draft ?? false);
     const attempt =
-      recent && requireRelease(deps, recent).then((known) => makeReady(recent, known, read(recent), signal));
+      recent && requireRelease(deps, recent).then((known) => makeReady(asked, recent, known, read(recent)));
     // Thrown where they are waited for, if they ever are.
     for (const one of [found, release, attempt]) one?.catch(() => {});
     return { found, release, attempt };
   };
 
-  const beginNew = async (
-    wanted: NewSession,
-    read: TurnReader,
-    ahead: HeadStart,
-    held: HeldTurn,
-    signal: AbortSignal,
-  ): Promise<Attempt> => {
+  const beginNew = async (asked: Asked, ahead: HeadStart, held: HeldTurn): Promise<Attempt> => {
+    const { wanted, read } = asked;
     // A request that cannot be read makes no session.
     const request = read(draftSession(wanted, new Date(deps.clock.now()).toISOString()));
     const current = await (ahead.release ?? deps.currentRelease(wanted.projectId, wanted.draft ?? false));
@@ -100,7 +114,7 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
     const { release } = current;
     // Who is asked about a session may look it up.
     if (asksBeforeStart(release)) await kept;
-    const attempt = await beginKnown(session, release, request, held, signal);
+    const attempt = await beginKnown(asked, session, release, request, held);
     await kept.catch((error: unknown) => {
       attempt.close();
       throw error;
@@ -109,29 +123,24 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
   };
 
   const beginKnown = async (
+    asked: Asked,
     session: Session,
     release: AgentRelease,
     request: TurnRequest,
     held: HeldTurn,
-    signal: AbortSignal,
   ): Promise<Attempt> => {
-    const prepared =
-      session.turn === 0
-        ? await deps.prepare(session, release, AbortSignal.any([signal, held.lost]))
-        : undefined;
-    const attempt = makeReady(session, release, request, signal, prepared);
+    const { signal, trace } = asked;
+    const prepare = () =>
+      deps.prepare(session, release, AbortSignal.any([signal, held.lost]), trace.begin(request).traceparent);
+    const prepared = session.turn === 0 ? await prepare() : undefined;
+    const attempt = makeReady(asked, session, release, request, prepared);
     attempt.go(held.lost);
     return attempt;
   };
 
   /** The attempt that counts, on the session as it certainly is. */
-  const settle = async (
-    wanted: NewSession,
-    read: TurnReader,
-    ahead: HeadStart,
-    held: HeldTurn,
-    signal: AbortSignal,
-  ): Promise<Attempt> => {
+  const settle = async (asked: Asked, ahead: HeadStart, held: HeldTurn): Promise<Attempt> => {
+    const { wanted, read } = asked;
     const attempt = await ahead.attempt?.catch(() => undefined);
     if (attempt && held.isLeft(markOf(attempt.run.session))) attempt.go(held.lost);
     const seen = await ahead.found;
@@ -143,19 +152,21 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
       return attempt;
     }
     attempt?.close();
-    if (!session) return await beginNew(wanted, read, ahead, held, signal);
-    return await beginKnown(session, await requireRelease(deps, session), read(session), held, signal);
+    if (!session) return await beginNew(asked, ahead, held);
+    return await beginKnown(asked, session, await requireRelease(deps, session), read(session), held);
   };
 
   return async function* converse(wanted, read, signal): AsyncGenerator<TurnOutput> {
     // First, since the model waits for nothing but the lock.
     const locking = deps.lock.acquire(wanted.projectId, wanted.sessionId);
-    const ahead = startAhead(wanted, read, signal);
+    const trace = createTurnTrace(deps, wanted);
+    const asked = { wanted, read, signal, trace };
+    const ahead = startAhead(asked);
     let attempt: Attempt | undefined;
     let held: HeldTurn | undefined;
     try {
       held = await locking;
-      attempt = await settle(wanted, read, ahead, held, signal);
+      attempt = await settle(asked, ahead, held);
       const { run } = attempt;
       yield { type: 'start', model: run.modelName };
       const { kept, done } = yield* attempt.pieces();
@@ -167,7 +178,11 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
         const newest = done.ended ? undefined : await summarise(deps, run, kept);
         if (newest) leave(deps, held, newest);
       }
+    } catch (error) {
+      if (!signal.aborted) trace.fail(error);
+      throw error;
     } finally {
+      trace.end();
       attempt?.close();
       ahead.attempt?.then((early) => early.close()).catch(() => {});
       await held?.release();

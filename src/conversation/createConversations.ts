@@ -1,6 +1,7 @@
 import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Tracing } from '../base/tracing.ts';
 import type { Conversations, PreparedSession } from './conversations.ts';
 import { createConverse, requireRelease } from './converse.ts';
 import { type CurrentRelease, createCurrentReleases } from './currentReleases.ts';
@@ -19,7 +20,14 @@ export interface ConversationsDeps {
   readonly lock: TurnLock;
   readonly turn: TurnDeps;
   /** What is known before the first turn: beforeStartConfig's variables, and the customer's memory. */
-  readonly prepare: (session: Session, release: AgentRelease, signal: AbortSignal) => Promise<Prepared>;
+  readonly prepare: (
+    session: Session,
+    release: AgentRelease,
+    signal: AbortSignal,
+    traceparent: string | undefined,
+  ) => Promise<Prepared>;
+  /** Absent where nobody traces. */
+  readonly tracing?: Tracing;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** How long session.finalized waits for the events before it. */

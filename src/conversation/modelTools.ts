@@ -60,7 +60,13 @@ async function runOne(run: TurnRun, node: PathwayNode, call: ToolCallEvent): Pro
   const { project, builtIn } = toolsOfNode(run.release, node);
   const tool = project.find(({ name }) => name === call.name);
   if (tool) {
-    const outcome = await run.deps.tools.run(tool, call.arguments, run.journal.variables, run.signal);
+    const outcome = await run.deps.tools.run(
+      tool,
+      call.arguments,
+      run.journal.variables,
+      run.signal,
+      run.traceparent,
+    );
     return { call, outcome, halt: null };
   }
   if (!builtIn.includes(call.name)) {

@@ -4,7 +4,9 @@ import type { AgentConfig } from '../agents/agentConfig.ts';
 import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
+import { noTracing, type Tracing, traced } from '../base/tracing.ts';
 import { type GuardedClient, responseText } from '../egress/client.ts';
+import { withTraceparent } from '../egress/headers.ts';
 import { customerOf } from './customer.ts';
 import type { Session, SessionEvent } from './session.ts';
 import type { MemoryStore } from './stores.ts';
@@ -22,6 +24,8 @@ export interface PrepareDeps {
   readonly memory: MemoryStore;
   readonly clock: Clock;
   /** The customer's number, for sessions that are calls. */
+  /** Absent where nobody traces. */
+  readonly tracing?: Tracing;
   readonly phoneNumberOf?: (projectId: string, callId: string) => Promise<string | undefined>;
 }
 
@@ -42,7 +46,12 @@ export function asksBeforeStart({ agent }: AgentRelease): boolean {
  * was learnt of the customer before. What cannot be had is noted, and the talk begins without it.
  */
 export function createPrepare(deps: PrepareDeps) {
-  return async (session: Session, release: AgentRelease, signal: AbortSignal): Promise<Prepared> => {
+  return async (
+    session: Session,
+    release: AgentRelease,
+    signal: AbortSignal,
+    traceparent?: string,
+  ): Promise<Prepared> => {
     const events: SessionEvent[] = [];
     const note = (code: string, error: unknown) => {
       if (signal.aborted) throw signal.reason;
@@ -51,7 +60,7 @@ export function createPrepare(deps: PrepareDeps) {
     };
     const { beforeStartConfig, memoryEnabled } = release.agent;
     const given = beforeStartConfig
-      ? await ask(deps, beforeStartConfig, session, signal).catch((error: unknown) => {
+      ? await ask(deps, beforeStartConfig, session, signal, traceparent).catch((error: unknown) => {
           note('before_start_failed', error);
           return {};
         })
@@ -71,17 +80,32 @@ async function customerIn(
   return customerOf({ ...given, ...state.variables }, phoneNumber);
 }
 
-async function ask(
+function ask(
+  deps: PrepareDeps,
+  config: NonNullable<AgentConfig['beforeStartConfig']>,
+  session: Session,
+  signal: AbortSignal,
+  parent: string | undefined,
+): Promise<Record<string, unknown>> {
+  const span = (deps.tracing ?? noTracing).begin('before start', { kind: 'client', parent });
+  return traced(span, () => send(deps, config, session, signal, span.traceparent));
+}
+
+async function send(
   { client }: PrepareDeps,
   config: NonNullable<AgentConfig['beforeStartConfig']>,
   session: Session,
   signal: AbortSignal,
+  traceparent: string | undefined,
 ): Promise<Record<string, unknown>> {
   const { projectId, sessionId, channel } = session;
   const answer = await client.request({
     method: 'POST',
     url: config.url,
-    headers: [...(config.headers ?? []), { key: 'content-type', value: 'application/json' }],
+    headers: withTraceparent(
+      [...(config.headers ?? []), { key: 'content-type', value: 'application/json' }],
+      traceparent,
+    ),
     body: JSON.stringify({ projectId, sessionId, channel, variables: session.state.variables }),
     timeoutMs: config.timeoutMs ?? DEFAULT_BEFORE_START_TIMEOUT_MILLISECONDS,
     maxResponseBytes: MAX_ANSWER_BYTES,

@@ -109,6 +109,8 @@ export interface NewSession {
   readonly isNew?: boolean;
   /** Run on the working copy even while another release is live. */
   readonly draft?: boolean;
+  /** Of whoever wants the turn: its span, to which the turn's belongs. */
+  readonly traceparent?: string;
 }
 
 /** A live session. */

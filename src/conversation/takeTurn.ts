@@ -159,7 +159,10 @@ async function* runToolNode(run: TurnRun, node: PathwayNode): AsyncGenerator<Tur
   );
   const text = JSON.stringify(args);
   journal.event('tool_called', { name: tool.name, arguments: text, by: 'pathway' });
-  const outcome = yield* withPlaceholder(run, deps.tools.run(tool, text, journal.variables, run.signal));
+  const outcome = yield* withPlaceholder(
+    run,
+    deps.tools.run(tool, text, journal.variables, run.signal, run.traceparent),
+  );
   noteResult(run, tool.name, outcome);
   if (outcome.ok && outcome.value !== undefined) journal.setVariable(tool.name, outcome.value, 'tool');
   return { event: { type: 'tool_ran', ok: outcome.ok, tool: tool.id } };

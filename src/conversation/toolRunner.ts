@@ -2,8 +2,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 import type { AgentRelease } from '../agents/release.ts';
 import type { Tool } from '../agents/tool.ts';
+import { noTracing, type Tracing } from '../base/tracing.ts';
 import type { GuardedClient } from '../egress/client.ts';
 import { responseText } from '../egress/client.ts';
+import { withTraceparent } from '../egress/headers.ts';
 import type { ToolDefinition } from '../models/toolDefinition.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { renderTemplate, type TemplateCache } from '../pathway/templates.ts';
@@ -52,6 +54,8 @@ export interface ToolOutcome {
 export interface ToolRunnerDeps {
   readonly client: Pick<GuardedClient, 'request'>;
   readonly templates: TemplateCache;
+  /** Absent where nobody traces. */
+  readonly tracing?: Tracing;
 }
 
 /** Runs the project's own HTTP tools. Never throws: a tool that fails is an outcome, for the model to deal with. */
@@ -61,19 +65,28 @@ export interface ToolRunner {
     argumentsText: string,
     variables: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
+    traceparent?: string | undefined,
   ): Promise<ToolOutcome>;
 }
 
-export function createToolRunner({ client, templates }: ToolRunnerDeps): ToolRunner {
+export function createToolRunner({ client, templates, tracing = noTracing }: ToolRunnerDeps): ToolRunner {
   const validators = new WeakMap<object, ValidateFunction | null>();
   return {
-    async run(tool, argumentsText, variables, signal) {
+    async run(tool, argumentsText, variables, signal, traceparent) {
       const parsed = parseArguments(argumentsText);
       if (!parsed) return failure('The arguments are not a JSON object');
       const objection = checkArguments(validators, tool, parsed);
       if (objection) return failure(`The arguments do not fit the tool: ${objection}`);
+      const span = tracing.begin(`execute_tool ${tool.name}`, {
+        kind: 'client',
+        parent: traceparent,
+        attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool.name },
+      });
       try {
-        const answer = await client.request({ ...toRequest(tool, parsed, variables, templates), signal });
+        const request = toRequest(tool, parsed, variables, templates);
+        const headers = withTraceparent(request.headers, span.traceparent);
+        const answer = await client.request({ ...request, headers, signal });
+        span.set({ 'http.response.status_code': answer.status });
         const text = responseText(answer).slice(0, MAX_RESULT_CHARACTERS);
         const ok = answer.status >= 200 && answer.status < 300;
         const value = parseValue(text);
@@ -87,7 +100,10 @@ export function createToolRunner({ client, templates }: ToolRunnerDeps): ToolRun
         };
       } catch (error) {
         if (signal.aborted) throw error;
+        span.fail(error);
         return failure(error instanceof Error ? error.message : 'The tool failed');
+      } finally {
+        span.end();
       }
     },
   };

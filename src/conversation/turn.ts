@@ -42,6 +42,8 @@ export interface TurnRequest {
   readonly passthrough?: Readonly<Record<string, unknown>>;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
+  /** When what it answers was over, in ms since the Unix epoch; default now. */
+  readonly beganAtMs?: number;
   /** For channels on which an answer takes its time, and may be cut short. Default: what is said is delivered. */
   readonly delivery?: Delivery;
 }

@@ -35,6 +35,8 @@ export interface TurnRun {
   readonly journal: Journal;
   readonly meter: UsageMeter;
   readonly signal: AbortSignal;
+  /** Of the turn's span; undefined where nobody traces. */
+  readonly traceparent: string | undefined;
   readonly modelName: string;
   readonly render: Render;
   /** As `YYYY-MM-DD`, where the agent is. */
@@ -60,6 +62,7 @@ export function createTurnRun(
     journal,
     meter: createUsageMeter(),
     signal,
+    traceparent: undefined,
     modelName: deps.models[executionMode(release.agent)],
     today: calendar.dayIn(timeZone, deps.clock.now()),
     render: (template) =>

@@ -78,3 +78,14 @@ function checkHeader({ key, value }: HeaderEntry): EgressError | undefined {
 function bad(message: string): EgressError {
   return new EgressError('target_header_invalid', message);
 }
+
+/** Adds who the request belongs to, where anybody traces and the user has not set it. */
+export function withTraceparent(
+  headers: readonly HeaderEntry[],
+  traceparent: string | undefined,
+): readonly HeaderEntry[] {
+  const isSet = headers.some(({ key }) => key.toLowerCase() === 'traceparent');
+  return traceparent === undefined || isSet
+    ? headers
+    : [...headers, { key: 'traceparent', value: traceparent }];
+}

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Tracing } from '../base/tracing.ts';
 import { acceptCall } from '../calls/acceptCall.ts';
 import { createCallControl } from '../calls/callControl.ts';
 import { type CallGuard, createCallGuard } from '../calls/callGuard.ts';
@@ -46,6 +47,7 @@ export interface CallParts {
   readonly nodeId: string;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly tracing: Tracing;
   readonly logger: Logger;
 }
 
@@ -98,7 +100,19 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     onError,
   });
   const control = createCallControl({ calls, finisher, queue, guard, bus, clock, onError });
-  const acceptance = { phoneNumbers, trunks, conversations, guard, lock, queue, clock, makeId, onError };
+  const { tracing } = parts;
+  const acceptance = {
+    phoneNumbers,
+    trunks,
+    conversations,
+    guard,
+    lock,
+    queue,
+    clock,
+    makeId,
+    tracing,
+    onError,
+  };
   const ending = { calls, recordings, finisher, queue, clock, onError };
   const closers: (() => Promise<void>)[] = [];
 

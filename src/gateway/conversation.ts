@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { releaseFor } from '../agents/updateAgent.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Tracing } from '../base/tracing.ts';
 import { customerNumber } from '../calls/call.ts';
 import type { Config } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
@@ -68,12 +69,13 @@ export interface ConversationParts {
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly knowledge: KnowledgeSearch;
+  readonly tracing: Tracing;
   readonly onEnded: () => void;
 }
 
 /** The engine that chat and calls stand on. */
 export function buildConversations(parts: ConversationParts): Conversations {
-  const { config, storage, models, client, clock, makeId, logger } = parts;
+  const { config, storage, models, client, clock, makeId, tracing, logger } = parts;
   const { stores } = storage;
   const templates = createTemplateCache();
   return createConversations({
@@ -83,7 +85,7 @@ export function buildConversations(parts: ConversationParts): Conversations {
     lock: redisTurnLock(parts.redis, clock),
     turn: {
       models,
-      tools: createToolRunner({ client, templates }),
+      tools: createToolRunner({ client, templates, tracing }),
       templates,
       knowledge: parts.knowledge,
       clock,
@@ -93,12 +95,14 @@ export function buildConversations(parts: ConversationParts): Conversations {
     prepare: createPrepare({
       client,
       memory: stores.memory,
+      tracing,
       clock,
       async phoneNumberOf(projectId, callId) {
         const call = await stores.calls.find(projectId, callId);
         return call && customerNumber(call);
       },
     }),
+    tracing,
     clock,
     makeId,
     finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,

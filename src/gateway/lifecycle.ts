@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Tracing } from '../base/tracing.ts';
 import { callReport } from '../calls/callReport.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
 import { createAfterwards } from '../conversation/afterwards.ts';
@@ -19,6 +20,7 @@ export interface LifecycleParts {
   readonly client: GuardedClient;
   readonly recordings: CallRecordings;
   readonly meter: Pick<TalkMeter, 'webhookSent'>;
+  readonly tracing: Tracing;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -42,6 +44,7 @@ export function buildLifecycle(parts: LifecycleParts): {
     releases: stores.releases,
     secrets,
     onSent: parts.meter.webhookSent,
+    tracing: parts.tracing,
     client,
     clock,
     makeId,

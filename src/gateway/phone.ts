@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
+import { definedOnly } from '../base/definedOnly.ts';
 import type { MakeId } from '../base/ids.ts';
+import type { Tracing } from '../base/tracing.ts';
 import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Admission } from '../calls/admission.ts';
 import type { Call } from '../calls/call.ts';
@@ -33,6 +35,7 @@ export interface PhoneParts {
   readonly drainMs: number;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly tracing: Tracing;
   readonly logger: Logger;
 }
 
@@ -76,6 +79,8 @@ export function buildPhone(parts: PhoneParts): Phone {
       parts.voice.forget(id);
     },
     clock,
+    tracing: parts.tracing,
+    onStep: (fields, step) => logger.info(fields, step),
     onError,
   });
   const finish = (call: Call, end: Parameters<typeof calls.finisher.finish>[2]) =>
@@ -106,6 +111,7 @@ export function buildPhone(parts: PhoneParts): Phone {
       isDraining: parts.isDraining,
       clock,
       makeId,
+      tracing: parts.tracing,
       onError,
     }),
   );
@@ -139,11 +145,12 @@ export function buildPhone(parts: PhoneParts): Phone {
 async function engineOf(parts: PhoneParts, call: Call): Promise<BridgeTarget> {
   const { id: callId, projectId, sessionId, fromNumber, toNumber, direction, settings } = call;
   const common = { streamId: parts.makeId(), callId };
+  const trace = definedOnly({ traceparent: settings.traceparent });
   if (settings.media) {
-    const customParameters = { callId, sessionId, projectId, fromNumber, toNumber, direction };
+    const customParameters = { callId, sessionId, projectId, fromNumber, toNumber, direction, ...trace };
     return { ...common, ...settings.media, customParameters, canReconnect: false };
   }
-  const stream = { projectId, sessionId, dialect: 'callway', callId } as const;
+  const stream = { projectId, sessionId, dialect: 'callway', callId, ...trace } as const;
   const url = await parts.mediaStreams.openForCall(stream, await parts.voice.choose(callId));
   return {
     ...common,

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
+import { definedOnly } from '../base/definedOnly.ts';
 import type { MakeId } from '../base/ids.ts';
+import { traceFields } from '../base/tracing.ts';
 import { createLiveStreams, type LiveStreams } from '../bridge/liveStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Config } from '../config/config.ts';
@@ -60,21 +62,24 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
 
 async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
   const { storage, conversations, closers } = parts;
+  const logger = parts.logger.child({ part: 'streams' });
   const voice = await buildVoice({ ...parts, history: storage.stores.history });
   closers.push(() => voice.close());
   return async (stream) => {
-    const { projectId, sessionId, callId } = stream.info;
+    const { projectId, sessionId, callId, traceparent } = stream.info;
     const channel = callId === undefined ? 'web' : 'phone';
     const [call, session] = await Promise.all([
       callId === undefined ? undefined : storage.stores.calls.find(projectId, callId),
       conversations.find(projectId, sessionId),
     ]);
+    const fields = { projectId, sessionId, ...definedOnly({ callId }), ...traceFields(traceparent) };
+    logger.info(fields, 'a talk begins');
     await voice.serve(stream, {
       session: {
         projectId,
         sessionId,
         channel,
-        ...(callId === undefined ? {} : { callId }),
+        ...definedOnly({ callId, traceparent }),
       },
       // Only who was called may have let a machine answer.
       watchForMachines: call?.direction === 'outbound',
@@ -82,6 +87,7 @@ async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Prom
       // Only our own calls seek another engine.
       ...(callId === undefined ? {} : { standby: () => standbyOf(parts, projectId, sessionId) }),
     });
+    logger.info(fields, 'a talk is over');
   };
 }
 

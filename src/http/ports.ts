@@ -9,6 +9,7 @@ import type { AgentStore, PathwayStore, ToolStore } from '../agents/stores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
+import type { Tracing } from '../base/tracing.ts';
 import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { AcceptedCall, KeepCall, OutboundOrder } from '../calls/acceptCall.ts';
 import type { CallControl } from '../calls/callControl.ts';
@@ -141,6 +142,8 @@ export interface HttpDeps {
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly settings: HttpSettings;
+  /** Absent where nobody traces. */
+  readonly tracing?: Tracing;
   readonly metrics: Metrics;
   readonly conversations: Conversations;
   readonly webhookAdmin: WebhookAdmin;

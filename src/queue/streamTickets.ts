@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
+import { definedOnly } from '../base/definedOnly.ts';
 import type { StreamTickets } from '../calls/coordination.ts';
 import { orUnavailable, type RedisConnection } from './redis.ts';
 
@@ -9,6 +10,7 @@ const kept = z.object({
   sessionId: z.string(),
   dialect: z.enum(['callway', 'twilio']),
   callId: z.string().optional(),
+  traceparent: z.string().optional(),
 });
 
 /** Tickets in Redis, by their digest, each gone with the first that takes it. */
@@ -20,8 +22,8 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
     async redeem(ticket) {
       const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));
       if (text === null) return undefined;
-      const { callId, ...rest } = kept.parse(JSON.parse(text));
-      return callId === undefined ? rest : { ...rest, callId };
+      const { callId, traceparent, ...rest } = kept.parse(JSON.parse(text));
+      return { ...rest, ...definedOnly({ callId, traceparent }) };
     },
   };
 }

@@ -108,9 +108,10 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   const run = async (): Promise<AgentTurnResult['how']> => {
     const read = (session: Session) => {
       deps.onSession(session);
-      const { input, history } = request;
+      const { input, history, moments } = request;
       const delivery = { at: deps.onPlace, settle };
-      return { input, delivery, ...(history.length > 0 ? { history } : {}) };
+      const beganAtMs = epochOf(moments, clock);
+      return { input, delivery, beganAtMs, ...(history.length > 0 ? { history } : {}) };
     };
     for await (const output of deps.conversations.converse(deps.session, read, controller.signal))
       note(output);
@@ -144,4 +145,9 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
       (error: unknown) => (stopped ? resultOf(stopped) : resultOf('failed', error)),
     ),
   };
+}
+
+/** When the caller's last voice ended, on the wall clock. */
+function epochOf({ lastVoicedMs, endedStreamMs, endedAtMs }: TurnMoments, clock: Clock): number {
+  return clock.now() - (clock.monotonicMs() - endedAtMs) - Math.max(0, endedStreamMs - lastVoicedMs);
 }

@@ -39,6 +39,8 @@ export interface StreamInfo {
   readonly sessionId: string;
   /** A call of ours; undefined for streams of foreign carriers and test tools. */
   readonly callId?: string;
+  /** Of the call's span. */
+  readonly traceparent?: string;
   readonly customParameters: Readonly<Record<string, string>>;
 }
 

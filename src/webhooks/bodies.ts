@@ -14,6 +14,8 @@ export interface CallReport {
   readonly recording?: z.infer<typeof webhookRecordingSchema>;
   /** Fresh, since it lives for an hour. */
   readonly recordingUrl?: string;
+  /** Of the trace that the call belongs to. */
+  readonly traceparent?: string;
 }
 
 /**

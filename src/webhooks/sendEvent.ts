@@ -1,9 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { delay } from '../base/delay.ts';
 import { CallwayError } from '../base/errors.ts';
+import { noTracing, type Tracing } from '../base/tracing.ts';
 import type { ReleaseStore } from '../conversation/stores.ts';
 import type { OutboxSession, WebhookDelivery, WebhookOutbox } from '../conversation/webhookStores.ts';
 import type { GuardedClient } from '../egress/client.ts';
+import { withTraceparent } from '../egress/headers.ts';
 import { type CallReport, webhookBody } from './bodies.ts';
 import { DELIVERY_TIMEOUT_MS, type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
 import { begin, type DueEvent, SENDER_LEASE_MS, settle } from './outboxSteps.ts';
@@ -19,9 +21,11 @@ export interface SendDeps {
   readonly secrets: Pick<SigningSecrets, 'signing'>;
   readonly client: Pick<GuardedClient, 'request'>;
   readonly clock: Clock;
-  /** What is known of a session's call; absent where there are no calls. */
+  /** Absent where nobody traces. */
+  readonly tracing?: Tracing | undefined;
   /** An event was sent, or could not be. */
   readonly onSent?: ((event: DueEvent['event'], ok: boolean) => void) | undefined;
+  /** What is known of a session's call; absent where there are no calls. */
   readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
 }
 
@@ -57,7 +61,7 @@ export async function sendEvent(
   if (attempt === undefined) return false;
   if (clock.monotonicMs() - askedMs > LATEST_START_MS)
     throw new Error('leave to send came too late to be used');
-  const result = await deliver(prepared, deps);
+  const result = await deliverTraced(deps, due, session, prepared);
   deps.onSent?.(due.event, result.ok);
   const settled = { event: due.event, attempt, ok: result.ok };
   const record = recordOf({ ...due, attempt }, prepared, at, result);
@@ -68,7 +72,7 @@ export async function sendEvent(
 }
 
 type Prepared =
-  | (DeliveryRequest & { readonly error?: undefined })
+  | (DeliveryRequest & { readonly error?: undefined; readonly traceparent: string | undefined })
   | (Pick<DeliveryRequest, 'target'> & {
       readonly body?: undefined;
       readonly error: { readonly code: string; readonly message: string };
@@ -88,11 +92,36 @@ async function prepare(deps: SendDeps, due: DueEvent, session: OutboxSession): P
   }
   try {
     const body = webhookBody(due.event, due.deliveryId, session, report, deps.clock.now());
-    return { target, deliveryId: due.deliveryId, body, secrets };
+    return { target, deliveryId: due.deliveryId, body, secrets, traceparent: report?.traceparent };
   } catch (error) {
     if (error instanceof CallwayError) return { target, error };
     throw error;
   }
+}
+
+/** The delivery of a call's event belongs to the call's trace, and one of a chat is a trace of its own. */
+async function deliverTraced(
+  deps: SendDeps,
+  { event, deliveryId }: DueEvent,
+  { projectId, sessionId }: OutboxSession,
+  request: DeliveryRequest & { readonly traceparent: string | undefined },
+): Promise<DeliveryResult> {
+  const span = (deps.tracing ?? noTracing).begin(`webhook ${event}`, {
+    kind: 'client',
+    parent: request.traceparent,
+    attributes: {
+      'callway.project.id': projectId,
+      'session.id': sessionId,
+      'callway.webhook.delivery_id': deliveryId,
+    },
+  });
+  const { target } = request;
+  const headers = withTraceparent(target.headers, span.traceparent);
+  const result = await deliver({ ...request, target: { ...target, headers } }, deps);
+  span.set({ 'http.response.status_code': result.status });
+  if (result.error) span.fail(new CallwayError('internal', result.error.code, result.error.code));
+  span.end();
+  return result;
 }
 
 /** The address's own secrets, in its headers, are no part of the record. */

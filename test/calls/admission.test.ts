@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
+import { noTracing } from '../../src/base/tracing.ts';
 import { createAdmission } from '../../src/calls/admission.ts';
 import type { IncomingCall } from '../../src/calls/callLeg.ts';
 import type { PhoneNumber } from '../../src/calls/phoneNumber.ts';
@@ -96,6 +97,7 @@ describe('a full node', () => {
         isDraining: () => isDraining,
         clock: createSimulatedClock(),
         makeId: () => 'call',
+        tracing: noTracing,
         onError: () => undefined,
       });
       const incoming = {
@@ -149,8 +151,6 @@ describe('a project with as many calls as it may have', () => {
       const taker = createCallTaker({
         nodeId: 'node',
         calls: { insert: unused },
-          findByNumber: async () => ({ inboundEnabled: true, trunkIds: [] }) as unknown as PhoneNumber,
-        },
         conversations: { prepare: unused },
         slots: { take: unused, free: unused },
         guard: { begin: async () => 'full', end: unused },
@@ -160,10 +160,12 @@ describe('a project with as many calls as it may have', () => {
         isDraining: () => false,
         clock: createSimulatedClock(),
         makeId: () => 'call',
+        tracing: noTracing,
         onError: () => undefined,
       });
       const canceled = new AbortController().signal;
-      const incoming = { projectId: 'p', toNumber: '+886912345678', trunk: { id: 't' }, canceled };
+      const number = { inboundEnabled: true, trunkIds: [] } as unknown as PhoneNumber;
+      const incoming = { projectId: 'p', number, toNumber: '+886912345678', trunk: { id: 't' }, canceled };
       taker({ ...incoming, reject: (...given: unknown[]) => resolve(given) } as unknown as IncomingCall);
     });
     await new Promise((resolve) => setImmediate(resolve));

@@ -7,6 +7,7 @@ import { type CallRunner, createCallRunner } from '../../src/calls/callRunner.ts
 import type { CallResult } from '../../src/calls/outcome.ts';
 import { type Trunk, trunkInput } from '../../src/calls/trunk.ts';
 import type { MediaEvents, MediaSession } from '../../src/media/mediaSession.ts';
+import { type RecordedTraces, recordTraces } from '../support/recordedTraces.ts';
 import { createSimulatedClock, type SimulatedClock } from '../support/simulatedClock.ts';
 
 const CALL: Call = {
@@ -111,6 +112,8 @@ let isEngineGone: boolean;
 let apology: Promise<void>;
 let hasMinutes: boolean;
 let talked: number[];
+let steps: unknown[];
+let traces: RecordedTraces;
 let runner: CallRunner;
 beforeEach(() => {
   clock = createSimulatedClock();
@@ -127,6 +130,8 @@ beforeEach(() => {
   canReconnect = true;
   hasMinutes = true;
   talked = [];
+  steps = [];
+  traces = recordTraces(clock.now);
   runner = createCallRunner({
     nodeId: 'node',
     clock,
@@ -199,6 +204,8 @@ beforeEach(() => {
       setUp: (phase, seconds) => metered.push([phase, seconds]),
       over: (direction, { status }, media) => metered.push(['over', direction, status, media]),
     },
+    tracing: traces.tracing,
+    onStep: ({ callId }, step) => steps.push([callId, step]),
     onOver: ({ id }) => log.push(['over', id]),
     onError: () => {},
   });
@@ -472,6 +479,39 @@ describe('the runner', () => {
     await settle();
     await draining;
     expect(drained).toBe(true);
+  });
+
+  test('tells a call’s stretches in its trace, and its steps in the log', async () => {
+    runner.place({ ...CALL, createdAt: new Date(clock.now() - 700).toISOString() }, [trunk('a')]);
+    await settle();
+    clock.advance(2000);
+    leg().legEvents.emit('ringing', { hasEarlyMedia: false });
+    leg().legEvents.emit('answered', { atMs: clock.now() });
+    clock.advance(3000);
+    await settle();
+    leg().legEvents.emit('ended', END);
+    await settle();
+    const own = traces.spans.map(({ name, parent, startMs, endMs }) => [
+      name,
+      parent,
+      (endMs ?? NaN) - startMs,
+    ]);
+    expect(own).toEqual([
+      ['call', undefined, 5700],
+      ['queued', 'call', 700],
+      ['dial', 'call', 2000],
+      ['talk', 'call', 3000],
+    ]);
+    expect(traces.spans[0]?.attributes).toMatchObject({
+      'callway.call.id': 'call',
+      'callway.call.status': 'completed',
+      'callway.sip.status_code': 200,
+    });
+    expect(steps).toEqual([
+      ['call', 'a call is dialled'],
+      ['call', 'a call is answered'],
+      ['call', 'a call is over'],
+    ]);
   });
 
   test('counts what a call has talked, each moment once', async () => {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { noTracing, traced } from '../../base/tracing.ts';
 import type { TurnReader } from '../../conversation/conversations.ts';
 import { newMessages } from '../../conversation/newMessages.ts';
 import type { NewSession } from '../../conversation/session.ts';
@@ -19,6 +20,7 @@ import { type OpenTurn, openTurn, wholeAnswer } from '../chat/openTurn.ts';
 import { errorBody } from '../errors.ts';
 import type { HttpDeps } from '../ports.ts';
 import { echoSessionId, keepHeaderBytes, SESSION_HEADER, sessionIdOfHeader } from '../sessionIds.ts';
+import { traceparentOf } from '../trace.ts';
 
 /** Room for a long talk that its caller sends anew with each request. */
 const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
@@ -81,10 +83,29 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
           draft: wantsDraft(request),
         };
         echoSessionId(reply, sessionId);
-        return await answer(deps, { request, reply, session, body });
+        return await answerTraced(deps, { request, reply, session, body });
       },
     );
   });
+}
+
+/** A request is a span of its caller's trace, or a trace of its own, and its turn a part of it. */
+async function answerTraced(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {
+  const { request, session } = asked;
+  const span = (deps.tracing ?? noTracing).begin(`POST ${request.route.url ?? ''}`, {
+    kind: 'server',
+    parent: traceparentOf(request),
+    attributes: {
+      'http.request.method': 'POST',
+      'http.route': request.route.url,
+      'callway.project.id': session.projectId,
+      'callway.request.id': request.id,
+      'session.id': session.sessionId,
+    },
+  });
+  const { traceparent } = span;
+  const own = traceparent === undefined ? session : { ...session, traceparent };
+  return await traced(span, () => answer(deps, { ...asked, session: own }));
 }
 
 async function answer(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {

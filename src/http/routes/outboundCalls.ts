@@ -14,6 +14,7 @@ import type { App } from '../app.ts';
 import { requireReachable } from '../callMedia.ts';
 import { createOnceAround } from '../idempotency.ts';
 import type { HttpDeps } from '../ports.ts';
+import { traceparentOf } from '../trace.ts';
 
 const V1 = '/v1/calls/outbound';
 const LEGACY = '/project/:projectId/integration/phone/call/outbound';
@@ -41,7 +42,7 @@ export function outboundCallRoutes(app: App, deps: HttpDeps): void {
   ) => {
     requireReachable(order.media, deps.egressPolicy);
     return createOnceAround<AcceptedCall>(deps, request, reply, { status }, (keep) =>
-      deps.calls.accept({ ...order, draft: wantsDraft(request) }, keep),
+      deps.calls.accept({ ...order, draft: wantsDraft(request), traceparent: traceparentOf(request) }, keep),
     );
   };
 

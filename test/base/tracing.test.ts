@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+
+import { noTracing, readTraceparent, traced, traceFields, writeTraceparent } from '../../src/base/tracing.ts';
+import { recordTraces } from '../support/recordedTraces.ts';
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
+const SPAN_ID = 'b7ad6b7169203331';
+const GIVEN = `00-${TRACE_ID}-${SPAN_ID}-01`;
+
+describe('a traceparent', () => {
+  test('is read and written', () => {
+    expect(readTraceparent(GIVEN)).toEqual({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 1 });
+    expect(writeTraceparent({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 0 })).toBe(
+      `00-${TRACE_ID}-${SPAN_ID}-00`,
+    );
+    expect(traceFields(GIVEN)).toEqual({ traceId: TRACE_ID });
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['several', [GIVEN]],
+    ['no text', ''],
+    ['another version', `01-${TRACE_ID}-${SPAN_ID}-01`],
+    ['capitals', GIVEN.toUpperCase()],
+    ['a trace of zeros', `00-${'0'.repeat(32)}-${SPAN_ID}-01`],
+    ['a span of zeros', `00-${TRACE_ID}-${'0'.repeat(16)}-01`],
+    ['too few digits', `00-${TRACE_ID}-${SPAN_ID.slice(1)}-01`],
+    ['more behind it', `${GIVEN}-00`],
+    ['a new line', `${GIVEN}\r\nX: 1`],
+  ])('that is %s is none', (_what, text) => {
+    expect(readTraceparent(text)).toBeUndefined();
+  });
+
+  test('is handed on where nobody traces', () => {
+    const span = noTracing.begin('anything', { parent: GIVEN });
+    span.set({ a: 1 });
+    span.end();
+    expect(span.traceparent).toBe(GIVEN);
+    expect(noTracing.begin('anything').traceparent).toBeUndefined();
+    expect(traceFields(undefined)).toEqual({});
+  });
+});
+
+test('work is a span to its end, and its failure the span’s', async () => {
+  const { tracing, spans } = recordTraces(() => 5);
+  expect(await traced(tracing.begin('good'), async () => 7)).toBe(7);
+  const failure = new Error('no');
+  await expect(traced(tracing.begin('bad'), () => Promise.reject(failure))).rejects.toBe(failure);
+  expect(spans).toMatchObject([
+    { name: 'good', endMs: 5, failure: undefined },
+    { name: 'bad', endMs: 5, failure },
+  ]);
+});

@@ -1,0 +1,64 @@
+import {
+  readTraceparent,
+  type SpanAttributes,
+  type Tracing,
+  writeTraceparent,
+} from '../../src/base/tracing.ts';
+
+/** One span, as it was told. */
+export interface RecordedSpan {
+  readonly name: string;
+  /** Name of the span that it is a part of. */
+  readonly parent: string | undefined;
+  readonly startMs: number;
+  readonly attributes: Record<string, unknown>;
+  readonly failure: unknown;
+  /** Undefined while it lasts. */
+  readonly endMs: number | undefined;
+}
+
+export interface RecordedTraces {
+  readonly tracing: Tracing;
+  /** In the order in which they began. */
+  readonly spans: readonly RecordedSpan[];
+}
+
+/** Takes down every span. */
+export function recordTraces(now: () => number): RecordedTraces {
+  const spans: { -readonly [Field in keyof RecordedSpan]: RecordedSpan[Field] }[] = [];
+  const spanIdOf = (index: number) => (index + 1).toString(16).padStart(16, '0');
+  return {
+    spans,
+    tracing: {
+      begin(name, { parent, attributes = {}, startMs = now() } = {}) {
+        const context = readTraceparent(parent);
+        const index = spans.length;
+        const parentName = spans.find((_, other) => spanIdOf(other) === context?.spanId)?.name;
+        const given = { ...attributes };
+        const span = {
+          name,
+          parent: parentName,
+          startMs,
+          attributes: given as Record<string, unknown>,
+          failure: undefined as unknown,
+          endMs: undefined as number | undefined,
+        };
+        spans.push(span);
+        return {
+          traceparent: writeTraceparent({
+            traceId: context?.traceId ?? 'ab'.repeat(16),
+            spanId: spanIdOf(index),
+            flags: 1,
+          }),
+          set: (more: SpanAttributes) => void Object.assign(given, more),
+          fail(error) {
+            span.failure = error;
+          },
+          end(endMs = now()) {
+            span.endMs ??= endMs;
+          },
+        };
+      },
+    },
+  };
+}
