@@ -10,7 +10,7 @@ import { createSealer } from './base/sealer.ts';
 import { createAdmission } from './calls/admission.ts';
 import type { VoicePresence } from './calls/voicePresence.ts';
 import type { Config } from './config/config.ts';
-import { keptSecret } from './config/keptSecret.ts';
+import { keptSecret, SECRETS_KEY_FILE } from './config/keptSecret.ts';
 import { startSessionSweeps } from './conversation/sessionSweeps.ts';
 import { createGuardedClient } from './egress/client.ts';
 import { callRecordings } from './gateway/callRecordings.ts';
@@ -89,7 +89,7 @@ async function build(
 
   const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
   const secretsKey = config.SECRETS_KEY ?? (await keptKey(config));
-  const sealer = createSealer(secretsKey);
+  const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
   const egressPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
   const carriesCalls = config.ROLES.includes('media');
   // What takes its time, each in a process or thread of its own.
@@ -375,7 +375,7 @@ async function keptAdminToken(config: Config, logger: Logger): Promise<string> {
 }
 
 async function keptKey(config: Config): Promise<Buffer> {
-  const { secret } = await keptSecret(config.DATA_DIR, 'secrets-key');
+  const { secret } = await keptSecret(config.DATA_DIR, SECRETS_KEY_FILE);
   return Buffer.from(secret, 'base64url');
 }
 

@@ -9,24 +9,30 @@ const TAG_BYTES = 16;
 export interface Sealer {
   /** @returns ASCII text; another one each time. */
   seal(secret: string): string;
-  /** @throws {Error} When the text was not sealed with this key, or was changed. */
+  /** @throws {Error} When the text was sealed with no key that is known here, or was changed. */
   open(sealed: string): string;
   /** The same for the same text, and under no other key; gives away nothing of secrets in it. */
   digest(text: string): string;
   /** Tells one key from another without telling the key. */
   readonly fingerprint: string;
+  /** Whether what was sealed with the key of this fingerprint can be opened. */
+  knows(fingerprint: string): boolean;
 }
 
 /**
  * AES-256-GCM with a random nonce for each secret.
  *
  * @param key - 32 bytes.
+ * @param previous - Keys that secrets may still be sealed with; none is sealed with them any more.
  * @see NIST SP 800-38D
  */
-export function createSealer(key: Uint8Array): Sealer {
+export function createSealer(key: Uint8Array, previous: readonly Uint8Array[] = []): Sealer {
+  const fingerprint = fingerprintOf(key);
+  const known = new Set([fingerprint, ...previous.map(fingerprintOf)]);
   const digestKey = createHmac('sha256', key).update('callway-digests').digest();
   return {
-    fingerprint: createHash('sha256').update('callway-secrets-key').update(key).digest('hex').slice(0, 16),
+    fingerprint,
+    knows: (other) => known.has(other),
     seal(secret) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce);
@@ -43,11 +49,28 @@ export function createSealer(key: Uint8Array): Sealer {
       const sealed = Buffer.from(body ?? '', 'base64url');
       if (version !== VERSION || sealed.length < NONCE_BYTES + TAG_BYTES)
         throw new Error('not a sealed secret');
-      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
-      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-      const opened = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
-      return Buffer.concat([opened, decipher.final()]).toString('utf8');
+      const candidates = [key, ...previous];
+      for (const [index, candidate] of candidates.entries()) {
+        try {
+          return openWith(candidate, sealed);
+        } catch (error) {
+          // The tag tells whether it was this key; the last one's word counts.
+          if (index === candidates.length - 1) throw error;
+        }
+      }
+      throw new Error('not a sealed secret');
     },
     digest: (text) => createHmac('sha256', digestKey).update(text).digest('hex'),
   };
+}
+
+function fingerprintOf(key: Uint8Array): string {
+  return createHash('sha256').update('callway-secrets-key').update(key).digest('hex').slice(0, 16);
+}
+
+function openWith(key: Uint8Array, sealed: Buffer): string {
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const opened = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+  return Buffer.concat([opened, decipher.final()]).toString('utf8');
 }

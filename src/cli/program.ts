@@ -8,6 +8,7 @@ import { CommandError, EXIT, type ExitCode } from './commandError.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keyCommands } from './commands/key.ts';
 import { projectCommands } from './commands/project.ts';
+import { secretsCommands } from './commands/secrets.ts';
 import type { CliContext } from './context.ts';
 
 const PACKAGE = packagePath('package.json');
@@ -29,6 +30,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   // Subcommands take over what is set before them.
   projectCommands(program, context);
   keyCommands(program, context);
+  secretsCommands(program, context);
   doctorCommand(program, context, (code) => {
     exitCode = code;
   });

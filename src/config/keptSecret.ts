@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { Settings } from './settings.ts';
+
 const BYTES = 32;
+/** In DATA_DIR. */
+export const SECRETS_KEY_FILE = 'secrets-key';
 
 /**
  * A secret that no setting gives: made at the first start, and kept in a file that only its owner reads.
@@ -23,4 +27,14 @@ export async function keptSecret(folder: string, name: string): Promise<{ secret
   const secret = (await readFile(file, 'utf8')).trim();
   if (secret === '') throw new Error(`${file} is empty; remove it, and a new one is made`);
   return { secret, isNew: false };
+}
+
+/** The key that seals secrets: of the settings, else as the first start has kept it; undefined before that. */
+export async function readSecretsKey({
+  SECRETS_KEY,
+  DATA_DIR,
+}: Pick<Settings, 'SECRETS_KEY' | 'DATA_DIR'>): Promise<Buffer | undefined> {
+  if (SECRETS_KEY) return SECRETS_KEY;
+  const text = await readFile(join(DATA_DIR, SECRETS_KEY_FILE), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Buffer.from(text.trim(), 'base64url');
 }

@@ -45,6 +45,11 @@ export const settings = z.object({
     .describe(
       '32 bytes in base64 or hex that seal stored secrets; without it one is made and kept in `DATA_DIR/secrets-key`. Nodes that share a database need the same one.',
     ),
+  SECRETS_KEY_PREVIOUS: list(secretsKey())
+    .optional()
+    .describe(
+      'Further keys that secrets may be sealed with, separated by commas, while `SECRETS_KEY` is changed; see `callway secrets reseal`.',
+    ),
   DATABASE_URL: urlWithProtocol(['postgres:', 'postgresql:'])
     .optional()
     .describe('Postgres 15 or later with pgvector; without it a database in `DATA_DIR` is used.'),
@@ -170,6 +175,7 @@ export type SettingName = keyof Settings;
 export const secretSettings: readonly SettingName[] = [
   'CALLWAY_ADMIN_TOKEN',
   'SECRETS_KEY',
+  'SECRETS_KEY_PREVIOUS',
   'DATABASE_URL',
   'REDIS_URL',
   'DRACHTIO_URL',

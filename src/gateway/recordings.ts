@@ -32,7 +32,12 @@ export function buildRecordings({
 }: RecordingParts): Recordings {
   return {
     store: bucket ? createS3Store(bucket) : createLocalStore(join(config.DATA_DIR, 'recordings')),
-    urls: createRecordingUrls({ secretsKey, publicUrl, now: clock.now }),
+    urls: createRecordingUrls({
+      secretsKey,
+      previousKeys: config.SECRETS_KEY_PREVIOUS,
+      publicUrl,
+      now: clock.now,
+    }),
     working: createWorkingFolder(join(config.DATA_DIR, 'recordings-in-progress')),
   };
 }

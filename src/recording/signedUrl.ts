@@ -16,6 +16,8 @@ export interface RecordingUrls {
 export interface RecordingUrlsOptions {
   /** Of all nodes the same: the key that seals secrets; another one is derived from it. */
   readonly secretsKey: Uint8Array;
+  /** Keys that came before it: what was signed under them opens until it expires. */
+  readonly previousKeys?: readonly Uint8Array[] | undefined;
   /** Without a slash at its end. */
   readonly publicUrl: () => string;
   readonly now: () => number;
@@ -29,9 +31,10 @@ const TOKEN = /^([A-Za-z0-9_-]+)\.(\d{1,12})\.([A-Za-z0-9_-]{43})$/;
 /** The link's path before the token. */
 export const RECORDINGS_PATH = '/v1/recordings/';
 
-export function createRecordingUrls({ secretsKey, publicUrl, now }: RecordingUrlsOptions): RecordingUrls {
-  const signingKey = createHmac('sha256', secretsKey).update(PURPOSE).digest();
-  const signatureOf = (claim: string): Buffer => createHmac('sha256', signingKey).update(claim).digest();
+export function createRecordingUrls(options: RecordingUrlsOptions): RecordingUrls {
+  const { secretsKey, previousKeys = [], publicUrl, now } = options;
+  const signatureOf = signerWith(secretsKey);
+  const signers = [signatureOf, ...previousKeys.map(signerWith)];
   return {
     sign(key) {
       const expires = Math.floor(now() / 1000) + LIFETIME_SECONDS;
@@ -41,8 +44,8 @@ export function createRecordingUrls({ secretsKey, publicUrl, now }: RecordingUrl
     verify(token) {
       const [, name = '', expires = '', signature = ''] = TOKEN.exec(token) ?? [];
       const given = Buffer.from(signature, 'base64url');
-      const expected = signatureOf(`${name}.${expires}`);
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+      const isSigned = signers.some((sign) => areEqual(given, sign(`${name}.${expires}`)));
+      if (!isSigned) {
         throw new CallwayError('forbidden', 'recording_url_invalid', 'This link to a recording is not valid');
       }
       if (now() >= Number(expires) * 1000) {
@@ -51,4 +54,13 @@ export function createRecordingUrls({ secretsKey, publicUrl, now }: RecordingUrl
       return Buffer.from(name, 'base64url').toString('utf8');
     },
   };
+}
+
+function signerWith(secretsKey: Uint8Array): (claim: string) => Buffer {
+  const signingKey = createHmac('sha256', secretsKey).update(PURPOSE).digest();
+  return (claim) => createHmac('sha256', signingKey).update(claim).digest();
+}
+
+function areEqual(given: Buffer, expected: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -9,8 +9,8 @@ type Headers = readonly { key: string; value: string }[];
 export interface Sealing {
   sealAgent(record: AgentRecord): AgentRecord;
   openAgent(record: AgentRecord): AgentRecord;
-  sealTool(tool: Tool): Tool;
-  openTool(tool: Tool): Tool;
+  sealTool<Given extends Pick<Tool, 'http'>>(tool: Given): Given;
+  openTool<Given extends Pick<Tool, 'http'>>(tool: Given): Given;
   sealRelease(release: AgentRelease): AgentRelease;
   openRelease(release: AgentRelease): AgentRelease;
   seal(text: string): string;
@@ -44,7 +44,10 @@ function forEachHeader(change: (value: string) => string) {
     postSessionWebhook: agent.postSessionWebhook && target(agent.postSessionWebhook),
     beforeStartConfig: agent.beforeStartConfig && target(agent.beforeStartConfig),
   });
-  const tool = (given: Tool): Tool => ({ ...given, http: target(given.http) });
+  const tool = <Given extends Pick<Tool, 'http'>>(given: Given): Given => ({
+    ...given,
+    http: target(given.http),
+  });
   const release = (given: AgentRelease): AgentRelease => ({
     ...given,
     agent: config(given.agent),

@@ -1,14 +1,20 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { createSealer } from '../../base/sealer.ts';
 import type { Config } from '../../config/config.ts';
+import { readSecretsKey, SECRETS_KEY_FILE } from '../../config/keptSecret.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const NAME = 'secrets key';
 const KEY_BYTES = 32;
 
-type Settings = Pick<Config, 'SECRETS_KEY' | 'DATA_DIR' | 'DATABASE_URL'>;
+type Settings = Pick<Config, 'SECRETS_KEY' | 'SECRETS_KEY_PREVIOUS' | 'DATA_DIR' | 'DATABASE_URL'>;
+
+const SEALED_BEFORE = warn(
+  NAME,
+  'secrets are still sealed with a key of SECRETS_KEY_PREVIOUS',
+  'Once every node has the new SECRETS_KEY: callway secrets reseal; then take the old key out of SECRETS_KEY_PREVIOUS.',
+);
 
 /**
  * Whether this node has the key that the stored secrets were sealed with.
@@ -16,8 +22,8 @@ type Settings = Pick<Config, 'SECRETS_KEY' | 'DATA_DIR' | 'DATABASE_URL'>;
  * @param sealedWith - Fingerprint of that key as the database has it, where it could be asked and has one.
  */
 export async function checkSecretsKey(config: Settings, sealedWith: string | undefined): Promise<Finding> {
-  const key = config.SECRETS_KEY ?? (await keptKey(config.DATA_DIR));
-  const origin = config.SECRETS_KEY ? 'SECRETS_KEY' : join(config.DATA_DIR, 'secrets-key');
+  const key = await readSecretsKey(config);
+  const origin = config.SECRETS_KEY ? 'SECRETS_KEY' : join(config.DATA_DIR, SECRETS_KEY_FILE);
   if (key !== undefined && key.length !== KEY_BYTES) {
     return fail(
       NAME,
@@ -25,7 +31,9 @@ export async function checkSecretsKey(config: Settings, sealedWith: string | und
       'Put the key’s own text back from your copy.',
     );
   }
-  if (sealedWith !== undefined && (key === undefined || createSealer(key).fingerprint !== sealedWith)) {
+  const sealer = key && createSealer(key, config.SECRETS_KEY_PREVIOUS);
+  if (sealedWith !== undefined && sealer?.fingerprint !== sealedWith) {
+    if (sealer?.knows(sealedWith)) return SEALED_BEFORE;
     return fail(
       NAME,
       'is not the key that the secrets in the database were sealed with',
@@ -40,9 +48,4 @@ export async function checkSecretsKey(config: Settings, sealedWith: string | und
     );
   }
   return ok(NAME, key === undefined ? `${origin} is made at the first start` : `from ${origin}`);
-}
-
-async function keptKey(folder: string): Promise<Buffer | undefined> {
-  const text = await readFile(join(folder, 'secrets-key'), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : Buffer.from(text.trim(), 'base64url');
 }

@@ -24,6 +24,12 @@ describe('the secrets key', () => {
       sealedWith: fingerprint,
       status: 'fail',
     },
+    {
+      title: 'set, with the right one before it',
+      settings: { SECRETS_KEY: Buffer.alloc(32, 2), SECRETS_KEY_PREVIOUS: [key] },
+      sealedWith: fingerprint,
+      status: 'warn',
+    },
     { title: 'none here, but one in the database', settings: {}, sealedWith: fingerprint, status: 'fail' },
     {
       title: 'kept beside a shared database',
@@ -32,7 +38,13 @@ describe('the secrets key', () => {
       status: 'warn',
     },
   ])('$title is $status', async ({ settings, sealedWith, status }) => {
-    const config = { SECRETS_KEY: undefined, DATABASE_URL: undefined, DATA_DIR: tempDir(), ...settings };
+    const config = {
+      SECRETS_KEY: undefined,
+      SECRETS_KEY_PREVIOUS: undefined,
+      DATABASE_URL: undefined,
+      DATA_DIR: tempDir(),
+      ...settings,
+    };
     expect(await checkSecretsKey(config, sealedWith)).toMatchObject({ status });
   });
 
@@ -40,7 +52,12 @@ describe('the secrets key', () => {
     const folder = tempDir();
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'secrets-key'), `${key.toString('base64url')}\n`);
-    const config = { SECRETS_KEY: undefined, DATABASE_URL: undefined, DATA_DIR: folder };
+    const config = {
+      SECRETS_KEY: undefined,
+      SECRETS_KEY_PREVIOUS: undefined,
+      DATABASE_URL: undefined,
+      DATA_DIR: folder,
+    };
     expect(await checkSecretsKey(config, fingerprint)).toMatchObject({ status: 'ok' });
 
     writeFileSync(join(folder, 'secrets-key'), 'AAAA\n');
