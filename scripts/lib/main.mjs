@@ -20,6 +20,10 @@ const commands = {
     does: 'the measurement bench/NAME.ts',
     load: () => import('../commands/bench.mjs'),
   },
+  audit: {
+    does: 'what the registry knows against the packages; --strict fails where it cannot be asked',
+    load: () => import('../commands/audit.mjs'),
+  },
   settings: {
     does: "writes .env.example and README.md's table of settings anew",
     load: () => import('../commands/settings.mjs'),

@@ -115,6 +115,19 @@ describe('GET /v1/recordings/{token}', () => {
     expect([late.status, await late.json()]).toMatchObject([403, { code: 'recording_url_expired' }]);
   });
 
+  it('takes a link of the key before, while that one counts', () => {
+    const options = { publicUrl: () => '', now: () => nowMs };
+    const [older, newer] = [7, 8].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
+    const token =
+      createRecordingUrls({ ...options, secretsKey: older })
+        .sign('a.wav')
+        .split('/')
+        .at(-1) ?? '';
+    const turning = createRecordingUrls({ ...options, secretsKey: newer, previousKeys: [older] });
+    expect(turning.verify(token)).toBe('a.wav');
+    expect(() => createRecordingUrls({ ...options, secretsKey: newer }).verify(token)).toThrow('not valid');
+  });
+
   it('is 404 once the recording is gone', async () => {
     const gone = new URL(signed.sign('project/gone.wav')).pathname;
     expect((await get(gone)).status).toBe(404);
