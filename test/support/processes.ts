@@ -21,6 +21,10 @@ export interface ServiceProcess {
   readonly ended: Promise<Ending>;
   /** SIGTERM, then waits for its end. */
   stop(): Promise<Ending>;
+  /** Stops it where it stands, as a machine does that is suspended: its sockets stay open, and nothing answers. */
+  freeze(): void;
+  /** Lets a frozen one go on. */
+  thaw(): void;
   /** Takes the process away as a crash does, and waits for its end. Its `dataDir` stays. */
   kill9(): Promise<Ending>;
   /** Ends it if it still runs, and removes the folder if it was made here; idempotent. */
@@ -81,6 +85,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     dataDir: settings.DATA_DIR,
     lines: child.lines,
     ended: child.ended,
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
     stop: endBy('SIGTERM'),
     kill9: endBy('SIGKILL'),
     close,
