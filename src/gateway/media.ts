@@ -50,6 +50,11 @@ export async function buildMedia(
       mediaLogger.error({ kind, reason, ...figures }, 'trouble with calls’ audio'),
   });
   closers.push(() => engine.close());
+  const threads = await engine.statistics();
+  mediaLogger.info(
+    { threads: threads.length, hasPriority: threads.every(({ hasPriority }) => hasPriority) },
+    'calls’ audio has its threads; those without priority are late on a busy machine (CAP_SYS_NICE)',
+  );
   return engine;
 }
 

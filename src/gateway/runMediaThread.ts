@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { createCodecRegistry } from '../media/codecs/registry.ts';
 import type { MediaThreadData } from '../media/engine/messages.ts';
+import { raiseThreadPriority } from '../media/engine/threadPriority.ts';
 import { serveMediaThread } from '../media/engine/threadServer.ts';
 import { dgramPacketIo } from '../media/packetIo/dgram.ts';
 import type { PacketIo } from '../media/packetIo/packetIo.ts';
@@ -25,6 +26,7 @@ export function runMediaThread(connectEngine: ConnectEngine, packetIo: PacketIo 
       codecs: createCodecRegistry(),
       connectEngine,
       randomUint32,
+      hasPriority: raiseThreadPriority(),
     },
     workerData as MediaThreadData,
   );

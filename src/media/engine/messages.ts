@@ -62,6 +62,8 @@ export type FromThread =
 /** How a thread keeps its time; since it began. */
 export interface ThreadStatistics {
   readonly sessions: number;
+  /** It goes before ordinary work of the machine. */
+  readonly hasPriority: boolean;
   readonly ticks: number;
   readonly skippedTicks: number;
   readonly latenessP50Ms: number;

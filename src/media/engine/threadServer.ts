@@ -20,6 +20,8 @@ export interface ThreadPort {
 
 export interface ThreadServerDeps extends CallAudioDeps {
   readonly port: ThreadPort;
+  /** This thread goes before ordinary work of the machine. */
+  readonly hasPriority: boolean;
 }
 
 /** The thread's side of the engine: holds this thread's sessions, ticks them, and does what the main thread asks. */
@@ -97,23 +99,24 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
     port.close();
   };
 
+  const statistics = (): ThreadStatistics => {
+    const { lateness, skippedTicks } = ticker;
+    return {
+      sessions: sessions.size,
+      hasPriority: deps.hasPriority,
+      ticks: lateness.total,
+      skippedTicks,
+      latenessP50Ms: lateness.percentileMs(0.5),
+      latenessP99Ms: lateness.percentileMs(0.99),
+      latenessMaxMs: lateness.maxMs,
+      latenessCounts: lateness.counts,
+    };
+  };
+
   port.on('message', (message) => {
     if (message.kind === 'call') void answer(message);
-    else if (message.kind === 'ping') tell({ kind: 'alive', statistics: statistics(ticker, sessions.size) });
+    else if (message.kind === 'ping') tell({ kind: 'alive', statistics: statistics() });
     else void end();
   });
   tell({ kind: 'ready' });
-}
-
-function statistics(ticker: Ticker<CallAudio>, sessions: number): ThreadStatistics {
-  const { lateness, skippedTicks } = ticker;
-  return {
-    sessions,
-    ticks: lateness.total,
-    skippedTicks,
-    latenessP50Ms: lateness.percentileMs(0.5),
-    latenessP99Ms: lateness.percentileMs(0.99),
-    latenessMaxMs: lateness.maxMs,
-    latenessCounts: lateness.counts,
-  };
 }

@@ -70,6 +70,11 @@ async function connect(session: MediaSession, phone: RtpPhone, codec: Negotiated
   });
 }
 
+/** Of 20 ms, in which this tone is nearly all there is, whatever its phase. */
+const framesOf = (samples: Int16Array, frequencyHz: number) =>
+  Array.from({ length: Math.floor(samples.length / 160) }, (_, n) =>
+    samples.slice(n * 160, (n + 1) * 160),
+  ).filter((frame) => rootMeanSquare(frame) > 1000 && share(frame, 8000, frequencyHz) > 0.5).length;
 const share = (samples: Int16Array, rateHz: number, frequencyHz: number) =>
   tonePower(samples, rateHz, frequencyHz) / (2 * rootMeanSquare(samples) ** 2);
 
@@ -237,7 +242,10 @@ describe('the media engine over real threads and sockets', () => {
       expect(figures?.packetsLost).toBeLessThan(5);
     }
     for (const phone of [victim, other]) {
-      expect(share(phone.phone.hear(phone.received).slice(2000, 9000), 8000, 1000)).toBeGreaterThan(0.6);
+      const heard = phone.phone.hear(phone.received).slice(2000, 9000);
+      expect(framesOf(heard, 300)).toBe(0);
+      // The phones share one thread with the attacker, and are late themselves on a busy machine.
+      expect(framesOf(heard, 1000)).toBeGreaterThan(20);
     }
   });
 });

@@ -1,0 +1,16 @@
+import { once } from 'node:events';
+import { getPriority } from 'node:os';
+import { expect, test } from 'vitest';
+
+import { startThread } from '../../../src/base/thread.ts';
+import type { RaisedPriority } from './fixtures/priorityThread.ts';
+
+test('a thread is raised alone, or says that it may not be', async () => {
+  const ours = getPriority();
+  const thread = startThread(new URL('fixtures/priorityThread.ts', import.meta.url), {});
+  const [{ before, isRaised, after }] = (await once(thread, 'message')) as [RaisedPriority];
+  await thread.terminate();
+  expect(isRaised ? after < before : after === before).toBe(true);
+  expect(getPriority()).toBe(ours);
+  if (process.platform !== 'linux') expect(isRaised).toBe(false);
+});
