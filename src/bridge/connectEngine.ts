@@ -147,6 +147,7 @@ export function createEngineLink(
     },
     sendDtmf: (digit) => say(messages.dtmf(digit)),
     sendHold: (isHeld) => say(messages.hold(isHeld)),
+    sendTransfer: (progress) => say(messages.transferStatus(progress)),
     sendMark: (mark) => say(messages.mark(mark)),
     sendCleared: (position) => say(messages.cleared(position)),
     async close(code, reason) {

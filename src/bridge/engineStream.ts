@@ -101,6 +101,9 @@ export function createEngineStream(socket: StreamSocket, options: EngineStreamOp
       case 'cleared':
         emitter.emit('cleared', message.position);
         break;
+      case 'transfer_status':
+        emitter.emit('transfer', message.progress);
+        break;
       case 'stop':
         // The socket stays open until the talk has been put away, so that the other side knows when it is.
         wasStopped = true;

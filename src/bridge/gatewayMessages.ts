@@ -1,4 +1,4 @@
-import type { StreamDialect } from '../media/mediaSession.ts';
+import type { StreamDialect, TransferProgress } from '../media/mediaSession.ts';
 import type { PlayedMark, PlayPosition } from '../voice/audioStream.ts';
 
 /** Encoding names of `start.mediaFormat`. L16 here is little-endian, as every WebSocket bot has it, unlike in RTP. */
@@ -28,6 +28,8 @@ export interface GatewayMessages {
   mark(mark: PlayedMark): string;
   /** Nothing in Twilio's dialect, whose engines know it from their marks. */
   cleared(position: PlayPosition): string | undefined;
+  /** Nothing in Twilio's dialect, which has no word for it. */
+  transferStatus(progress: TransferProgress): string | undefined;
   stop(): string;
 }
 
@@ -64,6 +66,7 @@ export function createGatewayMessages(start: GatewayStart): GatewayMessages {
       return message('mark', { mark: isTwilio ? { name } : { name, outcome, position } });
     },
     cleared: (position) => (isTwilio ? undefined : message('cleared', { position })),
+    transferStatus: (progress) => (isTwilio ? undefined : message('transfer_status', { transfer: progress })),
     stop: () => message('stop', { stop: { accountSid: ACCOUNT, callSid } }),
   };
 }

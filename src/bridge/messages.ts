@@ -1,3 +1,4 @@
+import type { TransferProgress } from '../media/mediaSession.ts';
 import type { PlayPosition } from '../voice/audioStream.ts';
 
 /** The subprotocol of our own bridge: Twilio's control messages as text, the audio as binary frames. */
@@ -27,7 +28,8 @@ export type StreamMessage =
   | { readonly event: 'hangup' }
   /** L16 in base64. */
   | { readonly event: 'standby'; readonly waiting: string; readonly apology: string }
-  | { readonly event: 'transfer'; readonly to: string };
+  | { readonly event: 'transfer'; readonly to: string }
+  | { readonly event: 'transfer_status'; readonly progress: TransferProgress };
 
 export interface StreamStart {
   readonly streamId: string;
@@ -87,6 +89,10 @@ export function readMessage(text: string): StreamMessage | undefined {
       const to = fieldsOf(message.transfer)?.to;
       return isName(to) ? { event: 'transfer', to } : undefined;
     }
+    case 'transfer_status': {
+      const progress = readProgress(fieldsOf(message.transfer));
+      return progress && { event: 'transfer_status', progress };
+    }
     default:
       return undefined;
   }
@@ -125,6 +131,13 @@ function readParameters(fields: Fields | undefined): Record<string, string> {
   return Object.fromEntries(
     entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
+}
+
+function readProgress(transfer: Fields | undefined): TransferProgress | undefined {
+  if (!isName(transfer?.to)) return undefined;
+  const { status, to, reason } = transfer;
+  if (status === 'begun') return { status, to };
+  return status === 'failed' && isName(reason) ? { status, to, reason } : undefined;
 }
 
 /** Twilio tells one digit; our engine may ask for several. */

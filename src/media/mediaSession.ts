@@ -20,6 +20,8 @@ export interface OpenMedia {
   readonly callId: string;
   /** Silence of the peer after which `silent` is announced; 0 is never. Not counted while the call is held. */
   readonly timeoutMs: number;
+  /** A call that this one is to be joined with: both are on one thread then. */
+  readonly beside?: MediaSession;
 }
 
 /** One call's audio, from the reservation of its port to its last packet. */
@@ -42,6 +44,21 @@ export interface MediaSession {
    * nothing was left; while the call is held it waits.
    */
   apologise(): Promise<void>;
+  /** Takes leave of the engine for good; `bridgeClosed` is not announced. */
+  stopBridge(): Promise<void>;
+  /** Tells the engine how a transfer of the call goes. */
+  tellEngine(progress: TransferProgress): Promise<void>;
+  /** The peer hears a phone ring where the engine says nothing. */
+  ring(): Promise<void>;
+  /**
+   * Both peers hear each other from now on, and each other's keys, whatever their codecs; what is left of an engine's
+   * words comes first.
+   *
+   * @param other - Opened `beside` this one. @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
+   */
+  join(other: MediaSession): Promise<void>;
+  /** Neither ringing nor another call is heard any more. */
+  part(): Promise<void>;
   /** Writes both sides to a file from now on. @throws {CallwayError} `recording_failed` when it cannot be made. */
   startRecording(request: { readonly path: string }): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still being sent; resolves when all are out. */
@@ -107,6 +124,11 @@ export type EngineCommand =
   | { readonly kind: 'hangup' }
   | { readonly kind: 'transfer'; readonly to: string }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
+
+/** How a transfer goes, for the engine: after `failed` the call is the engine's again. */
+export type TransferProgress =
+  | { readonly status: 'begun'; readonly to: string }
+  | { readonly status: 'failed'; readonly to: string; readonly reason: string };
 
 export interface MediaEvents {
   /** The first valid packet of the peer; ms since the Unix epoch, fractions allowed, as all `atMs` here. */

@@ -1,5 +1,5 @@
 import type { Emitter } from '../base/emitter.ts';
-import type { EngineCommand, StreamDialect } from '../media/mediaSession.ts';
+import type { EngineCommand, StreamDialect, TransferProgress } from '../media/mediaSession.ts';
 import type { PlayedMark, PlayPosition } from '../media/playPosition.ts';
 import type { StandbyWords } from '../media/session/standby.ts';
 
@@ -52,6 +52,8 @@ export interface AudioStreamEvents {
   readonly hold: { readonly isHeld: boolean };
   readonly mark: PlayedMark;
   readonly cleared: PlayPosition;
+  /** How a transfer goes, whoever asked for it. */
+  readonly transfer: TransferProgress;
   /** Nothing comes after it. */
   readonly closed: { readonly code: number; readonly reason: string };
 }

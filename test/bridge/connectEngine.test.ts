@@ -95,6 +95,7 @@ describe('the gateway’s end', () => {
     link.sendDtmf('5', 100);
     link.sendMark({ name: 'm', outcome: 'played', playedSamples: 1, receivedSamples: 2, bufferDelayMs: 3 });
     link.sendCleared({ playedSamples: 1, receivedSamples: 2, bufferDelayMs: 3 });
+    link.sendTransfer({ status: 'begun', to: '+886223456789' });
     const done = link.close(1000, 'over');
     expect(await heard.count(6)).toEqual([
       { event: 'connected', protocol: 'Call', version: '1.0.0' },

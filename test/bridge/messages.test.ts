@@ -87,6 +87,14 @@ describe('readMessage', () => {
       { event: 'transfer', transfer: { to: '+886223456789' } },
       { event: 'transfer', to: '+886223456789' },
     ],
+    [
+      { event: 'transfer_status', transfer: { status: 'begun', to: '+886223456789' } },
+      { event: 'transfer_status', progress: { status: 'begun', to: '+886223456789' } },
+    ],
+    [
+      { event: 'transfer_status', transfer: { status: 'failed', to: 'sip:a@b', reason: 'busy' } },
+      { event: 'transfer_status', progress: { status: 'failed', to: 'sip:a@b', reason: 'busy' } },
+    ],
     [{ event: 'hangup' }, { event: 'hangup' }],
   ])('reads %j', (sent, read) => {
     expect(readMessage(JSON.stringify(sent))).toEqual(read);
@@ -108,12 +116,14 @@ describe('readMessage', () => {
     [JSON.stringify({ event: 'dtmf', dtmf: { digits: '1'.repeat(65) } }), 'too many digits'],
     ['{"event":"cleared"}', 'a clear without its position'],
     ['{"event":"transfer","transfer":{}}', 'a transfer to nowhere'],
+    ['{"event":"transfer_status","transfer":{"to":"x","status":"lost"}}', 'an unknown status'],
+    ['{"event":"transfer_status","transfer":{"to":"x","status":"failed"}}', 'a failure for no reason'],
   ])('refuses %j: %s', (text) => {
     expect(readMessage(text)).toBeUndefined();
   });
 
   test('reads or refuses whatever comes, and never throws', () => {
-    const events = ['start', 'media', 'mark', 'dtmf', 'cleared', 'transfer', 'stop', 'x'];
+    const events = ['start', 'media', 'mark', 'dtmf', 'cleared', 'transfer', 'transfer_status', 'stop', 'x'];
     const hostile = fc.record({
       event: fc.constantFrom(...events),
       start: fc.anything(),

@@ -66,6 +66,21 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
       log.push(['apologise']);
       await apology;
     },
+    async stopBridge() {
+      log.push(['stop bridge']);
+    },
+    async tellEngine(progress) {
+      log.push(['tell', progress]);
+    },
+    async ring() {
+      log.push(['ring']);
+    },
+    async join(other) {
+      log.push(['join', legs.findIndex(({ leg }) => leg.media === other)]);
+    },
+    async part() {
+      log.push(['part']);
+    },
     async startRecording({ path }) {
       log.push(['record', path]);
     },

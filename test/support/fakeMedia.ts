@@ -70,6 +70,11 @@ function fakeSession(callId: string, address: string, rtpPort: number): FakeMedi
     },
     async startBridge() {},
     async apologise() {},
+    async stopBridge() {},
+    async tellEngine() {},
+    async ring() {},
+    async join() {},
+    async part() {},
     async startRecording() {},
     async sendDtmf(text) {
       digits.push(text);

@@ -80,6 +80,11 @@ export class DtmfSender {
     this.#queue.push(...codes);
   }
 
+  /** Whether one more key may wait. */
+  get hasRoom(): boolean {
+    return this.#queue.length < MAX_QUEUED_DIGITS;
+  }
+
   /** True while a key sounds or waits. */
   get isActive(): boolean {
     return this.#code >= 0 || this.#queue.length > 0;

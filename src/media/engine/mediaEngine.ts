@@ -73,8 +73,8 @@ class Engine implements ThreadedMediaEngine {
     return this.#sessions.size;
   }
 
-  async open({ timeoutMs }: OpenMedia): Promise<MediaSession> {
-    const thread = this.#idlest();
+  async open({ timeoutMs, beside }: OpenMedia): Promise<MediaSession> {
+    const thread = this.#threadOf(beside) ?? this.#idlest();
     const session = this.#nextSession++;
     thread.sessions.add(session);
     try {
@@ -117,6 +117,7 @@ class Engine implements ThreadedMediaEngine {
 
   #register(thread: MediaThread, session: number, rtpPort: number): RemoteSession {
     const remote: RemoteSession = new RemoteSession({
+      number: session,
       address: this.#options.publicAddress,
       rtpPort,
       line: { call: (name, sent) => thread.call(session, name, sent) },
@@ -130,6 +131,12 @@ class Engine implements ThreadedMediaEngine {
     });
     this.#sessions.set(session, remote);
     return remote;
+  }
+
+  /** Where a call lives; undefined for one that is none of this engine's, or whose thread is gone. */
+  #threadOf(call: MediaSession | undefined): MediaThread | undefined {
+    if (!(call instanceof RemoteSession)) return undefined;
+    return [...this.#threads].find(({ isAlive, sessions }) => isAlive && sessions.has(call.number));
   }
 
   #idlest(): MediaThread {

@@ -1,6 +1,13 @@
 import type { ErrorCategory } from '../../base/errors.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { BridgeTarget, MediaEvents, MediaParameters, MediaReport, PressedKey } from '../mediaSession.ts';
+import type {
+  BridgeTarget,
+  MediaEvents,
+  MediaParameters,
+  MediaReport,
+  PressedKey,
+  TransferProgress,
+} from '../mediaSession.ts';
 import type { MediaFigures } from '../quality/figures.ts';
 
 /** What a thread is started with. */
@@ -20,6 +27,10 @@ export interface ThreadCalls {
   readonly connect: { readonly sent: MediaParameters; readonly answer: undefined };
   readonly startBridge: { readonly sent: BridgeTarget; readonly answer: undefined };
   readonly apologise: { readonly sent: undefined; readonly answer: undefined };
+  readonly stopBridge: { readonly sent: undefined; readonly answer: undefined };
+  readonly tellEngine: { readonly sent: TransferProgress; readonly answer: undefined };
+  /** @see CallAudio.stayBeside; another call by the number of its session. */
+  readonly stayBeside: { readonly sent: 'nobody' | 'ringing' | number; readonly answer: undefined };
   readonly startRecording: { readonly sent: string; readonly answer: undefined };
   readonly sendDtmf: { readonly sent: string; readonly answer: undefined };
   readonly takeKey: { readonly sent: PressedKey; readonly answer: undefined };

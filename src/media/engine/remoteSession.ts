@@ -7,6 +7,7 @@ import type {
   MediaReport,
   MediaSession,
   PressedKey,
+  TransferProgress,
 } from '../mediaSession.ts';
 import type { MediaFigures } from '../quality/figures.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
@@ -22,6 +23,8 @@ export interface SessionLine {
 }
 
 export interface RemoteSessionOptions {
+  /** By which its thread knows it. */
+  readonly number: number;
   readonly address: string;
   readonly rtpPort: number;
   readonly line: SessionLine;
@@ -32,6 +35,7 @@ export interface RemoteSessionOptions {
 
 /** A session as the main thread sees it: each wish is passed on to the thread that has the audio. */
 export class RemoteSession implements MediaSession {
+  readonly number: number;
   readonly address: string;
   readonly rtpPort: number;
   readonly events;
@@ -41,7 +45,8 @@ export class RemoteSession implements MediaSession {
   #lostReason: string | undefined;
   #closed: Promise<MediaReport> | undefined;
 
-  constructor({ address, rtpPort, line, onClosed, onListenerError }: RemoteSessionOptions) {
+  constructor({ number, address, rtpPort, line, onClosed, onListenerError }: RemoteSessionOptions) {
+    this.number = number;
     this.address = address;
     this.rtpPort = rtpPort;
     this.#line = line;
@@ -59,6 +64,27 @@ export class RemoteSession implements MediaSession {
 
   async apologise(): Promise<void> {
     await this.#line.call('apologise', undefined);
+  }
+
+  async stopBridge(): Promise<void> {
+    await this.#line.call('stopBridge', undefined);
+  }
+
+  async tellEngine(progress: TransferProgress): Promise<void> {
+    await this.#line.call('tellEngine', progress);
+  }
+
+  async ring(): Promise<void> {
+    await this.#line.call('stayBeside', 'ringing');
+  }
+
+  async join(other: MediaSession): Promise<void> {
+    if (!(other instanceof RemoteSession)) throw new TypeError('only calls of this engine can be joined');
+    await this.#line.call('stayBeside', other.number);
+  }
+
+  async part(): Promise<void> {
+    await this.#line.call('stayBeside', 'nobody');
   }
 
   async startRecording({ path }: { readonly path: string }): Promise<void> {

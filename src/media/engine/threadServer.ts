@@ -58,6 +58,17 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
     return audio.close();
   };
 
+  const neighbourOf = (whom: 'nobody' | 'ringing' | number): 'nobody' | 'ringing' | CallAudio => {
+    if (typeof whom === 'string') return whom;
+    const other = sessions.get(whom);
+    if (other !== undefined) return other;
+    throw new CallwayError(
+      'conflict',
+      'media_elsewhere',
+      'the other call has ended, or is on another thread',
+    );
+  };
+
   const perform = async (call: ThreadCall): Promise<unknown> => {
     if (call.name === 'open') return open(call);
     const audio = sessions.get(call.session);
@@ -71,6 +82,12 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
         return audio.startBridge(call.sent);
       case 'apologise':
         return audio.apologise();
+      case 'stopBridge':
+        return audio.stopBridge();
+      case 'tellEngine':
+        return audio.tellEngine(call.sent);
+      case 'stayBeside':
+        return audio.stayBeside(neighbourOf(call.sent));
       case 'startRecording':
         return audio.startRecording(call.sent);
       case 'sendDtmf':

@@ -7,6 +7,7 @@ import type {
   MediaParameters,
   MediaReport,
   PressedKey,
+  TransferProgress,
 } from '../mediaSession.ts';
 import type { PacketIo } from '../packetIo/packetIo.ts';
 import type { MediaFigures } from '../quality/figures.ts';
@@ -18,9 +19,12 @@ import type { Announce } from './announce.ts';
 import { CallRecording } from './callRecording.ts';
 import type { ConnectEngine } from './engineLink.ts';
 import { EngineSide } from './engineSide.ts';
+import { joinCalls } from './joint.ts';
 import { KeyWaiters } from './keyWaiters.ts';
+import type { Neighbour } from './neighbour.ts';
 import { PeerPath, type SocketPair } from './peerPath.ts';
 import { PeerWatch } from './peerWatch.ts';
+import { createRinging } from './ringing.ts';
 import { RtcpSession } from './rtcpSession.ts';
 import { type CallKeys, keysFor } from './srtpKeys.ts';
 import { addTraffic, figuresOf, findFormat, NO_TRAFFIC, openStreams, type Streams } from './streams.ts';
@@ -88,6 +92,8 @@ export class CallAudio {
   #keys: CallKeys | undefined;
   /** From the first codec on. */
   #engine: EngineSide | undefined;
+  /** Heard where the engine says nothing. */
+  #neighbour: Neighbour | undefined;
   #caller: Int16Array = new Int16Array(0);
   #agent: Int16Array = new Int16Array(0);
   #packetsDue = 0;
@@ -167,6 +173,44 @@ export class CallAudio {
     await this.#engine?.apologise();
   }
 
+  /** @see MediaSession.stopBridge */
+  stopBridge(): void {
+    this.#engine?.leave();
+  }
+
+  /** Tells the engine how a transfer of the call goes. */
+  tellEngine(progress: TransferProgress): void {
+    this.#engine?.sendTransfer(progress);
+  }
+
+  /**
+   * What the peer hears from now on where the engine says nothing.
+   *
+   * @param whom - Another call of this thread is joined with this one, and hears it in turn.
+   * @throws {CallwayError} `media_not_connected` while either call is not.
+   */
+  stayBeside(whom: 'nobody' | 'ringing' | CallAudio): void {
+    const { sampleRateHz } = this.#requireStreams();
+    this.#settleBeside(undefined);
+    if (whom === 'ringing') this.#settleBeside(createRinging(sampleRateHz));
+    else if (whom !== 'nobody') {
+      const [own, others] = joinCalls(
+        { sampleRateHz, onKey: (digit) => this.#streams?.outbound.passKey(digit) },
+        {
+          sampleRateHz: whom.#requireStreams().sampleRateHz,
+          onKey: (digit) => whom.#streams?.outbound.passKey(digit),
+        },
+      );
+      this.#settleBeside(own);
+      whom.#settleBeside(others);
+    }
+  }
+
+  #settleBeside(neighbour: Neighbour | undefined): void {
+    this.#neighbour?.leave();
+    this.#neighbour = neighbour;
+  }
+
   /** @throws {CallwayError} `recording_failed`, `media_not_connected`, or `recording_running`. */
   async startRecording(path: string): Promise<void> {
     const { sampleRateHz } = this.#requireStreams();
@@ -193,6 +237,7 @@ export class CallAudio {
     if (way !== this.#keysCome) return;
     this.#announce('dtmf', key);
     this.#engine?.sendDigit(key.digit, key.durationMs);
+    this.#neighbour?.press(key.digit);
   }
 
   /** @throws {CallwayError} `media_not_connected`. */
@@ -207,6 +252,7 @@ export class CallAudio {
     if (tick.skippedTicks > 0) this.#skip(streams, Math.min(tick.skippedTicks, MAX_SKIPPED_FRAMES));
     streams.inbound.pull(tick.deadlineMs, this.#caller);
     this.#engine?.sendCaller(this.#caller);
+    this.#neighbour?.say(this.#caller);
     this.#sendFrame(streams);
     this.#engine?.answer(streams.inbound.buffer.delayMs);
     this.#recording.write(this.#caller, this.#agent);
@@ -240,7 +286,8 @@ export class CallAudio {
     }
     this.#packetsDue++;
     if (outbound.sendKey()) return;
-    const isSpeech = this.#engine?.pullAgent(this.#agent) === true;
+    const isSpeech =
+      this.#engine?.pullAgent(this.#agent) === true || this.#neighbour?.hear(this.#agent) === true;
     outbound.sendAudio(this.#agent);
     if (!isSpeech || this.#isSpeaking) return;
     this.#isSpeaking = true;
@@ -284,6 +331,7 @@ export class CallAudio {
     this.#caller = new Int16Array(frameLength(streams.sampleRateHz));
     this.#agent = new Int16Array(frameLength(streams.sampleRateHz));
     this.#recording.changeRate(streams.sampleRateHz);
+    this.#neighbour?.changeRate(streams.sampleRateHz);
     if (this.#engine === undefined) this.#engine = this.#openEngineSide(streams.sampleRateHz);
     else this.#engine.changeRate(streams.sampleRateHz);
     this.#streams = streams;
@@ -320,6 +368,7 @@ export class CallAudio {
   async #finish(): Promise<MediaReport> {
     const streams = this.#streams;
     this.#keyWaiters.interrupt('the call has ended');
+    this.#settleBeside(undefined);
     await this.#engine?.close();
     const recording = await this.#recording.close();
     if (streams !== undefined) this.#rtcp.leave(streams.reported, this.#deps.clock.monotonicMs());

@@ -1,4 +1,4 @@
-import type { MediaEvents } from '../mediaSession.ts';
+import type { MediaEvents, TransferProgress } from '../mediaSession.ts';
 import { PlayoutQueue } from '../playout/queue.ts';
 import type { PlayPosition } from '../playPosition.ts';
 import { createFrameResampler, type FrameResampler, frameLength } from '../resample/frameResampler.ts';
@@ -120,6 +120,10 @@ export class EngineChannel {
 
   sendDigit(digit: string, durationMs: number): void {
     if (!this.#isClosed) this.#opened?.link.sendDtmf(digit, durationMs);
+  }
+
+  sendTransfer(progress: TransferProgress): void {
+    if (!this.#isClosed) this.#opened?.link.sendTransfer(progress);
   }
 
   /** Tells the engine whether the peer hears it. */

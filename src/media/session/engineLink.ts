@@ -1,4 +1,4 @@
-import type { BridgeTarget, EngineCommand, MediaEvents } from '../mediaSession.ts';
+import type { BridgeTarget, EngineCommand, MediaEvents, TransferProgress } from '../mediaSession.ts';
 import type { PlayedMark, PlayPosition } from '../playPosition.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 import type { StandbyWords } from './standby.ts';
@@ -39,6 +39,8 @@ export interface EngineLink {
   sendDtmf(digit: string, durationMs: number): void;
   /** The peer hears nothing until it is over; what the engine says waits. */
   sendHold(isHeld: boolean): void;
+  /** How a transfer goes that the engine, or the API, has asked for. */
+  sendTransfer(progress: TransferProgress): void;
   /** Answers the engine's mark: all before it has left, or was cleared. */
   sendMark(mark: PlayedMark): void;
   /** Answers the engine's clear, after the marks that it dropped. */

@@ -1,5 +1,5 @@
 import { CallwayError, unavailable } from '../../base/errors.ts';
-import type { BridgeTarget, MediaCounters } from '../mediaSession.ts';
+import type { BridgeTarget, MediaCounters, TransferProgress } from '../mediaSession.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
 import type { Announce } from './announce.ts';
 import { EngineChannel } from './engineChannel.ts';
@@ -63,12 +63,23 @@ export class EngineSide {
       await link.close(NORMAL_CLOSURE, 'the call has ended');
       throw unavailable('engine');
     }
-    this.#retireChannel();
+    this.#retireChannel('replaced');
     channel.setHeld(this.#isHeld);
     channel.open(link);
     channel.changeRate(this.#codecRateHz);
     this.#channel = channel;
     if (channel.isOpen) this.#standby.end();
+  }
+
+  /** Takes leave of the engine, and drops what it has not said yet; its end is not announced. */
+  leave(): void {
+    this.#retireChannel('the call goes on without the engine');
+    this.#channel = undefined;
+    this.#standby.end();
+  }
+
+  sendTransfer(progress: TransferProgress): void {
+    this.#channel?.sendTransfer(progress);
   }
 
   /** The call goes on with another codec. */
@@ -145,9 +156,9 @@ export class EngineSide {
     }
   }
 
-  #retireChannel(): void {
+  #retireChannel(why: string): void {
     if (this.#channel === undefined) return;
     this.#earlierDrops = this.drops;
-    void this.#channel.close(NORMAL_CLOSURE, 'replaced');
+    void this.#channel.close(NORMAL_CLOSURE, why);
   }
 }

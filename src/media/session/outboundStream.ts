@@ -54,6 +54,11 @@ export class OutboundStream {
     return true;
   }
 
+  /** Sends a key that was pressed elsewhere, as far as the peer takes keys and is not behind with them already. */
+  passKey(digit: string): void {
+    if (this.dtmfPayloadType !== undefined && this.dtmf.hasRoom) this.dtmf.send(digit);
+  }
+
   /** @param frame - 20 ms at the codec's rate; silence is sent as well, so that carriers see that we are there. */
   sendAudio(frame: Int16Array): void {
     const lengthBytes = this.#codec.encode(frame, this.#payload);

@@ -1,7 +1,12 @@
 import { onTestFinished } from 'vitest';
 import type { Codec } from '../../../src/media/codecs/codec.ts';
 import { type CodecRegistry, createCodecRegistry } from '../../../src/media/codecs/registry.ts';
-import type { BridgeTarget, MediaParameters, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
+import type {
+  BridgeTarget,
+  MediaParameters,
+  NegotiatedCodec,
+  TransferProgress,
+} from '../../../src/media/mediaSession.ts';
 import type { PacketIo, PacketListener, PacketSocket } from '../../../src/media/packetIo/packetIo.ts';
 import type { PlayedMark, PlayPosition } from '../../../src/media/playPosition.ts';
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
@@ -65,6 +70,7 @@ export class FakeLink implements EngineLink {
     | { readonly cleared: PlayPosition }
     | { readonly isHeld: boolean }
     | { readonly digit: string; readonly durationMs: number }
+    | { readonly transfer: TransferProgress }
   )[] = [];
 
   constructor(sampleRateHz: SampleRateHz, receiver: EngineReceiver) {
@@ -80,6 +86,9 @@ export class FakeLink implements EngineLink {
   }
   sendHold(isHeld: boolean): void {
     this.said.push({ isHeld });
+  }
+  sendTransfer(transfer: TransferProgress): void {
+    this.said.push({ transfer });
   }
   sendMark(mark: PlayedMark): void {
     this.said.push({ mark });

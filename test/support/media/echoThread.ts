@@ -18,6 +18,7 @@ const connect: ConnectEngine = async ({ target, sampleRateHz }, receiver) => {
     sendAudio: (samples) => receiver.audio(samples.slice()),
     sendDtmf: (digit) => receiver.command({ kind: 'send_dtmf', digits: digit }),
     sendHold: () => {},
+    sendTransfer: () => {},
     sendMark: () => {},
     sendCleared: () => {},
     close: async () => {},
