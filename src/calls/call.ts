@@ -116,6 +116,11 @@ export function talkedMs({ status, answeredAt, endedAt }: Call): number | null {
   return Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt));
 }
 
+/** The project's own number in the call. */
+export function ownNumber({ direction, fromNumber, toNumber }: Call): string {
+  return direction === 'inbound' ? toNumber : fromNumber;
+}
+
 /** The number of the person at the other end. */
 export function customerNumber({ direction, fromNumber, toNumber }: Call): string {
   return direction === 'inbound' ? fromNumber : toNumber;

@@ -24,6 +24,10 @@ export interface DialRequest {
   readonly toNumber: string;
   /** As the API's caller wrote them, for trunks whose number format is `as_given`. @see writeNumber */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
+  /** Called over the trunk instead of the number: a `sip:` or `sips:` URI. */
+  readonly toUri?: string;
+  /** A call whose audio this leg's is to be joined with. */
+  readonly beside?: MediaSession;
   /** From INVITE to the final answer; then CANCEL. */
   readonly ringTimeoutMs: number;
 }
@@ -65,7 +69,8 @@ export interface CallLeg {
    * Blind transfer by REFER; on success the peer ends the leg.
    *
    * @param to - A number in the product's normal form, or a `sip:` URI.
-   * @throws {CallwayError} `transfer_failed` with the peer's status; the call goes on.
+   * @throws {CallwayError} `transfer_unsupported` where the peer takes no REFER, or the trunk wants none; `transfer_failed`
+   *   with the peer's status. The call goes on.
    */
   transfer(to: string): Promise<void>;
 }

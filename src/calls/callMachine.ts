@@ -14,8 +14,20 @@ import { type CallResult, type HangupIntent, mayTryNextTrunk, resultOf } from '.
  *                                          ▼
  *                                        over
  * ```
+ *
+ * A transfer goes on beside that, while the engine waits:
+ *
+ * ```
+ *           asked for             peer takes no REFER            somebody answers
+ *  none ────────────▶ referring ─────────────────────▶ calling ──────────────────▶ joined, without the engine
+ *   ▲                  │   │                              │                          │ either side leaves
+ *   └──────────────────┴───│────── it failed ─────────────┘                          ▼
+ *                          └───────────────── peer has called elsewhere ─────────▶ leaving
+ * ```
  */
 export type CallPhase = 'dialing' | 'ringing' | 'connecting' | 'talking' | 'leaving' | 'over';
+
+export type TransferPhase = 'none' | 'referring' | 'calling' | 'joined';
 
 export interface CallState {
   readonly phase: CallPhase;
@@ -26,7 +38,9 @@ export interface CallState {
   readonly trunksLeft: number;
   /** Attempts to reach the engine since it was last open. */
   readonly engineAttempts: number;
-  readonly isTransferring: boolean;
+  readonly transfer: TransferPhase;
+  /** The engine took its leave while a transfer was under way: a call that comes back has nobody to talk to. */
+  readonly hasEngineLeft: boolean;
 }
 
 export type CallEvent =
@@ -38,6 +52,10 @@ export type CallEvent =
   | { readonly type: 'engine_failed'; readonly isOurs: boolean }
   | { readonly type: 'engine_closed'; readonly how: 'stopped' | 'broken' }
   | { readonly type: 'command'; readonly command: EngineCommand }
+  /** The peer takes no REFER: a second leg is being called. */
+  | { readonly type: 'calling_other' }
+  | { readonly type: 'joined' }
+  /** The peer has called elsewhere, or whom the caller was joined with has left. */
   | { readonly type: 'transferred' }
   | { readonly type: 'transfer_failed' }
   | { readonly type: 'hang_up'; readonly intent: HangupIntent };
@@ -49,6 +67,7 @@ export type CallEffect =
   | { readonly type: 'begin' }
   | { readonly type: 'open_engine'; readonly afterMs: number }
   | { readonly type: 'transfer'; readonly to: string }
+  | { readonly type: 'leave_engine' }
   | { readonly type: 'send_dtmf'; readonly digits: string }
   /** @property withApology - The caller is told that it is not their fault, as far as there are words. */
   | { readonly type: 'hang_up'; readonly withApology: boolean }
@@ -70,7 +89,8 @@ export const outboundCall = (trunks: number): CallState => ({
   intent: null,
   trunksLeft: trunks - 1,
   engineAttempts: 0,
-  isTransferring: false,
+  transfer: 'none',
+  hasEngineLeft: false,
 });
 
 export const inboundCall = (): CallState => outboundCall(1);
@@ -87,19 +107,21 @@ export function transition(state: CallState, event: CallEvent): CallStep {
     case 'leg_ended':
       return legEnded(state, event.end);
     case 'engine_open':
-      if (state.phase !== 'connecting') return { state, effects: [] };
-      return { state: { ...state, phase: 'talking', engineAttempts: 0 }, effects: [] };
+      return engineOpen(state);
     case 'engine_failed':
       return reachEngine(state, event.isOurs);
     case 'engine_closed':
-      if (event.how === 'stopped') return hangUp(state, 'agent_hangup');
-      return reachEngine(state, true);
+      return engineClosed(state, event.how);
     case 'command':
       return obey(state, event.command);
     case 'transferred':
-      return hangUp({ ...state, isTransferring: false }, 'transferred');
+      return hangUp({ ...state, transfer: 'none' }, 'transferred');
     case 'transfer_failed':
-      return { state: { ...state, isTransferring: false }, effects: [] };
+      return comeBack(state);
+    case 'calling_other':
+      return { state: { ...state, transfer: 'calling' }, effects: [] };
+    case 'joined':
+      return joined(state);
     case 'hang_up':
       return hangUp(state, event.intent);
   }
@@ -127,16 +149,50 @@ function legEnded(state: CallState, end: LegEnd): CallStep {
   }
   // Who was asked to call elsewhere hangs up before it has told us that it did.
   const intent =
-    state.intent ?? (state.isTransferring && end.outcome === 'remote_hangup' ? 'transferred' : null);
+    state.intent ?? (isHandedOver(state) && end.outcome === 'remote_hangup' ? 'transferred' : null);
   // An answer that crossed our CANCEL was heard by nobody.
   const wasTalked = state.wasAnswered && end.outcome !== 'canceled';
   const result = resultOf(end, wasTalked, intent);
   return { state: { ...state, phase: 'over', intent }, effects: [{ type: 'finish', result }] };
 }
 
+/** By REFER, the peer leaves us when it calls elsewhere; one that is joined leaves us as a whole. */
+function isHandedOver({ transfer }: CallState): boolean {
+  return transfer === 'referring' || transfer === 'joined';
+}
+
+function joined(state: CallState): CallStep {
+  if (state.phase !== 'talking' && state.phase !== 'connecting') return { state, effects: [] };
+  return {
+    state: { ...state, phase: 'talking', transfer: 'joined' },
+    effects: [{ type: 'leave_engine' }],
+  };
+}
+
+function comeBack(state: CallState): CallStep {
+  const back: CallState = { ...state, transfer: 'none' };
+  return state.hasEngineLeft ? hangUp(back, 'agent_hangup') : { state: back, effects: [] };
+}
+
+function engineOpen(state: CallState): CallStep {
+  // It was on its way when the caller was joined with somebody else.
+  if (state.transfer === 'joined') return { state, effects: [{ type: 'leave_engine' }] };
+  if (state.phase !== 'connecting') return { state, effects: [] };
+  return { state: { ...state, phase: 'talking', engineAttempts: 0 }, effects: [] };
+}
+
+/** One that has handed the caller over may leave before it is known how that goes. */
+function engineClosed(state: CallState, how: 'stopped' | 'broken'): CallStep {
+  if (how === 'broken') return reachEngine(state, true);
+  if (state.transfer === 'joined') return { state, effects: [] };
+  if (state.transfer !== 'none') return { state: { ...state, hasEngineLeft: true }, effects: [] };
+  return hangUp(state, 'agent_hangup');
+}
+
 /** Tries again, and gives the call up when a person would have. */
 function reachEngine(state: CallState, isOurs: boolean): CallStep {
   if (state.phase !== 'connecting' && state.phase !== 'talking') return { state, effects: [] };
+  if (state.transfer === 'joined') return { state, effects: [] };
   const afterMs = (isOurs ? OWN_ENGINE_RETRY_MS : ENGINE_RETRY_MS)[state.engineAttempts];
   if (afterMs === undefined) return isOurs ? hangUp(state, 'node_lost', true) : hangUp(state, 'agent_hangup');
   return {
@@ -153,8 +209,8 @@ function obey(state: CallState, command: EngineCommand): CallStep {
     case 'send_dtmf':
       return { state, effects: [{ type: 'send_dtmf', digits: command.digits }] };
     case 'transfer':
-      if (state.isTransferring) return { state, effects: [] };
-      return { state: { ...state, isTransferring: true }, effects: [{ type: 'transfer', to: command.to }] };
+      if (state.transfer !== 'none') return { state, effects: [] };
+      return { state: { ...state, transfer: 'referring' }, effects: [{ type: 'transfer', to: command.to }] };
   }
 }
 

@@ -3,7 +3,7 @@ import { type Tracing, traceFields } from '../base/tracing.ts';
 import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
-import type { Call } from './call.ts';
+import { type Call, ownNumber } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
 import type { CallLeg, Telephony } from './callLeg.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
@@ -12,8 +12,10 @@ import { createCallTrace } from './callTrace.ts';
 import type { NumberLock, TrunkSlots } from './coordination.ts';
 import { LiveCall } from './liveCall.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
+import { secondLegs } from './secondLegs.ts';
 import type { CallStore } from './stores.ts';
 import type { Trunk } from './trunk.ts';
+import { createTrunkChannel, type TrunkChannel } from './trunkChannel.ts';
 
 export interface CallRunnerDeps {
   readonly nodeId: string;
@@ -23,6 +25,8 @@ export interface CallRunnerDeps {
   readonly lock: NumberLock;
   readonly slots: TrunkSlots;
   readonly guard: Pick<CallGuard, 'goOn' | 'requireDestination'>;
+  /** The trunks that a call from this number may take now. @see routeFor */
+  readonly routeFor: (projectId: string, fromNumber: string) => Promise<readonly Trunk[]>;
   readonly engine: (call: Call) => Promise<BridgeTarget>;
   readonly recordingPath: (call: Call) => string | undefined;
   /** Puts an ended call away, with all that is due at its end. Harmless when done twice. */
@@ -88,15 +92,6 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
     }
   };
 
-  const freeSlot = async (trunkId: string, call: Call) => {
-    try {
-      await deps.slots.free(trunkId, call.id);
-    } catch (error) {
-      // Its lease runs out by itself.
-      report(call)(error, 'a trunk’s channel was not freed');
-    }
-  };
-
   const start = (
     accepted: Call,
     trunks: readonly Trunk[],
@@ -107,7 +102,9 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
     const trace = createCallTrace({ tracing: deps.tracing, now: clock.now, log: deps.onStep }, accepted);
     const call = withinTrace(accepted, trace.traceparent);
     const writes = createWriter(call, keepTrying);
-    let trunkId = call.trunkId;
+    const held = { slots: deps.slots, onError: report(call) };
+    const channel = createTrunkChannel({ ...held, holder: call.id, trunkId: call.trunkId });
+    const second = createTrunkChannel({ ...held, holder: `${call.id}/transfer`, trunkId: null });
     const one = new LiveCall(call, initial, {
       clock,
       meter: deps.meter,
@@ -127,13 +124,12 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
       async dialNext() {
         const trunk = route.shift();
         if (!trunk) return undefined;
-        if (trunk.id !== trunkId) {
-          if (trunkId !== null) await freeSlot(trunkId, call);
-          trunkId = null;
-          if ((await deps.slots.take(trunk, call.id, 'outbound')) > 0) return undefined;
-          trunkId = trunk.id;
-        }
+        if ((await channel.moveTo(trunk)) > 0) return undefined;
         return { trunk, leg: deps.telephony.dial(dialRequest(call, trunk)) };
+      },
+      legsTo: (to, beside) => {
+        const route = () => deps.routeFor(call.projectId, ownNumber(call));
+        return secondLegs({ telephony: deps.telephony, route, channel: second, clock }, call, to, beside);
       },
       async finish(result, media, endedAt) {
         const counted = renewal.stop();
@@ -144,14 +140,14 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
           call,
           'an ended call waits to be put away',
         );
-        if (trunkId !== null) await freeSlot(trunkId, call);
+        await channel.free();
         live.delete(call.id);
         trace.over(result, endedAt);
         deps.meter.over(call.direction, result, media);
         deps.onOver(call);
       },
     });
-    const renewal = keepLeases(deps, call, () => trunkId, one);
+    const renewal = keepLeases(deps, call, [channel, second], one);
     live.set(call.id, one);
     deps.meter.began(call.direction);
     begin(one);
@@ -197,7 +193,7 @@ function dialRequest(call: Call, trunk: Trunk) {
 }
 
 /** Holds on to what would run out, counts what is talked, and hears of wishes whose message was lost. */
-function keepLeases(deps: CallRunnerDeps, call: Call, trunkId: () => string | null, one: LiveCall) {
+function keepLeases(deps: CallRunnerDeps, call: Call, channels: readonly TrunkChannel[], one: LiveCall) {
   let timer: Timer | undefined;
   let countedMs = 0;
   const failed = (error: unknown) =>
@@ -209,9 +205,8 @@ function keepLeases(deps: CallRunnerDeps, call: Call, trunkId: () => string | nu
     return mayGoOn;
   };
   const renew = async () => {
-    const trunk = trunkId();
     if (call.direction === 'outbound') await deps.lock.renew(call.projectId, call.toNumber, call.id);
-    if (trunk !== null) await deps.slots.renew(trunk, call.id);
+    for (const channel of channels) await channel.renew();
     const found = await deps.calls.find(call.projectId, call.id);
     if (found?.hangupRequested) one.hangUp('api_hangup');
     if (!(await count())) one.hangUp('max_duration');

@@ -7,6 +7,7 @@ import type { CallLeg, LegEnd } from './callLeg.ts';
 import { type CallEffect, type CallEvent, type CallState, transition } from './callMachine.ts';
 import type { CallMeter, SetupPhase } from './callMeter.ts';
 import type { CallTrace } from './callTrace.ts';
+import { type HandOver, startHandOver } from './handOver.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
 import type { Trunk } from './trunk.ts';
 
@@ -26,6 +27,8 @@ export interface LiveCallDeps {
   readonly note: (event: SessionEvent) => void;
   /** Places a leg on the next trunk that has room; undefined where there is none. */
   readonly dialNext: () => Promise<{ readonly leg: CallLeg; readonly trunk: Trunk } | undefined>;
+  /** Calls whom the caller is transferred to. @see secondLegs */
+  readonly legsTo: (to: string, beside: MediaSession) => AsyncIterable<CallLeg>;
   /** All is over: the leg and the audio are closed. Never rejects. */
   readonly finish: (result: CallResult, media: MediaReport | undefined, endedAt: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
@@ -50,6 +53,8 @@ export class LiveCall {
   #answeredAtMs: number | undefined;
   #isSpeaking = false;
   #media: MediaSession | undefined;
+  /** The last one. */
+  #handOver: HandOver | undefined;
   /** Whether the engine that was reached last may be reached again. */
   #canReconnect = true;
 
@@ -133,10 +138,16 @@ export class LiveCall {
       else this.#after(effect.afterMs, () => void this.#openEngine());
     },
     transfer: (effect) => effect && this.#transfer(effect.to),
+    leave_engine: () => {
+      this.#leg?.media?.stopBridge().catch(this.#failed('the engine was not taken leave of'));
+    },
     send_dtmf: (effect) => {
       if (effect) this.#leg?.sendDtmf(effect.digits).catch(this.#failed('digits were not sent'));
     },
-    hang_up: (effect) => void this.#leave(effect?.withApology === true),
+    hang_up: (effect) => {
+      void this.#leave(effect?.withApology === true);
+      void this.#handOver?.leave();
+    },
     finish: (effect) => effect && void this.#finish(effect.result),
   };
 
@@ -239,17 +250,21 @@ export class LiveCall {
   }
 
   #transfer(to: string): void {
-    const transferred = this.#deps.requireDestination(to).then(() => this.#leg?.transfer(to));
-    transferred.then(
-      () => {
-        this.#note('transfer', { to, status: 'done' });
-        this.#take({ type: 'transferred' });
+    const leg = this.#leg;
+    const media = leg?.media;
+    // Only a call that was answered is transferred, and one that was has both.
+    if (!leg || !media) return;
+    this.#handOver = startHandOver(
+      {
+        leg,
+        media,
+        requireDestination: this.#deps.requireDestination,
+        legsTo: (target) => this.#deps.legsTo(target, media),
+        take: (event) => this.#take(event),
+        note: (data) => this.#note('transfer', data),
+        onError: this.#deps.onError,
       },
-      (error: unknown) => {
-        const reason = error instanceof Error ? error.message : 'unknown';
-        this.#note('transfer', { to, status: 'failed', reason });
-        this.#take({ type: 'transfer_failed' });
-      },
+      to,
     );
   }
 
@@ -257,6 +272,7 @@ export class LiveCall {
     const endedAt = this.#now();
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
+    await this.#handOver?.leave();
     const report = await this.#leg?.media?.close().catch((error: unknown) => {
       this.#deps.onError(error, 'the audio was not closed');
       return undefined;

@@ -3,19 +3,15 @@ import type { Admission } from './admission.ts';
 import type { Call } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
 import type { CallRunner } from './callRunner.ts';
-import { candidateTrunks } from './candidateTrunks.ts';
-import type { JobResult, TrunkHealthBoard, TrunkSlots } from './coordination.ts';
+import type { JobResult, TrunkSlots } from './coordination.ts';
 import type { CallEnd } from './finishCall.ts';
-import { upFirst } from './routing.ts';
-import type { CallStore, PhoneNumberStore, TrunkStore } from './stores.ts';
+import { type RouteDeps, routeFor } from './routeFor.ts';
+import type { CallStore } from './stores.ts';
 import type { Trunk } from './trunk.ts';
 
-export interface PlaceCallsDeps {
+export interface PlaceCallsDeps extends RouteDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'claim' | 'unclaim' | 'find'>;
-  readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
-  readonly trunks: Pick<TrunkStore, 'activeOf'>;
-  readonly health: Pick<TrunkHealthBoard, 'read'>;
   readonly slots: Pick<TrunkSlots, 'take'>;
   readonly guard: Pick<CallGuard, 'begin' | 'end'>;
   readonly admission: Pick<Admission, 'take' | 'free'>;
@@ -61,7 +57,7 @@ export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Prom
       const leave = await deps.guard.begin(call);
       if (leave === 'refused') return await end(call, { status: 'failed', endReason: 'rejected' });
       if (leave === 'full') return await wait(call, PROJECT_FULL_MS);
-      const route = await routeFor(deps, call);
+      const route = await routeFor(deps, call.projectId, call.fromNumber);
       if (route.length === 0) return await end(call, { status: 'failed', endReason: 'trunk_error' });
       const taken = await takeFirst(deps, call, route);
       if ('waitMs' in taken) return await wait(call, taken.waitMs);
@@ -82,13 +78,6 @@ export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Prom
       if (result !== 'placed') deps.admission.free(callId);
     }
   };
-}
-
-async function routeFor(deps: PlaceCallsDeps, { projectId, fromNumber }: Call): Promise<readonly Trunk[]> {
-  const number = await deps.phoneNumbers.findByNumber(projectId, fromNumber);
-  if (number?.outboundStatus !== 'active') return [];
-  const trunks = candidateTrunks(number, await deps.trunks.activeOf(projectId));
-  return upFirst(trunks, await deps.health.read(trunks.map(({ id }) => id)));
 }
 
 async function takeFirst(

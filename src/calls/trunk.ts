@@ -9,6 +9,8 @@ export const DEFAULT_CALLS_PER_SECOND = 5;
 /** To the first answer of any kind, then the next trunk is tried. */
 export const DEFAULT_RESPONSE_TIMEOUT_SECONDS = 5;
 export const DEFAULT_OPTIONS_INTERVAL_SECONDS = 30;
+/** Every peer can be served by it. */
+export const DEFAULT_TRANSFER = 'auto';
 
 /** A host name or an IP address; an IPv6 address may stand in brackets. */
 const host = z
@@ -44,6 +46,11 @@ const fields = {
   codecs: z.array(z.enum(TRUNK_CODECS)).min(1).max(TRUNK_CODECS.length).describe('In order of preference.'),
   dtmf: z.enum(['rfc4733', 'info']),
   srtp: z.enum(['off', 'optional', 'required']),
+  transfer: z
+    .enum(['auto', 'refer', 'second_leg'])
+    .describe(
+      '`refer` asks the peer to call elsewhere; `second_leg` places a call of our own and joins both; `auto` does the second where the peer does not take the first.',
+    ),
   maxChannels: z.int().min(1).max(10_000).describe('Calls at a time, over all nodes, both directions.'),
   callsPerSecond: z.number().min(0.1).max(1000).describe('New outbound calls, over all nodes.'),
   priority: z.int().min(0).max(1000).describe('Among trunks that a number does not order, the lowest first.'),
@@ -79,6 +86,7 @@ const defaults = {
   codecs: fields.codecs.default(['PCMU', 'PCMA']),
   dtmf: fields.dtmf.default('rfc4733'),
   srtp: fields.srtp.default('off'),
+  transfer: fields.transfer.default(DEFAULT_TRANSFER),
   maxChannels: fields.maxChannels.default(DEFAULT_MAX_CHANNELS),
   callsPerSecond: fields.callsPerSecond.default(DEFAULT_CALLS_PER_SECOND),
   priority: fields.priority.default(0),

@@ -2,6 +2,7 @@ import { isEventCondition } from '../pathway/edgeSchema.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { renderDeep } from '../pathway/templates.ts';
 import { placeOf } from './delivery.ts';
+import type { Journal } from './journal.ts';
 import { findKnowledge } from './knowledgeUse.ts';
 import { executionMode, MOVE_STYLES } from './models.ts';
 import { noteResult } from './modelTools.ts';
@@ -19,6 +20,9 @@ import {
 } from './turnMachine.ts';
 import { askingOf, type TurnRun } from './turnRun.ts';
 import type { Stimulus } from './walk.ts';
+
+/** What edges for its outcome name, whether a model called it or a node transfers by itself. */
+const TRANSFER_TOOL = 'transfer_call';
 
 export interface TurnEnd {
   readonly hasSpoken: boolean;
@@ -220,10 +224,23 @@ function noteInput({ request, journal }: TurnRun): void {
         journal.event('tool_result', { name: name ?? null, ok: true, result: content, by: 'caller' });
       }
       return;
+    case 'transfer_failed':
+      noteFailedTransfer(journal, input.to, input.reason);
+      return;
     case 'begin':
     case 'failure':
       return;
   }
+}
+
+/** For the history, and for the model, which would take the customer for gone. */
+function noteFailedTransfer(journal: Journal, to: string, reason: string): void {
+  journal.event('tool_result', { name: TRANSFER_TOOL, ok: false, result: reason, to });
+  journal.add({
+    role: 'user',
+    content: `[The transfer to ${to} failed (${reason}); the customer is back.]`,
+    internal: true,
+  });
 }
 
 /** The results of the caller's tools let the node go on speaking where it stopped, as a beginning does. */
@@ -236,6 +253,8 @@ function stimulusOf(input: TurnInput): Stimulus | 'begin' {
       return { kind: 'words' };
     case 'notice':
       return { kind: 'passed' };
+    case 'transfer_failed':
+      return { kind: 'tool_result', ok: false, tool: TRANSFER_TOOL };
     default:
       return input;
   }

@@ -14,6 +14,8 @@ export type TurnInput =
   | { readonly kind: 'voicemail'; readonly evidence?: string }
   /** The model failed over the input before: the pathway's fallback is taken, without asking a model for the way. */
   | { readonly kind: 'failure' }
+  /** The customer could not be handed over, and is back. */
+  | { readonly kind: 'transfer_failed'; readonly to: string; readonly reason: string }
   /** There is nothing to answer: the channel itself has something to say, and why stands in the history. */
   | { readonly kind: 'notice'; readonly code: string; readonly message: string }
   /** Results of the caller's own tools. */

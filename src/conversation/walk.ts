@@ -68,6 +68,8 @@ function holds(edge: PathwayEdge, node: PathwayNode, options: WayOutOptions): bo
 function isUnconditionalFree(node: PathwayNode, { stimulus, hasSpoken }: WayOutOptions): boolean {
   if (stimulus.kind === 'failure') return true;
   if (stimulus.kind === 'silence' || stimulus.kind === 'voicemail') return false;
+  // A transfer came to nothing; the customer has not answered yet.
+  if (stimulus.kind === 'tool_result' && waitsForCaller(node)) return false;
   return !waitsForCaller(node) || hasSpoken || node.data.prompt.trim() === '';
 }
 

@@ -13,6 +13,7 @@ import { type CallRunner, createCallRunner } from '../calls/callRunner.ts';
 import type { QueueWorker } from '../calls/coordination.ts';
 import { createCallEnder } from '../calls/endCall.ts';
 import { createCallPlacer } from '../calls/placeCalls.ts';
+import { routeFor } from '../calls/routeFor.ts';
 import { createCallTaker } from '../calls/takeCalls.ts';
 import type { VoiceRoute } from '../calls/voiceRoute.ts';
 import type { Conversations } from '../conversation/conversations.ts';
@@ -57,6 +58,7 @@ export function buildPhone(parts: PhoneParts): Phone {
   const logger = parts.logger.child({ part: 'calls' });
   const onError = (error: unknown, what: string, fields = {}) => logger.warn({ err: error, ...fields }, what);
 
+  const routing = { phoneNumbers: stores.phoneNumbers, trunks: stores.trunks, health: calls.health };
   const runner = createCallRunner({
     nodeId: calls.nodeId,
     telephony: parts.telephony,
@@ -65,6 +67,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     lock: calls.lock,
     slots: calls.slots,
     guard: calls.guard,
+    routeFor: (projectId, fromNumber) => routeFor(routing, projectId, fromNumber),
     engine: (call) => engineOf(parts, call),
     recordingPath: ({ id }) => recordings.working.pathOf(id),
     finish: createCallEnder({
@@ -88,9 +91,7 @@ export function buildPhone(parts: PhoneParts): Phone {
   const place = createCallPlacer({
     nodeId: calls.nodeId,
     calls: stores.calls,
-    phoneNumbers: stores.phoneNumbers,
-    trunks: stores.trunks,
-    health: calls.health,
+    ...routing,
     slots: calls.slots,
     guard: calls.guard,
     admission: parts.admission,

@@ -1,7 +1,7 @@
 import { CallwayError } from '../base/errors.ts';
 import { isUuid } from '../base/ids.ts';
 import type { TrunkStore } from '../calls/stores.ts';
-import type { Trunk, TrunkInput } from '../calls/trunk.ts';
+import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../calls/trunk.ts';
 import type { Queryable } from './database.ts';
 import { isoTime, mapPage, queryPage } from './rows.ts';
 import type { Sealing } from './sealing.ts';
@@ -9,7 +9,8 @@ import type { Sealing } from './sealing.ts';
 interface Row {
   id: string;
   project_id: string;
-  definition: Omit<TrunkInput, 'password'>;
+  /** Rows of before there was a choice have no `transfer`. */
+  definition: Omit<TrunkInput, 'password' | 'transfer'> & Partial<Pick<TrunkInput, 'transfer'>>;
   password: string | null;
   created_at: Date;
   updated_at: Date;
@@ -22,6 +23,7 @@ export function trunkStore(database: Queryable, sealing: Sealing): TrunkStore {
   const fromRow = (row: Row): Trunk => ({
     id: row.id,
     projectId: row.project_id,
+    transfer: DEFAULT_TRANSFER,
     ...row.definition,
     password: row.password === null ? null : sealing.open(row.password),
     createdAt: isoTime(row.created_at),

@@ -62,7 +62,10 @@ export function transition(state: FloorState, event: FloorEvent, context: FloorC
     case 'answered':
       return onAnswered(state, context);
     case 'handing_over':
-      return stay(enter(fresh(state), 'waiting', context));
+      return {
+        state: enter(fresh(state), 'waiting', context),
+        effects: event.isByAgent ? [] : [{ type: 'leave' }, { type: 'forget_utterance' }],
+      };
     case 'rethinking':
       return stay(enter(state, 'thinking', context));
     case 'machine':

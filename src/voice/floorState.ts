@@ -42,8 +42,8 @@ export type FloorEvent =
   /** It is a machine that listens; then that it records. */
   | { readonly type: 'machine' }
   | { readonly type: 'recording'; readonly evidence: string }
-  /** The call is being handed over: nobody is answered meanwhile. */
-  | { readonly type: 'handing_over' }
+  /** The call is being handed over, by the agent itself or over its head: nobody is answered meanwhile. */
+  | { readonly type: 'handing_over'; readonly isByAgent: boolean }
   /** Nothing more is to be done but to hang up. */
   | { readonly type: 'ending' };
 
@@ -56,6 +56,8 @@ export type FloorEffect =
   | { readonly type: 'resume' }
   /** The agent's answer ends here. */
   | { readonly type: 'cut' }
+  /** The agent's answer ends here, and nobody cut in. */
+  | { readonly type: 'leave' }
   /** The agent's answer is not to be: nothing of it was heard. */
   | { readonly type: 'take_back' }
   | { readonly type: 'take_turn'; readonly input: TurnInput; readonly isLast?: boolean };

@@ -27,6 +27,8 @@ export function ownWordsFor({
       return phrases.apology;
     case 'notice':
       return noticeWords(input.code, phrases);
+    case 'transfer_failed':
+      return phrases.notConnected;
     case 'silence': {
       if (isLast) return phrases.goodbye;
       const { silencePrompts } = policy;

@@ -9,6 +9,8 @@ export interface Phrases {
   readonly apology: string;
   /** When the line to the agent was broken for a moment. */
   readonly backAgain: string;
+  /** When nobody answered whom the caller was to be connected with. */
+  readonly notConnected: string;
 }
 
 const PHRASES: Readonly<Record<string, Phrases>> = {
@@ -20,6 +22,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     moment: 'One moment, please.',
     apology: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
     backAgain: 'Sorry, I lost you for a moment. Please go on.',
+    notConnected: 'I am sorry, I could not reach anyone there. What else can I do for you?',
   },
   zh: {
     stillThere: '請問您還在嗎？',
@@ -29,6 +32,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     moment: '請稍等一下。',
     apology: '很抱歉，系統目前發生問題，請您稍後再撥，再見。',
     backAgain: '不好意思，剛剛斷線了一下，請您繼續說。',
+    notConnected: '不好意思，對方目前無法接聽，請問還有什麼可以幫您的嗎？',
   },
   es: {
     stillThere: '¿Sigue ahí?',
@@ -38,6 +42,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     moment: 'Un momento, por favor.',
     apology: 'Lo siento, algo no funciona en nuestro lado. Por favor, llame más tarde. Hasta luego.',
     backAgain: 'Perdone, le he perdido un momento. Continúe, por favor.',
+    notConnected: 'Lo siento, no contesta nadie allí. ¿Qué más puedo hacer por usted?',
   },
   fr: {
     stillThere: 'Êtes-vous toujours là ?',
@@ -47,6 +52,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     moment: 'Un instant, s’il vous plaît.',
     apology: 'Je suis désolé, nous avons un problème technique. Veuillez rappeler plus tard. Au revoir.',
     backAgain: 'Pardon, je vous ai perdu un instant. Continuez, s’il vous plaît.',
+    notConnected: 'Je suis désolé, personne ne répond. Que puis-je faire d’autre pour vous ?',
   },
   de: {
     stillThere: 'Sind Sie noch da?',
@@ -57,6 +63,7 @@ const PHRASES: Readonly<Record<string, Phrases>> = {
     moment: 'Einen Moment, bitte.',
     apology: 'Es tut mir leid, bei uns funktioniert etwas nicht. Bitte rufen Sie später an. Auf Wiederhören.',
     backAgain: 'Entschuldigung, die Verbindung war kurz weg. Bitte sprechen Sie weiter.',
+    notConnected: 'Es tut mir leid, dort ist niemand zu erreichen. Was kann ich sonst für Sie tun?',
   },
 };
 

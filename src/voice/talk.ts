@@ -4,6 +4,7 @@ import type { Conversations } from '../conversation/conversations.ts';
 import type { Place } from '../conversation/delivery.ts';
 import type { NewSession, Session, SessionEvent } from '../conversation/session.ts';
 import type { TurnInput } from '../conversation/turn.ts';
+import type { TransferProgress } from '../media/mediaSession.ts';
 import type { SpeechToText } from '../models/speechToText.ts';
 import type { VoiceActivity } from '../models/voiceActivity.ts';
 import { createWatchdog, type Watchdog } from '../models/watchdog.ts';
@@ -41,8 +42,10 @@ const RESUMED: TurnInput = {
   code: STREAM_RESUMED,
   message: 'The stream of the talk was lost; it goes on over another one',
 };
-/** A call that was handed over is gone by then; one that is still here was not, and its caller hears silence. */
-const TRANSFER_MS = 45_000;
+/** A side that does not tell how it goes has handed the call over by then; or it has not, and its caller hears silence. */
+const UNTOLD_TRANSFER_MS = 45_000;
+/** Longer than any phone rings that a caller is transferred to; for an outcome that got lost. */
+const TRANSFER_MS = 180_000;
 
 export interface TalkDeps {
   readonly stream: AudioStream;
@@ -97,7 +100,8 @@ export class Talk {
   /** Silences that were asked about at this node. */
   #prompted = 0;
   #falseStops = 0;
-  #handingOverSinceMs: number | undefined;
+  /** When it is given up, on the stream's clock; undefined while the call is the agent's. */
+  #handingOverUntilMs: number | undefined;
   #how: VoiceReport['how'] = 'closed';
   #finish: () => void = () => undefined;
   #isClosed = false;
@@ -151,6 +155,7 @@ export class Talk {
       }),
       events.on('mark', (mark) => this.#agent.onMark(mark)),
       events.on('cleared', (position) => this.#agent.onCleared(position)),
+      events.on('transfer', (progress) => this.#onTransfer(progress)),
       events.on('closed', () => this.#onClosed()),
     );
     this.#lifeline.watch();
@@ -216,8 +221,8 @@ export class Talk {
   #onOver(how: VoiceReport['how']): void {
     this.#how = how;
     if (how === 'transferred') {
-      this.#handingOverSinceMs = this.#nowMs;
-      this.#dispatch({ type: 'handing_over' });
+      this.#handingOverUntilMs ??= this.#nowMs + UNTOLD_TRANSFER_MS;
+      this.#dispatch({ type: 'handing_over', isByAgent: true });
       return;
     }
     this.#dispatch({ type: 'ending' });
@@ -281,6 +286,9 @@ export class Talk {
       case 'cut':
         this.#agent.cut();
         break;
+      case 'leave':
+        this.#agent.leave();
+        break;
       case 'take_back':
         this.#agent.takeBack();
         break;
@@ -329,20 +337,37 @@ export class Talk {
     return ownWordsFor({ input, language: this.#language, policy: this.#policy, prompted, isLast });
   }
 
-  /** What could not be handed over goes the pathway's fallback, or ends with an apology. */
+  #onTransfer(progress: TransferProgress): void {
+    if (progress.status === 'begun') {
+      const isByAgent = this.#handingOverUntilMs !== undefined;
+      this.#handingOverUntilMs = this.#nowMs + TRANSFER_MS;
+      this.#how = 'transferred';
+      this.#dispatch({ type: 'handing_over', isByAgent });
+    } else if (this.#handingOverUntilMs !== undefined) {
+      const { to, reason } = progress;
+      this.#goOn({ kind: 'transfer_failed', to, reason });
+    }
+  }
+
+  /** What was to be handed over, and was not, goes the pathway's fallback, or ends with an apology. */
   #watchTransfer(): void {
-    if (this.#handingOverSinceMs === undefined || this.#nowMs - this.#handingOverSinceMs < TRANSFER_MS)
-      return;
-    this.#handingOverSinceMs = undefined;
+    if (this.#handingOverUntilMs === undefined || this.#nowMs < this.#handingOverUntilMs) return;
+    this.#goOn({ kind: 'failure' });
+  }
+
+  /** The call is the agent's again. */
+  #goOn(input: TurnInput): void {
+    this.#handingOverUntilMs = undefined;
+    this.#how = 'closed';
     this.#dispatch({ type: 'rethinking' });
-    void this.#agent.take({ kind: 'failure' }, this.#momentsNow(this.#nowMs));
+    void this.#agent.take(input, this.#momentsNow(this.#nowMs));
   }
 
   #watchMachine(frame: Int16Array): void {
     const watch = this.#watch;
     if (!watch) return;
     this.#noteMachine(watch.onFrame(frame, this.#ear.utterance, this.#nowMs));
-    const isWaiting = this.#floor.phase === 'waiting' && this.#handingOverSinceMs === undefined;
+    const isWaiting = this.#floor.phase === 'waiting' && this.#handingOverUntilMs === undefined;
     const evidence = isWaiting ? watch.recordsBy(this.#nowMs, this.#lastVoicedMs) : undefined;
     if (evidence !== undefined) this.#dispatch({ type: 'recording', evidence });
   }

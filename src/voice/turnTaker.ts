@@ -103,6 +103,12 @@ export class TurnTaker {
     this.#turn?.cut();
   }
 
+  /** The call is taken from the agent: what was heard until now stands. */
+  leave(): void {
+    this.#ticket += 1;
+    this.#turn?.leave();
+  }
+
   takeBack(): void {
     this.#ticket += 1;
     this.#turn?.takeBack();

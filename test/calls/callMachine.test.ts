@@ -124,6 +124,59 @@ describe('a call', () => {
     expect(resultIn(last)).toEqual(['completed', 'transferred']);
   });
 
+  test.each<[string, CallEvent[], string[], [string, string]]>([
+    ['the caller gives up while the other phone rings', [], ['finish'], ['completed', 'caller_hangup']],
+    [
+      'the caller leaves once both are joined',
+      [{ type: 'joined' }],
+      ['finish'],
+      ['completed', 'transferred'],
+    ],
+  ])('that is transferred by a second leg: %s', (_what, before, effects, result) => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { last } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      { type: 'calling_other' },
+      ...before,
+      ended('remote_hangup', 200),
+    ]);
+    expect(names(last)).toEqual(effects);
+    expect(resultIn(last)).toEqual(result);
+  });
+
+  test('that is joined with another needs no engine: one that opens is left, one that closes is not missed', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { effects } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      { type: 'calling_other' },
+      { type: 'joined' },
+      open,
+      { type: 'engine_closed', how: 'stopped' },
+      { type: 'engine_closed', how: 'broken' },
+      failed,
+      transfer,
+    ]);
+    expect(effects.slice(4).map(names)).toEqual([['leave_engine'], ['leave_engine'], [], [], [], []]);
+  });
+
+  test('whose engine leaves during a transfer that fails is over', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { effects, last } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      { type: 'engine_closed', how: 'stopped' },
+      { type: 'transfer_failed' },
+      ended('local_hangup', 200),
+    ]);
+    expect(effects.slice(3, 5).map(names)).toEqual([[], ['hang_up']]);
+    expect(resultIn(last)).toEqual(['completed', 'agent_hangup']);
+  });
+
   test('goes on when a transfer fails, and may be transferred again', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const { effects } = play(inboundCall(), [

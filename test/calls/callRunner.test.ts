@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { createEmitter } from '../../src/base/emitter.ts';
+import { CallwayError } from '../../src/base/errors.ts';
 import type { Call } from '../../src/calls/call.ts';
 import type { CallLeg, DialRequest, LegEnd, LegEvents } from '../../src/calls/callLeg.ts';
 import { type CallRunner, createCallRunner } from '../../src/calls/callRunner.ts';
@@ -107,6 +108,7 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
     },
     async transfer(to) {
       log.push(['transfer', to]);
+      if (to.startsWith('sip:second')) throw new CallwayError('unavailable', 'transfer_unsupported', '405');
       if (to === 'sip:refused') throw new Error('603');
     },
   };
@@ -200,6 +202,7 @@ beforeEach(() => {
         if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');
       },
     },
+    routeFor: async () => [trunk('a'), trunk('b')],
     engine: async () => ({
       url: 'ws://engine/',
       dialect: 'callway',
@@ -436,15 +439,133 @@ describe('the runner', () => {
     await settle();
     expect(log).toEqual([
       ['dtmf', '12#'],
+      ['tell', { status: 'begun', to: 'sip:refused' }],
       ['transfer', 'sip:refused'],
-      ['note', 'transfer', { to: 'sip:refused', status: 'failed', reason: '603' }],
+      ['part'],
+      ['tell', { status: 'failed', to: 'sip:refused', reason: '603' }],
+      ['note', 'transfer', { to: 'sip:refused', status: 'failed', by: 'refer', reason: '603' }],
+      ['tell', { status: 'begun', to: '+886223456780' }],
       ['transfer', '+886223456780'],
       ['hangup', 'a'],
-      ['note', 'transfer', { to: '+886223456780', status: 'done' }],
+      ['note', 'transfer', { to: '+886223456780', status: 'done', by: 'refer' }],
     ]);
     leg().legEvents.emit('ended', END);
     await settle();
     expect(finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
+  });
+
+  test('calls itself where the peer takes no REFER, over the first trunk with room, and joins both', async () => {
+    await talk();
+    full.add('a');
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    clock.advance(500);
+    await settle();
+    expect(dialled.at(-1)).toMatchObject({
+      trunk: { id: 'b' },
+      fromNumber: CALL.fromNumber,
+      toUri: 'sip:second@pbx.example',
+      ringTimeoutMs: 45_000,
+      beside: leg().leg.media,
+    });
+    leg(1).legEvents.emit('ringing', { hasEarlyMedia: false });
+    leg(1).legEvents.emit('ringing', { hasEarlyMedia: true });
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    expect(log.slice(2)).toEqual([
+      ['dial', 'b', 'sip:second@pbx.example', 45_000],
+      ['ring'],
+      ['join', 1],
+      ['join', 1],
+      ['stop bridge'],
+      ['note', 'transfer', { to: 'sip:second@pbx.example', status: 'done', by: 'second_leg' }],
+    ]);
+    // The engine is not missed.
+    leg().mediaEvents.emit('bridgeClosed', { how: 'broken', code: 1006, reason: '' });
+    log.length = 0;
+    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(log).toEqual([
+      ['free', 'b'],
+      ['hangup', 'a'],
+    ]);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  test('takes the one that was called along when the caller leaves', async () => {
+    await talk();
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    log.length = 0;
+    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(log).toEqual([['hangup', 'a']]);
+    leg(1).legEvents.emit('ended', END);
+    await settle();
+    expect(log.slice(1)).toEqual([
+      ['free', 'a'],
+      ['close media'],
+      ['finish', REPORT],
+      ['free', 'a'],
+      ['over', 'call'],
+    ]);
+    expect(finished).toMatchObject([{ status: 'completed', endReason: 'transferred' }]);
+  });
+
+  test('lets the phone that rings go when the caller gives up', async () => {
+    await talk();
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    leg(1).legEvents.emit('ended', { ...END, outcome: 'canceled', sip: null });
+    await settle();
+    const reason = 'the caller hung up';
+    expect(log).toContainEqual([
+      'note',
+      'transfer',
+      { to: 'sip:second@pbx.example', status: 'failed', by: 'second_leg', reason },
+    ]);
+    expect(finished).toMatchObject([{ status: 'completed', endReason: 'caller_hangup' }]);
+  });
+
+  test.each<[string, LegEnd[], number, string]>([
+    [
+      'is busy',
+      [{ outcome: 'busy', sip: { code: 486, reason: 'Busy Here' }, q850Cause: 17 }],
+      1,
+      'busy: 486 Busy Here',
+    ],
+    [
+      'cannot be reached over any trunk',
+      [
+        { outcome: 'trunk_error', sip: { code: 503, reason: 'Unavailable' }, q850Cause: null },
+        { outcome: 'unreachable', sip: null, q850Cause: null },
+      ],
+      2,
+      'unreachable',
+    ],
+  ])('brings the caller back to the engine where the other phone %s', async (_what, ends, tried, reason) => {
+    await talk();
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    for (const [index, end] of ends.entries()) {
+      leg(index + 1).legEvents.emit('ended', end);
+      await settle();
+    }
+    expect(legs.length).toBe(1 + tried);
+    const to = 'sip:second@pbx.example';
+    expect(log.slice(-3)).toEqual([
+      ['part'],
+      ['tell', { status: 'failed', to, reason }],
+      ['note', 'transfer', { to, status: 'failed', by: 'second_leg', reason }],
+    ]);
+    expect(runner.active).toBe(1);
+    expect(runner.transfer('call', '+886223456780')).toBe(true);
   });
 
   test('keeps its leases, and hears of a hang-up whose message was lost', async () => {

@@ -53,6 +53,18 @@ describe('the way out of a node', () => {
       { choices: [], otherwise: 'e0' },
     ],
     [
+      'a transfer that failed takes its own edge',
+      [always, { condition: { event: 'tool_result', ok: false, tool: 'transfer_call' } }],
+      { stimulus: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
+      { choices: [], otherwise: 'e1' },
+    ],
+    [
+      'a transfer that failed is no answer of the customer’s',
+      [always],
+      { stimulus: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
+      { choices: [], otherwise: null },
+    ],
+    [
       'an unconditional edge waits for a node that has not spoken',
       [always],
       { hasSpoken: false },

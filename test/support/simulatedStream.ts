@@ -1,5 +1,5 @@
 import { createEmitter } from '../../src/base/emitter.ts';
-import type { EngineCommand } from '../../src/media/mediaSession.ts';
+import type { EngineCommand, TransferProgress } from '../../src/media/mediaSession.ts';
 import { PlayoutQueue } from '../../src/media/playout/queue.ts';
 import type { StandbyWords } from '../../src/media/session/standby.ts';
 import type { AudioStream, AudioStreamEvents } from '../../src/voice/audioStream.ts';
@@ -33,6 +33,8 @@ export interface SimulatedStream extends AudioStream {
   press(digit: string): void;
   /** Puts the agent on hold, or takes it back. */
   putOnHold(isHeld: boolean): void;
+  /** The other side tells how a transfer goes. */
+  tellTransfer(progress: TransferProgress): void;
   /** Lets time pass, frame by frame. */
   advance(ms: number): Promise<void>;
   /** Lets time pass until it holds. @throws {Error} When it does not within `withinMs`. */
@@ -128,6 +130,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     },
     putOnHold: (isHeld) => emitter.emit('hold', { isHeld }),
     press: (digit) => emitter.emit('dtmf', { digit }),
+    tellTransfer: (progress) => emitter.emit('transfer', progress),
     nowMs: () => (receivedSamples * 1000) / sampleRateHz,
     isClosed: () => isClosed,
     async advance(ms) {

@@ -640,6 +640,81 @@ describe('the end', () => {
     expect((await call.report).how).toBe('failed');
   });
 
+  test('a transfer that fails brings the caller back: the agent says so, and the talk goes on', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, withTool('transfer_call', { to: '+886212345678' })][index] ?? GREETING,
+      pathway: nodeWith({ tools: ['transfer_call'] }),
+    });
+    await greeted(call);
+    await call.say('A person please.', 600);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
+    // A phone may ring for as long as it likes.
+    await call.stream.advance(60_000);
+    expect(call.isSounding()).toBe(false);
+    call.stream.tellTransfer({ status: 'failed', to: '+886212345678', reason: 'busy: 486 Busy Here' });
+    await call.agentSounds();
+    await call.agentIsSilent();
+    expect(call.voice.texts.join(' ')).toContain('could not reach anyone');
+    await call.say('Then tell me the hours.', 600);
+    await greeted(call);
+    const [request] = call.model.requests.slice(-1);
+    expect(JSON.stringify(request?.messages)).toContain('The transfer to +886212345678 failed');
+    expect(events(call, 'tool_result').at(-1)?.data).toEqual({
+      name: 'transfer_call',
+      ok: false,
+      result: 'busy: 486 Busy Here',
+      to: '+886212345678',
+    });
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('closed');
+  });
+
+  test('a node that transfers goes on by its edge for a transfer that failed', async () => {
+    const call = simulatedCall({
+      answer: () => ({}),
+      pathway: {
+        nodes: [
+          { id: 'start', type: 'start', data: { title: 'Start', prompt: '' } },
+          { id: 'desk', type: 'transfer', data: { title: 'Desk', prompt: '', to: '+886212345678' } },
+          { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'They are all busy. Goodbye.' } },
+          { id: 'end', type: 'end', data: { title: 'End' } },
+        ],
+        edges: [
+          { id: 'e0', source: 'start', target: 'desk' },
+          {
+            id: 'e1',
+            source: 'desk',
+            target: 'sorry',
+            data: { condition: { event: 'tool_result', ok: false } },
+          },
+          { id: 'e2', source: 'sorry', target: 'end' },
+        ],
+      },
+    });
+    await call.stream.until(() => call.stream.commands.length > 0);
+    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
+    call.stream.tellTransfer({ status: 'failed', to: '+886212345678', reason: 'no_answer' });
+    await call.stream.until(() => call.stream.commands.length > 1);
+    expect(call.voice.texts).toEqual(['They are all busy.', 'Goodbye.']);
+    expect(call.stream.commands.at(-1)).toEqual({ kind: 'hangup' });
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('a call that is transferred over the agent’s head is taken from it in the midst of a word', async () => {
+    const call = simulatedCall({ answer: () => GREETING });
+    await call.agentSounds();
+    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
+    await call.stream.advance(40);
+    expect(call.isSounding()).toBe(false);
+    await call.say('Hello? Who is there?', 1000);
+    await call.stream.advance(5000);
+    expect([call.isSounding(), call.model.requests.length]).toEqual([false, 1]);
+    await call.stream.hangUp();
+    expect(await call.report).toMatchObject({ how: 'transferred', bargeIns: 0 });
+  });
+
   test('a session that was ended over the API is not begun anew: the agent hangs up', async () => {
     const call = simulatedCall({ answer: () => GREETING });
     await greeted(call);

@@ -143,7 +143,7 @@ function registerControl(app: App, deps: HttpDeps): void {
         ...about(
           'Calls',
           'Transfer a call',
-          'Asks for it; the call ends as `transferred`, or goes on where the peer refuses. Only a call in progress: else 409; and only where the project may call: else 403.',
+          'Asks for it, as the agent’s own transfers do: by REFER where the peer takes it, else by a second call over the number’s trunks, which shows the number and is joined with this one (`transfer` of the trunk chooses). The caller hears it ring meanwhile. The call ends as `transferred` when either side leaves; where it fails the caller is the agent’s again. The history’s `transfer` events tell. Only a call in progress: else 409; and only where the project may call: else 403.',
         ),
         params: callParams,
         body: transferInput,

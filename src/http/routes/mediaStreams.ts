@@ -39,7 +39,7 @@ const PROTOCOL = `A WebSocket that carries one talk. The connecting side is the 
 
 \`twilio\`: all messages as Twilio Media Streams has them, audio as µ-law in base64.
 
-\`callway\` (subprotocol \`audio.callway.v1\`): the same control messages as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`; \`hold\` \`{isHeld}\` tells that the phone does not hear the engine until it is over, and what was sent waits; the engine may also send \`hangup\`, \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`.`;
+\`callway\` (subprotocol \`audio.callway.v1\`): the same control messages as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`; \`hold\` \`{isHeld}\` tells that the phone does not hear the engine until it is over, and what was sent waits; the engine may also send \`hangup\`, \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`. Whoever asked for it, a transfer is told as \`transfer_status\`: \`transfer.status\` \`begun\`, then \`failed\` with a \`reason\` when the caller is the engine's again; one that succeeds ends the stream.`;
 
 declare module 'fastify' {
   interface FastifyRequest {

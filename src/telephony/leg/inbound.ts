@@ -141,6 +141,7 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
     isHeldBack: true,
     steps: lateOffer(sdp, answered !== undefined, (agreement) => core.audio.apply(agreement)),
   });
+  core.learnAllow(invite.text.headers('allow'));
   core.audio.set(session, sdp);
   try {
     if (answered) await core.audio.apply(answered);

@@ -22,8 +22,8 @@ export interface InviteListener {
   /** The peer, or something before it, lives: any answer at all. */
   onAnyAnswer(): void;
   onRinging(sdp: string | undefined): void;
-  /** ACK is sent. @param sdp - Of the 2xx. */
-  onAccepted(sdp: string | undefined): void;
+  /** ACK is sent. @param sdp - Of the 2xx. @param allow - Its Allow headers. */
+  onAccepted(sdp: string | undefined, allow: readonly string[]): void;
   /** It became no call; after `cancel`, a 2xx too, which was hung up. */
   onRefused(refusal: Refusal): void;
   /** It could not be sent at all. */
@@ -163,7 +163,7 @@ class InviteRun implements InviteClient {
     this.#isOver = true;
     response.acknowledge({ headers: this.#credentials });
     if (!this.#canceled) {
-      this.#listener.onAccepted(sdpOf(response));
+      this.#listener.onAccepted(sdpOf(response), response.text.headers('allow'));
       return;
     }
     // Whoever sees that the two crossed hangs up; the SIP server may have done it already.

@@ -15,7 +15,7 @@ import { createLegAudio, type LegAudio } from './legAudio.ts';
 import { createPeerRequests } from './peerRequests.ts';
 import { acceptReferral } from './referral.ts';
 import { requireDigits, sendDigits } from './sendDigits.ts';
-import { createTransfers } from './transfer.ts';
+import { createTransfers, unsupported } from './transfer.ts';
 import { type LegEffect, type LegEvent, type LegState, transition } from './transition.ts';
 
 /** What legs stand on. */
@@ -58,6 +58,8 @@ export interface LegCore {
   readonly leg: CallLeg;
   readonly audio: LegAudio;
   dispatch(event: LegEvent): void;
+  /** What the peer says that it takes, in its Allow headers; nothing is known where it says nothing. */
+  learnAllow(values: readonly string[]): void;
   /** Announces what was held back, and all that follows at once. */
   release(): void;
 }
@@ -84,6 +86,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
   const after = (delayMs: number, callback: () => void) => timers.add(clock.setTimer(callback, delayMs));
   const audio = createLegAudio((isHeld) => announce('held', { isHeld }), onError);
   let { state } = options;
+  let takesRefer = true;
   let announceDone: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     announceDone = resolve;
@@ -96,7 +99,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     makeAuthenticator: () => createAuthenticator(credentialsOf(trunk), deps.makeToken),
     onRequest: (request: IncomingRequest) => peer.take(request),
   });
-  const transfers = createTransfers(dialog, options.selfUri, clock);
+  const transfers = createTransfers(dialog, options.selfUri, clock, trunk.transfer === 'refer');
   const peer = createPeerRequests({
     sdp: () => audio.sdp,
     apply: audio.apply,
@@ -179,6 +182,8 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     async transfer(to) {
       const target = referTarget(options, to);
       requireTalking(state, 'A call can be transferred');
+      if (trunk.transfer === 'second_leg') throw unsupported('the trunk’s transfers are by a second leg');
+      if (!takesRefer && trunk.transfer === 'auto') throw unsupported('REFER is not among what it allows');
       await transfers.transfer(target);
       after(TRANSFERRED_WAIT_MS, () => dispatch({ kind: 'hangup', reason: NORMAL }));
     },
@@ -188,7 +193,10 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     heldBack = undefined;
     for (const tell of due) tell();
   };
-  return { leg, audio, dispatch, release };
+  const learnAllow = (values: readonly string[]) => {
+    takesRefer = values.length === 0 || /(^|,)\s*REFER\s*(,|$)/i.test(values.join(','));
+  };
+  return { leg, audio, dispatch, learnAllow, release };
 }
 
 /** When the SIP server was away, it and the peer are asked whether they still know the call. */

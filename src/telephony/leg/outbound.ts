@@ -14,6 +14,7 @@ import {
   identityUri,
   routeOf,
   type TrunkAddress,
+  trunkUri,
 } from '../trunks/addressing.ts';
 import { type InviteClient, type InviteListener, isUnreachable, startInvite } from './inviteClient.ts';
 import { createLeg, type LegCore, type LegDeps } from './leg.ts';
@@ -95,8 +96,8 @@ class OutboundCall {
   /** Reserves a port, which the offer names. */
   prepare(): void {
     const { media, mediaTimeoutMs, onError } = this.#deps;
-    const { trunk, callId } = this.#request;
-    media.open({ callId, timeoutMs: mediaTimeoutMs }).then(
+    const { trunk, callId, beside } = this.#request;
+    media.open({ callId, timeoutMs: mediaTimeoutMs, ...(beside ? { beside } : {}) }).then(
       (session) => {
         const { address, rtpPort } = session;
         const { codecs, srtp } = trunk;
@@ -112,10 +113,11 @@ class OutboundCall {
 
   #invite(): void {
     const { control, makeToken } = this.#deps;
-    const { trunk } = this.#request;
+    const { trunk, toUri } = this.#request;
     const outgoing = {
       uri: calleeUri(this.#request, trunk),
-      route: routeOf(trunk),
+      // Wherever a URI leads, it is the trunk that is asked to go there.
+      route: routeOf(trunk) ?? (toUri === undefined ? undefined : trunkUri(trunk)),
       headers: inviteHeaders(this.#request, this.#own),
       body: this.#core.audio.sdp?.offer() ?? '',
       dialogId: this.#dialogId,
@@ -134,7 +136,8 @@ class OutboundCall {
     return {
       onAnyAnswer: () => response?.cancel(),
       onRinging: (description) => this.#onRinging(description),
-      onAccepted: (description) => {
+      onAccepted: (description, allow) => {
+        this.#core.learnAllow(allow);
         this.#accepted = description ?? this.#heard;
         this.#stopTimers();
         dispatch({ kind: 'accepted' });
@@ -199,8 +202,8 @@ interface OwnIdentity {
   readonly uri: string;
 }
 
-function calleeUri({ toNumber, fromNumber, asGiven }: DialRequest, trunk: TrunkAddress): string {
-  return dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
+function calleeUri({ toNumber, toUri, fromNumber, asGiven }: DialRequest, trunk: TrunkAddress): string {
+  return toUri ?? dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
 }
 
 function inviteHeaders(request: DialRequest, own: OwnIdentity): Record<string, string> {

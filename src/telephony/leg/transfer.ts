@@ -6,7 +6,7 @@ import type { Dialog } from './dialog.ts';
 
 /** Blind transfers of one leg, one at a time. @see RFC 3515, RFC 5589 section 6 */
 export interface Transfers {
-  /** @throws {CallwayError} `transfer_failed`, `transfer_in_progress`. */
+  /** @throws {CallwayError} `transfer_unsupported`, `transfer_failed`, `transfer_in_progress`. */
   transfer(referTo: string): Promise<void>;
   /** A NOTIFY about it. @returns Whether it was one. */
   onNotify(request: IncomingRequest): boolean;
@@ -16,8 +16,16 @@ export interface Transfers {
 
 /** A carrier lets the new callee ring for as long as any other. */
 const OUTCOME_TIMEOUT_MS = 120_000;
+/** Answers by which a peer takes no REFER at all; one that declines it declines whoever is named. */
+const UNSUPPORTED: ReadonlySet<number> = new Set([405, 501, 603]);
 
-export function createTransfers(dialog: Dialog, referredBy: string, clock: Clock): Transfers {
+/** @param isOnlyWay - The trunk wants nothing else: a peer that takes no REFER has refused the transfer. */
+export function createTransfers(
+  dialog: Dialog,
+  referredBy: string,
+  clock: Clock,
+  isOnlyWay: boolean,
+): Transfers {
   let settle: ((failure?: CallwayError) => void) | undefined;
 
   const refer = async (referTo: string): Promise<SipResponse> => {
@@ -45,6 +53,8 @@ export function createTransfers(dialog: Dialog, referredBy: string, clock: Clock
       );
       try {
         const response = await refer(referTo);
+        if (UNSUPPORTED.has(response.status) && !isOnlyWay)
+          throw unsupported(`${response.status} ${response.reason}`);
         if (response.status >= 300) throw failed(`${response.status} ${response.reason}`);
         const isSilent = /^\s*false/i.test(response.text.header('refer-sub') ?? '');
         if (!isSilent) await outcome;
@@ -65,6 +75,11 @@ export function createTransfers(dialog: Dialog, referredBy: string, clock: Clock
     },
     onLegEnded: (isRemote) => settle?.(isRemote ? undefined : failed('the call ended')),
   };
+}
+
+/** The call may be handed over in another way. */
+export function unsupported(why: string): CallwayError {
+  return new CallwayError('unavailable', 'transfer_unsupported', `The peer takes no transfer: ${why}`);
 }
 
 function failed(why: string, cause?: unknown): CallwayError {

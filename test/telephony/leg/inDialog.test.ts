@@ -35,10 +35,10 @@ afterAll(async () => {
   await assertNoLeaks();
 });
 
-async function talk(changes: Partial<TrunkInput> = {}, body = SDP): Promise<void> {
+async function talk(changes: Partial<TrunkInput> = {}, body = SDP, extra: string[] = []): Promise<void> {
   call = rig.dial(changes);
   invite = await rig.next(call.leg, 'INVITE');
-  accepted = rig.phone.answer(invite, '200 OK', { body });
+  accepted = rig.phone.answer(invite, '200 OK', { body, extra });
   rig.phone.send(accepted, rig.port);
   await rig.next(call.leg, 'ACK');
   await vi.waitFor(() => expect(call.events).toContain('answered'));
@@ -209,10 +209,35 @@ test('a transfer that fails leaves the call as it was, and another may be tried'
   await expect(call.leg.transfer('+886911222334')).rejects.toMatchObject({ code: 'transfer_in_progress' });
   await report('terminated', 'SIP/2.0 486 Busy Here');
   await failing;
-  const refused = expect(call.leg.transfer('+886911222333')).rejects.toThrow('603 Decline');
-  answer(await rig.next(call.leg, 'REFER'), '603 Decline');
+  const refused = expect(call.leg.transfer('+886911222333')).rejects.toThrow('481 Gone');
+  answer(await rig.next(call.leg, 'REFER'), '481 Gone');
   await refused;
   expect(call.events).not.toContain('ended');
+});
+
+test.each(['405 Method Not Allowed', '501 Not Implemented', '603 Decline'])(
+  'a peer that answers REFER by %s takes no transfers',
+  async (status) => {
+    const refused = expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({
+      code: 'transfer_unsupported',
+      message: expect.stringContaining(status),
+    });
+    answer(await rig.next(call.leg, 'REFER'), status);
+    await refused;
+    expect(call.events).not.toContain('ended');
+  },
+);
+
+test.each<[string, Partial<TrunkInput>, string[]]>([
+  ['allows no REFER', {}, ['Allow: INVITE, ACK, BYE', 'Allow: OPTIONS']],
+  ['is on a trunk that wants none', { transfer: 'second_leg' }, []],
+])('a peer that %s is sent none', async (_what, changes, allow) => {
+  call.leg.hangup();
+  answer(await rig.next(call.leg, 'BYE'), '200 OK');
+  await call.ended;
+  await talk(changes, SDP, allow);
+  await expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({ code: 'transfer_unsupported' });
+  await rig.phone.silent(/^REFER/, 30);
 });
 
 test.each(['a b', 'sip:x@y>;evil', 'tel:', 'sip:a@b\r\nX: y'])(

@@ -44,6 +44,16 @@ test('a challenge is answered in the same dialog, with a higher CSeq, and busy s
   expect(await ended).toMatchObject({ outcome: 'busy' });
 });
 
+test('a URI is called by the trunk, wherever it leads', async () => {
+  const request = { toUri: 'sip:desk@pbx.example', toNumber: 'sip:desk@pbx.example' };
+  const { leg, ended } = rig.dial({}, request);
+  const invite = await rig.next(leg, 'INVITE');
+  expect(invite).toMatch(/^INVITE sip:desk@pbx\.example SIP/);
+  expect(header(invite, 'To')).toBe('<sip:desk@pbx.example>');
+  rig.phone.send(rig.phone.answer(invite, '486 Busy Here'), rig.port);
+  expect(await ended).toMatchObject({ outcome: 'busy' });
+});
+
 test.each([
   ['a wrong password', { password: 'wrong' }, 2],
   ['another realm', { realm: 'elsewhere' }, 1],

@@ -1,0 +1,172 @@
+import { CallwayError } from '../base/errors.ts';
+import type { MediaSession } from '../media/mediaSession.ts';
+import type { CallLeg, LegEnd } from './callLeg.ts';
+import type { CallEvent } from './callMachine.ts';
+import { mayTryNextTrunk } from './outcome.ts';
+
+/** By REFER the peer calls elsewhere itself; by a second leg we do, and join both. */
+export type TransferWay = 'refer' | 'second_leg';
+
+export interface HandOverDeps {
+  /** The caller's. */
+  readonly leg: CallLeg;
+  readonly media: MediaSession;
+  /** @throws {CallwayError} 403 where the project may not call. @see CallGuard */
+  readonly requireDestination: (to: string) => Promise<void>;
+  /** @see secondLegs */
+  readonly legsTo: (to: string) => AsyncIterable<CallLeg>;
+  readonly take: (event: CallEvent) => void;
+  readonly note: (data: Readonly<Record<string, unknown>>) => void;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** One transfer of a call. */
+export interface HandOver {
+  /** The call is over: whoever was called is let go. Resolves when they are. Idempotent. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Hands a caller over: by REFER where the peer takes it, else by a leg of our own. Until somebody answers there, the
+ * caller hears it ring; once somebody has, both talk until either hangs up.
+ *
+ * @param to - A number, or a `sip:` or `tel:` URI.
+ */
+export function startHandOver(deps: HandOverDeps, to: string): HandOver {
+  const one = new RunningHandOver(deps, to);
+  const over = one.run();
+  return {
+    async leave() {
+      one.leave();
+      await over;
+    },
+  };
+}
+
+class RunningHandOver {
+  readonly #deps: HandOverDeps;
+  readonly #to: string;
+  #other: CallLeg | undefined;
+  #isJoined = false;
+  #isLeft = false;
+
+  constructor(deps: HandOverDeps, to: string) {
+    this.#deps = deps;
+    this.#to = to;
+  }
+
+  async run(): Promise<void> {
+    const { leg, media, take, requireDestination } = this.#deps;
+    this.#quietly(media.tellEngine({ status: 'begun', to: this.#to }));
+    try {
+      await requireDestination(this.#to);
+      await leg.transfer(this.#to);
+      this.#note('done', 'refer');
+      return take({ type: 'transferred' });
+    } catch (error) {
+      if (!isUnsupported(error)) return this.#fail('refer', reasonOf(error));
+    }
+    if (this.#isLeft) return;
+    take({ type: 'calling_other' });
+    try {
+      const end = await this.#callOther();
+      if (this.#isJoined) take({ type: 'transferred' });
+      else this.#fail('second_leg', whyNot(end, this.#isLeft));
+    } catch (error) {
+      this.#deps.onError(error, 'a transfer failed');
+      this.#fail('second_leg', 'it could not be called');
+    }
+  }
+
+  leave(): void {
+    this.#isLeft = true;
+    this.#hangUpOther();
+  }
+
+  /** @returns How the last leg ended; undefined where no trunk had room. */
+  async #callOther(): Promise<LegEnd | undefined> {
+    let end: LegEnd | undefined;
+    for await (const other of this.#deps.legsTo(this.#to)) {
+      end = await this.#follow(other);
+      if (this.#isLeft || this.#isJoined || !mayTryNextTrunk(end)) break;
+    }
+    return end;
+  }
+
+  #follow(other: CallLeg): Promise<LegEnd> {
+    this.#other = other;
+    const { events } = other;
+    return new Promise((resolve) => {
+      events.on('ringing', ({ hasEarlyMedia }) => this.#ring(hasEarlyMedia ? other.media : undefined));
+      events.on('answered', () => void this.#join(other));
+      events.on('ended', (end) => {
+        this.#other = undefined;
+        resolve(end);
+      });
+      if (this.#isLeft) this.#hangUpOther();
+    });
+  }
+
+  /** @param audible - What the other side plays itself before it answers. */
+  #ring(audible: MediaSession | undefined): void {
+    const { media } = this.#deps;
+    this.#quietly(audible ? media.join(audible) : media.ring());
+  }
+
+  async #join({ media: others }: CallLeg): Promise<void> {
+    const { media, take, onError } = this.#deps;
+    try {
+      if (!others) throw new Error('the other leg has no audio');
+      await media.join(others);
+      if (this.#isLeft) return;
+      others.events.on('silent', () => take({ type: 'hang_up', intent: 'media_timeout' }));
+      others.events.on('lost', () => this.#hangUpOther());
+      this.#isJoined = true;
+      this.#note('done', 'second_leg');
+      take({ type: 'joined' });
+    } catch (error) {
+      onError(error, 'two calls were not joined');
+      this.#hangUpOther();
+    }
+  }
+
+  #fail(by: TransferWay, reason: string): void {
+    const { media, take } = this.#deps;
+    this.#note('failed', by, reason);
+    if (!this.#isLeft) {
+      this.#quietly(media.part());
+      this.#quietly(media.tellEngine({ status: 'failed', to: this.#to, reason }));
+    }
+    take({ type: 'transfer_failed' });
+  }
+
+  #hangUpOther(): void {
+    this.#other?.hangup().catch((error: unknown) => this.#deps.onError(error, 'a leg was not hung up'));
+  }
+
+  #note(status: 'done' | 'failed', by: TransferWay, reason?: string): void {
+    this.#deps.note({ to: this.#to, status, by, ...(reason === undefined ? {} : { reason }) });
+  }
+
+  /** A call that ends meanwhile has no audio to be told anything. */
+  #quietly(done: Promise<void>): void {
+    done.catch((error: unknown) => {
+      if (!this.#isLeft) this.#deps.onError(error, 'the audio of a transfer was not set');
+    });
+  }
+}
+
+function isUnsupported(error: unknown): boolean {
+  return error instanceof CallwayError && error.code === 'transfer_unsupported';
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown';
+}
+
+function whyNot(end: LegEnd | undefined, isLeft: boolean): string {
+  if (isLeft) return 'the caller hung up';
+  if (!end) return 'no trunk of the number has room for another call';
+  const { outcome, sip } = end;
+  return sip ? `${outcome}: ${sip.code} ${sip.reason}` : outcome;
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '../base/clock.ts';
+import type { MediaSession } from '../media/mediaSession.ts';
+import { type Call, ownNumber } from './call.ts';
+import type { CallLeg, DialRequest, Telephony } from './callLeg.ts';
+import { normalNumber } from './number.ts';
+import type { Trunk } from './trunk.ts';
+import type { TrunkChannel } from './trunkChannel.ts';
+
+export interface SecondLegDeps {
+  readonly telephony: Pick<Telephony, 'dial'>;
+  /** The trunks of the call's own number, in the order of trial. */
+  readonly route: () => Promise<readonly Trunk[]>;
+  readonly channel: TrunkChannel;
+  readonly clock: Clock;
+}
+
+/** A trunk whose calls of this second are used up has room in the next. */
+const NEXT_SECOND_MS = 1000;
+
+/**
+ * Calls whom a caller is transferred to: over one trunk of the call's own number after the other, as far as they have
+ * room. The other phone shows the own number: whose else a trunk lets us show is not known.
+ *
+ * @param to - A number, or a `sip:` or `tel:` URI.
+ * @param beside - The caller's audio.
+ */
+export async function* secondLegs(
+  deps: SecondLegDeps,
+  call: Call,
+  to: string,
+  beside: MediaSession,
+): AsyncGenerator<CallLeg> {
+  try {
+    for (const trunk of await deps.route()) {
+      if (await hasRoom(deps, trunk)) yield deps.telephony.dial(requestOf(call, trunk, to, beside));
+    }
+  } finally {
+    await deps.channel.free();
+  }
+}
+
+async function hasRoom({ channel, clock }: SecondLegDeps, trunk: Trunk): Promise<boolean> {
+  const waitMs = await channel.moveTo(trunk);
+  if (waitMs === 0 || waitMs > NEXT_SECOND_MS) return waitMs === 0;
+  await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs));
+  return (await channel.moveTo(trunk)) === 0;
+}
+
+function requestOf(call: Call, trunk: Trunk, to: string, beside: MediaSession): DialRequest {
+  const { projectId, id: callId, settings } = call;
+  const fromNumber = ownNumber(call);
+  const number = to.replace(/^tel:/i, '');
+  return {
+    projectId,
+    callId,
+    trunk,
+    fromNumber,
+    toNumber: normalNumber(number) ?? number,
+    asGiven: { fromNumber: settings.asGiven?.fromNumber ?? fromNumber, toNumber: number },
+    ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
+    beside,
+    ...(/^sips?:/i.test(to) ? { toUri: to } : {}),
+  };
+}
