@@ -660,7 +660,7 @@ describe('the end', () => {
     await greeted(call);
     const [request] = call.model.requests.slice(-1);
     expect(JSON.stringify(request?.messages)).toContain('The transfer to +886212345678 failed');
-    expect(events(call, 'tool_result').at(-1)?.data).toEqual({
+    expect(events(call, 'tool_result').at(-1)).toEqual({
       name: 'transfer_call',
       ok: false,
       result: 'busy: 486 Busy Here',
