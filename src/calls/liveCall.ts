@@ -116,7 +116,7 @@ export class LiveCall {
 
   /** @returns False while there is nobody to transfer. */
   transfer(to: string): boolean {
-    if (this.#state.phase !== 'talking') return false;
+    if (this.#state.phase !== 'talking' && this.#state.phase !== 'connecting') return false;
     this.#take({ type: 'command', command: { kind: 'transfer', to } });
     return true;
   }

@@ -58,10 +58,28 @@ export const callees = {
       step.answerInvite(`${status} Refused`),
       step.expectRequest('ACK'),
     ]),
+  /** Answers, and cannot call elsewhere. */
+  takesNoRefer: step.scenario('answers, and takes no REFER', [
+    step.expectInvite(),
+    rings,
+    ...answers,
+    step.expectRequest('REFER'),
+    step.answerLast('405 Method Not Allowed'),
+    ...isHungUpOn,
+  ]),
   /** After as long as SIPp's `-d` says. */
   hangsUpLater: step.scenario('answers, talks and hangs up', [
     step.expectInvite(),
     rings,
+    ...answers,
+    step.pause('given'),
+    step.calleeRequest('BYE', 1, 'bye', { headers: [REASON] }),
+    step.expectAnswer(200, 'bye'),
+  ]),
+  ringsAndHangsUpLater: step.scenario('rings for a moment, answers, talks and hangs up', [
+    step.expectInvite(),
+    rings,
+    step.pause(700),
     ...answers,
     step.pause('given'),
     step.calleeRequest('BYE', 1, 'bye', { headers: [REASON] }),

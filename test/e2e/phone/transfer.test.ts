@@ -1,0 +1,124 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { CODECS } from '../../media/session/harness.ts';
+import { tone } from '../../media/signals.ts';
+import { callees } from '../../scenarios/callees.ts';
+import { startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { startBot } from './support/bot.ts';
+import { startCallee } from './support/callee.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
+import { soundMs, toneMs } from './support/tones.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
+
+const TIMEOUT = 90_000;
+const installation = await phoneInstallation();
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+const CALLER_HZ = 620;
+const OTHER_HZ = 1000;
+const RINGING_HZ = 440;
+const RATE_HZ = 8000;
+
+async function startPhone(frequencyHz?: number) {
+  const says = frequencyHz === undefined ? new Int16Array(RATE_HZ) : tone(RATE_HZ, frequencyHz, RATE_HZ);
+  const phone = await startRtpPhone(CODECS.PCMU, says);
+  onTestFinished(() => phone.close());
+  const heard = () =>
+    phone.phone.hear(phone.received.filter(({ bytes }) => bytes.length > 100 && (bytes[1] ?? 0) < 200));
+  return { ...phone, heard };
+}
+
+async function transfersOf(line: Line, { sessionId }: Placed) {
+  const { events } = (await line.api('GET', `/session-history/${sessionId}`)).body;
+  return (events as { type: string; data: object }[])
+    .filter(({ type }) => type === 'transfer')
+    .map(({ data }) => data);
+}
+
+describe.skipIf(skip)('a caller who is transferred', { timeout: TIMEOUT }, () => {
+  test('hears it ring, then the other one, who hears the caller; both are recorded, and end together', async () => {
+    const bot = await startBot('callway');
+    const [caller, other] = [await startPhone(CALLER_HZ), await startPhone(OTHER_HZ)];
+    const first = await startCallee(callees.takesNoRefer, { mediaPort: caller.port });
+    const second = await startCallee(callees.ringsAndHangsUpLater, {
+      mediaPort: other.port,
+      durationMs: 2500,
+    });
+    // The caller has the one channel of the first trunk.
+    const line = await installation().makeLine({
+      trunks: [{ port: first.port, maxChannels: 1 }, { port: second.port }],
+    });
+    const call = await line.call({ media: { url: bot.url, dialect: 'callway' } });
+    const talk = await bot.talk();
+    await caller.talkBack();
+    await line.until(call, 'in_progress');
+    const to = newNumber();
+    expect((await line.api('POST', `/calls/${call.callId}/transfer`, { to })).status).toBe(202);
+    expect(await talk.text('transfer_status')).toMatchObject({ transfer: { status: 'begun' } });
+    await other.talkBack();
+    // The bot is taken leave of when the other one answers.
+    expect(await talk.text('stop')).toBeDefined();
+    talk.socket.close();
+    expect((await second.ended).exitCode).toBe(0);
+    expect((await first.ended).exitCode).toBe(0);
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason]).toEqual(['completed', 'transferred']);
+    expect(toneMs(other.heard(), RATE_HZ, CALLER_HZ)).toBeGreaterThan(1000);
+    expect(toneMs(caller.heard(), RATE_HZ, OTHER_HZ)).toBeGreaterThan(1000);
+
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await transfersOf(line, call)).toEqual([
+      { to: `+886${to.slice(1)}`, status: 'done', by: 'second_leg' },
+    ]);
+    const { recording } = await line.shown(call);
+    const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
+    const [left, right] = [pickChannel(wav, 0), pickChannel(wav, 1)];
+    expect(toneMs(left, RATE_HZ, CALLER_HZ)).toBeGreaterThan(1000);
+    expect(toneMs(right, RATE_HZ, OTHER_HZ)).toBeGreaterThan(1000);
+    expect(soundMs(right, RATE_HZ) - toneMs(right, RATE_HZ, OTHER_HZ)).toBeGreaterThan(200);
+    for (const trunkId of line.trunkIds)
+      expect((await line.api('GET', `/trunks/${trunkId}`)).body.health.channelsInUse).toBe(0);
+    expect(toneMs(left, RATE_HZ, RINGING_HZ)).toBe(0);
+  });
+
+  test('to somebody who is busy comes back to the agent, who goes on by the pathway', async () => {
+    const caller = await startPhone();
+    const first = await startCallee(callees.answers, { mediaPort: caller.port });
+    const second = await startCallee(callees.refuses(486));
+    const to = newNumber();
+    const line = await installation().makeLine({
+      trunks: [{ port: first.port, maxChannels: 1, transfer: 'second_leg' }, { port: second.port }],
+      pathway: {
+        nodes: [
+          { id: 'start', type: 'start', data: { title: 'Start', prompt: '' } },
+          { id: 'desk', type: 'transfer', data: { title: 'Desk', prompt: '', to } },
+          { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'Nobody is free.' } },
+          { id: 'end', type: 'end', data: { title: 'End' } },
+        ],
+        edges: [
+          { id: 'a', source: 'start', target: 'desk' },
+          {
+            id: 'b',
+            source: 'desk',
+            target: 'sorry',
+            data: { condition: { event: 'tool_result', ok: false } },
+          },
+          { id: 'c', source: 'sorry', target: 'end' },
+        ],
+      },
+    });
+    const call = await line.call();
+    await caller.talkBack();
+    expect((await second.ended).exitCode).toBe(0);
+    const seen = await line.over(call);
+    expect([seen.status, seen.endReason]).toEqual(['completed', 'agent_hangup']);
+    expect((await first.ended).exitCode).toBe(0);
+    await vi.waitFor(() => expect(soundMs(caller.heard(), RATE_HZ)).toBeGreaterThan(400), SLOW);
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    expect(await transfersOf(line, call)).toEqual([
+      { to, nodeId: 'desk' },
+      { to, status: 'failed', by: 'second_leg', reason: 'busy: 486 Refused' },
+    ]);
+  });
+});
