@@ -1,9 +1,10 @@
+import { startSpeakingUpstream } from '../calls/models.ts';
 import { startProduct } from './product.ts';
 import { startRawRelay } from './rawRelay.ts';
 import { startSdkRelay } from './sdkRelay.ts';
 import { startUpstream } from './upstream.ts';
 
-export type ServerName = 'upstream' | 'rawRelay' | 'sdkRelay' | 'product';
+export type ServerName = 'upstream' | 'speakingUpstream' | 'rawRelay' | 'sdkRelay' | 'product';
 
 /** What a server tells of itself when it is asked. */
 export interface Figures {
@@ -31,6 +32,7 @@ interface Running {
 const upstreamUrl = process.argv[3] ?? '';
 const starts: Record<ServerName, () => Promise<Running>> = {
   upstream: startUpstream,
+  speakingUpstream: startSpeakingUpstream,
   rawRelay: async () => ({ url: await startRawRelay(upstreamUrl) }),
   sdkRelay: async () => ({ url: await startSdkRelay(upstreamUrl) }),
   product: () => startProduct(upstreamUrl),

@@ -3,6 +3,7 @@ import { ADMIN_TOKEN } from './product.ts';
 
 /** A project of the product, made for a measurement. */
 export interface BenchProject extends Target {
+  readonly id: string;
   readonly key: string;
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
@@ -22,7 +23,7 @@ export async function createProject(
   const call = (method: string, at: string, body?: unknown) => api(url, key, method, path + at, body);
   await call('PATCH', '/agent', agentConfig);
   await call('PUT', '/pathway', pathway);
-  return { baseUrl: url + path, headers: { authorization: `Bearer ${key}` }, key, call };
+  return { id: made.id, baseUrl: url + path, headers: { authorization: `Bearer ${key}` }, key, call };
 }
 
 /** One step that talks without end, so that a turn is one call of the model. */

@@ -34,7 +34,7 @@ export function buildModels(
   makeId: MakeId,
   logger: Logger,
   closers: Closers,
-  meter: Pick<TalkMeter, 'modelError'>,
+  meter: Pick<TalkMeter, 'watchModel'>,
 ): ModelChoice {
   if (config.CHAT_PROVIDER === 'local') {
     logger.warn(
@@ -52,7 +52,7 @@ export function buildModels(
       logger.warn({ err: error }, 'the model failed before its first word; asked once more'),
   });
   return {
-    chat: meteredChat(chat, (code) => meter.modelError('chat', code)),
+    chat: meteredChat(chat, meter.watchModel('chat', chat.name)),
     smart: config.CHAT_MODEL_SMART,
     balance: config.CHAT_MODEL_BALANCE,
     turbo: config.CHAT_MODEL_TURBO,

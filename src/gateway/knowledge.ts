@@ -36,7 +36,7 @@ export interface KnowledgeParts {
   readonly bucket: Bucket | undefined;
   readonly storage: ReturnType<typeof createStorage>;
   readonly jobs: Jobs;
-  readonly meter: Pick<TalkMeter, 'modelError'>;
+  readonly meter: Pick<TalkMeter, 'watchModel'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -60,7 +60,7 @@ export function buildKnowledge(parts: KnowledgeParts): Knowledge & { readonly se
         logger.warn({ err: error, encoder }, 'the encoder failed; asked once more');
       if (!embedder) return undefined;
       const patientOne = createPatientEmbedder(embedder, { clock, onRetry, ...patience });
-      return meteredEmbedder(patientOne, (code) => parts.meter.modelError('embedding', code));
+      return meteredEmbedder(patientOne, parts.meter.watchModel('embedding', encoder));
     };
   const documents = createDocuments({
     files,

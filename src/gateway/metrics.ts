@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
+import { systemClock } from '../base/clock.ts';
 import type { CallMeter } from '../calls/callMeter.ts';
 import type { TrunkHealthBoard } from '../calls/coordination.ts';
 import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
@@ -30,7 +31,7 @@ export function buildMetrics(): BuiltMetrics {
     registry,
     texts,
     calls: createCallMeter(registry),
-    talks: createTalkMeter(registry),
+    talks: createTalkMeter(registry, systemClock.monotonicMs),
     trunks: (board, nowMs) => watchTrunks(registry, board, nowMs),
     watchNode: (sources) => watchNode(registry, sources),
     watchMedia(media) {

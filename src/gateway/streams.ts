@@ -26,7 +26,7 @@ export interface StreamParts {
   readonly publicUrl: () => string;
   /** The number of streams that this node talks on is another. */
   readonly onChange: () => void;
-  readonly meter: Pick<TalkMeter, 'turn' | 'modelError'>;
+  readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;

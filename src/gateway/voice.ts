@@ -22,7 +22,7 @@ export interface VoiceParts {
   readonly config: Config;
   readonly conversations: Conversations;
   readonly history: Pick<HistoryStore, 'addEvents'>;
-  readonly meter?: Pick<TalkMeter, 'turn' | 'modelError'>;
+  readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -41,9 +41,9 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
     conversations,
     addEvents: (instanceId, events) => history.addEvents(instanceId, events),
     activity,
-    speechToText: meteredRecogniser(speechToText, (code) => meter?.modelError('transcription', code)),
-    textToSpeech: meteredSpeech(textToSpeech, (code) => meter?.modelError('speech', code)),
-    onTurn: meter?.turn,
+    speechToText: meteredRecogniser(speechToText, meter.watchModel('transcription', speechToText.name)),
+    textToSpeech: meteredSpeech(textToSpeech, meter.watchModel('speech', textToSpeech.name)),
+    onTurn: meter.turn,
     fallbackSpeech: textToSpeech === offlineSpeech ? undefined : offlineSpeech,
     clock,
     onError: (error, what) => logger.warn({ err: error }, what),

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { LatencyParts } from '../conversation/session.ts';
-import type { ModelErrorCode } from '../models/modelError.ts';
+import type { ModelWatch } from '../models/metered.ts';
 import type { SpokenTurn } from '../voice/report.ts';
 
 /** What nobody notices, what sounds like thinking, and what sounds like a dead line. */
@@ -20,12 +20,14 @@ export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
 
 export interface TalkMeter {
   turn(turn: SpokenTurn): void;
-  modelError(model: ModelKind, code: ModelErrorCode): void;
+  /** @param provider - Who answers, such as `openai`. */
+  watchModel(model: ModelKind, provider: string): ModelWatch;
   webhookSent(event: string, ok: boolean): void;
 }
 
 /** What talks amount to, and what comes of them. */
-export function createTalkMeter(registry: Registry): TalkMeter {
+/** @param nowMs - Of a clock that only goes on. */
+export function createTalkMeter(registry: Registry, nowMs: () => number): TalkMeter {
   const registers = [registry];
   const latency = new Histogram({
     name: 'callway_turn_latency_seconds',
@@ -42,7 +44,14 @@ export function createTalkMeter(registry: Registry): TalkMeter {
   const modelErrors = new Counter({
     name: 'callway_model_errors_total',
     help: 'Failures that came out of a model, by what it is asked for.',
-    labelNames: ['model', 'code'],
+    labelNames: ['model', 'provider', 'code'],
+    registers,
+  });
+  const modelAnswers = new Histogram({
+    name: 'callway_model_seconds',
+    help: 'Wait for the first of a model’s answer: a word, a sample, a transcript.',
+    labelNames: ['model', 'provider'],
+    buckets: TURN_BUCKETS_SECONDS,
     registers,
   });
   const webhooks = new Counter({
@@ -59,7 +68,11 @@ export function createTalkMeter(registry: Registry): TalkMeter {
       for (const [part, stage] of Object.entries(STAGES) as [keyof LatencyParts, string][])
         latency.observe({ stage }, latencyParts[part] / 1000);
     },
-    modelError: (model, code) => modelErrors.inc({ model, code }),
+    watchModel: (model, provider) => ({
+      onError: (code) => modelErrors.inc({ model, provider, code }),
+      onAnswer: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),
+      nowMs,
+    }),
     webhookSent: (event, ok) => webhooks.inc({ event, result: ok ? 'delivered' : 'failed' }),
   };
 }

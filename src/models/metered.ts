@@ -4,32 +4,38 @@ import { ModelError, type ModelErrorCode } from './modelError.ts';
 import type { SpeechToText, Transcription } from './speechToText.ts';
 import type { TextToSpeech } from './textToSpeech.ts';
 
-/** Told of each failure that comes out of a model; what its user aborted is none. */
-export type OnModelError = (code: ModelErrorCode) => void;
-
-export function meteredChat(model: ChatModel, onError: OnModelError): ChatModel {
-  return { name: model.name, stream: (request, signal) => watched(model.stream(request, signal), onError) };
+/** Told of what comes out of a model. Neither is told of what its user aborted. */
+export interface ModelWatch {
+  readonly onError: (code: ModelErrorCode) => void;
+  /** How long its user waited for the first of an answer: a word, samples, or all where it comes as a whole. */
+  readonly onAnswer: (waitedMs: number) => void;
+  /** Of a clock that only goes on. */
+  readonly nowMs: () => number;
 }
 
-export function meteredSpeech(speech: TextToSpeech, onError: OnModelError): TextToSpeech {
+export function meteredChat(model: ChatModel, watch: ModelWatch): ChatModel {
+  return { name: model.name, stream: (request, signal) => watched(model.stream(request, signal), watch) };
+}
+
+export function meteredSpeech(speech: TextToSpeech, watch: ModelWatch): TextToSpeech {
   const { name, sampleRateHz, isCacheable } = speech;
   return {
     name,
     sampleRateHz,
     isCacheable,
-    speak: (request, signal) => watched(speech.speak(request, signal), onError),
+    speak: (request, signal) => watched(speech.speak(request, signal), watch),
     close: () => speech.close(),
   };
 }
 
-export function meteredRecogniser(recogniser: SpeechToText, onError: OnModelError): SpeechToText {
+export function meteredRecogniser(recogniser: SpeechToText, watch: ModelWatch): SpeechToText {
   return {
     name: recogniser.name,
     open(request): Transcription {
       const transcription = recogniser.open(request);
       return {
         push: (samples) => transcription.push(samples),
-        transcribe: (signal) => transcription.transcribe(signal).catch(counted(onError)),
+        transcribe: (signal) => answered(() => transcription.transcribe(signal), watch),
         close: () => transcription.close(),
       };
     },
@@ -37,29 +43,41 @@ export function meteredRecogniser(recogniser: SpeechToText, onError: OnModelErro
   };
 }
 
-export function meteredEmbedder(embedder: Embedder, onError: OnModelError): Embedder {
+export function meteredEmbedder(embedder: Embedder, watch: ModelWatch): Embedder {
   const { encoder, batchSize } = embedder;
   return {
     encoder,
     batchSize,
-    embed: (texts, signal) => embedder.embed(texts, signal).catch(counted(onError)),
+    embed: (texts, signal) => answered(() => embedder.embed(texts, signal), watch),
   };
 }
 
 /** Passes reads on one by one: a generator would let nobody leave while a read is pending. */
-function watched<Item>(source: AsyncIterable<Item>, onError: OnModelError): AsyncIterable<Item> {
+function watched<Item>(source: AsyncIterable<Item>, watch: ModelWatch): AsyncIterable<Item> {
   return {
     [Symbol.asyncIterator]() {
       const items = source[Symbol.asyncIterator]();
+      let isBegun = false;
       return {
-        next: () => items.next().catch(counted(onError)),
+        next() {
+          if (isBegun) return items.next().catch(counted(watch));
+          isBegun = true;
+          return answered(() => items.next(), watch);
+        },
         return: async () => (await items.return?.()) ?? { done: true, value: undefined },
       };
     },
   };
 }
 
-function counted(onError: OnModelError): (error: unknown) => never {
+async function answered<Answer>(ask: () => Promise<Answer>, watch: ModelWatch): Promise<Answer> {
+  const askedMs = watch.nowMs();
+  const answer = await ask().catch(counted(watch));
+  watch.onAnswer(watch.nowMs() - askedMs);
+  return answer;
+}
+
+function counted({ onError }: ModelWatch): (error: unknown) => never {
   return (error) => {
     if (error instanceof ModelError) onError(error.code);
     throw error;

@@ -21,6 +21,8 @@ export interface AgentSpeechDeps {
   readonly voice: Pick<SpeechRequest, 'voice' | 'language'>;
   /** Unlike any other on this stream. */
   readonly nextMark: () => string;
+  /** Of a clock that only goes on. */
+  readonly nowMs: () => number;
   /** The first sample has left; where both directions stood then. */
   readonly onSounding: (position: PlayPosition) => void;
   /** The first samples were handed to the stream. */
@@ -47,6 +49,8 @@ export interface AgentSpeech {
   /** How much of it was heard, by the stream's own count. */
   heardMs(): number;
   readonly hasSounded: boolean;
+  /** From the last decision to stop until its last packet had left; undefined where that was not told. */
+  readonly stopMs: number | undefined;
   /** To be called for each of the stream's events, and with each frame of the caller's. */
   onMark(mark: PlayedMark): void;
   onCleared(position: PlayPosition): void;
@@ -105,6 +109,8 @@ class Speech implements AgentSpeech {
   #heldAt = 0;
   #stoppingSince = 0;
   #hasSounded = false;
+  #stopDecidedMs = 0;
+  stopMs: number | undefined;
 
   constructor(deps: AgentSpeechDeps) {
     this.#deps = deps;
@@ -175,6 +181,7 @@ class Speech implements AgentSpeech {
 
   onCleared(position: PlayPosition): void {
     if (this.#state !== 'stopping') return;
+    this.stopMs = this.#deps.nowMs() - this.#stopDecidedMs;
     const run = this.#run;
     if (run?.began && run.began.playedSamples === undefined) {
       this.#stopped(this.#estimate());
@@ -322,6 +329,7 @@ class Speech implements AgentSpeech {
     if (this.#state !== 'running') return;
     this.#state = 'stopping';
     this.#stoppingSince = this.#deps.stream.receivedSamples;
+    this.#stopDecidedMs = this.#deps.nowMs();
     if (this.#run && this.#sentTo > this.#run.from) this.#deps.stream.clear();
     else this.#stopped(this.#sentTo);
   }

@@ -101,7 +101,11 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     const isCut = how === 'cut';
     const bargeIn = {
       type: 'barge_in',
-      data: { heardText: text, heardMs: Math.round(speech.heardMs()) },
+      data: {
+        heardText: text,
+        heardMs: Math.round(speech.heardMs()),
+        ...(speech.stopMs === undefined ? {} : { stopMs: Math.round(speech.stopMs) }),
+      },
     } as const;
     return { text, interrupted: isCut, ...latency(), events: stopped === 'cut' ? [bargeIn] : [] };
   };

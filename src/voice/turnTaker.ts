@@ -150,6 +150,7 @@ export class TurnTaker {
       stream,
       source,
       voice: { language: this.#deps.language() },
+      nowMs: () => clock.monotonicMs(),
       nextMark: () => `callway-${++this.#marks}`,
       onSpeech: () => {
         moments.firstSpeechAtMs = clock.monotonicMs();

@@ -1,8 +1,10 @@
 import pino from 'pino';
+import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildVoice } from '../../src/gateway/voice.ts';
+import { createTalkMeter } from '../../src/metrics/talks.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import { watchLeaks } from '../support/leaks.ts';
 import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
@@ -46,6 +48,7 @@ test.each([8000, 16_000] as const)(
       config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
       conversations: talk.conversations,
       history: { addEvents: async () => undefined },
+      meter: createTalkMeter(new Registry(), systemClock.monotonicMs),
       clock: systemClock,
       logger: pino({ level: 'silent' }),
     });

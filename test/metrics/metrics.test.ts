@@ -58,7 +58,8 @@ test('calls are counted by how they ended, and their audio with them', async () 
 
 test('a turn is counted by its stages, in seconds; one that answered nothing is not', async () => {
   const registry = new Registry();
-  const meter = createTalkMeter(registry);
+  let nowMs = 0;
+  const meter = createTalkMeter(registry, () => nowMs);
   const latencyParts = {
     bufferMs: 60,
     endpointingMs: 500,
@@ -69,7 +70,11 @@ test('a turn is counted by its stages, in seconds; one that answered nothing is 
   };
   meter.turn({ kind: 'words', interrupted: true, latencyMs: 1000, latencyParts });
   meter.turn({ kind: 'begin', interrupted: false });
-  meter.modelError('chat', 'model_unavailable');
+  const watch = meter.watchModel('speech', 'openai');
+  watch.onError('model_unavailable');
+  watch.onAnswer(250);
+  nowMs = 7;
+  expect(watch.nowMs()).toBe(7);
   meter.webhookSent('call.ended', true);
   meter.webhookSent('call.ended', false);
   const samples = await samplesOf(registry);
@@ -88,7 +93,8 @@ test('a turn is counted by its stages, in seconds; one that answered nothing is 
   expect(samples).toMatchObject({
     'callway_turn_latency_seconds_count{stage="total"}': 1,
     callway_barge_ins_total: 1,
-    'callway_model_errors_total{model="chat",code="model_unavailable"}': 1,
+    'callway_model_errors_total{model="speech",provider="openai",code="model_unavailable"}': 1,
+    'callway_model_seconds_sum{model="speech",provider="openai"}': 0.25,
     'callway_webhook_deliveries_total{event="call.ended",result="delivered"}': 1,
     'callway_webhook_deliveries_total{event="call.ended",result="failed"}': 1,
   });

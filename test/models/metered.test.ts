@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
 
 import type { ChatModel } from '../../src/models/chatModel.ts';
-import { meteredChat, meteredEmbedder, meteredRecogniser, meteredSpeech } from '../../src/models/metered.ts';
+import {
+  type ModelWatch,
+  meteredChat,
+  meteredEmbedder,
+  meteredRecogniser,
+  meteredSpeech,
+} from '../../src/models/metered.ts';
 import { ModelError } from '../../src/models/modelError.ts';
 
 const away = new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
 const REQUEST = { model: 'm', messages: [] };
 const never = new AbortController().signal;
+const idle: ModelWatch = { onError: () => undefined, onAnswer: () => undefined, nowMs: () => 0 };
 
 /** A model whose reads give these, one after the other, and then fail or wait for ever. */
 function chatOf(failure: unknown): ChatModel & { left: number } {
@@ -39,7 +46,7 @@ test.each([
   ['what its user aborted', new Error('aborted'), []],
 ])('%s is counted as it passes, and passes as it was', async (_what, failure, counted) => {
   const codes: string[] = [];
-  const model = meteredChat(chatOf(failure), (code) => codes.push(code));
+  const model = meteredChat(chatOf(failure), { ...idle, onError: (code) => codes.push(code) });
   const texts: unknown[] = [];
   const reading = async () => {
     for await (const event of model.stream(REQUEST, never)) texts.push(event);
@@ -50,9 +57,7 @@ test.each([
 
 test('who leaves while a read is pending leaves at once', async () => {
   const chat = chatOf(undefined);
-  const reads = meteredChat(chat, () => undefined)
-    .stream(REQUEST, never)
-    [Symbol.asyncIterator]();
+  const reads = meteredChat(chat, idle).stream(REQUEST, never)[Symbol.asyncIterator]();
   await reads.next();
   void reads.next();
   await reads.return?.();
@@ -61,7 +66,7 @@ test('who leaves while a read is pending leaves at once', async () => {
 
 test('recognisers, speakers and encoders are counted too', async () => {
   const codes: string[] = [];
-  const note = (code: string) => void codes.push(code);
+  const note: ModelWatch = { ...idle, onError: (code) => void codes.push(code) };
   const fail = () => Promise.reject(away);
   const nothing = async () => undefined;
   const heard = meteredRecogniser(
@@ -85,4 +90,44 @@ test('recognisers, speakers and encoders are counted too', async () => {
   const embedded = meteredEmbedder({ encoder, batchSize: 1, embed: fail }, note);
   await expect(embedded.embed(['Hi'], never)).rejects.toBe(away);
   expect(codes).toEqual(Array(3).fill('model_unavailable'));
+});
+
+test('the wait for the first of an answer is told, once, and not that for the rest', async () => {
+  let nowMs = 0;
+  const waits: number[] = [];
+  const watch: ModelWatch = { ...idle, onAnswer: (waitedMs) => waits.push(waitedMs), nowMs: () => nowMs };
+  const speech = meteredSpeech(
+    {
+      name: 's',
+      sampleRateHz: 8000,
+      isCacheable: true,
+      async *speak() {
+        for (const afterMs of [120, 5000]) {
+          nowMs += afterMs;
+          yield new Int16Array(1);
+        }
+      },
+      close: async () => undefined,
+    },
+    watch,
+  );
+  let pieces = 0;
+  for await (const piece of speech.speak({ text: 'Hi' }, never)) pieces += piece.length;
+  const transcription = meteredRecogniser(
+    {
+      name: 'r',
+      open: () => ({
+        push: () => {},
+        async transcribe() {
+          nowMs += 300;
+          return { text: 'Hi' };
+        },
+        close: () => {},
+      }),
+      close: async () => undefined,
+    },
+    watch,
+  ).open({ sampleRateHz: 8000 });
+  expect(await transcription.transcribe(never)).toEqual({ text: 'Hi' });
+  expect([pieces, waits]).toEqual([2, [120, 300]]);
 });

@@ -22,6 +22,7 @@ function speaking(options: Partial<SimulatedStreamOptions> = {}, isOnHold = () =
     stream,
     source,
     voice: {},
+    nowMs: () => stream.nowMs(),
     nextMark: () => `m${++marks}`,
     onSounding: () => undefined,
     onSpeech: () => undefined,

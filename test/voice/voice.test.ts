@@ -179,7 +179,12 @@ describe('cutting in', () => {
       interrupted: true,
     });
     expect(events(call, 'barge_in')).toEqual([
-      { heardText: 'One two three four. Five six', heardMs: expect.closeTo(soundedMs, -2) },
+      {
+        heardText: 'One two three four. Five six',
+        heardMs: expect.closeTo(soundedMs, -2),
+        // Within the frame in which it was decided.
+        stopMs: 0,
+      },
     ]);
     expect(call.transcript().slice(1)).toEqual(['user: No I want something else.', 'assistant: Of course.']);
     expect(await call.report).toMatchObject({ bargeIns: 1, falseStops: 0 });

@@ -26,6 +26,8 @@ interface Asked {
   reject(error: Error): void;
 }
 
+/** To load its code, on a machine that is very busy. */
+const START_TIMEOUT_MS = 120_000;
 const PING_INTERVAL_MS = 5_000;
 /** Several, since a main thread that stood still itself finds its timer due before the answers that lie ready. */
 const MAX_UNANSWERED_PINGS = 2;
@@ -54,8 +56,10 @@ export class MediaThread {
       becomeReady = resolve;
     });
     worker.on('message', (message: FromThread) => {
-      if (message.kind === 'ready') becomeReady();
-      else this.#take(message);
+      if (message.kind !== 'ready') return this.#take(message);
+      this.#pingTimer?.cancel();
+      this.#ping();
+      becomeReady();
     });
     worker.on('error', (error) => this.#lose(`the media thread failed: ${error.message}`));
     this.#exited = new Promise((resolve) => {
@@ -65,7 +69,10 @@ export class MediaThread {
         resolve();
       });
     });
-    this.#ping();
+    this.#pingTimer = options.clock.setTimer(() => {
+      this.#lose('the media thread does not start');
+      void worker.terminate();
+    }, START_TIMEOUT_MS);
   }
 
   /** Resolves when it takes calls. @throws {CallwayError} `media_lost` when it died before. */

@@ -1,0 +1,186 @@
+/**
+ * Whole calls at once: an API request becomes an INVITE, an answer, and a talk of several turns with cut-ins.
+ *
+ *   npm run bench:calls [-- --calls 50,100 --seconds 30 --embedded --profile FOLDER]
+ *
+ * The product is a process of its own, and so are Postgres and Redis: those that DATABASE_URL and REDIS_URL name, else
+ * some that run only while this measures. With `--embedded` the product runs on what it brings, within its CPU time. The
+ * models are a process that answers at once. The phones run here; they answer at once too, and speak from a recording,
+ * since whole simulated callees would take more of a small machine than the calls do. The gateway's own part of a turn is
+ * what its history says of it after the end of the caller's turn was sure: transcription, answer, speech and playout.
+ * Calls are placed ten a second.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+
+import { table } from '../src/cli/table.ts';
+import { pcmu } from '../src/media/codecs/g711.ts';
+import { createResampler } from '../src/media/resample/resampler.ts';
+import { createFlite } from '../src/models/local/flite.ts';
+import { type CallFigures, type Contact, readCalls } from './calls/history.ts';
+import { type Phones, startPhones } from './calls/phones.ts';
+import { type BenchProject, createProject, ONE_STEP } from './chat/project.ts';
+import { type Server, type ServerOptions, startServer } from './chat/servers.ts';
+import { openStores } from './chat/stores.ts';
+import { percentile } from './support/statistics.ts';
+
+const WANTED = { ownP50Ms: 15, ownP99Ms: 40, stopP50Ms: 25, stopP95Ms: 60 };
+const FROM = '+886223456789';
+const BETWEEN_CALLS_MS = 100;
+const CUTS_INTO_EACH = 3;
+const PACKET_BYTES = 160;
+
+const { values: options } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '50,100' },
+    seconds: { type: 'string', default: '30' },
+    embedded: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+  },
+});
+
+const stores = await openStores(options.embedded);
+const utterance = await recordedWords('I would like to know a little more about that.');
+const rows: string[][] = [];
+try {
+  for (const calls of options.calls.split(',').map(Number)) rows.push(await measure(calls));
+} finally {
+  await stores.close();
+}
+const { ownP50Ms, ownP99Ms, stopP50Ms, stopP95Ms } = WANTED;
+console.log(`Node ${process.version}; callway runs on ${stores.title}.`);
+console.log(
+  `Aim: own part p50 ${ownP50Ms} ms, p99 ${ownP99Ms} ms; cut-in p50 ${stopP50Ms} ms, p95 ${stopP95Ms} ms; none failed.`,
+);
+console.log(
+  table([
+    [
+      'calls',
+      'failed',
+      'turns',
+      'own p50 ms',
+      'p99',
+      'heard p50',
+      'cut-ins',
+      'stop p50 ms',
+      'p95',
+      'API→INVITE p50',
+      'p95',
+      '→RTP p50',
+      'p95',
+      'CPU % a call',
+      'MB a call',
+    ],
+    ...rows,
+  ]),
+);
+
+async function measure(count: number): Promise<string[]> {
+  const servers: Server[] = [];
+  const phones = await startPhones({ utterance, cutsIntoEach: CUTS_INTO_EACH });
+  try {
+    const start = async (name: Server['name'], given: ServerOptions) => {
+      const server = await startServer(name, given);
+      servers.push(server);
+      return server;
+    };
+    const { url: upstreamUrl } = await start('speakingUpstream', {});
+    const product = await start('product', {
+      upstreamUrl,
+      environment: stores.environment,
+      ...(options.profile === undefined ? {} : { profileFolder: options.profile }),
+    });
+    const project = await createProject(product.url, { executionMode: 'balance' }, ONE_STEP);
+    const trunk = { name: 'Phones', host: '127.0.0.1', port: phones.sipPort, optionsIntervalSeconds: 0 };
+    await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
+    await project.call('POST', '/phone-numbers', { number: FROM });
+    return await talk(count, product, project, phones);
+  } finally {
+    await phones.close();
+    for (const server of servers.reverse()) await server.close();
+  }
+}
+
+async function talk(
+  count: number,
+  product: Server,
+  project: BenchProject,
+  phones: Phones,
+): Promise<string[]> {
+  const before = await product.figures();
+  const contacts: Contact[] = [];
+  for (let n = 0; n < count; n++) {
+    contacts.push(await place(product, project, `+88691${String(1_000_000 + n)}`));
+    await sleep(BETWEEN_CALLS_MS);
+  }
+  const [cpuBefore, beganMs] = [await product.cpuMicroseconds(), performance.now()];
+  await sleep(Number(options.seconds) * 1000);
+  const cpuShare = (await product.cpuMicroseconds()) - cpuBefore;
+  const elapsedUs = (performance.now() - beganMs) * 1000;
+  const after = await product.figures();
+  const found = await readCalls(project, contacts);
+  const invited = contacts.flatMap(({ toNumber, askedMs }) => {
+    const times = phones.calls.get(toNumber)?.times;
+    return times ? [times.invitedMs - askedMs] : [];
+  });
+  const answered = [...phones.calls.values()].flatMap(({ times: { invitedMs, firstPacketMs } }) =>
+    firstPacketMs === undefined ? [] : [firstPacketMs - invitedMs],
+  );
+  const heard = [...phones.calls.values()].flatMap(({ person }) => person.latenciesMs);
+  return [
+    ...rowOf(count, found, heard),
+    ...both(invited),
+    ...both(answered),
+    ((100 * cpuShare) / elapsedUs / count).toFixed(2),
+    ((after.rssBytes - before.rssBytes) / count / 1e6).toFixed(2),
+  ];
+}
+
+function rowOf(count: number, { failed, ownMs, stopMs }: CallFigures, heard: readonly number[]): string[] {
+  return [
+    String(count),
+    String(failed),
+    String(ownMs.length),
+    ms(ownMs, 0.5),
+    ms(ownMs, 0.99),
+    ms(heard, 0.5),
+    String(stopMs.length),
+    ms(stopMs, 0.5),
+    ms(stopMs, 0.95),
+  ];
+}
+
+function both(values: readonly number[]): string[] {
+  return [0.5, 0.95].map((part) => ms(values, part));
+}
+
+function ms(values: readonly number[], part: number): string {
+  return values.length === 0 ? '–' : percentile(values, part).toFixed(0);
+}
+
+async function place(product: Server, project: BenchProject, toNumber: string): Promise<Contact> {
+  const askedMs = performance.now();
+  const response = await fetch(`${product.url}/v1/calls/outbound`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${project.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ projectId: project.id, fromNumber: FROM, toNumber }),
+  });
+  if (response.status !== 202) throw new Error(`a call was not accepted: ${response.status}`);
+  const { callId, sessionId } = (await response.json()) as { callId: string; sessionId: string };
+  return { toNumber, askedMs, callId, sessionId };
+}
+
+/** Words in µ-law, in whole packets. */
+async function recordedWords(text: string): Promise<Uint8Array> {
+  const speech = createFlite({ threads: 1 });
+  const pieces: number[] = [];
+  for await (const piece of speech.speak({ text }, new AbortController().signal)) pieces.push(...piece);
+  await speech.close();
+  const samples = Int16Array.from(pieces);
+  const resampler = createResampler(speech.sampleRateHz, 8000, samples.length);
+  const at8000 = new Int16Array(resampler.maxOutput(samples.length));
+  const length = resampler.process(samples, at8000);
+  const out = new Uint8Array(length - (length % PACKET_BYTES));
+  pcmu.open().encode(at8000.subarray(0, out.length), out);
+  return out;
+}

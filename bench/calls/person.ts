@@ -1,0 +1,78 @@
+/** What a simulated person says, and how. */
+export interface Manner {
+  /** µ-law, whole packets of 160 bytes. */
+  readonly utterance: Uint8Array;
+  /** Each of so many answers is cut into; 0 is none. */
+  readonly cutsIntoEach: number;
+}
+
+/** A pause that is long enough to speak after. */
+const QUIET_MS = 500;
+/** How far into an answer it is cut into. */
+const CUT_IN_AFTER_MS = 800;
+const SILENCE = 0xff;
+
+/**
+ * One person's part, packet by packet: waits until the agent has spoken, says its words, and waits for the answer, or
+ * cuts into it.
+ */
+export class Person {
+  /** From the last packet with voice to the first with the agent's, for each turn. */
+  readonly latenciesMs: number[] = [];
+  readonly #manner: Manner;
+  #turns = 0;
+  /** Of the utterance; undefined while listening. */
+  #at: number | undefined;
+  #saidMs: number | undefined;
+  #soundingSinceMs: number | undefined;
+  #soundedMs = 0;
+  #hasHeard = false;
+
+  constructor(manner: Manner) {
+    this.#manner = manner;
+  }
+
+  hear(payload: Uint8Array, nowMs: number): void {
+    if (!isVoiced(payload)) return;
+    if (this.#soundingSinceMs === undefined || nowMs - this.#soundedMs > QUIET_MS)
+      this.#soundingSinceMs = nowMs;
+    this.#soundedMs = nowMs;
+    this.#hasHeard = true;
+    if (this.#saidMs === undefined) return;
+    this.latenciesMs.push(nowMs - this.#saidMs);
+    this.#saidMs = undefined;
+    this.#turns += 1;
+  }
+
+  /** Fills the next 20 ms. */
+  speak(payload: Uint8Array, nowMs: number): void {
+    if (this.#at === undefined && this.#mayBegin(nowMs)) this.#at = 0;
+    if (this.#at === undefined) {
+      payload.fill(SILENCE);
+      return;
+    }
+    const { utterance } = this.#manner;
+    const piece = utterance.subarray(this.#at, this.#at + payload.length);
+    payload.set(piece);
+    this.#at += payload.length;
+    if (this.#at < utterance.length) return;
+    this.#at = undefined;
+    this.#saidMs = nowMs;
+    this.#hasHeard = false;
+    this.#soundingSinceMs = undefined;
+  }
+
+  #mayBegin(nowMs: number): boolean {
+    if (!this.#hasHeard || this.#saidMs !== undefined) return false;
+    if (nowMs - this.#soundedMs >= QUIET_MS) return true;
+    const { cutsIntoEach } = this.#manner;
+    const cutsIn = cutsIntoEach > 0 && this.#turns % cutsIntoEach === cutsIntoEach - 1;
+    return cutsIn && this.#soundingSinceMs !== undefined && nowMs - this.#soundingSinceMs >= CUT_IN_AFTER_MS;
+  }
+}
+
+/** Whether a packet has more than the line's own noise, judged by some of its bytes. */
+export function isVoiced(payload: Uint8Array): boolean {
+  for (let n = 0; n < payload.length; n += 7) if ((~(payload[n] ?? SILENCE) & 0x7f) > 0x28) return true;
+  return false;
+}
