@@ -482,6 +482,7 @@ describe('the runner', () => {
     ]);
     // The engine is not missed.
     leg().mediaEvents.emit('bridgeClosed', { how: 'broken', code: 1006, reason: '' });
+    await settle();
     log.length = 0;
     leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
     await settle();
