@@ -678,6 +678,9 @@ describe('the runner', () => {
     runner.transfer('call', 'sip:forbidden');
     await settle();
     const reason = 'This project may not call sip:forbidden';
-    expect(log).toEqual([['note', 'transfer', { to: 'sip:forbidden', status: 'failed', reason }]]);
+    const note = { to: 'sip:forbidden', status: 'failed', by: 'refer', reason };
+    expect(log).toContainEqual(['note', 'transfer', note]);
+    expect(log).toContainEqual(['tell', { status: 'failed', to: 'sip:forbidden', reason }]);
+    expect(log.map((entry) => (entry as string[])[0])).not.toContain('transfer');
   });
 });
