@@ -165,7 +165,7 @@ async function build(
     closers,
   });
   closers.push(() => jobs.close());
-  const conversations = buildConversations({
+  const { conversations, talks, forgetTalk } = buildConversations({
     config,
     storage,
     redis,
@@ -177,6 +177,7 @@ async function build(
     knowledge: knowledge.search,
     tracing,
     onEnded: dispatcher.wake,
+    closers,
   });
   closers.push(
     startSessionSweeps({
@@ -211,7 +212,8 @@ async function build(
   const { mediaStreams, live } = await buildStreams({
     config,
     redis,
-    conversations,
+    conversations: talks,
+    forgetTalk,
     storage,
     publicUrl,
     onChange: () => listening.voice?.changed(),

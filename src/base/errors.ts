@@ -80,5 +80,10 @@ export function unavailable(what: string, cause?: unknown): CallwayError {
   );
 }
 
+/** Whether it failed because something that Callway stands on is away, and may be tried again as it is. */
+export function isUnavailable(error: unknown): error is CallwayError {
+  return error instanceof CallwayError && error.category === 'unavailable';
+}
+
 /** Long enough for a restart of Postgres or Redis, short enough for a person who waits. */
 const DEFAULT_RETRY_AFTER_SECONDS = 5;

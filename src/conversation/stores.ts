@@ -55,6 +55,8 @@ export interface SessionStore {
    * @throws {CallwayError} 409 `session_changed` when another turn was kept meanwhile, or the session has ended.
    */
   saveTurn(session: Session, record: TurnRecord): Promise<void>;
+  /** Adds a turn to the history of a session that has ended before it could be kept; one that stands there is left. */
+  keepLate(session: Session, record: TurnRecord): Promise<void>;
   /**
    * Ends a session: its state goes for good, its history is closed, its webhooks are due.
    *

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { releaseFor } from '../agents/updateAgent.ts';
@@ -7,12 +8,15 @@ import type { Tracing } from '../base/tracing.ts';
 import { customerNumber } from '../calls/call.ts';
 import type { Config } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
-import { createConversations } from '../conversation/createConversations.ts';
+import { type ConversationsDeps, createConversations } from '../conversation/createConversations.ts';
 import type { ModelChoice } from '../conversation/models.ts';
 import { createPrepare } from '../conversation/prepare.ts';
 import { cacheReleases } from '../conversation/releaseCache.ts';
+import { lockOfTalks } from '../conversation/talkLock.ts';
+import { createTalkSessions } from '../conversation/talkSessions.ts';
 import { createToolRunner, type KnowledgeSearch } from '../conversation/toolRunner.ts';
 import type { GuardedClient } from '../egress/client.ts';
+import { createTurnSpool } from '../files/turnSpool.ts';
 import type { TalkMeter } from '../metrics/talks.ts';
 import { meteredChat } from '../models/metered.ts';
 import { createOpenAiChatModel } from '../models/openai/chat.ts';
@@ -71,18 +75,52 @@ export interface ConversationParts {
   readonly knowledge: KnowledgeSearch;
   readonly tracing: Tracing;
   readonly onEnded: () => void;
+  readonly closers: Closers;
 }
 
-/** The engine that chat and calls stand on. */
-export function buildConversations(parts: ConversationParts): Conversations {
-  const { config, storage, models, client, clock, makeId, tracing, logger } = parts;
+/** The engine, as chat and calls stand on it. */
+export interface BuiltConversations {
+  readonly conversations: Conversations;
+  /** For streams of audio, which go on while the database or Redis is away. */
+  readonly talks: Conversations;
+  /** A talk over a stream has ended. */
+  readonly forgetTalk: (projectId: string, sessionId: string) => void;
+}
+
+/** Builds the engine that chat and calls stand on. */
+export function buildConversations(parts: ConversationParts): BuiltConversations {
+  const { config, storage, clock, logger } = parts;
+  const { stores } = storage;
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const lock = redisTurnLock(parts.redis, clock);
+  const deps = conversationDeps(parts, cacheReleases(stores.releases), onError);
+  const talkSessions = createTalkSessions({
+    sessions: stores.sessions,
+    spool: createTurnSpool(join(config.DATA_DIR, 'waiting-turns')),
+    clock,
+    onError,
+  });
+  parts.closers.push(() => talkSessions.close());
+  if (config.ROLES.includes('voice')) {
+    talkSessions.start().catch((error: unknown) => onError(error, 'turns of a former life were not read'));
+  }
+  return {
+    conversations: createConversations({ ...deps, sessions: stores.sessions, lock }),
+    talks: createConversations({ ...deps, sessions: talkSessions, lock: lockOfTalks(lock, clock) }),
+    forgetTalk: talkSessions.forget,
+  };
+}
+
+function conversationDeps(
+  { config, storage, models, client, clock, makeId, tracing, logger, ...parts }: ConversationParts,
+  releases: ReturnType<typeof cacheReleases>,
+  onError: (error: unknown, what: string) => void,
+): Omit<ConversationsDeps, 'sessions' | 'lock'> {
   const { stores } = storage;
   const templates = createTemplateCache();
-  return createConversations({
-    sessions: stores.sessions,
-    releases: cacheReleases(stores.releases),
+  return {
+    releases,
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
-    lock: redisTurnLock(parts.redis, clock),
     turn: {
       models,
       tools: createToolRunner({ client, templates, tracing }),
@@ -111,6 +149,6 @@ export function buildConversations(parts: ConversationParts): Conversations {
       return call && { answered: call.answeredAt !== null, record: call.settings.record };
     },
     onEnded: parts.onEnded,
-    onError: (error, what) => logger.warn({ err: error }, what),
-  });
+    onError,
+  };
 }

@@ -22,7 +22,9 @@ export interface StreamParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
+  /** That go on while the database or Redis is away. */
   readonly conversations: Conversations;
+  readonly forgetTalk: (projectId: string, sessionId: string) => void;
   readonly publicUrl: () => string;
   /** The number of streams that this node talks on is another. */
   readonly onChange: () => void;
@@ -61,7 +63,7 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
 }
 
 async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
-  const { storage, conversations, closers } = parts;
+  const { storage, conversations, forgetTalk, closers } = parts;
   const logger = parts.logger.child({ part: 'streams' });
   const voice = await buildVoice({ ...parts, history: storage.stores.history });
   closers.push(() => voice.close());
@@ -74,20 +76,24 @@ async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Prom
     ]);
     const fields = { projectId, sessionId, ...definedOnly({ callId }), ...traceFields(traceparent) };
     logger.info(fields, 'a talk begins');
-    await voice.serve(stream, {
-      session: {
-        projectId,
-        sessionId,
-        channel,
-        ...definedOnly({ callId, traceparent }),
-      },
-      // Only who was called may have let a machine answer.
-      watchForMachines: call?.direction === 'outbound',
-      resumes: session?.channel === channel && hasBegun(session),
-      // Only our own calls seek another engine.
-      ...(callId === undefined ? {} : { standby: () => standbyOf(parts, projectId, sessionId) }),
-    });
-    logger.info(fields, 'a talk is over');
+    try {
+      await voice.serve(stream, {
+        session: {
+          projectId,
+          sessionId,
+          channel,
+          ...definedOnly({ callId, traceparent }),
+        },
+        // Only who was called may have let a machine answer.
+        watchForMachines: call?.direction === 'outbound',
+        resumes: session?.channel === channel && hasBegun(session),
+        // Only our own calls seek another engine.
+        ...(callId === undefined ? {} : { standby: () => standbyOf(parts, projectId, sessionId) }),
+      });
+    } finally {
+      logger.info(fields, 'a talk is over');
+      forgetTalk(projectId, sessionId);
+    }
   };
 }
 

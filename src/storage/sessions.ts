@@ -56,6 +56,9 @@ export function sessionStore(database: Queryable): SessionStore {
         'The session has ended, or another turn of it was kept meanwhile',
       );
     },
+    async keepLate(session, record) {
+      await database.query(KEEP_LATE, lateParameters(session, record));
+    },
     async end(projectId, sessionId, ending) {
       // What is due is asked for before anything is locked; the embedded database has one transaction at a time.
       for (let live = await find(projectId, sessionId); live; live = await find(projectId, sessionId)) {
@@ -129,6 +132,29 @@ const SAVE_TURN = `
   )
   SELECT instance_id FROM saved`;
 
+/** What was kept by an attempt whose answer was lost stands there with its time. */
+const KEEP_LATE = `
+  WITH history AS (
+    UPDATE session_history AS history
+    SET message_count = message_count + cardinality($3::text[]), turns = turns + $6, variables = $2::json
+    WHERE instance_id = $1 AND NOT EXISTS (
+      SELECT FROM session_messages WHERE instance_id = $1 AND message::text = ANY ($3::text[])
+    ) AND NOT EXISTS (
+      SELECT FROM session_events WHERE instance_id = $1
+        AND (type, at, data::text) IN (SELECT * FROM unnest($7::text[], $8::timestamptz[], $9::text[]))
+    )
+    RETURNING instance_id
+  ), messages AS (
+    INSERT INTO session_messages (instance_id, message, content, latency_ms)
+    SELECT instance_id, message::json, content, latency_ms
+    FROM history, unnest($3::text[], $4::text[], $5::integer[]) WITH ORDINALITY
+      AS said (message, content, latency_ms, position) ORDER BY position
+  )
+  INSERT INTO session_events (instance_id, type, at, data)
+  SELECT instance_id, type, at, data::json
+  FROM history, unnest($7::text[], $8::timestamptz[], $9::text[]) WITH ORDINALITY
+    AS happened (type, at, data, position) ORDER BY position`;
+
 const END = `
   WITH ended AS (
     DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $10 RETURNING *
@@ -172,8 +198,8 @@ export function sessionParameters(session: Session, started: SessionEvent): Para
   ];
 }
 
-function turnParameters(session: Session, { messages, events }: TurnRecord): Parameter[] {
-  const shown = messages.filter(({ internal }) => !internal);
+function turnParameters(session: Session, record: TurnRecord): Parameter[] {
+  const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
   return [
     session.projectId,
     session.sessionId,
@@ -182,15 +208,34 @@ function turnParameters(session: Session, { messages, events }: TurnRecord): Par
     JSON.stringify(session.state),
     session.lastActivityAt,
     JSON.stringify(sessionData(session)),
-    shown.map((message) => JSON.stringify(message)),
-    messages.length > 0 ? 1 : 0,
-    events.map(({ type }) => type),
-    events.map(({ at }) => at),
-    events.map(({ data }) => JSON.stringify(data)),
-    // JSON holds a NUL character escaped; a text cannot hold it at all.
-    shown.map(({ content }) => content?.replaceAll('\0', '') ?? null),
-    shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
+    texts,
+    turns,
+    types,
+    times,
+    data,
+    contents,
+    latencies,
   ];
+}
+
+function lateParameters({ instanceId, state }: Session, record: TurnRecord): Parameter[] {
+  const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
+  return [instanceId, JSON.stringify(state.variables), texts, contents, latencies, turns, types, times, data];
+}
+
+/** What a turn adds to the history, column by column. */
+function recordColumns({ messages, events }: TurnRecord) {
+  const shown = messages.filter(({ internal }) => !internal);
+  return {
+    texts: shown.map((message) => JSON.stringify(message)),
+    // JSON holds a NUL character escaped; a text cannot hold it at all.
+    contents: shown.map(({ content }) => content?.replaceAll('\0', '') ?? null),
+    latencies: shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
+    turns: messages.length > 0 ? 1 : 0,
+    types: events.map(({ type }) => type),
+    times: events.map(({ at }) => at),
+    data: events.map(({ data }) => JSON.stringify(data)),
+  };
 }
 
 function endParameters(session: Session, ending: SessionEnding): Parameter[] {

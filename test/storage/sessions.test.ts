@@ -76,6 +76,29 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     ]);
   });
 
+  test('a turn that comes after its session’s end stands in the history, once', async () => {
+    const session = await world.start({ sessionId: 'late' });
+    const said = await world.say(session, [user('one')]);
+    await world.end(said);
+    const variables = { wish: 'cake' };
+    const next = { ...said, turn: 2, state: { ...said.state, variables } };
+    const messages = [user('two'), agent('Two.', 120)];
+    const event = { type: 'dtmf', at: later(5), data: { digits: '2' } } as const;
+    for (let attempt = 1; attempt <= 2; attempt += 1)
+      await world.stores.sessions.keepLate(next, { messages, events: [event] });
+    await world.stores.sessions.keepLate(next, { messages: [], events: [event] });
+
+    const kept = await world.stores.history.find(world.projectId, 'late');
+    expect(kept?.messages).toEqual([user('one'), ...messages]);
+    expect(kept?.events.filter(({ type }) => type === 'dtmf')).toEqual([event]);
+    expect(kept?.variables).toEqual(variables);
+    const [row] = await opened.database.query(
+      'SELECT message_count, turns FROM session_history WHERE instance_id = $1',
+      [session.instanceId],
+    );
+    expect(row).toEqual({ message_count: 3, turns: 2 });
+  });
+
   test('a live id is taken, in its own project only, and free again after the end', async () => {
     const session = await world.start({ sessionId: 'one' });
     await expect(world.start({ sessionId: 'one' })).rejects.toMatchObject({

@@ -164,6 +164,9 @@ function memorySessions(
       sessions.set(session.sessionId, session);
       records.push(record);
     },
+    async keepLate(_session, record) {
+      records.push(record);
+    },
     async end(_project, sessionId, ending) {
       const session = sessions.get(sessionId);
       if (!session) return undefined;
