@@ -3,7 +3,7 @@ import { type Tracing, traceFields } from '../base/tracing.ts';
 import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
-import { type Call, ownNumber } from './call.ts';
+import { type Call, isFinal, ownNumber } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
 import type { CallLeg, Telephony } from './callLeg.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
@@ -192,7 +192,10 @@ function dialRequest(call: Call, trunk: Trunk) {
   };
 }
 
-/** Holds on to what would run out, counts what is talked, and hears of wishes whose message was lost. */
+/**
+ * Holds on to what would run out, counts what is talked, and hears of wishes whose message was lost; and of the end that
+ * others gave a call while this node was taken for dead.
+ */
 function keepLeases(deps: CallRunnerDeps, call: Call, channels: readonly TrunkChannel[], one: LiveCall) {
   let timer: Timer | undefined;
   let countedMs = 0;
@@ -208,7 +211,8 @@ function keepLeases(deps: CallRunnerDeps, call: Call, channels: readonly TrunkCh
     if (call.direction === 'outbound') await deps.lock.renew(call.projectId, call.toNumber, call.id);
     for (const channel of channels) await channel.renew();
     const found = await deps.calls.find(call.projectId, call.id);
-    if (found?.hangupRequested) one.hangUp('api_hangup');
+    if (found?.nodeId !== deps.nodeId || isFinal(found.status)) one.hangUp('node_lost');
+    else if (found.hangupRequested) one.hangUp('api_hangup');
     if (!(await count())) one.hangUp('max_duration');
   };
   let last: Promise<unknown> = Promise.resolve();

@@ -430,6 +430,17 @@ describe('the runner', () => {
     expect(log).toContainEqual(['note', 'error', { code: 'media_lost', message: 'the thread ended' }]);
   });
 
+  test.each([
+    ['another node has taken it for lost and ended it', { status: 'failed', endReason: 'node_lost' }],
+    ['another node carries it', { nodeId: 'other' }],
+  ] as const)('hangs up a call that is its own no more: %s', async (_what, change) => {
+    await talk();
+    stored = { ...stored, ...change };
+    clock.advance(15_000);
+    await settle();
+    expect(log).toContainEqual(['hangup', 'a']);
+  });
+
   test('does what the engine asks', async () => {
     await talk();
     leg().mediaEvents.emit('command', { kind: 'send_dtmf', digits: '12#' });
