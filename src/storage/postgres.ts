@@ -1,5 +1,6 @@
 import pg from 'pg';
 
+import { isUnavailable } from '../base/errors.ts';
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
 import { repeatConflicts } from './repeatConflicts.ts';
@@ -10,6 +11,8 @@ const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
 const IDLE_TIMEOUT_MILLISECONDS = 30_000;
 /** No query of a request may hold a connection longer. */
 const DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS = 30_000;
+/** A server that has not even said by then that it gave a statement up is away, though its connections stand. */
+const SILENCE_MILLISECONDS = 2_000;
 
 export interface PostgresOptions {
   /** `postgres://…`, credentials included. */
@@ -22,12 +25,14 @@ export interface PostgresOptions {
 
 /** A Postgres server, by a pool of connections that mends itself when the server comes back. */
 export function openPostgres(options: PostgresOptions): Database {
+  const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS,
     idleTimeoutMillis: IDLE_TIMEOUT_MILLISECONDS,
-    statement_timeout: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + SILENCE_MILLISECONDS,
     application_name: 'callway',
     keepAlive: true,
   });
@@ -59,6 +64,11 @@ async function transact<Result>(
   const ignore = () => {};
   client.on('error', ignore);
   let broken: Error | undefined;
+  const rollBack = async (cause: unknown) => {
+    // A server that is away rolls back by itself, and a connection that is silent is not to be waited for again.
+    if (isUnavailable(cause)) broken = cause;
+    else await run(client, 'ROLLBACK');
+  };
   try {
     await run(client, 'BEGIN');
     const result = await work({
@@ -67,7 +77,7 @@ async function transact<Result>(
     await run(client, 'COMMIT');
     return result;
   } catch (error) {
-    await run(client, 'ROLLBACK').catch((failure: Error) => {
+    await rollBack(error).catch((failure: Error) => {
       broken = failure;
     });
     throw error;

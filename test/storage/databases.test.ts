@@ -4,6 +4,7 @@ import { createSealer } from '../../src/base/sealer.ts';
 import { requireSameSealer, WrongSecretsKeyError } from '../../src/storage/installation.ts';
 import { openPostgres } from '../../src/storage/postgres.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { startTcpProxy } from '../support/tcpProxy.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
 
 describe.each(databases)('the $name database', ({ open }) => {
@@ -83,3 +84,25 @@ test.each(['fast', 'immediate'] as const)(
     expect(await database.query('SELECT * FROM kept')).toEqual([{ id: 3 }]);
   },
 );
+
+test('a server that says nothing, though its connections stand, is unavailable after a while', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.socket.port });
+  onTestFinished(() => proxy.close());
+  const url = new URL(server.url);
+  url.port = String(proxy.port);
+  const database = openPostgres({ url: url.href, onIdleError: () => undefined, statementTimeoutMs: 100 });
+  onTestFinished(() => database.close());
+  await database.query('SELECT 1');
+  const unavailable = { category: 'unavailable', code: 'database_unavailable' };
+  const inTransaction = () =>
+    database.transaction(async (transaction) => {
+      proxy.cut();
+      await transaction.query('SELECT 1');
+    });
+
+  await expect(inTransaction()).rejects.toMatchObject(unavailable);
+  proxy.mend();
+  expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});

@@ -1,0 +1,52 @@
+import { createConnection, createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from './loopbackServer.ts';
+
+/** Stands between a client and a server, and can cut them off from each other. */
+export interface TcpProxy {
+  readonly port: number;
+  /** Passes nothing on any more, either way; connections stay open, and new ones are taken and get no answer. */
+  cut(): void;
+  /** Passes on again, beginning with what was said meanwhile. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(target: {
+  readonly host: string;
+  readonly port: number;
+}): Promise<TcpProxy> {
+  const ends = new Set<Socket>();
+  let isCut = false;
+  const join = (from: Socket, to: Socket) => {
+    ends.add(from);
+    from.pipe(to);
+    if (isCut) from.pause();
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      ends.delete(from);
+      to.destroy();
+    });
+  };
+  const server = await listenOnLoopback(
+    createServer((near) => {
+      const far = createConnection(target);
+      join(near, far);
+      join(far, near);
+    }),
+  );
+  return {
+    port: server.port,
+    cut() {
+      isCut = true;
+      for (const end of ends) end.pause();
+    },
+    mend() {
+      isCut = false;
+      for (const end of ends) end.resume();
+    },
+    async close() {
+      for (const end of ends) end.destroy();
+      await server.close();
+    },
+  };
+}
