@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.mjs';
+import { lockPath, withLock } from './lock.mjs';
 import { root } from './paths.mjs';
 
 const STAMP = '.callway-stamp';
@@ -27,10 +28,13 @@ const OWN = { folder: root, compile: bundle };
 export async function freshBuild(place = OWN) {
   const dist = join(place.folder, 'dist');
   const main = join(dist, 'src', 'main.js');
-  const state = stateOfSources(place.folder);
-  if (readStamp(dist) === state && existsSync(main)) return main;
-  const { ok } = await build(place, state);
-  return ok ? main : undefined;
+  // Who comes while another compiles takes what that one made, and takes nothing away from whoever runs it.
+  return await withLock(lockPath(dist), async () => {
+    const state = stateOfSources(place.folder);
+    if (readStamp(dist) === state && existsSync(main)) return main;
+    const { ok } = await build(place, state);
+    return ok ? main : undefined;
+  });
 }
 
 /**

@@ -1,0 +1,49 @@
+import { describe, expect, test, vi } from 'vitest';
+
+import { SLOW } from '../phone/support/line.ts';
+import type { Role } from './support/cluster.ts';
+import { startLoad } from './support/load.ts';
+import { sharedRig } from './support/rig.ts';
+import { isWhole, report } from './support/table.ts';
+
+const TIMEOUT = 400_000;
+const ALL: readonly Role[] = ['api', 'worker', 'voice', 'media'];
+
+const nodes = isWhole ? [...ALL, ...ALL].map((role) => [role]) : [ALL, ALL];
+const rig = sharedRig({ nodes, env: { DRAIN_SECONDS: '120' } });
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+describe.skipIf(skip)('a rolling restart under calls and chats', { timeout: TIMEOUT }, () => {
+  test('drops no call, loses and doubles no event, and refuses no chat', async () => {
+    const load = startLoad(rig(), { callsOut: 4, callsIn: 2 });
+    await vi.waitFor(() => expect(Math.min(load.callsDone, load.chatsDone / 10)).toBeGreaterThan(1), SLOW);
+    const beganMs = performance.now();
+    const log: string[] = [];
+    const say = (text: string) => {
+      const seconds = ((performance.now() - beganMs) / 1000).toFixed(1).padStart(6);
+      const { callsRunning, callsDone, chatsDone } = load;
+      log.push(
+        `${seconds} s  ${text.padEnd(46)} ${callsRunning} calls run, ${callsDone} done, ${chatsDone} chats`,
+      );
+    };
+    for (const node of rig().cluster.nodes) {
+      say(`${node.name}: SIGTERM`);
+      const stoppedMs = performance.now();
+      const { code } = await node.process.stop();
+      say(`${node.name}: exit ${code} after ${Math.round(performance.now() - stoppedMs)} ms`);
+      expect(code, node.process.lines.slice(-5).join('\n')).toBe(0);
+      const startedMs = performance.now();
+      await node.restart();
+      say(`${node.name}: ready again after ${Math.round(performance.now() - startedMs)} ms`);
+    }
+    await load.stop();
+    say('all restarted, load ended');
+    console.log(log.join('\n'));
+    await load.expectWhole();
+    report({
+      what: 'Rolling restart',
+      done: `${rig().cluster.nodes.length} nodes, one after the other, by SIGTERM, under 6 calls (2 of them coming in) and 3 chats`,
+      seen: `${load.callsDone} calls and ${load.chatsDone} chats: none dropped, none refused, 4 events a call, in order, once`,
+    });
+  });
+});

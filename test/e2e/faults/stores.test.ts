@@ -1,0 +1,79 @@
+import { describe, expect, test, vi } from 'vitest';
+
+import { SLOW } from '../phone/support/line.ts';
+import { type Rig, sharedRig } from './support/rig.ts';
+import { isWhole, report } from './support/table.ts';
+
+const TIMEOUT = 240_000;
+const CALLS = 4;
+
+const rig = sharedRig({ nodes: [['api', 'worker'], ['voice'], ['media']] });
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+interface Fault {
+  readonly what: string;
+  readonly done: string;
+  away(rig: Rig): unknown;
+  back(rig: Rig): unknown;
+}
+
+const KILLED: readonly Fault[] = [
+  {
+    what: 'Redis away',
+    done: 'SIGKILL, started again',
+    away: ({ redis }) => redis.stop('kill9'),
+    back: ({ redis }) => redis.start(),
+  },
+  {
+    what: 'Postgres away',
+    done: 'SIGQUIT, started again',
+    away: ({ postgres }) => postgres.stop('immediate'),
+    back: ({ postgres }) => postgres.start(),
+  },
+];
+const SILENT: readonly Fault[] = [
+  {
+    what: 'Redis frozen',
+    done: 'SIGSTOP, SIGCONT',
+    away: ({ redis }) => redis.pause(),
+    back: ({ redis }) => redis.resume(),
+  },
+  {
+    what: 'Postgres cut off',
+    done: 'nothing passed on to it or from it, then all of it',
+    away: ({ wire }) => wire.cut(),
+    back: ({ wire }) => wire.mend(),
+  },
+];
+
+describe.skipIf(skip)('calls go on, new ones get 503, nothing is lost:', { timeout: TIMEOUT }, () => {
+  test.each([
+    ['Redis and Postgres die, one after the other, and come back', KILLED],
+    ...(isWhole ? [['Redis and Postgres say nothing for a while', SILENT] as const] : []),
+  ] as const)('%s', async (_name, faults) => {
+    const { line, talks, heard, completed, people } = rig();
+    const running = await talks(CALLS, isWhole ? 16 : 6);
+    const times: number[] = [];
+    for (const fault of faults) {
+      await fault.away(rig());
+      const sinceMs = performance.now();
+      await vi.waitFor(async () => expect((await line.order()).status).toBe(503), SLOW);
+      // Words that were on their way need neither.
+      await heard(running, sinceMs + 1000, 2);
+      times.push(Math.round(performance.now() - sinceMs));
+      await fault.back(rig());
+      await vi.waitFor(async () => expect((await line.api('GET', '/agent')).status).toBe(200), SLOW);
+    }
+    const silenceMs = await completed(running);
+    faults.forEach(({ what, done }, index) => {
+      report({
+        what,
+        done: `${CALLS} calls talked; ${done}; away for ${times[index]} ms`,
+        seen: `new calls 503; longest silence of the agent ${silenceMs} ms; all turns kept, all completed, 4 events each, once`,
+      });
+    });
+    const number = people.answering(1);
+    const again = await vi.waitFor(() => line.call({ toNumber: number }), SLOW);
+    expect(await line.over(again)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+  });
+});

@@ -1,0 +1,89 @@
+import { pino } from 'pino';
+import { type Simulator, startSimulator } from '../../../../src/gateway/simulator.ts';
+import type { PersonEvent } from '../../../../src/simulator/person.ts';
+import type { BehaviourInput } from '../../../../src/simulator/script.ts';
+import { newNumber } from '../../phone/support/line.ts';
+
+/** What a person at a phone saw, and when on this machine's clock. */
+export interface Seen {
+  readonly event: PersonEvent;
+  readonly atMs: number;
+}
+
+/** People at phones that answer by pressing a key whenever the agent has spoken. */
+export interface People {
+  readonly carrier: Simulator;
+  /** A number whose phone is answered: so many keys are pressed, then it hangs up. */
+  answering(keys: number): string;
+  seen(number: string): readonly Seen[];
+  close(): Promise<void>;
+}
+
+function onKey(source: string, target: string) {
+  const condition = { event: 'dtmf', digits: '1' };
+  return { id: `${source}-${target}`, source, target, data: { condition } };
+}
+
+/** An agent that says something new after each key. */
+export const TALKATIVE = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello. Press one."' } },
+    { id: 'tick', type: 'conversation', data: { title: 'Tick', prompt: 'Say "Good. Again."' } },
+    {
+      id: 'tock',
+      type: 'conversation',
+      data: { title: 'Tock', prompt: 'Say "Fine. Once more."' },
+    },
+  ],
+  edges: [onKey('start', 'tick'), onKey('tick', 'tock'), onKey('tock', 'tick')],
+} as const;
+
+export const pressing = (keys: number): Extract<BehaviourInput, { kind: 'answers' }> => ({
+  kind: 'answers',
+  afterMs: 100,
+  script: [
+    ...Array.from({ length: keys }, () => [
+      { do: 'listen', quietMs: 400, atMostMs: 60_000 } as const,
+      { do: 'press', digits: '1' } as const,
+    ]).flat(),
+    { do: 'listen', quietMs: 400, atMostMs: 60_000 },
+    { do: 'hang_up' },
+  ],
+});
+
+export async function startPeople(): Promise<People> {
+  const events = new Map<string, Seen[]>();
+  const carrier = await startSimulator({
+    logger: pino({ level: 'silent' }),
+    onEvent: (number, event) => {
+      events.set(number, [...(events.get(number) ?? []), { event, atMs: performance.now() }]);
+    },
+  });
+  return {
+    carrier,
+    answering(keys) {
+      const number = newNumber();
+      carrier.phones.set(number, pressing(keys));
+      return number;
+    },
+    seen: (number) => events.get(`+886${number.slice(1)}`) ?? [],
+    close: () => carrier.close(),
+  };
+}
+
+/** The longest that nothing was heard of the agent, from the first word to the last, in ms. */
+export function longestSilenceMs(seen: readonly Seen[]): number {
+  let longest = 0;
+  let quietSince: number | undefined;
+  for (const { event, atMs } of seen) {
+    if (event.kind === 'heard_end') quietSince = atMs;
+    if (event.kind === 'heard_begin' && quietSince !== undefined)
+      longest = Math.max(longest, atMs - quietSince);
+  }
+  return Math.round(longest);
+}
+
+/** How often the agent began to speak since then. */
+export function wordsSince(seen: readonly Seen[], sinceMs: number): number {
+  return seen.filter(({ event, atMs }) => event.kind === 'heard_begin' && atMs >= sinceMs).length;
+}
