@@ -182,7 +182,8 @@ export class Talk {
     this.#keypad = keys.state;
     if (keys.complete !== undefined) this.#dispatch({ type: 'keys', digits: keys.complete });
     const { phase, sinceMs } = this.#floor;
-    if (phase === 'thinking' && atMs - sinceMs >= FILL_AFTER_MS)
+    // Words that cover the wait sound as the answer does.
+    if ((phase === 'thinking' || phase === 'speaking') && atMs - sinceMs >= FILL_AFTER_MS)
       this.#agent.fill(phrasesOf(this.#language).moment);
     this.#dispatch({ type: 'frame' });
   }

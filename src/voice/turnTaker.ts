@@ -15,6 +15,11 @@ import type { TurnMoments } from './turnTiming.ts';
 /** The session was ended by somebody else while the call went on. */
 export const SESSION_ENDED = 'session_ended';
 
+/** Who has said something waits for an answer. */
+const FILLED: readonly TurnInput['kind'][] = ['words', 'dtmf'];
+/** Nobody waits for so long again without another sign of life. */
+const FILL_AGAIN_MS = 8_000;
+
 export interface TurnTakerDeps {
   readonly stream: AudioStream;
   readonly conversations: Pick<Conversations, 'converse'>;
@@ -55,7 +60,8 @@ export class TurnTaker {
   /** What the caller said in turns that were not kept. */
   #unkept: TakenMessage[] = [];
   #marks = 0;
-  #isFilled = false;
+  /** When words of our own last covered the wait for the answer's. */
+  #filledAtMs: number | undefined;
   #isClosed = false;
 
   constructor(deps: TurnTakerDeps) {
@@ -114,11 +120,13 @@ export class TurnTaker {
     this.#turn?.takeBack();
   }
 
-  /** Says this while the answer's first words are waited for; once in a turn. */
+  /** Says this while the answer's first words are waited for, and again where that takes long. */
   fill(text: string): void {
     const turn = this.#turn;
-    if (this.#isFilled || !turn || turn.hasText || turn.input.kind !== 'words') return;
-    this.#isFilled = true;
+    if (!turn || turn.hasText || !FILLED.includes(turn.input.kind)) return;
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (this.#filledAtMs !== undefined && nowMs - this.#filledAtMs < FILL_AGAIN_MS) return;
+    this.#filledAtMs = nowMs;
     turn.fill(text);
   }
 
@@ -163,7 +171,7 @@ export class TurnTaker {
       onFailure: this.#deps.onSpeechFailure,
     });
     this.#speech = speech;
-    this.#isFilled = false;
+    this.#filledAtMs = undefined;
     const { ownWords } = this.#deps;
     const request = {
       input,
