@@ -159,6 +159,19 @@ describe('a turn', () => {
     await call.stream.hangUp();
     await call.report;
   });
+
+  test('one that is still not there is announced again', async () => {
+    const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }) });
+    await greeted(call);
+    await call.say('Who are you?', 600);
+    for (let time = 1; time <= 2; time += 1) {
+      await call.stream.until(() => call.isSounding());
+      expect(call.voice.texts.at(-1)).toBe('One moment, please.');
+      await call.stream.until(() => !call.isSounding());
+    }
+    await call.stream.hangUp();
+    await call.report;
+  });
 });
 
 describe('cutting in', () => {
