@@ -24,6 +24,10 @@ const commands = {
     does: 'what the registry knows against the packages; --strict fails where it cannot be asked',
     load: () => import('../commands/audit.mjs'),
   },
+  faults: {
+    does: 'every fault on real processes, and a table of what was seen; arguments go to vitest',
+    load: () => import('../commands/faults.mjs'),
+  },
   settings: {
     does: "writes .env.example and README.md's table of settings anew",
     load: () => import('../commands/settings.mjs'),

@@ -8,7 +8,6 @@ import type { Node } from './cluster.ts';
 import { pressing } from './people.ts';
 import { expectWhole, type Rig, type Talk } from './rig.ts';
 
-const KEYS = 2;
 const CHAT_CLIENTS = 3;
 /** Between two chats of one client: a machine that talks on six lines has other things to do. */
 const CHAT_PAUSE_MS = 50;
@@ -29,9 +28,11 @@ export interface Load {
 export interface LoadOptions {
   readonly callsOut: number;
   readonly callsIn: number;
+  /** Of each call: how long it lasts. */
+  readonly keys: number;
 }
 
-export function startLoad(rig: Rig, { callsOut, callsIn }: LoadOptions): Load {
+export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): Load {
   const { cluster, line, people } = rig;
   const withRole = (role: Node['roles'][number]) => cluster.nodes.filter(({ roles }) => roles.includes(role));
   const out: Talk[] = [];
@@ -55,11 +56,11 @@ export function startLoad(rig: Rig, { callsOut, callsIn }: LoadOptions): Load {
     throw new Error(`no API takes ${path}`);
   };
   const callOut = async () => {
-    const number = people.answering(KEYS);
+    const number = people.answering(keys);
     const order = { projectId: line.id, fromNumber: line.number, toNumber: number };
     const { status, body } = await ask('/v1/calls/outbound', order);
     if (status !== 202) return void refused.push(`a call: ${status}`);
-    const talk = { number, keys: KEYS, ...(body as { callId: string; sessionId: string }) };
+    const talk = { number, keys, ...(body as { callId: string; sessionId: string }) };
     out.push(talk);
     await line.over(talk);
   };
@@ -69,7 +70,7 @@ export function startLoad(rig: Rig, { callsOut, callsIn }: LoadOptions): Load {
         trunk: trunkTo(sipPort),
         fromNumber: newNumber(),
         toNumber: line.number,
-        how: pressing(KEYS),
+        how: pressing(keys),
       });
       // A carrier goes on to its next way after 503, and where nobody answers.
       if (end.outcome === 'trunk_error' || end.outcome === 'unreachable') continue;

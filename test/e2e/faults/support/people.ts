@@ -13,8 +13,12 @@ export interface Seen {
 /** People at phones that answer by pressing a key whenever the agent has spoken. */
 export interface People {
   readonly carrier: Simulator;
-  /** A number whose phone is answered: so many keys are pressed, then it hangs up. */
-  answering(keys: number): string;
+  /**
+   * A number whose phone is answered: so many keys are pressed, then it hangs up.
+   *
+   * @param stays - It leaves hanging up to the agent.
+   */
+  answering(keys: number, stays?: boolean): string;
   seen(number: string): readonly Seen[];
   close(): Promise<void>;
 }
@@ -38,7 +42,7 @@ export const TALKATIVE = {
   edges: [onKey('start', 'tick'), onKey('tick', 'tock'), onKey('tock', 'tick')],
 } as const;
 
-export const pressing = (keys: number): Extract<BehaviourInput, { kind: 'answers' }> => ({
+export const pressing = (keys: number, stays = false): Extract<BehaviourInput, { kind: 'answers' }> => ({
   kind: 'answers',
   afterMs: 100,
   script: [
@@ -47,8 +51,9 @@ export const pressing = (keys: number): Extract<BehaviourInput, { kind: 'answers
       { do: 'press', digits: '1' } as const,
     ]).flat(),
     { do: 'listen', quietMs: 400, atMostMs: 60_000 },
-    { do: 'hang_up' },
+    ...(stays ? [] : [{ do: 'hang_up' } as const]),
   ],
+  stays,
 });
 
 export async function startPeople(): Promise<People> {
@@ -61,9 +66,9 @@ export async function startPeople(): Promise<People> {
   });
   return {
     carrier,
-    answering(keys) {
+    answering(keys, stays) {
       const number = newNumber();
-      carrier.phones.set(number, pressing(keys));
+      carrier.phones.set(number, pressing(keys, stays));
       return number;
     },
     seen: (number) => events.get(`+886${number.slice(1)}`) ?? [],

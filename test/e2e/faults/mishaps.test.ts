@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { type LoopbackServer, serveOnLoopback } from '../../support/loopbackServer.ts';
+import {
+  failing,
+  type RequestBody,
+  type ScriptedUpstream,
+  saying,
+  startScriptedUpstream,
+} from '../../support/scriptedUpstream.ts';
+import { makeTempDir } from '../../support/tempDir.ts';
+import { makeLine, SLOW } from '../phone/support/line.ts';
+import { ALL_EVENTS } from '../phone/support/webhooks.ts';
+import { longestSilenceMs, TALKATIVE } from './support/people.ts';
+import { sharedRig } from './support/rig.ts';
+import { report } from './support/table.ts';
+
+const TIMEOUT = 180_000;
+/** Nobody on the phone should hear nothing for longer. */
+const DEAD_LINE_MS = 10_000;
+const DISK_KILOBYTES = 2048;
+const FILL_MS = 50;
+const isRoot = process.getuid?.() === 0;
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+/** What the model does once the callee has pressed a key, by what the call's variable says. */
+const MODES = {
+  'fails once': () => failing(503, 'overloaded'),
+  fails: () => failing(500, 'broken'),
+  hangs: () => ({ instead: 'hang' }) as const,
+};
+type Mode = keyof typeof MODES;
+
+const failedOnce = new Set<string>();
+function answer(body: RequestBody) {
+  const text = JSON.stringify(body.messages);
+  const mode = (Object.keys(MODES) as Mode[]).find((name) => text.includes(`mode: ${name}.`));
+  const isAnswered = text.includes('"role":"user"');
+  if (!mode || !isAnswered || (mode === 'fails once' && failedOnce.has(mode)))
+    return { steps: saying('All right.') };
+  failedOnce.add(mode);
+  return MODES[mode]();
+}
+
+/** Takes what room there is, also what others give back. */
+function fillDisk(): void {
+  for (const length of [65_536, 4096, 1]) {
+    try {
+      for (;;) appendFileSync(join(disk.path, 'filling'), Buffer.alloc(length));
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+    }
+  }
+}
+
+let upstream: ScriptedUpstream | undefined;
+let hanging: LoopbackServer | undefined;
+const disk = makeTempDir();
+if (isRoot) execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_KILOBYTES}k`, 'tmpfs', disk.path]);
+afterAll(async () => {
+  await Promise.all([upstream?.close(), hanging?.close()]);
+  if (isRoot) execFileSync('umount', [disk.path]);
+  disk.remove();
+});
+
+const rig = sharedRig({
+  nodes: [['api', 'worker', 'voice'], ['media']],
+  mediaEnv: isRoot ? { DATA_DIR: disk.path } : {},
+  env: { CHAT_PROVIDER: 'openai', EMBEDDING_PROVIDER: 'local', MODEL_TIMEOUT_SECONDS: '6' },
+  async moreEnv() {
+    upstream = await startScriptedUpstream(answer);
+    return { OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'key' };
+  },
+  pathway: {
+    ...TALKATIVE,
+    nodes: TALKATIVE.nodes.map((node) => ({
+      ...node,
+      data: { ...node.data, prompt: 'Be kind; mode: {{ mode }}.' },
+    })),
+  },
+});
+
+describe.skipIf(skip).concurrent('goes wrong in the middle of a call', { timeout: TIMEOUT }, () => {
+  const call = async (mode: string, keys: number, stays = false) => {
+    const { line, people } = rig();
+    const number = people.answering(keys, stays);
+    const placed = await line.call({ toNumber: number, dynamicVariables: { mode } });
+    const shown = await line.over(placed);
+    const silenceMs = longestSilenceMs(people.seen(number));
+    const told = await line.finalized(placed);
+    const { messages } = (await line.api('GET', `/session-history/${placed.sessionId}`)).body as {
+      messages: { role: string; content: string }[];
+    };
+    return { shown, silenceMs, told, last: messages.at(-1)?.content, placed };
+  };
+
+  test.each([
+    ['fails once', 'caller_hangup', 'All right.'],
+    ['fails', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
+    ['hangs', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
+  ] as const)('the model %s: nobody hears a dead line', async (mode, endReason, last) => {
+    const seen = await call(mode, 1, endReason === 'agent_hangup');
+    expect(seen).toMatchObject({ shown: { status: 'completed', endReason }, told: ALL_EVENTS, last });
+    expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
+    report({
+      what: `The model ${mode}`,
+      done: 'from the first key on, with 6 s of patience for each of two attempts',
+      seen: `“${seen.last}”; longest silence ${seen.silenceMs} ms; completed, ${endReason}; 4 events, once`,
+    });
+  });
+
+  test.skipIf(!isRoot)('the disk is full: the recording fails loudly, and the call goes on', async () => {
+    const filling = setInterval(fillDisk, FILL_MS);
+    onTestFinished(() => clearInterval(filling));
+    const { shown, told, placed } = await call('none', 2);
+    expect([shown.status, shown.endReason, told]).toEqual(['completed', 'caller_hangup', ALL_EVENTS]);
+    expect((await rig().line.shown(placed)).recording).toMatchObject({ status: 'failed' });
+    const ready = rig()
+      .webhooks.of(placed.sessionId)
+      .find(({ event }) => event === 'recording.ready');
+    expect(ready.recording).toMatchObject({ status: 'failed', error: expect.any(String) });
+    expect(ready.recordingUrl).toBeUndefined();
+    report({
+      what: 'Disk full',
+      done: 'a disk of its own under the recordings, filled to the last byte during the call',
+      seen: `recording.ready failed (“${ready.recording.error}”); the call went on to its end after ${shown.durationMs} ms`,
+    });
+  });
+
+  test('a webhook’s target hangs: it is told each event once, and nobody else waits for it', async () => {
+    const received: string[] = [];
+    hanging = await serveOnLoopback((request) => {
+      request.on('data', (chunk) => received.push(JSON.parse(String(chunk)).event)).resume();
+    });
+    const { cluster, webhooks, line, people } = rig();
+    const url = `http://127.0.0.1:${hanging.port}/hook`;
+    const slow = await makeLine(cluster.client, { url, of: () => [] }, { trunks: [] });
+    const sessions = Array.from({ length: 12 }, (_, index) => `hanging-${index}`);
+    for (const id of sessions) {
+      const headers = { 'x-session-id': id };
+      const body = { messages: [{ role: 'user', content: 'Hello' }] };
+      expect((await slow.api('POST', '/chat/completions', body, { headers })).status).toBe(200);
+      expect((await slow.api('DELETE', '/sessions', { session_id: id })).status).toBe(200);
+    }
+    const number = people.answering(1);
+    const other = await line.call({ toNumber: number, dynamicVariables: { mode: 'none' } });
+    const { endedAt } = await line.over(other);
+    expect(await line.finalized(other)).toEqual(ALL_EVENTS);
+    const waitedMs = Date.now() - Date.parse(endedAt);
+    expect(webhooks.of(other.sessionId)).toHaveLength(4);
+    const deliveries = async () =>
+      (await slow.api('GET', '/webhook-deliveries?limit=100')).body.data as { error: { code: string } }[];
+    await vi.waitFor(async () => expect(await deliveries()).toHaveLength(2 * sessions.length), {
+      ...SLOW,
+      timeout: 90_000,
+    });
+    expect(received.length).toBe(2 * sessions.length);
+    report({
+      what: 'A webhook’s target hangs',
+      done: `12 sessions ended at a target that never answers, then a call of another project`,
+      seen: `the other project’s 4 events were there ${waitedMs} ms after its call; the target was told ${received.length} events, once each, all recorded as ${(await deliveries())[0]?.error.code}`,
+    });
+  });
+});

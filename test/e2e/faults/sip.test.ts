@@ -1,0 +1,103 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+
+import { type Child, startChild, waitUntilReady } from '../../support/child.ts';
+import { freePort } from '../../support/ports.ts';
+import { SLOW } from '../phone/support/line.ts';
+import { ALL_EVENTS } from '../phone/support/webhooks.ts';
+import { sharedRig } from './support/rig.ts';
+import { isWhole, report } from './support/table.ts';
+
+const TIMEOUT = 240_000;
+const READY_TIMEOUT_MS = 60_000;
+const FINALISED_MS = 60_000;
+const SECRET = 'between-us';
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const skip = !isWhole || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+const [sipPort, controlPort] = await Promise.all([freePort(), freePort()]);
+let server: Child | undefined;
+
+async function startSipServer(): Promise<Child> {
+  const args = ['bin/callway-sip.mjs', '--port', `${sipPort}`, '--control-port', `${controlPort}`];
+  const child = await startChild(process.execPath, [...args, '--secret', SECRET], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH },
+  });
+  await waitUntilReady(
+    'callway-sip',
+    child,
+    () => child.lines.some((line) => line.startsWith('SIP on')),
+    READY_TIMEOUT_MS,
+  );
+  return child;
+}
+
+afterAll(async () => {
+  server?.kill('SIGCONT');
+  server?.kill('SIGKILL');
+  await server?.ended;
+});
+const rig = sharedRig({
+  nodes: skip ? [['api']] : [['api', 'worker', 'voice'], ['media']],
+  async moreEnv(): Promise<Readonly<Record<string, string>>> {
+    if (skip) return {};
+    server = await startSipServer();
+    return { DRACHTIO_URL: `drachtio://:${SECRET}@127.0.0.1:${controlPort}` };
+  },
+});
+
+describe.skipIf(skip)('the SIP server in a process of its own', { timeout: TIMEOUT }, () => {
+  test('stands still for a while: calls go on to their end', async () => {
+    const { talks, heard, completed } = rig();
+    const running = await talks(3, 6);
+    server?.kill('SIGSTOP');
+    const sinceMs = performance.now();
+    await heard(running, sinceMs + 500, 2);
+    const awayMs = Math.round(performance.now() - sinceMs);
+    server?.kill('SIGCONT');
+    const silenceMs = await completed(running);
+    report({
+      what: 'The SIP server freezes',
+      done: `SIGSTOP under 3 calls, SIGCONT after ${awayMs} ms`,
+      seen: `longest silence of the agent ${silenceMs} ms; all completed, 4 events each, once`,
+    });
+  });
+
+  test('dies and comes back: audio goes on, the calls end when their dialogs are known lost', async () => {
+    const { talks, heard, line, people, cluster } = rig();
+    const running = await talks(3, 30);
+    server?.kill('SIGKILL');
+    await server?.ended;
+    const sinceMs = performance.now();
+    await heard(running, sinceMs + 500, 2);
+    await vi.waitFor(async () => {
+      const ready = await fetch(`${cluster.node('media').url}/readyz`);
+      await ready.arrayBuffer();
+      expect(ready.status).toBe(503);
+    }, SLOW);
+    server = await startSipServer();
+    const backMs = performance.now();
+    const ends = new Set<string>();
+    for (const talk of running) {
+      const shown = await vi.waitFor(
+        async () => {
+          const seen = await line.shown(talk);
+          expect(seen.endedAt).not.toBeNull();
+          return seen;
+        },
+        { timeout: FINALISED_MS, interval: 100 },
+      );
+      ends.add(`${shown.status}, ${shown.endReason}`);
+      expect(await line.finalized(talk)).toEqual(ALL_EVENTS);
+    }
+    const endedMs = Math.round(performance.now() - backMs);
+    const again = await vi.waitFor(() => line.call({ toNumber: people.answering(1) }), SLOW);
+    expect(await line.over(again)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    report({
+      what: 'The SIP server dies',
+      done: `SIGKILL under 3 calls, started again ${Math.round(backMs - sinceMs)} ms later`,
+      seen: `the agent was heard while it was away; calls ended ${[...ends].join(' and ')} within ${endedMs} ms of its return, 4 events each, once; the next call completed`,
+    });
+  });
+});
