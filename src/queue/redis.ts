@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 import { delay } from '../base/delay.ts';
@@ -42,8 +41,10 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
     async untilReady() {
       if (client.status === 'ready') return;
       const waiting = new AbortController();
+      // A connection that failed is tried again, and is no reason not to start.
+      const ready = new Promise<void>((resolve) => void client.once('ready', () => resolve()));
       await Promise.race([
-        once(client, 'ready', { signal: waiting.signal }),
+        ready,
         delay(CONNECT_TIMEOUT_MILLISECONDS, { signal: waiting.signal }),
       ]).finally(() => waiting.abort());
     },
