@@ -43,10 +43,9 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
       const waiting = new AbortController();
       // A connection that failed is tried again, and is no reason not to start.
       const ready = new Promise<void>((resolve) => void client.once('ready', () => resolve()));
-      await Promise.race([
-        ready,
-        delay(CONNECT_TIMEOUT_MILLISECONDS, { signal: waiting.signal }),
-      ]).finally(() => waiting.abort());
+      await Promise.race([ready, delay(CONNECT_TIMEOUT_MILLISECONDS, { signal: waiting.signal })]).finally(
+        () => waiting.abort(),
+      );
     },
     async ping() {
       await orUnavailable(client.ping());
