@@ -81,8 +81,8 @@ export async function startLoad(
   };
   const { id: trunkId } = await api('POST', `${project.path}/trunks`, { body: trunk });
   await api('POST', `${project.path}/phone-numbers`, { body: { number: FROM, trunkIds: [trunkId] } });
-  const knowledge = await api('POST', `${project.path}/knowledgebases`, { body: KNOWLEDGE });
-  const documents = `${project.path}/knowledgebases/${knowledge.id}/datasets`;
+  const { knowledgebaseId } = await api('POST', `${project.path}/knowledgebases`, { body: KNOWLEDGE });
+  const documents = `${project.path}/knowledgebases/${knowledgebaseId}/datasets`;
 
   const chat = async (who: number, round: number) => {
     const beganMs = performance.now();
