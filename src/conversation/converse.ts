@@ -92,12 +92,14 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
   const startAhead = (asked: Asked): HeadStart => {
     const { wanted, read } = asked;
     const { projectId, sessionId } = wanted;
+    const known = deps.recent.find(projectId, sessionId);
     // A spoken turn's reader tells its call of the session: it must not be told of a wrong one.
-    const recent = wanted.channel === 'chat' ? deps.recent.find(projectId, sessionId) : undefined;
+    const recent = wanted.channel === 'chat' ? known : undefined;
     const found = wanted.isNew ? Promise.resolve(undefined) : deps.sessions.find(projectId, sessionId);
-    const release = recent ? undefined : deps.currentRelease(projectId, wanted.draft ?? false);
+    const release = known ? undefined : deps.currentRelease(projectId, wanted.draft ?? false);
     const attempt =
-      recent && requireRelease(deps, recent).then((known) => makeReady(asked, recent, known, read(recent)));
+      recent &&
+      requireRelease(deps, recent).then((current) => makeReady(asked, recent, current, read(recent)));
     // Thrown where they are waited for, if they ever are.
     for (const one of [found, release, attempt]) one?.catch(() => {});
     return { found, release, attempt };

@@ -4,6 +4,7 @@ import { invalid } from '../../src/base/errors.ts';
 import type { Session } from '../../src/conversation/session.ts';
 import type { HeldTurn } from '../../src/conversation/stores.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
+import { collect } from '../support/collect.ts';
 import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
 import { type ScriptedAnswer, scriptedModel } from '../support/scriptedModel.ts';
 
@@ -44,10 +45,14 @@ function scene({ answer = (index) => ({ text: `Answer ${index}.` }), lock, read,
       release: async () => undefined,
     };
   };
+  let lookUps = 0;
   const model = scriptedModel((_request, index) => answer(index));
   const talk = memoryConversations({
     model,
     pathway,
+    onReleaseLookUp: () => {
+      lookUps += 1;
+    },
     lock: { acquire, run: async (_project, _session, work) => work(await acquire()) },
     wrapSessions: (sessions) => ({
       ...sessions,
@@ -66,7 +71,7 @@ function scene({ answer = (index) => ({ text: `Answer ${index}.` }), lock, read,
     talk.sessions.clear();
     if (changed) talk.sessions.set('s', changed);
   };
-  return { talk, model, elsewhere };
+  return { talk, model, elsewhere, lookUps: () => lookUps };
 }
 
 describe('a further turn', () => {
@@ -131,6 +136,20 @@ describe('a further turn', () => {
     expect(talk.events().filter(({ type }) => type === 'error')).toEqual([]);
     expect(talk.records.slice(records).filter(({ messages }) => messages.length > 0)).toHaveLength(1);
     await vi.waitFor(() => expect(model.left()).toBe(1));
+  });
+
+  test.each(['chat', 'phone'] as const)('of a %s asks nobody what sessions begin on now', async (channel) => {
+    const { talk, lookUps } = scene();
+    const take = async () => {
+      const wanted = { projectId: PROJECT, sessionId: 's', channel };
+      const read = () => ({ input: { kind: 'words' as const, text: 'Well' } });
+      await collect(talk.conversations.converse(wanted, read, new AbortController().signal));
+    };
+    await take();
+    const toBegin = lookUps();
+    expect(toBegin).toBeGreaterThan(0);
+    await take();
+    expect(lookUps()).toBe(toBegin);
   });
 
   test('that fails is kept as such once, and the next one begins anew', async () => {

@@ -32,6 +32,8 @@ export interface MemoryOptions {
   readonly clock?: Clock;
   /** Default: one that is always free, and whose holders see what is newest. */
   readonly lock?: TurnLock;
+  /** Told when it is asked what sessions begin on now. */
+  readonly onReleaseLookUp?: () => void;
   /** Puts something in the way to the stored sessions. */
   readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
 }
@@ -72,7 +74,10 @@ export function memoryConversations(options: MemoryOptions): MemoryConversations
       stampOf: async () => undefined,
       removeUnused: async () => undefined,
     },
-    releaseFor: async () => release,
+    async releaseFor() {
+      options.onReleaseLookUp?.();
+      return release;
+    },
     lock: options.lock ?? openLock,
     turn: {
       models: { chat: options.model, smart: 'm-smart', balance: 'm-balance', turbo: 'm-turbo' },
