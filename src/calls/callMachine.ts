@@ -52,6 +52,8 @@ export type CallEvent =
   | { readonly type: 'engine_failed'; readonly isOurs: boolean }
   | { readonly type: 'engine_closed'; readonly how: 'stopped' | 'broken' }
   | { readonly type: 'command'; readonly command: EngineCommand }
+  /** The peer asks that the call goes on elsewhere. */
+  | { readonly type: 'peer_transfer'; readonly to: string }
   /** The peer takes no REFER: a second leg is being called. */
   | { readonly type: 'calling_other' }
   | { readonly type: 'joined' }
@@ -66,7 +68,8 @@ export type CallEffect =
   /** The answer: limits begin, and the recording. */
   | { readonly type: 'begin' }
   | { readonly type: 'open_engine'; readonly afterMs: number }
-  | { readonly type: 'transfer'; readonly to: string }
+  /** @property maySpend - By a second leg too, which the project pays for: never because a stranger wants it. */
+  | { readonly type: 'transfer'; readonly to: string; readonly maySpend: boolean }
   | { readonly type: 'leave_engine' }
   | { readonly type: 'send_dtmf'; readonly digits: string }
   /** @property withApology - The caller is told that it is not their fault, as far as there are words. */
@@ -114,6 +117,8 @@ export function transition(state: CallState, event: CallEvent): CallStep {
       return engineClosed(state, event.how);
     case 'command':
       return obey(state, event.command);
+    case 'peer_transfer':
+      return transfer(state, event.to, false);
     case 'transferred':
       return hangUp({ ...state, transfer: 'none' }, 'transferred');
     case 'transfer_failed':
@@ -209,9 +214,14 @@ function obey(state: CallState, command: EngineCommand): CallStep {
     case 'send_dtmf':
       return { state, effects: [{ type: 'send_dtmf', digits: command.digits }] };
     case 'transfer':
-      if (state.transfer !== 'none') return { state, effects: [] };
-      return { state: { ...state, transfer: 'referring' }, effects: [{ type: 'transfer', to: command.to }] };
+      return transfer(state, command.to, true);
   }
+}
+
+function transfer(state: CallState, to: string, maySpend: boolean): CallStep {
+  const isTalking = state.phase === 'talking' || state.phase === 'connecting';
+  if (!isTalking || state.transfer !== 'none') return { state, effects: [] };
+  return { state: { ...state, transfer: 'referring' }, effects: [{ type: 'transfer', to, maySpend }] };
 }
 
 /** The first reason counts. */

@@ -13,8 +13,8 @@ export interface HandOverDeps {
   readonly media: MediaSession;
   /** @throws {CallwayError} 403 where the project may not call. @see CallGuard */
   readonly requireDestination: (to: string) => Promise<void>;
-  /** @see secondLegs */
-  readonly legsTo: (to: string) => AsyncIterable<CallLeg>;
+  /** Absent where only the peer itself may call. @see secondLegs */
+  readonly legsTo?: (to: string) => AsyncIterable<CallLeg>;
   readonly take: (event: CallEvent) => void;
   readonly note: (data: Readonly<Record<string, unknown>>) => void;
   readonly onError: (error: unknown, what: string) => void;
@@ -64,7 +64,7 @@ class RunningHandOver {
       this.#note('done', 'refer');
       return take({ type: 'transferred' });
     } catch (error) {
-      if (!isUnsupported(error)) return this.#fail('refer', reasonOf(error));
+      if (!isUnsupported(error) || !this.#deps.legsTo) return this.#fail('refer', reasonOf(error));
     }
     if (this.#isLeft) return;
     take({ type: 'calling_other' });
@@ -86,7 +86,7 @@ class RunningHandOver {
   /** @returns How the last leg ended; undefined where no trunk had room. */
   async #callOther(): Promise<LegEnd | undefined> {
     let end: LegEnd | undefined;
-    for await (const other of this.#deps.legsTo(this.#to)) {
+    for await (const other of this.#deps.legsTo?.(this.#to) ?? []) {
       end = await this.#follow(other);
       if (this.#isLeft || this.#isJoined || !mayTryNextTrunk(end)) break;
     }

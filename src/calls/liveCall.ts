@@ -97,9 +97,7 @@ export class LiveCall {
     leg.events.on('dtmf', (key) => {
       leg.media?.takeKey(key).catch(this.#failed('a key of the peer was not taken'));
     });
-    leg.events.on('transferRequested', ({ to }) =>
-      this.#take({ type: 'command', command: { kind: 'transfer', to } }),
-    );
+    leg.events.on('transferRequested', ({ to }) => this.#take({ type: 'peer_transfer', to }));
     leg.events.on('ended', (end) => {
       if (this.#leg === leg) this.#take({ type: 'leg_ended', end });
     });
@@ -137,7 +135,7 @@ export class LiveCall {
       if (!effect?.afterMs) void this.#openEngine();
       else this.#after(effect.afterMs, () => void this.#openEngine());
     },
-    transfer: (effect) => effect && this.#transfer(effect.to),
+    transfer: (effect) => effect && this.#transfer(effect.to, effect.maySpend),
     leave_engine: () => {
       this.#leg?.media?.stopBridge().catch(this.#failed('the engine was not taken leave of'));
     },
@@ -249,7 +247,7 @@ export class LiveCall {
     this.#deps.meter.setUp(phase, Math.max(0, this.#deps.clock.now() - sinceMs) / 1000);
   }
 
-  #transfer(to: string): void {
+  #transfer(to: string, maySpend: boolean): void {
     const leg = this.#leg;
     const media = leg?.media;
     // Only a call that was answered is transferred, and one that was has both.
@@ -259,7 +257,7 @@ export class LiveCall {
         leg,
         media,
         requireDestination: this.#deps.requireDestination,
-        legsTo: (target) => this.#deps.legsTo(target, media),
+        ...(maySpend ? { legsTo: (target) => this.#deps.legsTo(target, media) } : {}),
         take: (event) => this.#take(event),
         note: (data) => this.#note('transfer', data),
         onError: this.#deps.onError,

@@ -684,6 +684,15 @@ describe('the runner', () => {
     expect(finished).toMatchObject([{ status: 'completed', endReason: 'max_duration' }]);
   });
 
+  test('calls nobody because a peer that takes no REFER asks for it', async () => {
+    await talk();
+    leg().legEvents.emit('transferRequested', { to: 'sip:second@pbx.example' });
+    await settle();
+    expect(dialled).toHaveLength(1);
+    const note = { to: 'sip:second@pbx.example', status: 'failed', by: 'refer' };
+    expect(log).toContainEqual(['note', 'transfer', expect.objectContaining(note)]);
+  });
+
   test('sends nobody to where the project may not call, and goes on talking', async () => {
     await talk();
     runner.transfer('call', 'sip:forbidden');
