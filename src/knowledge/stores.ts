@@ -76,6 +76,11 @@ export interface NewChunk {
   readonly endOffset: number;
 }
 
+export interface UnembeddedChunk {
+  readonly id: string;
+  readonly content: string;
+}
+
 export interface ChunkStore {
   /** In the order of the document, from a position on. */
   list(datasetId: string, page: Page): Promise<Chunk[]>;
@@ -89,8 +94,15 @@ export interface ChunkStore {
     task: Pick<IngestionTask, 'datasetId' | 'knowledgebaseId'>,
     chunks: readonly NewChunk[],
   ): Promise<boolean>;
-  /** Those without a vector, in the document's order. */
-  withoutVector(datasetId: string, limit: number): Promise<{ id: string; content: string }[]>;
+  /**
+   * Looks through one page of the document, and at nothing else of it.
+   *
+   * @returns Its chunks without a vector, and how many chunks it has in all: none behind the document's end.
+   */
+  withoutVector(
+    datasetId: string,
+    page: Page,
+  ): Promise<{ readonly missing: readonly UnembeddedChunk[]; readonly pageLength: number }>;
   /** @returns False when the dataset is gone. */
   keepVectors(
     task: Pick<IngestionTask, 'datasetId' | 'encoder'>,

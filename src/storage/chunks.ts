@@ -2,6 +2,7 @@ import { isUuid } from '../base/ids.ts';
 import type { Chunk } from '../knowledge/knowledgebase.ts';
 import { characterPairs } from '../knowledge/search/characterPairs.ts';
 import type { ChunkStore } from '../knowledge/stores.ts';
+import type { EncoderName } from '../models/embedder.ts';
 import type { Queryable } from './database.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
@@ -14,6 +15,34 @@ interface Row {
 }
 
 const COLUMNS = 'id, content, is_enabled, start_offset, end_offset';
+
+/**
+ * Each chunk's vector is looked for by itself. As a plain join the planner may read all that the document has, for each
+ * page anew, which makes a long document's cost grow with the square of its length.
+ */
+export const UNEMBEDDED = `SELECT id, CASE WHEN vector.is_there THEN NULL ELSE content END AS content
+  FROM chunks LEFT JOIN LATERAL (
+    SELECT true AS is_there FROM chunk_embeddings WHERE chunk_id = chunks.id LIMIT 1
+  ) AS vector ON true
+  WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`;
+
+/** Chunk by chunk too, as {@link UNEMBEDDED} has it. */
+export function keepVectorsSql(encoder: EncoderName): string {
+  const { name, type } = VECTOR_COLUMNS[encoder];
+  return `WITH added AS (
+      INSERT INTO chunk_embeddings (chunk_id, knowledgebase_id, encoder, is_enabled, ${name})
+      SELECT chunk.id, chunk.knowledgebase_id, $2, chunk.is_enabled, made.vector::${type}
+      FROM unnest($3::uuid[], $4::text[]) AS made (chunk_id, vector)
+        CROSS JOIN LATERAL (
+          SELECT id, knowledgebase_id, is_enabled FROM chunks
+          WHERE id = made.chunk_id AND dataset_id = $1 LIMIT 1
+        ) AS chunk
+      ON CONFLICT (chunk_id) DO NOTHING
+      RETURNING chunk_id
+    )
+    UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added), updated_at = $5
+    WHERE id = $1 RETURNING id`;
+}
 
 export function chunkStore(database: Queryable): ChunkStore {
   return { ...preview(database), ...ingestion(database) };
@@ -77,35 +106,23 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
       );
       return rows.length > 0;
     },
-    async withoutVector(datasetId, limit) {
-      return await database.query(
-        `SELECT id, content FROM chunks WHERE dataset_id = $1
-           AND NOT EXISTS (SELECT FROM chunk_embeddings WHERE chunk_id = chunks.id)
-         ORDER BY position LIMIT $2`,
-        [datasetId, limit],
-      );
+    async withoutVector(datasetId, { limit, offset }) {
+      const rows = await database.query<{ id: string; content: string | null }>(UNEMBEDDED, [
+        datasetId,
+        offset,
+        offset + limit,
+      ]);
+      const missing = rows.flatMap(({ id, content }) => (content === null ? [] : [{ id, content }]));
+      return { missing, pageLength: rows.length };
     },
     async keepVectors({ datasetId, encoder }, vectors, at) {
-      const { name, type } = VECTOR_COLUMNS[encoder];
-      const rows = await database.query(
-        `WITH added AS (
-           INSERT INTO chunk_embeddings (chunk_id, knowledgebase_id, encoder, is_enabled, ${name})
-           SELECT chunks.id, knowledgebase_id, $2, is_enabled, made.vector::${type}
-           FROM unnest($3::uuid[], $4::text[]) AS made (chunk_id, vector)
-             JOIN chunks ON chunks.id = made.chunk_id AND dataset_id = $1
-           ON CONFLICT (chunk_id) DO NOTHING
-           RETURNING chunk_id
-         )
-         UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added), updated_at = $5
-         WHERE id = $1 RETURNING id`,
-        [
-          datasetId,
-          encoder,
-          vectors.map(({ chunkId }) => chunkId),
-          vectors.map(({ vector }) => vectorText(vector)),
-          at,
-        ],
-      );
+      const rows = await database.query(keepVectorsSql(encoder), [
+        datasetId,
+        encoder,
+        vectors.map(({ chunkId }) => chunkId),
+        vectors.map(({ vector }) => vectorText(vector)),
+        at,
+      ]);
       return rows.length > 0;
     },
   };

@@ -13,6 +13,7 @@ import {
   PREPARE_INDEX,
   PREPARE_WORDS,
 } from '../../src/storage/chunkSearch.ts';
+import { keepVectorsSql, UNEMBEDDED } from '../../src/storage/chunks.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { VECTOR_COLUMNS, vectorText } from '../../src/storage/vectors.ts';
 import { wordVector } from '../support/embeddings.ts';
@@ -160,7 +161,8 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     await datasets.noteParsed(id, BEGIN);
     expect(await find()).toMatchObject({ status: 'processing', chunkCount: 3, embeddedCount: 0 });
 
-    const missing = await chunks.withoutVector(id, 2);
+    const { missing, pageLength } = await chunks.withoutVector(id, { limit: 2, offset: 0 });
+    expect(pageLength).toBe(2);
     expect(missing.map(({ content }) => content)).toEqual(['one', 'two']);
     const vectors = missing.map(({ id: chunkId, content }) => ({
       chunkId,
@@ -170,7 +172,11 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     await chunks.keepVectors(task, vectors, BEGIN);
     expect(await find()).toMatchObject({ chunkCount: 3, embeddedCount: 2 });
     expect(await begin(id)).toMatchObject({ attempts: 2, isParsed: true });
-    expect(await chunks.withoutVector(id, 10)).toEqual([{ id: texts[2]?.id, content: 'three' }]);
+    expect(await chunks.withoutVector(id, { limit: 10, offset: 0 })).toEqual({
+      missing: [{ id: texts[2]?.id, content: 'three' }],
+      pageLength: 3,
+    });
+    expect(await chunks.withoutVector(id, { limit: 2, offset: 3 })).toEqual({ missing: [], pageLength: 0 });
 
     await datasets.finish(id, BEGIN);
     expect(await find()).toMatchObject({ status: 'ready' });
@@ -353,6 +359,42 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
         expect(plan).not.toContain('Seq Scan');
       });
     });
+  });
+
+  test('a page of a long document is embedded without a look at the rest of it', async () => {
+    const knowledgebase = await addKnowledgebase('text-embedding-3-small');
+    const task = await begin(await addDataset(knowledgebase));
+    const made = Array.from({ length: 1_000 }, (_, position) => {
+      return {
+        id: uuidV7(),
+        position,
+        content: `No. ${position}`,
+        startOffset: position,
+        endOffset: position,
+      };
+    });
+    await storage.stores.chunks.append(task, made);
+    const planOf = async (sql: string, parameters: Parameters<typeof opened.database.query>[1]) => {
+      const rows = await opened.database.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, parameters);
+      return rows.map((row) => row['QUERY PLAN']).join('\n');
+    };
+    const ids = made.slice(0, 128).map(({ id }) => id);
+    const vectors = ids.map(() => vectorText(wordVector('x', 1536)));
+    const plans = [
+      await planOf(UNEMBEDDED, [task.datasetId, 512, 1_024]),
+      await planOf(keepVectorsSql('text-embedding-3-small'), [
+        task.datasetId,
+        'text-embedding-3-small',
+        ids,
+        vectors,
+        BEGIN,
+      ]),
+    ];
+    for (const plan of plans) {
+      expect(plan).toContain('Nested Loop');
+      expect(plan).not.toMatch(/Hash|Merge|Materialize/);
+      expect(plan).not.toContain('Seq Scan on chunks');
+    }
   });
 
   describe('the plan', () => {

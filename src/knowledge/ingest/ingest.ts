@@ -7,7 +7,7 @@ import type { TextChunk } from '../chunking/chunker.ts';
 import { typeOfMime } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
 import { DocumentError } from '../parse/block.ts';
-import type { ChunkStore, DatasetStore, IngestionTask, NewChunk } from '../stores.ts';
+import type { ChunkStore, DatasetStore, IngestionTask, NewChunk, UnembeddedChunk } from '../stores.ts';
 import { type ParseLimits, parseDocument } from './parseDocument.ts';
 
 /** Begun so often, by failures and by processes that died, a document is given up. */
@@ -105,28 +105,33 @@ async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
   if (!embedder) {
     throw new DocumentError(`The encoder ${task.encoder} cannot be reached: no key or address of it is set`);
   }
-  const embedBatch = async (batch: readonly { id: string; content: string }[]) => {
+  const embedBatch = async (batch: readonly UnembeddedChunk[]) => {
     const vectors = await embedder.embed(
       batch.map(({ content }) => content),
       signal,
     );
-    const made = batch.flatMap(({ id: chunkId }, index) => {
+    const made = batch.map(({ id: chunkId }, index) => {
       const vector = vectors[index];
-      return vector ? [{ chunkId, vector }] : [];
+      if (!vector) throw new Error(`the encoder ${task.encoder} left a chunk out`);
+      return { chunkId, vector };
     });
     if (!(await deps.chunks.keepVectors(task, made, now(deps)))) throw new GoneError();
   };
-  for (;;) {
-    const missing = await deps.chunks.withoutVector(task.datasetId, embedder.batchSize * PARALLEL_BATCHES);
-    if (missing.length === 0) return;
-    const batches = Array.from({ length: Math.ceil(missing.length / embedder.batchSize) }, (_, index) =>
-      missing.slice(index * embedder.batchSize, (index + 1) * embedder.batchSize),
-    );
+  const limit = embedder.batchSize * PARALLEL_BATCHES;
+  for (let offset = 0; ; offset += limit) {
+    const { missing, pageLength } = await deps.chunks.withoutVector(task.datasetId, { limit, offset });
     // What one of them keeps is kept, also where another fails.
-    const outcomes = await Promise.allSettled(batches.map(embedBatch));
+    const outcomes = await Promise.allSettled(partsOf(missing, embedder.batchSize).map(embedBatch));
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) throw failure.reason;
+    if (pageLength < limit) return;
   }
+}
+
+function partsOf<Item>(items: readonly Item[], length: number): (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / length) }, (_, index) =>
+    items.slice(index * length, (index + 1) * length),
+  );
 }
 
 /** @returns What the user is told, when this is the end; `undefined` when it is worth another attempt. */

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+
+import { systemClock } from '../../../src/base/clock.ts';
+import { type IngestDeps, ingest } from '../../../src/knowledge/ingest/ingest.ts';
+import type { ChunkStore, DatasetStore, IngestionTask } from '../../../src/knowledge/stores.ts';
+import { OPENAI_ENCODERS } from '../../../src/models/embedder.ts';
+
+const ENCODER = OPENAI_ENCODERS['text-embedding-3-small'];
+const VECTOR = new Float32Array(ENCODER.dimensions);
+const BATCH_SIZE = 3;
+/** Batches of four requests at a time. */
+const PAGE = 4 * BATCH_SIZE;
+
+/** A document that is cut already, of which some chunks have a vector. */
+function parsedDocument(length: number, isEmbedded: (position: number) => boolean = () => false) {
+  const vectors = new Set(Array.from({ length }, (_, position) => position).filter(isEmbedded));
+  const looked: number[] = [];
+  const embedded: string[] = [];
+  let status = 'processing';
+  const task = { datasetId: 'd', encoder: ENCODER.name, attempts: 1, isParsed: true };
+  const datasets: Pick<DatasetStore, 'begin' | 'finish' | 'fail'> = {
+    begin: async () => task as IngestionTask,
+    async finish() {
+      status = 'ready';
+    },
+    async fail() {
+      status = 'failed';
+    },
+  };
+  const chunks: Pick<ChunkStore, 'withoutVector' | 'keepVectors'> = {
+    async withoutVector(_, { offset, limit }) {
+      looked.push(offset);
+      const page = Array.from(
+        { length: Math.max(0, Math.min(limit, length - offset)) },
+        (_, index) => offset + index,
+      );
+      const missing = page.filter((position) => !vectors.has(position));
+      return {
+        missing: missing.map((position) => ({ id: String(position), content: `text ${position}` })),
+        pageLength: page.length,
+      };
+    },
+    async keepVectors(_, made) {
+      for (const { chunkId } of made) vectors.add(Number(chunkId));
+      return true;
+    },
+  };
+  const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
+    embedded.push(...texts);
+    return texts.map(() => VECTOR);
+  };
+  const run = async (embedWith = embed) =>
+    await ingest(
+      {
+        datasets,
+        chunks,
+        clock: systemClock,
+        embedderOf: () => ({ encoder: ENCODER, batchSize: BATCH_SIZE, embed: embedWith }),
+        onError: () => undefined,
+      } as unknown as IngestDeps,
+      'd',
+      { signal: new AbortController().signal, isLastAttempt: false },
+    );
+  return { run, embed, looked, embedded, vectors, status: () => status };
+}
+
+test.each([
+  [1, [0]],
+  [PAGE - 1, [0]],
+  [PAGE, [0, PAGE]],
+  [2 * PAGE + 1, [0, PAGE, 2 * PAGE]],
+])('a document of %i chunks is gone through once', async (length, pages) => {
+  const document = parsedDocument(length);
+  await document.run();
+  expect(document.looked).toEqual(pages);
+  expect(document.embedded).toHaveLength(length);
+  expect(new Set(document.embedded).size).toBe(length);
+  expect(document.status()).toBe('ready');
+});
+
+test('who goes on with one embeds what is missing alone, wherever it is', async () => {
+  const missing = [2, 14, 39];
+  const document = parsedDocument(40, (position) => !missing.includes(position));
+  await document.run();
+  expect(document.embedded).toEqual(missing.map((position) => `text ${position}`));
+  expect(document.status()).toBe('ready');
+});
+
+test('what was kept beside a failure is kept, and not asked for again', async () => {
+  const document = parsedDocument(30);
+  let failures = 1;
+  const embed = async (texts: readonly string[]) => {
+    if (texts.includes('text 4') && failures-- > 0) throw new Error('away');
+    return await document.embed(texts);
+  };
+  await expect(document.run(embed)).rejects.toThrow('away');
+  expect(document.status()).toBe('processing');
+  await document.run(embed);
+  expect(document.embedded.toSorted()).toEqual(
+    Array.from({ length: 30 }, (_, index) => `text ${index}`).toSorted(),
+  );
+  expect(document.status()).toBe('ready');
+});
+
+test('an encoder that leaves a text out makes no document ready', async () => {
+  const document = parsedDocument(5);
+  await expect(document.run(async (texts) => texts.slice(1).map(() => VECTOR))).rejects.toThrow(
+    'left a chunk out',
+  );
+  expect(document.status()).toBe('processing');
+});
