@@ -1,12 +1,12 @@
 import type { Worker } from 'node:worker_threads';
 
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { startThread } from '../../base/thread.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
 import { type FromThread, GO_ON, type ParseOrder } from './threadMessages.ts';
 
-/** No document of the size that may be uploaded takes as long, unless it was made to. */
+/** No document of the size that may be uploaded takes the thread as long, unless it was made to. */
 const TIME_LIMIT_MS = 5 * 60_000;
 /** Enough for 300 pages of PDF and for spreadsheets of some 100,000 cells. */
 const MEMORY_LIMIT_MB = 192;
@@ -14,6 +14,7 @@ const MEMORY_LIMIT_MB = 192;
 const YOUNG_MEMORY_MB = 16;
 
 export interface ParseLimits {
+  /** Of the thread's own time: while its chunks are kept, nothing counts. */
   readonly timeMs?: number;
   readonly memoryMb?: number;
 }
@@ -22,6 +23,8 @@ export interface ParseDeps {
   readonly clock: Clock;
   readonly limits?: ParseLimits;
 }
+
+type Keep = (chunks: readonly TextChunk[]) => Promise<void>;
 
 /**
  * Reads and cuts a document in a thread of its own, with limits: what a hostile or broken file does there, it does to
@@ -33,7 +36,7 @@ export interface ParseDeps {
  */
 export async function parseDocument(
   order: ParseOrder,
-  keep: (chunks: readonly TextChunk[]) => Promise<void>,
+  keep: Keep,
   { clock, limits = {} }: ParseDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -53,23 +56,51 @@ export async function parseDocument(
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  const timer = clock.setTimer(() => giveUp(tooSlow(timeMs)), timeMs);
+  const limit = createTimeLimit(clock, timeMs, () => giveUp(tooSlow(timeMs)));
   const onAbort = () => giveUp(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await Promise.race([givenUp, listen(worker, keep, memoryMb)]);
+    limit.goOn();
+    await Promise.race([givenUp, listen(worker, withoutTime(limit, keep), memoryMb)]);
   } finally {
-    timer.cancel();
+    limit.pause();
     signal.removeEventListener('abort', onAbort);
     await worker.terminate();
   }
 }
 
-function listen(
-  worker: Worker,
-  keep: (chunks: readonly TextChunk[]) => Promise<void>,
-  memoryMb: number,
-): Promise<void> {
+/** A stretch of time that can be interrupted. */
+interface TimeLimit {
+  goOn(): void;
+  pause(): void;
+}
+
+function createTimeLimit(clock: Clock, limitMs: number, onOver: () => void): TimeLimit {
+  let leftMs = limitMs;
+  let running: { readonly timer: Timer; readonly sinceMs: number } | undefined;
+  return {
+    goOn() {
+      running = { timer: clock.setTimer(onOver, Math.max(0, leftMs)), sinceMs: clock.monotonicMs() };
+    },
+    pause() {
+      if (!running) return;
+      running.timer.cancel();
+      leftMs -= clock.monotonicMs() - running.sinceMs;
+      running = undefined;
+    },
+  };
+}
+
+/** A database that is busy, or far away, is not the document's fault. */
+function withoutTime(limit: TimeLimit, keep: Keep): Keep {
+  return async (chunks) => {
+    limit.pause();
+    await keep(chunks);
+    limit.goOn();
+  };
+}
+
+function listen(worker: Worker, keep: Keep, memoryMb: number): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.on('message', (message: FromThread) => {
       switch (message.type) {
