@@ -15,6 +15,26 @@ export function makePdf(pages: readonly (readonly string[])[], more = ''): Buffe
     );
     objects.push(`<< /Length ${Buffer.byteLength(content, 'latin1')} >>\nstream\n${content}\nendstream`);
   }
+  return pdfOf(objects, more);
+}
+
+/** One line in a font that names a table of characters in place of carrying one, as PDFs of East Asia do. */
+export function makeJapanesePdf(text: string): Buffer {
+  const utf16 = Buffer.from(text, 'utf16le').swap16().toString('hex');
+  const content = `BT /F1 14 Tf 72 770 Td <${utf16}> Tj ET`;
+  const system = '/CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >>';
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [4 0 R] /Count 1 >>',
+    '<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3 /Encoding /UniJIS-UCS2-H /DescendantFonts [6 0 R] >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents 5 0 R >>',
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 ${system} /DW 1000 /FontDescriptor 7 0 R >>`,
+    '<< /Type /FontDescriptor /FontName /HeiseiMin-W3 /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 800 /Descent -200 /StemV 80 >>',
+  ]);
+}
+
+function pdfOf(objects: readonly string[], more = ''): Buffer {
   let body = '%PDF-1.4\n';
   const offsets = objects.map((object, index) => {
     const offset = Buffer.byteLength(body, 'latin1');

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 
-import type { Block, BlockReader } from './block.ts';
+import { type Block, type BlockReader, DocumentError } from './block.ts';
 import { cutPoint, MAX_BLOCK_CHARACTERS } from './clean.ts';
 import { readText } from './textStream.ts';
 
@@ -17,6 +17,8 @@ const INLINE = new Set(
     ' ',
   ),
 );
+/** Far beyond what people and programs make; the parser's time grows with the square of it. */
+const MAX_DEPTH = 10_000;
 const CELLS = new Set(['td', 'th']);
 
 /** Takes markup in pieces, and gives its blocks. */
@@ -37,6 +39,7 @@ export function createHtmlBlocks(): HtmlBlocks {
   let kind: Block['kind'] = 'paragraph';
   let skipping = 0;
   let preformatted = 0;
+  let depth = 0;
 
   const finish = () => {
     const whole = text.replace(/(?: \| )+$/, '');
@@ -47,6 +50,9 @@ export function createHtmlBlocks(): HtmlBlocks {
   const parser = new Parser(
     {
       onopentag(name) {
+        depth += 1;
+        if (depth > MAX_DEPTH)
+          throw new DocumentError(`The page is nested more than ${MAX_DEPTH} levels deep`);
         if (SKIPPED.has(name)) skipping += 1;
         if (name === 'pre') preformatted += 1;
         if (name === 'br') text += '\n';
@@ -56,6 +62,7 @@ export function createHtmlBlocks(): HtmlBlocks {
         if (name === 'tr' || name === 'li') kind = 'row';
       },
       onclosetag(name) {
+        depth -= 1;
         if (SKIPPED.has(name)) skipping = Math.max(0, skipping - 1);
         if (name === 'pre') preformatted = Math.max(0, preformatted - 1);
         if (CELLS.has(name) && text.trim() !== '') text = `${text.trimEnd()} | `;

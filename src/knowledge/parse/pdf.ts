@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { PasswordException, PDFParse } from 'pdf-parse';
 
 import { type Block, type BlockReader, DocumentError } from './block.ts';
@@ -10,9 +12,24 @@ const SENTENCE_END = /[.!?:;。！？：；…]["'”’)\]]*$/;
 const BROKEN_WORD = /(\p{L})-$/u;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]$/u;
 
+/**
+ * Tables of the character collections of Chinese, Japanese and Korean, which most PDFs of these languages name in place
+ * of carrying one: without them such pages have no text. They lie beside the library that the parser stands on.
+ *
+ * @see ISO 32000-1 section 9.7.5.2
+ */
+const CHARACTER_MAPS = {
+  cMapUrl: join(
+    dirname(createRequire(import.meta.resolve('pdf-parse')).resolve('pdfjs-dist/package.json')),
+    'cmaps/',
+  ),
+  cMapPacked: true,
+} as const;
+
 /** Page by page; the lines of a paragraph are joined again. */
 export const readPdf: BlockReader = async function* ({ path }) {
-  const parser = new PDFParse({ data: new Uint8Array(await readFile(path)), isEvalSupported: false });
+  const data = new Uint8Array(await readFile(path));
+  const parser = new PDFParse({ data, isEvalSupported: false, ...CHARACTER_MAPS });
   try {
     const pages = await pageCount(parser);
     let found = 0;

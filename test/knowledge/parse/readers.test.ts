@@ -8,7 +8,14 @@ import type { Block } from '../../../src/knowledge/parse/block.ts';
 import { reflow } from '../../../src/knowledge/parse/pdf.ts';
 import { READERS } from '../../../src/knowledge/parse/readers.ts';
 import { collect } from '../../support/collect.ts';
-import { archive, makeDocx, makePptx, makeXlsx, makeZipBomb } from '../../support/documents.ts';
+import {
+  archive,
+  makeDocx,
+  makeJapanesePdf,
+  makePptx,
+  makeXlsx,
+  makeZipBomb,
+} from '../../support/documents.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
 async function read(
@@ -99,6 +106,16 @@ describe('HTML', () => {
     ]);
     expect(texts(await read('html', page))).toEqual(['繁體中文']);
   });
+});
+
+test('HTML nested beyond reason says so, and is not gone through', async () => {
+  const page = `<!doctype html>${'<div>'.repeat(200_000)}x`;
+  await expect(read('html', page)).rejects.toThrow('nested more than 10000 levels');
+});
+
+test('a PDF whose font names its characters in place of carrying them', async () => {
+  const text = '返金は十日以内に行われます。';
+  expect(texts(await read('pdf', makeJapanesePdf(text)))).toEqual([text]);
 });
 
 describe('CSV', () => {
