@@ -190,7 +190,7 @@ describe('an upload', () => {
     ['a PDF named like a Word document', 'a.docx', makePdf([['x']]), 'dataset_type_mismatch'],
     ['an encrypted Word document', 'a.docx', makeCompoundFile('EncryptedPackage'), 'dataset_encrypted'],
     ['a Word document cut off', 'a.docx', makeDocx(['x']).subarray(0, 400), 'dataset_truncated'],
-    ['random bytes', 'a.txt', randomBytes(5_000), 'dataset_type_unsupported'],
+    ['random bytes', 'a.txt', randomBytes(5_000), 'dataset_encoding_unknown'],
   ])('of %s is 400 with a reason', async (_, name, content, code) => {
     const before = (await ask('GET', `${knowledge.path}/datasets`)).body.length;
     const { status, body } = await knowledge.upload(name, content);

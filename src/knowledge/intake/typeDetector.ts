@@ -85,8 +85,15 @@ function contentType(seen: Seen, fileName: string): DocumentType {
           'The file has an old Office format; save it as DOCX, PPTX or XLSX',
         );
   }
-  const kind = kindOfText(head, typeOfName(fileName));
+  const claimed = typeOfName(fileName);
+  const kind = kindOfText(head, claimed);
   if (kind) return kind;
+  if (claimed && !UNMISTAKABLE.includes(claimed)) {
+    throw refusal(
+      'dataset_encoding_unknown',
+      `The file is named like ${TYPE_NAMES[claimed]}, but holds bytes that no text has; if it is one, save it as UTF-8`,
+    );
+  }
   throw refusal(
     'dataset_type_unsupported',
     'The file is of no supported type; send PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, JSON or plain text',

@@ -53,7 +53,10 @@ test.each<[string, string, Uint8Array | string]>([
   ['dataset_truncated', 'a.docx', Buffer.concat([docx, Buffer.alloc(70_000)])],
   ['dataset_type_unsupported', 'a.zip', archive({ 'a.txt': 'x' })],
   ['dataset_type_unsupported', 'a.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
-  ['dataset_type_unsupported', 'a.txt', Buffer.from('\x01\x02\x03\x04text', 'latin1')],
+  ['dataset_encoding_unknown', 'a.txt', Buffer.from('\x01\x02\x03\x04text', 'latin1')],
+  // UTF-16 without the mark that tells it.
+  ['dataset_encoding_unknown', 'a.md', Buffer.from('words', 'utf16le')],
+  ['dataset_type_unsupported', 'a', Buffer.from('words', 'utf16le')],
 ])('%s: %s', (code, name, content) => {
   expect(() => typeOf(name, content)).toThrow(expect.objectContaining({ category: 'invalid', code }));
 });
