@@ -6,6 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import type { DocumentFiles } from '../knowledge/files.ts';
 import { requireFileKey } from './fileKey.ts';
 
+/** In `DATA_DIR`: documents as they were uploaded. */
+export const UPLOADS_FOLDER = 'uploads';
+
 /** Files in a folder of this machine; nodes that share it, share them. */
 export function localFiles(folder: string): DocumentFiles {
   const pathOf = (key: string) => {

@@ -6,8 +6,10 @@ import type { MakeId } from '../base/ids.ts';
 import type { Config } from '../config/config.ts';
 import type { KnowledgeSearch } from '../conversation/toolRunner.ts';
 import { bucketFiles } from '../files/bucketFiles.ts';
-import { localFiles } from '../files/localFiles.ts';
+import { localFiles, UPLOADS_FOLDER } from '../files/localFiles.ts';
+import { movedFiles } from '../files/movedFiles.ts';
 import type { Knowledge } from '../http/ports.ts';
+import type { DocumentFiles } from '../knowledge/files.ts';
 import { ingest } from '../knowledge/ingest/ingest.ts';
 import { startIngestionSweeps } from '../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../knowledge/intake/documents.ts';
@@ -45,13 +47,11 @@ export interface KnowledgeParts {
 
 /** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
 export function buildKnowledge(parts: KnowledgeParts): Knowledge & { readonly search: KnowledgeSearch } {
-  const { config, bucket, storage, jobs, clock, makeId, closers } = parts;
+  const { config, storage, jobs, clock, makeId, closers } = parts;
   const { stores } = storage;
   const logger = parts.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const files = bucket
-    ? bucketFiles({ bucket, workingFolder: join(config.DATA_DIR, 'documents-in-use'), now: clock.now })
-    : localFiles(join(config.DATA_DIR, 'uploads'));
+  const files = buildFiles(parts);
   const embedders = buildEmbedders(config, logger, closers);
   const patient =
     (patience: typeof QUESTION_PATIENCE | typeof DOCUMENT_PATIENCE) => (encoder: EncoderName) => {
@@ -99,6 +99,14 @@ export function buildKnowledge(parts: KnowledgeParts): Knowledge & { readonly se
     retrieval,
     search: forConversations(retrieval),
   };
+}
+
+/** In the bucket, where there is one; what was uploaded before there was is still found in the data folder. */
+function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
+  const local = localFiles(join(config.DATA_DIR, UPLOADS_FOLDER));
+  if (!bucket) return local;
+  const workingFolder = join(config.DATA_DIR, 'documents-in-use');
+  return movedFiles(bucketFiles({ bucket, workingFolder, now: clock.now }), local);
 }
 
 /** All that may be asked for: what was embedded by one encoder is found by no other, whatever the settings say now. */

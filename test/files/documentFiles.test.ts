@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { bucketFiles } from '../../src/files/bucketFiles.ts';
 import { localFiles } from '../../src/files/localFiles.ts';
+import { movedFiles } from '../../src/files/movedFiles.ts';
 import type { DocumentFiles } from '../../src/knowledge/files.ts';
 import { testBucket } from '../support/objectStore.ts';
 import { tempDir } from '../support/tempDir.ts';
@@ -17,6 +18,8 @@ const inBucket = async (workingFolder = join(tempDir(), 'in-use')): Promise<Docu
 const stores = {
   'a folder': async () => localFiles(join(tempDir(), 'uploads')),
   'a bucket': () => inBucket(),
+  'a bucket that took the place of a folder': async () =>
+    movedFiles(await inBucket(), localFiles(join(tempDir(), 'uploads'))),
 } as const;
 
 async function* pieces(...content: readonly (Buffer | Error)[]): AsyncGenerator<Buffer> {
@@ -97,4 +100,33 @@ test('copies out of a bucket are gone when they are released, and those that a d
   expect(existsSync(file.path)).toBe(true);
   await file.release();
   expect(readdirSync(folder)).toEqual(['young']);
+});
+
+describe('when a bucket takes the place of a folder', () => {
+  const open = async () => {
+    const [before, bucket] = [localFiles(join(tempDir(), 'uploads')), await inBucket()];
+    return { before, bucket, files: movedFiles(bucket, before) };
+  };
+
+  test('what was kept before is read, and removed', async () => {
+    const { before, files } = await open();
+    await before.write('old', pieces(Buffer.from('from before')));
+    expect(await contentOf(files, 'old')).toEqual(Buffer.from('from before'));
+    await files.remove('old');
+    await expect(before.checkOut('old')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('what comes goes into the bucket alone', async () => {
+    const { before, bucket, files } = await open();
+    await files.write('new', pieces(Buffer.from('x')));
+    expect(await contentOf(bucket, 'new')).toEqual(Buffer.from('x'));
+    await expect(before.checkOut('new')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('a bucket that fails is not taken for an empty one', async () => {
+    const { before } = await open();
+    await before.write('old', pieces(Buffer.from('x')));
+    const broken = { ...before, checkOut: () => Promise.reject(new Error('access denied')) };
+    await expect(movedFiles(broken, before).checkOut('old')).rejects.toThrow('access denied');
+  });
 });

@@ -11,6 +11,7 @@ import { checkPorts, type TryPort } from './ports.ts';
 import { checkRedis, type RedisCheckDeps } from './redis.ts';
 import { checkSecretsKey } from './secretsKey.ts';
 import { checkService } from './service.ts';
+import { checkUploads } from './uploads.ts';
 
 /** How the checks reach what they look at. */
 export interface ExamineDeps {
@@ -61,5 +62,6 @@ async function examineConfig(config: Config, deps: ExamineDeps): Promise<Finding
     ...(service.isRunning ? [] : await checkPorts(config, deps.tryPort)),
     ...models,
     checkObjectStore(config),
+    await checkUploads(config),
   ];
 }
