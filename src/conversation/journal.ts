@@ -13,7 +13,7 @@ import type { TurnRecord } from './stores.ts';
 /** Takes down a turn as it happens: what is said, called and set, so that it can be kept whole or in part. */
 export interface Journal {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** All messages of the session so far, with what was said in this turn as the last. */
+  /** All messages of the session so far; what was said in this turn stands where it was said among its tools. */
   messages(): readonly SessionMessage[];
   summary(): SessionState['summary'];
   event(type: SessionEventType, data: Readonly<Record<string, unknown>>): void;
@@ -40,6 +40,8 @@ export function createJournal(session: Session, clock: Clock): Journal {
   const { state } = session;
   const variables: Record<string, unknown> = { ...state.variables };
   const added: SessionMessage[] = [];
+  /** How much had been said when each of them was added. */
+  const saidBefore: number[] = [];
   const events: SessionEvent[] = [];
   let nodeId = state.currentNodeId;
   let said = '';
@@ -66,7 +68,7 @@ export function createJournal(session: Session, clock: Clock): Journal {
 
   return {
     variables,
-    messages: () => [...state.messages, ...added, ...answer(false)],
+    messages: () => [...state.messages, ...asItWent(added, saidBefore, answer(false), said)],
     summary: () => state.summary,
     event(type, data) {
       events.push({ type, at: at(), data });
@@ -78,6 +80,7 @@ export function createJournal(session: Session, clock: Clock): Journal {
     },
     add(message) {
       added.push({ ...message, at: at() });
+      saidBefore.push(said.length);
     },
     say(text) {
       latencyMs ??= Math.round(clock.monotonicMs() - beganMs);
@@ -108,6 +111,31 @@ export function createJournal(session: Session, clock: Clock): Journal {
       };
     },
   };
+}
+
+/** What a model called tools after is told it before their results: it goes on from these, and not from its own words. */
+function asItWent(
+  added: readonly SessionMessage[],
+  saidBefore: readonly number[],
+  [answer]: readonly SessionMessage[],
+  said: string,
+): SessionMessage[] {
+  if (!answer) return [...added];
+  let told = 0;
+  const wordsUpTo = (end: number) => {
+    const content = said.slice(told, end);
+    told = end;
+    return content;
+  };
+  const messages = added.flatMap((message, index): SessionMessage[] => {
+    const content = wordsUpTo(saidBefore[index] ?? told);
+    if (content === '') return [message];
+    if (message.role === 'assistant' && message.content === null) return [{ ...message, content }];
+    return [{ role: 'assistant', content, at: message.at }, message];
+  });
+  const rest = wordsUpTo(said.length);
+  if (told > 0 && rest === '' && !answer.tool_calls) return messages;
+  return [...messages, { ...answer, content: rest === '' ? null : rest }];
 }
 
 /** The channel's own figure where it has one, since it knows when the customer heard the first word. */

@@ -1,4 +1,5 @@
 import type { AgentRelease } from '../agents/release.ts';
+import type { ChatMessage } from '../models/chatMessage.ts';
 import type { PathwayEdge } from '../pathway/edgeSchema.ts';
 import type { PathwayGraph } from '../pathway/graph.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
@@ -62,7 +63,7 @@ export interface StepPromptInput {
   readonly render: Render;
 }
 
-/** What changes from turn to turn, and therefore stands after the talk: the step, its neighbours, the facts. */
+/** What changes from turn to turn: the step, its neighbours, the facts. See {@link withStep} for its place. */
 export function stepPrompt(input: StepPromptInput): string {
   const { node, graph, render, release } = input;
   const parts = [`Today is ${input.today}. You are at this step:\n${stepText(node, render)}`];
@@ -84,6 +85,18 @@ export function stepPrompt(input: StepPromptInput): string {
   }
   parts.push(...input.instructions);
   return parts.join('\n\n');
+}
+
+/**
+ * The talk with the step in its place: before what the person said last, so that all that was said earlier is the same
+ * from turn to turn, for a provider's prompt cache, and the last word is the person's or a tool's. Many endpoints look
+ * for it there, and some take no other. Where the agent goes on by itself there is none, and the step stands last.
+ */
+export function withStep(talk: readonly ChatMessage[], step: string): ChatMessage[] {
+  const message: ChatMessage = { role: 'system', content: step };
+  const isAnswer = ['user', 'tool'].includes(talk.at(-1)?.role ?? '');
+  const place = isAnswer ? talk.findLastIndex(({ role }) => role === 'user') : -1;
+  return place < 0 ? [...talk, message] : [...talk.slice(0, place), message, ...talk.slice(place)];
 }
 
 /** Asks which of the ways on holds. */

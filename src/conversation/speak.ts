@@ -5,7 +5,7 @@ import type { PathwayEdge } from '../pathway/edgeSchema.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { BUILT_IN_DEFINITIONS } from './builtInTools.ts';
 import { runCalls } from './modelTools.ts';
-import { stepPrompt } from './prompts.ts';
+import { stepPrompt, withStep } from './prompts.ts';
 import { toChoice } from './questions.ts';
 import type { ToolCall } from './session.ts';
 import { parseArguments, toDefinition, toolsOfNode } from './toolRunner.ts';
@@ -78,7 +78,7 @@ async function* askOnce(
     {
       ...wishesOf(run, round),
       model: run.modelName,
-      messages: [...talkOf(run), { role: 'system', content: step }],
+      messages: withStep(talkOf(run), step),
       ...(round <= MAX_TOOL_ROUNDS ? toolsOf(offered) : {}),
       situation: {
         ...situationOf(run, node),

@@ -408,7 +408,7 @@ test('a node without a prompt is passed to where its unconditional edge leads', 
   expect(await talk.say('Hi')).toBe('help');
 });
 
-test('the prompt’s beginning stays the same from turn to turn', async () => {
+test('the prompt’s beginning stays the same from turn to turn, and the person has the last word', async () => {
   const model = scriptedModel(() => ({ text: 'Yes.' }));
   const talk = memoryConversations({
     model,
@@ -417,10 +417,62 @@ test('the prompt’s beginning stays the same from turn to turn', async () => {
   });
   await talk.say('One', { variables: { company: 'Acme' } });
   await talk.say('Two');
-  const [first, second] = model.requests;
-  const shared = first?.messages.slice(0, -1) ?? [];
-  expect(shared.length).toBe(2);
-  expect(second?.messages.slice(0, shared.length)).toEqual(shared);
+  await talk.say('Three');
+  const [first, second, third] = model.requests.map(({ messages }) => messages);
+  const roles = ['system', 'user', 'assistant', 'system', 'user'];
+  expect(second?.map(({ role }) => role)).toEqual(roles);
+  expect(second?.at(-1)).toEqual({ role: 'user', content: 'Two' });
+  expect(second?.[0]).toEqual(first?.[0]);
+  expect(third?.slice(0, 3)).toEqual(second?.slice(0, 3));
+});
+
+test('a model goes on from the results of the tools that it called, after its own words', async () => {
+  const model = scriptedModel((request) =>
+    request.messages.at(-1)?.role === 'tool'
+      ? { text: 'It is noted.' }
+      : { text: 'Let me see.', calls: [{ name: 'query_knowledgebase', arguments: { query: 'x' } }] },
+  );
+  const talk = memoryConversations({
+    model,
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'S', prompt: 'Help.', tools: ['query_knowledgebase'] } },
+      ],
+      edges: [],
+    },
+  });
+  expect(await talk.say('Hi')).toBe('Let me see.\nIt is noted.');
+  expect(model.requests[1]?.messages.slice(1)).toMatchObject([
+    { role: 'system' },
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Let me see.', toolCalls: [{ name: 'query_knowledgebase' }] },
+    { role: 'tool' },
+  ]);
+});
+
+test('a step that speaks after another one in the same turn stands last', async () => {
+  const model = scriptedModel(() => ({ text: 'And you?' }));
+  const talk = memoryConversations({
+    model,
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'S' } },
+        { id: 'hello', type: 'say', data: { title: 'H', prompt: 'Hello.' } },
+        { id: 'ask', type: 'conversation', data: { title: 'A', prompt: 'Ask.' } },
+      ],
+      edges: [
+        { id: '1', source: 'start', target: 'hello' },
+        { id: '2', source: 'hello', target: 'ask' },
+      ],
+    },
+  });
+  await talk.say('Hi');
+  expect(model.requests[0]?.messages.map(({ role }) => role)).toEqual([
+    'system',
+    'user',
+    'assistant',
+    'system',
+  ]);
 });
 
 describe('the session is read while the lock is on its way', () => {

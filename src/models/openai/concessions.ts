@@ -1,8 +1,9 @@
+import type { ChatCompletionMessageParam } from 'openai/resources';
 import type { ChatBody } from './chatBody.ts';
 
-/** A field that not every compatible endpoint takes, and how to do without it. */
+/** What not every compatible endpoint takes, and how to do without it. */
 interface Concession {
-  readonly name: 'usage' | 'jsonSchema';
+  readonly name: 'usage' | 'jsonSchema' | 'laterSystem';
   /** What an endpoint's refusal mentions when this is what it did not like. */
   readonly complaint: RegExp;
   isIn(body: ChatBody): boolean;
@@ -22,7 +23,18 @@ const CONCESSIONS: readonly Concession[] = [
     name: 'jsonSchema',
     complaint: /response_format|json_schema/,
     isIn: ({ response_format: format }) => format?.type === 'json_schema',
-    without: (body) => ({ ...body, response_format: { type: 'json_object' } }),
+    without: (body) => ({
+      ...body,
+      messages: [...body.messages, ...schemaInWords(body)],
+      response_format: { type: 'json_object' },
+    }),
+  },
+  {
+    // Chat templates of several open models know a system message at the beginning only.
+    name: 'laterSystem',
+    complaint: /system|\broles?\b/i,
+    isIn: ({ messages }) => messages.some(isLaterSystem),
+    without: (body) => ({ ...body, messages: foldSystem(body.messages) }),
   },
 ];
 
@@ -67,4 +79,36 @@ export function createConcessions(): Concessions {
       for (const { name, isIn } of CONCESSIONS) if (isIn(body)) taken.add(name);
     },
   };
+}
+
+/** Plain JSON mode does not tell the model which keys are wanted. */
+function schemaInWords({ response_format: format }: ChatBody): ChatCompletionMessageParam[] {
+  if (format?.type !== 'json_schema' || !format.json_schema.schema) return [];
+  const content = `Answer with JSON of this schema: ${JSON.stringify(format.json_schema.schema)}`;
+  return [{ role: 'system', content }];
+}
+
+function isLaterSystem({ role }: ChatCompletionMessageParam, index: number): boolean {
+  return role === 'system' && index > 0;
+}
+
+/** All that the system says goes to the beginning; what it asks at the end, the user asks. */
+function foldSystem(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+  const lastOther = messages.findLastIndex(({ role }) => role !== 'system');
+  const talk = messages.slice(0, lastOther + 1);
+  const question = messages.slice(Math.max(1, lastOther + 1)).map(textOf);
+  const rules = messages.slice(0, Math.max(1, lastOther)).filter(({ role }) => role === 'system');
+  const others = talk.filter(({ role }) => role !== 'system');
+  const last = others.at(-1);
+  const asked = last?.role === 'user' ? [textOf(last), ...question] : question;
+  const before = last?.role === 'user' ? others.slice(0, -1) : others;
+  return [
+    { role: 'system', content: rules.map(textOf).join('\n\n') },
+    ...before,
+    ...(asked.length > 0 ? [{ role: 'user' as const, content: asked.join('\n\n') }] : []),
+  ];
+}
+
+function textOf({ content }: ChatCompletionMessageParam): string {
+  return typeof content === 'string' ? content : '';
 }

@@ -230,6 +230,41 @@ describe('an endpoint that refuses a field', () => {
       { type: 'json_object' },
       { type: 'json_object' },
     ]);
+    const told = { role: 'system', content: 'Answer with JSON of this schema: {"type":"object"}' };
+    expect(upstream.requests.map(({ body }) => JSON.stringify(body.messages).includes('schema'))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(upstream.requests[2]?.body.messages).toContainEqual(told);
+  });
+
+  const rules = { role: 'system', content: 'Rules.' } as const;
+  const step = { role: 'system', content: 'Step.' } as const;
+  const hello = { role: 'assistant', content: 'Hello.' } as const;
+  const hi = { role: 'user', content: 'Hi' } as const;
+  it.each([
+    [
+      'the step among the talk',
+      [rules, hello, step, hi],
+      [{ role: 'system', content: 'Rules.\n\nStep.' }, hello, hi],
+    ],
+    ['a question after words', [rules, hi, step], [rules, { role: 'user', content: 'Hi\n\nStep.' }]],
+    [
+      'a question after an answer',
+      [rules, hi, hello, step],
+      [rules, hi, hello, { role: 'user', content: 'Step.' }],
+    ],
+    ['a step before all words', [rules, step], [rules, { role: 'user', content: 'Step.' }]],
+  ])('gets one system message where it takes no other: %s', async (_name, messages, folded) => {
+    upstream.answerWith((body) =>
+      JSON.stringify(body.messages).split('"system"').length > 2
+        ? failing(400, 'System message must be at the beginning.')
+        : { steps: saying('Hi') },
+    );
+    expect(textOf(await ask({ messages }))).toBe('Hi');
+    await ask({ messages });
+    expect(upstream.requests.map(({ body }) => body.messages)).toEqual([messages, folded, folded]);
   });
 
   it('is tried without counts when it does not say what it refuses, and blamed when that does not help', async () => {
