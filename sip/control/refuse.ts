@@ -31,10 +31,13 @@ export function refuseNew(hub: Hub, request: SipRequest, { remote }: Flow): Refu
   if (hub.pending.hasTwin(request)) return { status: 482 };
   if (request.method !== 'INVITE') return undefined;
   if (!/^sips?:/i.test(contactUri(request) ?? '')) return { status: 400, reason: 'Bad Contact' };
-  if (tooSmall(request, hub.times.minSessionSeconds)) {
-    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
-  }
-  return undefined;
+  return refuseInterval(hub, request);
+}
+
+/** @see RFC 4028 section 9 */
+function refuseInterval({ times }: Hub, request: SipRequest): RefusalParts | undefined {
+  if (!tooSmall(request, times.minSessionSeconds)) return undefined;
+  return { status: 422, headers: { 'Min-SE': String(times.minSessionSeconds) } };
 }
 
 /**
@@ -67,13 +70,11 @@ export function refuseInDialog(hub: Hub, leg: Leg, request: SipRequest): Refusal
   const unsupported = refuseExtensions(request);
   if (unsupported) return unsupported;
   if (!acceptRequest(leg.dialog, request)) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
+  if (request.method === 'UPDATE') return refuseInterval(hub, request);
   if (request.method !== 'INVITE') return undefined;
   if (leg.incomingInvite) return { status: 500, headers: { 'Retry-After': RETRY_SECONDS } };
   if (leg.outgoingInvite || leg.answer) return { status: 491 };
-  if (tooSmall(request, hub.times.minSessionSeconds)) {
-    return { status: 422, headers: { 'Min-SE': String(hub.times.minSessionSeconds) } };
-  }
-  return undefined;
+  return refuseInterval(hub, request);
 }
 
 function refuseExtensions({ headers }: SipRequest): RefusalParts | undefined {

@@ -7,7 +7,7 @@ import type { Authenticator } from '../sip/digest.ts';
 export interface Dialog {
   readonly id: string;
   /**
-   * Sends a request and waits for its final answer; a challenge is answered.
+   * Sends a request and waits for its final answer; a challenge is answered, and a 2xx to INVITE acknowledged.
    *
    * @throws {DialogLostError} When the SIP server knows the dialog no more. @throws {ControlDownError}
    */
@@ -42,25 +42,25 @@ export function createDialog({ control, id, makeAuthenticator, onRequest }: Dial
 
   const request = (method: string, parts: DialogRequestParts = {}): Promise<SipResponse> => {
     const authenticator = makeAuthenticator();
+    const { body = '' } = parts;
     return new Promise((resolve, reject) => {
       const attempt = (credentials: Record<string, string>) => {
-        let wireUri = '';
+        let uri = '';
         const onSent = (sent: SentRequest) => {
-          wireUri = sent.uri;
+          uri = sent.uri;
         };
         const onResponse = (response: SipResponse) => {
           if (response.status < 200) return;
-          const body = parts.body ?? '';
-          const isChallenge = response.status === 401 || response.status === 407;
-          const answer = isChallenge
-            ? authenticator.answer(response.text, { method, uri: wireUri, body })
+          const answer = isChallenge(response)
+            ? authenticator.answer(response.text, { method, uri, body })
             : undefined;
-          if (answer) attempt(answer);
-          else resolve(response);
+          if (answer) return attempt(answer);
+          if (method === 'INVITE') acknowledge(response, credentials);
+          resolve(response);
         };
         const onLost = (reason: string) => reject(new DialogLostError(reason));
         const headers = { ...parts.headers, ...credentials };
-        const outgoing = { method, dialogId: id, headers, ...(parts.body ? { body: parts.body } : {}) };
+        const outgoing = { method, dialogId: id, headers, ...(body === '' ? {} : { body }) };
         control
           .request(outgoing, { onSent, onResponse, onLost })
           .catch((error: unknown) => reject(isGone(error) ? new DialogLostError(String(error)) : error));
@@ -86,6 +86,14 @@ export function createDialog({ control, id, makeAuthenticator, onRequest }: Dial
     },
     close: release,
   };
+}
+
+function acknowledge(response: SipResponse, headers: Record<string, string>): void {
+  if (response.status < 300) response.acknowledge({ headers });
+}
+
+function isChallenge({ status }: SipResponse): boolean {
+  return status === 401 || status === 407;
 }
 
 function isGone(error: unknown): boolean {

@@ -151,7 +151,8 @@ async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
     throw error;
   }
   try {
-    await invite.respond(200, { headers: { Allow: ALLOW }, body: answered?.body ?? sdp.offer() });
+    const body = answered?.body ?? sdp.offer();
+    core.keepSession(await invite.respond(200, { headers: { Allow: ALLOW }, body }), 'uas');
   } catch (error) {
     core.dispatch({ kind: 'failed' });
     const message = 'The call could not be answered; the caller may have hung up';

@@ -3,7 +3,7 @@ import type { SipControl } from '../control/control.ts';
 import { RequestRefusedError, type SentRequest, type SipResponse } from '../control/outgoing.ts';
 import { bracketed, readNameAddress, readUri } from '../sip/address.ts';
 import type { Authenticator } from '../sip/digest.ts';
-import { splitValues } from '../sip/message.ts';
+import { type SipText, splitValues } from '../sip/message.ts';
 import { formatReason, type Q850Reason, readQ850 } from '../sip/reason.ts';
 import { descriptionOf } from '../sip/sessionBody.ts';
 import type { Refusal } from './outcome.ts';
@@ -22,8 +22,8 @@ export interface InviteListener {
   /** The peer, or something before it, lives: any answer at all. */
   onAnyAnswer(): void;
   onRinging(sdp: string | undefined): void;
-  /** ACK is sent. @param sdp - Of the 2xx. @param allow - Its Allow headers. */
-  onAccepted(sdp: string | undefined, allow: readonly string[]): void;
+  /** ACK is sent. @param sdp - Of the 2xx. */
+  onAccepted(sdp: string | undefined, answer: SipText): void;
   /** It became no call; after `cancel`, a 2xx too, which was hung up. */
   onRefused(refusal: Refusal): void;
   /** It could not be sent at all. */
@@ -163,7 +163,7 @@ class InviteRun implements InviteClient {
     this.#isOver = true;
     response.acknowledge({ headers: this.#credentials });
     if (!this.#canceled) {
-      this.#listener.onAccepted(sdpOf(response), response.text.headers('allow'));
+      this.#listener.onAccepted(sdpOf(response), response.text);
       return;
     }
     // Whoever sees that the two crossed hangs up; the SIP server may have done it already.

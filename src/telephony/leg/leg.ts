@@ -7,6 +7,7 @@ import type { SipControl } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
 import { readUri } from '../sip/address.ts';
 import { createAuthenticator } from '../sip/digest.ts';
+import { type SipText, splitValues } from '../sip/message.ts';
 import { formatReason, Q850 } from '../sip/reason.ts';
 import type { CallTrace } from '../trace/traces.ts';
 import { credentialsOf, dialledUri } from '../trunks/addressing.ts';
@@ -15,6 +16,7 @@ import { createLegAudio, type LegAudio } from './legAudio.ts';
 import { createPeerRequests } from './peerRequests.ts';
 import { acceptReferral } from './referral.ts';
 import { requireDigits, sendDigits } from './sendDigits.ts';
+import { createSessionRefresh, type Refresher } from './sessionRefresh.ts';
 import { createTransfers, unsupported } from './transfer.ts';
 import { type LegEffect, type LegEvent, type LegState, transition } from './transition.ts';
 
@@ -60,6 +62,8 @@ export interface LegCore {
   dispatch(event: LegEvent): void;
   /** What the peer says that it takes, in its Allow headers; nothing is known where it says nothing. */
   learnAllow(values: readonly string[]): void;
+  /** The 2xx that the call stands by, which says who refreshes it. @param weAre - In its transaction. */
+  keepSession(answer: SipText, weAre: Refresher): void;
   /** Announces what was held back, and all that follows at once. */
   release(): void;
 }
@@ -87,6 +91,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
   const audio = createLegAudio((isHeld) => announce('held', { isHeld }), onError);
   let { state } = options;
   let takesRefer = true;
+  let takesUpdate = false;
   let announceDone: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     announceDone = resolve;
@@ -112,6 +117,15 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     },
     acceptReferral: (request) => acceptReferral(request, dialog, after),
     onNotify: transfers.onNotify,
+    onOffer: () => refresh.stop(),
+    onError,
+  });
+  const refresh = createSessionRefresh({
+    dialog,
+    clock,
+    takesUpdate: () => takesUpdate,
+    description: () => audio.sdp?.current ?? '',
+    onAnswer: peer.acceptAnswer,
     onError,
   });
   const stopWatching = watchControl(control, dialog, isUp, () => dispatch({ kind: 'lost' }));
@@ -139,6 +153,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
   const end = (result: LegEnd) => {
     for (const timer of timers) timer.cancel();
     stopWatching();
+    refresh.stop();
     dialog.close();
     transfers.onLegEnded(result.outcome === 'remote_hangup');
     steps.onEnd?.();
@@ -194,9 +209,13 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     for (const tell of due) tell();
   };
   const learnAllow = (values: readonly string[]) => {
-    takesRefer = values.length === 0 || /(^|,)\s*REFER\s*(,|$)/i.test(values.join(','));
+    takesRefer = values.length === 0 || allows(values, 'REFER');
+    takesUpdate = allows(values, 'UPDATE');
   };
-  return { leg, audio, dispatch, learnAllow, release };
+  const keepSession = (answer: SipText, weAre: Refresher) => {
+    if (state.kind !== 'ended' && credentialsOf(trunk)) refresh.agreed(answer, weAre);
+  };
+  return { leg, audio, dispatch, learnAllow, keepSession, release };
 }
 
 /** When the SIP server was away, it and the peer are asked whether they still know the call. */
@@ -221,6 +240,10 @@ function watchControl(
     stopDown();
     stopUp();
   };
+}
+
+function allows(values: readonly string[], method: string): boolean {
+  return values.flatMap(splitValues).some((value) => value.toUpperCase() === method);
 }
 
 function requireTalking(state: LegState, what: string): void {

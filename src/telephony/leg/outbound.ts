@@ -136,8 +136,9 @@ class OutboundCall {
     return {
       onAnyAnswer: () => response?.cancel(),
       onRinging: (description) => this.#onRinging(description),
-      onAccepted: (description, allow) => {
-        this.#core.learnAllow(allow);
+      onAccepted: (description, answer) => {
+        this.#core.learnAllow(answer.headers('allow'));
+        this.#core.keepSession(answer, 'uac');
         this.#accepted = description ?? this.#heard;
         this.#stopTimers();
         dispatch({ kind: 'accepted' });

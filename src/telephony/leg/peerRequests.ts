@@ -14,6 +14,8 @@ import type { LegEvent } from './transition.ts';
 /** Answers what a peer asks inside a call. */
 export interface PeerRequests {
   take(request: IncomingRequest): void;
+  /** Takes the answer to an offer of ours, after what the peer offered before. */
+  acceptAnswer(body: string): void;
 }
 
 export interface PeerRequestsDeps {
@@ -27,6 +29,8 @@ export interface PeerRequestsDeps {
   /** Answers a REFER that we mean to follow, and tells how it goes. */
   readonly acceptReferral: (request: IncomingRequest) => Promise<void>;
   readonly onNotify: (request: IncomingRequest) => boolean;
+  /** The peer changes or refreshes the session. */
+  readonly onOffer: () => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -59,7 +63,7 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
     await deps.apply(answer);
     await request.respond(200, { headers: { Allow: ALLOW }, body: answer.body });
   };
-  const acceptAnswer = async (body: string): Promise<void> => {
+  const takeAnswer = async (body: string): Promise<void> => {
     const sdp = deps.sdp();
     if (sdp && body !== '') await deps.apply(sdp.acceptAnswer(body));
   };
@@ -94,6 +98,7 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
     switch (request.method) {
       case 'INVITE':
       case 'UPDATE':
+        deps.onOffer();
         return inTurn(() => changeSession(request));
       case 'BYE':
         return leave(request);
@@ -117,6 +122,7 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
     return turn;
   };
   const report = (error: unknown) => deps.onError(error, 'a request inside a call could not be answered');
+  const acceptAnswer = (body: string) => void inTurn(() => takeAnswer(body)).catch(report);
 
   return {
     take(request) {
@@ -128,9 +134,10 @@ export function createPeerRequests(deps: PeerRequestsDeps): PeerRequests {
         });
       } else if (isOfferOpen) {
         isOfferOpen = false;
-        inTurn(() => acceptAnswer(descriptionOf(request.text))).catch(report);
+        acceptAnswer(descriptionOf(request.text));
       } else deps.onAcknowledged(descriptionOf(request.text));
     },
+    acceptAnswer,
   };
 }
 

@@ -275,6 +275,19 @@ test('a retransmitted INVITE is answered again and shown once', async () => {
   expect(shown).toHaveBeenCalledOnce();
 });
 
+test('an UPDATE that asks for too short a session is told what is long enough', async () => {
+  const { phone, port } = rig;
+  answering();
+  const to = await call('short');
+  const extra = ['Supported: timer', 'Session-Expires: 60;refresher=uac'];
+  phone.send(phone.request('UPDATE', port, { callId: 'short', cseq: 2, to, extra }), port);
+  const refused = await phone.next(/^SIP\/2.0 [2-6].*CSeq: 2 UPDATE/s);
+  expect([refused.split('\r\n')[0], header(refused, 'Min-SE')]).toEqual([
+    'SIP/2.0 422 Session Interval Too Small',
+    '90',
+  ]);
+});
+
 test('the same INVITE by two ways is 482 the second time', async () => {
   const { phone, port, srf } = rig;
   srf.invite((_req, res) => res.send(180));

@@ -73,6 +73,9 @@ async function ask(method: string, extra: string[] = [], body = ''): Promise<str
   return reply;
 }
 
+/** What comes again of an earlier call is not meant. */
+const ofThis = (method: string) => new RegExp(`^${method} .*^Call-ID: ${call.leg.sipCallId}\\r$`, 'ms');
+
 const TYPED = ['Content-Type: application/sdp'];
 const connections = () => rig.media.all.at(-1)?.connected ?? [];
 
@@ -165,7 +168,7 @@ test('a peer that wants no reports gets none', async () => {
   const reply = await ask('REFER', ['Refer-To: <sip:desk@pbx.example>', 'Refer-Sub: false']);
   expect(header(reply, 'Refer-Sub')).toBe('false');
   await vi.waitFor(() => expect(call.events).toContain('transfer to sip:desk@pbx.example'));
-  expect(await rig.phone.silent(/^NOTIFY /, 50)).toBe(true);
+  expect(await rig.phone.silent(ofThis('NOTIFY'), 50)).toBe(true);
 });
 
 async function report(state: string, progress: string): Promise<string> {
@@ -237,7 +240,7 @@ test.each<[string, Partial<TrunkInput>, string[]]>([
   await call.ended;
   await talk(changes, SDP, allow);
   await expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({ code: 'transfer_unsupported' });
-  await rig.phone.silent(/^REFER/, 30);
+  expect(await rig.phone.silent(ofThis('REFER'), 30)).toBe(true);
 });
 
 test.each(['a b', 'sip:x@y>;evil', 'tel:', 'sip:a@b\r\nX: y'])(
@@ -277,4 +280,29 @@ test('a peer that does not answer our BYE keeps nobody waiting for long', async 
   expect(performance.now() - startMs).toBeLessThan(4500);
   expect(await call.ended).toMatchObject({ outcome: 'local_hangup' });
   answer(await rig.next(call.leg, 'BYE', 5000), '200 OK');
+});
+
+test.each([
+  ['UPDATE', ['Allow: INVITE, ACK, BYE, UPDATE']],
+  ['INVITE', []],
+])('a refresh by %s whose credentials are asked for is sent with them', async (method, allow) => {
+  call.leg.hangup();
+  answer(await rig.next(call.leg, 'BYE'), '200 OK');
+  await call.ended;
+  await talk({ username: 'u', password: 'p' }, SDP, [...allow, 'Session-Expires: 2;refresher=uac']);
+  const first = await rig.next(call.leg, method);
+  answer(first, '407 Proxy Authentication Required', ['Proxy-Authenticate: Digest realm="r",nonce="n"']);
+  const second = await rig.next(call.leg, method);
+  expect(header(second, 'Proxy-Authorization')).toContain(`uri="${second.split(' ')[1]}"`);
+  expect(header(second, 'Session-Expires')).toBe('2;refresher=uac');
+  const body = method === 'INVITE' ? SDP : '';
+  const extra = ['Session-Expires: 1800;refresher=uac'];
+  rig.phone.send(rig.phone.answer(second, '200 OK', { extra, body }), rig.port);
+  if (method === 'INVITE') {
+    await rig.next(call.leg, 'ACK'); // of the 407
+    expect(header(await rig.next(call.leg, 'ACK'), 'Proxy-Authorization')).toContain('nonce="n"');
+  }
+  // Half of the old interval: the SIP server has taken the new one over.
+  expect(await rig.phone.silent(ofThis('(?:UPDATE|INVITE)'), 700)).toBe(true);
+  expect(call.events).not.toContain('ended');
 });
