@@ -12,10 +12,10 @@ import { parseArgs } from 'node:util';
 
 import { table } from '../src/cli/table.ts';
 import type { Server } from './http/child.ts';
-import { compileServers } from './http/compile.ts';
 import { type Contender, type Cost, startContender } from './http/contender.ts';
 import { startMeasuredPostgres } from './http/postgres.ts';
 import { measureStarts } from './http/starts.ts';
+import { compileProgram } from './support/compile.ts';
 import { median, rangeOf } from './support/statistics.ts';
 
 const CONNECTIONS = 10;
@@ -39,7 +39,7 @@ const { values: options } = parseArgs({
 const rounds = Number(options.rounds);
 const requests = Number(options.requests);
 
-const program = await compileServers();
+const program = await compileProgram('http/child.ts');
 console.log(`PATCH of an agent; aim: at most ${WANTED_RATIO} times the bare route.`);
 await compare('no database', 'none', requests);
 if (!options['without-databases']) {

@@ -17,11 +17,12 @@ import { measureConcealment } from './media/concealment.ts';
 import { startGatewayProcess } from './media/gateway.ts';
 import { startPhones } from './media/phones.ts';
 import { startRtpengine } from './media/rtpengine.ts';
+import { compileProgram } from './support/compile.ts';
 
 const WANTED = { timesOfRtpengine: 4, callsPerCore: 200, p99Ms: 2, busyP99Ms: 8 };
 const BUSY_SHARE = 0.3;
 /** Until the hot code is compiled and the sockets are warm. */
-const WARM_UP_MS = 3000;
+const WARM_UP_MS = 8000;
 const LOSSES = [0.01, 0.03, 0.05];
 
 const { values: options } = parseArgs({
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
   },
 });
 const seconds = Number(options.seconds);
+const program = await compileProgram('media/gatewayProcess.ts');
 const rows: string[][] = [];
 for (const calls of options.calls.split(',').map(Number)) {
   const relayUs = await measureRelay(calls);
@@ -84,7 +86,7 @@ async function measureRelay(calls: number): Promise<number | undefined> {
 }
 
 async function measureOurs(calls: number, busyShare: number, relayUs: number | undefined): Promise<string[]> {
-  const gateway = await startGatewayProcess();
+  const gateway = await startGatewayProcess(program);
   const phones = await startPhones(calls);
   try {
     const idle = await gateway.figures();

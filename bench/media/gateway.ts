@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
 /** The measured process, from outside. */
@@ -12,10 +11,9 @@ export interface GatewayProcess {
   close(): Promise<void>;
 }
 
-const PROGRAM = fileURLToPath(new URL('gatewayProcess.ts', import.meta.url));
-
-export async function startGatewayProcess(): Promise<GatewayProcess> {
-  const child = fork(PROGRAM, [], { execArgv: ['--import', 'tsx'] });
+/** @param program - `gatewayProcess.ts`, compiled. */
+export async function startGatewayProcess(program: string): Promise<GatewayProcess> {
+  const child = fork(program, [], { execArgv: [] });
   const tell = (message: ToGateway) => void child.send(message);
   const next = async <Kind extends FromGateway['kind']>(kind: Kind) => {
     const [message] = (await Promise.race([once(child, 'message'), gone])) as [FromGateway];

@@ -8,6 +8,7 @@ import { serveMediaThread } from '../media/engine/threadServer.ts';
 import { dgramPacketIo } from '../media/packetIo/dgram.ts';
 import type { PacketIo } from '../media/packetIo/packetIo.ts';
 import type { ConnectEngine } from '../media/session/engineLink.ts';
+import { createThreadRest } from '../media/ticker/threadRest.ts';
 
 /**
  * Builds one media thread; the thread's entry calls it once.
@@ -22,6 +23,7 @@ export function runMediaThread(connectEngine: ConnectEngine, packetIo: PacketIo 
     {
       port: parentPort,
       clock: systemClock,
+      rest: createThreadRest(),
       packetIo,
       codecs: createCodecRegistry(),
       connectEngine,

@@ -28,12 +28,11 @@ export class PitchConcealer implements Concealer {
   readonly #delay: number;
   readonly #step: number;
   /** Newest last; the last `#delay` samples have not gone out yet. */
-  readonly #history: Float64Array;
+  readonly #history: Int16Array;
   /** The history at the beginning of a loss, its end prepared for repetition. */
   readonly #wave: Float64Array;
   /** The last samples before the loss, as they were: what the wave's end fades out of. */
   readonly #lastQuarter: Float64Array;
-  readonly #piece: Float64Array;
   /** What the wave would have been, where it has been prolonged. */
   readonly #joint: Float64Array;
   #jointLength = 0;
@@ -48,20 +47,15 @@ export class PitchConcealer implements Concealer {
     this.#sampleRateHz = sampleRateHz;
     this.#delay = this.#toSamples(MAX_OVERLAP_MS);
     this.#step = this.#toSamples(STEP_MS);
-    this.#history = new Float64Array(this.#toSamples(HISTORY_MS));
+    this.#history = new Int16Array(this.#toSamples(HISTORY_MS));
     this.#wave = new Float64Array(this.#history.length);
     this.#lastQuarter = new Float64Array(this.#delay);
-    this.#piece = new Float64Array(this.#step);
     this.#joint = new Float64Array(this.#delay);
   }
 
   received(frame: Int16Array): void {
-    for (let at = 0; at < frame.length; at += this.#step) {
-      const length = Math.min(this.#step, frame.length - at);
-      for (let n = 0; n < length; n++) this.#piece[n] = frame[at + n] ?? 0;
-      if (this.#lostSamples > 0) this.#joinReceived(length);
-      this.#emit(length, frame, at);
-    }
+    if (this.#lostSamples > 0) this.#joinReceived(frame.subarray(0, this.#step));
+    this.#delayBy(frame);
   }
 
   conceal(out: Int16Array): void {
@@ -69,20 +63,24 @@ export class PitchConcealer implements Concealer {
       if (this.#lostSamples === 0) this.#beginLoss();
       const intoStep = this.#lostSamples % this.#step;
       if (intoStep === 0 && this.#lostSamples > 0) this.#prolong();
-      const length = Math.min(this.#step - intoStep, out.length - at);
-      for (let n = 0; n < length; n++) this.#piece[n] = this.#next();
-      this.#emit(length, out, at);
-      at += length;
+      const piece = out.subarray(at, at + this.#step - intoStep);
+      for (let n = 0; n < piece.length; n++) piece[n] = Math.round(this.#next());
+      this.#delayBy(piece);
+      at += piece.length;
     }
   }
 
-  /** Moves the piece into the history, and what has waited long enough out of it. */
-  #emit(length: number, out: Int16Array, at: number): void {
+  /** Moves the samples into the history, and what has waited long enough out of it, by whole blocks of memory. */
+  #delayBy(samples: Int16Array): void {
     const history = this.#history;
-    history.copyWithin(0, length);
-    history.set(this.#piece.subarray(0, length), history.length - length);
-    const from = history.length - this.#delay - length;
-    for (let n = 0; n < length; n++) out[at + n] = Math.round(history[from + n] ?? 0);
+    const longest = history.length - this.#delay;
+    for (let at = 0; at < samples.length; at += longest) {
+      const isWhole = samples.length <= longest;
+      const piece = isWhole ? samples : samples.subarray(at, at + longest);
+      history.copyWithin(0, piece.length);
+      history.set(piece, history.length - piece.length);
+      piece.set(history.subarray(longest - piece.length, longest));
+    }
   }
 
   #beginLoss(): void {
@@ -90,14 +88,14 @@ export class PitchConcealer implements Concealer {
     this.#wave.set(this.#history);
     this.#pitch = findPitch(this.#wave, this.#toSamples(MIN_PITCH_MS), this.#toSamples(MAX_PITCH_MS));
     this.#overlap = this.#pitch >> 2;
-    this.#lastQuarter.set(this.#history.subarray(length - this.#overlap));
+    this.#lastQuarter.set(this.#wave.subarray(length - this.#overlap));
     this.#periods = 1;
     this.#position = 0;
     this.#jointLength = 0;
     this.#jointAt = 0;
     this.#prepareWave();
     // The samples that still wait end the way that the repetition begins.
-    this.#history.set(this.#wave.subarray(length - this.#overlap), length - this.#overlap);
+    for (let n = length - this.#overlap; n < length; n++) this.#history[n] = Math.round(this.#wave[n] ?? 0);
   }
 
   /** Lets the end of the wave run into the beginning of what is repeated. */
@@ -123,13 +121,13 @@ export class PitchConcealer implements Concealer {
   }
 
   /** After a loss the guess fades out while what arrived fades in. */
-  #joinReceived(length: number): void {
+  #joinReceived(received: Int16Array): void {
     const stepsLost = Math.ceil(this.#lostSamples / this.#step);
     const grown = this.#overlap + (stepsLost - 1) * this.#toSamples(JOINT_GROWTH_MS);
-    const jointLength = Math.min(length, grown);
+    const jointLength = Math.min(received.length, grown);
     for (let n = 0; n < jointLength; n++) {
       const gain = (n + 1) / (jointLength + 1);
-      this.#piece[n] = this.#next() * (1 - gain) + (this.#piece[n] ?? 0) * gain;
+      received[n] = Math.round(this.#next() * (1 - gain) + (received[n] ?? 0) * gain);
     }
     this.#lostSamples = 0;
   }

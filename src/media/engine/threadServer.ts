@@ -1,5 +1,6 @@
 import { CallwayError } from '../../base/errors.ts';
 import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
+import type { ThreadRest } from '../ticker/threadRest.ts';
 import { Ticker } from '../ticker/ticker.ts';
 import {
   type FromThread,
@@ -20,6 +21,7 @@ export interface ThreadPort {
 
 export interface ThreadServerDeps extends CallAudioDeps {
   readonly port: ThreadPort;
+  readonly rest: ThreadRest;
   /** This thread goes before ordinary work of the machine. */
   readonly hasPriority: boolean;
 }
@@ -32,6 +34,7 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
   const numbers = new WeakMap<CallAudio, number>();
   const ticker = new Ticker<CallAudio>({
     clock: deps.clock,
+    rest: deps.rest,
     visit: (audio, tick) => audio.tick(tick),
     onError: (error, audio) => {
       // One that fails on each tick would fill the log, and has no audio anyhow.

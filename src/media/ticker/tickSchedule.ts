@@ -26,15 +26,15 @@ interface Phase<Member> {
 
 /** Packets of 20 ms, as nearly all telephony has them. */
 export const TICK_INTERVAL_MS = 20;
-/** One a millisecond: a tick's work is spread over the whole interval. */
-const PHASES = 20;
+/** One every two milliseconds: a tick's work is spread over the whole interval, and is worth waking up for. */
+const PHASES = 10;
 /** When late, one call's packets leave at twice the pace at most, never together. */
 const MIN_SPACING_MS = TICK_INTERVAL_MS / 2;
 /** A stall longer than this many ticks is not made up for: the peer's jitter buffer has given those packets up. */
 const MAX_TICKS_BEHIND = 5;
 
 /**
- * Who is to send now. One timer serves all calls of a thread: they are spread over 20 phases, each phase has a deadline
+ * Who is to send now. One timer serves all calls of a thread: they are spread over 10 phases, each phase has a deadline
  * every 20 ms counted from the start, and a late phase catches up at double pace rather than in a burst.
  *
  * Time is an argument: whoever owns a timer sleeps until `nextDueMs` and then calls `run`.

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { LatenessHistogram } from './latenessHistogram.ts';
+import type { ThreadRest } from './threadRest.ts';
 import { type Tick, TickSchedule } from './tickSchedule.ts';
 
 export interface TickerOptions<Member> {
@@ -7,17 +8,31 @@ export interface TickerOptions<Member> {
   readonly visit: (member: Member, tick: Tick) => void;
   /** One member's failure; the others are visited all the same. */
   readonly onError: (error: unknown, member: Member) => void;
+  /** Of the thread, where it is the ticker's alone; without it ticks are as exact as the clock's timers. */
+  readonly rest?: ThreadRest;
 }
 
-/** The one timer of a thread: sleeps until the next phase of the schedule is due. */
+/**
+ * The thread stands still for so long before a tick at most, and packets gather: each that wakes it by itself costs more
+ * than its audio does, and none is heard before a tick anyhow. Longer than phases lie apart, so that a thread full of
+ * calls wakes once for each of them.
+ */
+const GATHER_MS = 2.5;
+
+/**
+ * The one timer of a thread: sleeps until the next phase of the schedule is due. A timer is exact to a millisecond or two
+ * at best, so that the last ones are slept through where the thread may be stopped.
+ */
 export class Ticker<Member> {
   readonly #clock: Clock;
   readonly #schedule: TickSchedule<Member>;
+  readonly #rest: ThreadRest | undefined;
   #timer: Timer | undefined;
   #armedForMs = Number.POSITIVE_INFINITY;
 
-  constructor({ clock, visit, onError }: TickerOptions<Member>) {
+  constructor({ clock, visit, onError, rest }: TickerOptions<Member>) {
     this.#clock = clock;
+    this.#rest = rest;
     this.#schedule = new TickSchedule({ startMs: clock.monotonicMs(), visit, onError });
   }
 
@@ -53,9 +68,20 @@ export class Ticker<Member> {
     if (dueMs === this.#armedForMs) return;
     this.#timer?.cancel();
     this.#armedForMs = dueMs;
+    this.#timer = dueMs === Number.POSITIVE_INFINITY ? undefined : this.#wakeAt(dueMs);
+  }
+
+  #wakeAt(dueMs: number): Timer {
+    const waitMs = dueMs - this.#clock.monotonicMs();
+    const rest = this.#rest;
     // Rounded up: a timer that rings early must be set again, and is later than one that was set right.
-    const waitMs = Math.max(0, Math.ceil(dueMs - this.#clock.monotonicMs()));
-    this.#timer = dueMs === Number.POSITIVE_INFINITY ? undefined : this.#setTimer(waitMs);
+    if (rest === undefined) return this.#setTimer(Math.max(0, Math.ceil(waitMs)));
+    // Early on purpose: what is left is slept through.
+    if (waitMs > GATHER_MS) return this.#setTimer(Math.floor(waitMs - 1));
+    return rest.afterEvents(() => {
+      rest.sleep(dueMs - this.#clock.monotonicMs());
+      this.#run();
+    });
   }
 
   #setTimer(waitMs: number): Timer {

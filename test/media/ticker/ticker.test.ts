@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { LatenessHistogram, percentileOf } from '../../../src/media/ticker/latenessHistogram.ts';
+import type { ThreadRest } from '../../../src/media/ticker/threadRest.ts';
 import { Ticker } from '../../../src/media/ticker/ticker.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -18,12 +19,12 @@ it('visits each member every 20 ms, from one timer that rests while there are no
   ticker.add('b');
   expect(clock.pendingTimers()).toBe(1);
   clock.advance(45);
-  // The second call is in the phase one millisecond later.
-  expect(visits).toEqual(['a 0', 'b 1', 'a 20', 'b 21', 'a 40', 'b 41']);
+  // The second call is in the phase two milliseconds later.
+  expect(visits).toEqual(['a 0', 'b 2', 'a 20', 'b 22', 'a 40', 'b 42']);
   ticker.remove('a');
   ticker.remove('a');
   clock.advance(20);
-  expect(visits.slice(6)).toEqual(['b 61']);
+  expect(visits.slice(6)).toEqual(['b 62']);
   ticker.remove('b');
   expect(clock.pendingTimers()).toBe(0);
   expect(ticker.lateness.total).toBe(7);
@@ -62,4 +63,56 @@ it('tells how late it was within a stretch of time', () => {
   ]);
   expect(percentileOf(new Float64Array(4), 0.5)).toBe(0);
   expect(histogram.percentileMs(1)).toBe(50);
+});
+
+it('is on time to the microsecond where the thread may stand still, and lets others run between ticks', () => {
+  const clock = createSimulatedClock();
+  const visits: number[] = [];
+  const sleptMs: number[] = [];
+  let waiting: (() => void) | undefined;
+  const rest: ThreadRest = {
+    afterEvents(callback) {
+      waiting = callback;
+      return { cancel: () => (waiting = undefined) };
+    },
+    sleep(ms) {
+      sleptMs.push(ms);
+      clock.advance(Math.max(0, ms));
+    },
+  };
+  const ticker = new Ticker<string>({
+    clock,
+    rest,
+    visit: () => visits.push(clock.monotonicMs()),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  /** What came in is taken before each of them. */
+  const events = (count: number) => {
+    for (let n = 0; n < count; n++) {
+      const callback = waiting;
+      waiting = undefined;
+      callback?.();
+    }
+  };
+  ticker.add('first');
+  events(1);
+  expect([visits, sleptMs, clock.pendingTimers()]).toEqual([[0], [0], 1]);
+  // A timer rings well before the tick, late as timers are.
+  clock.advance(19.625);
+  expect([visits, clock.pendingTimers()]).toEqual([[0], 0]);
+  events(1);
+  expect([visits, sleptMs]).toEqual([
+    [0, 20],
+    [0, 0.375],
+  ]);
+  // One in each phase: nothing but short rests between them.
+  for (let n = 1; n < 10; n++) ticker.add(`${n}`);
+  events(11);
+  expect(visits.slice(2)).toEqual([22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42]);
+  expect(sleptMs.slice(2)).toEqual(new Array(11).fill(2));
+  ticker.remove('first');
+  for (let n = 1; n < 10; n++) ticker.remove(`${n}`);
+  expect([waiting, clock.pendingTimers()]).toEqual([undefined, 0]);
 });
