@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import type { AgentConfig, WebhookEventName } from '../../src/agents/agentConfig.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
+import { table } from '../../src/cli/table.ts';
 import type { Session } from '../../src/conversation/session.ts';
 import type { SessionEnding } from '../../src/conversation/stores.ts';
 import { createGuardedClient, type GuardedClient } from '../../src/egress/client.ts';
@@ -10,6 +11,7 @@ import type { CallReport } from '../../src/webhooks/bodies.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
 import { webhookBodySchema } from '../../src/webhooks/events.ts';
 import { createSigningSecrets } from '../../src/webhooks/signingSecrets.ts';
+import { report } from '../e2e/faults/support/table.ts';
 import { databases, migrated, type OpenDatabase } from '../storage/support/databases.ts';
 import { agent, ENDING, later, sessionWorld, user } from '../storage/support/sessions.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
@@ -45,7 +47,7 @@ interface Received {
   readonly headers: NodeJS.Dict<string | string[]>;
 }
 
-describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
+describe.each(databases)('the dispatcher on the $name database', ({ name: databaseName, open }) => {
   let opened: OpenDatabase;
   let client: GuardedClient;
   beforeAll(async () => {
@@ -452,6 +454,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
       const steps = await stepsOfOneLife();
       const finalRequest = steps.lastIndexOf('request');
       expect(steps.filter((step) => step === 'request')).toHaveLength(2);
+      const deaths: Death[] = [];
       for (const [step, name] of steps.entries()) {
         for (const moment of ['before', 'after'] as const) {
           const here = await scene();
@@ -469,6 +472,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
             (step === finalRequest && moment === 'before');
           const what = `death ${moment} step ${step} (${name})`;
           const names = here.names();
+          deaths.push({ moment, step: step + 1, name, names, isInWindow });
           expect([what, names.filter((event) => event === 'session.finalized').length]).toEqual([
             what,
             isInWindow ? 0 : 1,
@@ -480,11 +484,39 @@ describe.each(databases)('the dispatcher on the $name database', ({ open }) => {
           expect([what, ids.size]).toEqual([what, 1]);
         }
       }
+      reportDeaths(databaseName, deaths);
     }, 120_000);
   });
 });
 
 const PAGE = { limit: 50, offset: 0 };
+
+/** A node's death at one step of the gate, and what the receiver got of both lives together. */
+interface Death {
+  readonly moment: 'before' | 'after';
+  /** Counted from one. */
+  readonly step: number;
+  readonly name: string;
+  readonly names: readonly WebhookEventName[];
+  readonly isInWindow: boolean;
+}
+
+/** Prints every death; `npm run faults` has one line of all. */
+function reportDeaths(database: string, deaths: readonly Death[]): void {
+  const rows = deaths.map(({ moment, step, name, names, isInWindow }) => [
+    `${moment} step ${step}, ${name}`,
+    names.join(', '),
+    isInWindow ? 'nobody can tell whether it was sent: not again' : '',
+  ]);
+  console.log(table([['killed', `what the receiver got, ${database} database`, ''], ...rows]));
+  const lost = deaths.filter(({ isInWindow }) => isInWindow).length;
+  const twice = deaths.filter(({ names }) => names[1] === 'session.ended').length;
+  report({
+    what: `A node dies at each step of the webhook gate, ${database} database`,
+    done: `killed before and after each of ${deaths.length / 2} steps, and another goes on`,
+    seen: `session.finalized once in ${deaths.length - lost} of ${deaths.length}, and never twice; not at all in the ${lost} between its leave and its first byte; session.ended always, twice under one id in ${twice}`,
+  });
+}
 
 /** Knows whether any of the ports that it watches is waited for. */
 function createBusyness() {
