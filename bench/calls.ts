@@ -19,6 +19,7 @@ import { createResampler } from '../src/media/resample/resampler.ts';
 import { createFlite } from '../src/models/local/flite.ts';
 import { type CallFigures, type Contact, readCalls } from './calls/history.ts';
 import { type Phones, startPhones } from './calls/phones.ts';
+import { compileServers } from './chat/compile.ts';
 import { type BenchProject, createProject, ONE_STEP } from './chat/project.ts';
 import { type Server, type ServerOptions, startServer } from './chat/servers.ts';
 import { openStores } from './chat/stores.ts';
@@ -39,6 +40,7 @@ const { values: options } = parseArgs({
   },
 });
 
+const program = await compileServers();
 const stores = await openStores(options.embedded);
 const utterance = await recordedWords('I would like to know a little more about that.');
 const rows: string[][] = [];
@@ -79,12 +81,12 @@ async function measure(count: number): Promise<string[]> {
   const servers: Server[] = [];
   const phones = await startPhones({ utterance, cutsIntoEach: CUTS_INTO_EACH });
   try {
-    const start = async (name: Server['name'], given: ServerOptions) => {
-      const server = await startServer(name, given);
+    const start = async (name: Server['name'], given: Partial<ServerOptions> = {}) => {
+      const server = await startServer(name, { program, ...given });
       servers.push(server);
       return server;
     };
-    const { url: upstreamUrl } = await start('speakingUpstream', {});
+    const { url: upstreamUrl } = await start('speakingUpstream');
     const product = await start('product', {
       upstreamUrl,
       environment: stores.environment,

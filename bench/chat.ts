@@ -4,12 +4,14 @@
  *
  *   npm run bench:chat [-- --turns 50000 --requests 1000 --rounds 7 --only modes,memory --embedded --profile FOLDER]
  *
- * Upstream, relays and product are processes of their own, and so are Postgres and Redis: those that DATABASE_URL and
- * REDIS_URL name, else some that run only while this measures. With `--embedded` the product runs on what it brings.
+ * Upstream, relays and product are compiled as the service is, and processes of their own, and so are Postgres and
+ * Redis: those that DATABASE_URL and REDIS_URL name, else some that run only while this measures. With `--embedded` the
+ * product runs on what it brings.
  */
 import { parseArgs } from 'node:util';
 
 import { closeConnections } from './chat/client.ts';
+import { compileServers } from './chat/compile.ts';
 import { measureFirstToken } from './chat/firstToken.ts';
 import { measureManyStreams } from './chat/manyStreams.ts';
 import { measureMemory } from './chat/memory.ts';
@@ -31,10 +33,11 @@ const { values: options } = parseArgs({
 });
 const wanted = new Set(options.only.split(','));
 
+const program = await compileServers();
 const servers: Server[] = [];
-const start = async (name: Server['name'], given: ServerOptions = {}) => {
+const start = async (name: Server['name'], given: Partial<ServerOptions> = {}) => {
   const { profile: profileFolder } = options;
-  const server = await startServer(name, { ...given, ...(profileFolder ? { profileFolder } : {}) });
+  const server = await startServer(name, { program, ...given, ...(profileFolder ? { profileFolder } : {}) });
   servers.push(server);
   return server;
 };

@@ -1,11 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
 import type { ChildMessage, ChildQuestion, Figures, ServerName } from './child.ts';
-
-const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 
 /** A server in a process of its own, so that its CPU time and memory are its own too. */
 export interface Server {
@@ -17,6 +14,8 @@ export interface Server {
 }
 
 export interface ServerOptions {
+  /** As {@link compileServers} made it. */
+  readonly program: string;
   /** What it asks in its turn. */
   readonly upstreamUrl?: string;
   /** Beside that of this process. */
@@ -27,14 +26,14 @@ export interface ServerOptions {
 
 export async function startServer(
   name: ServerName,
-  { upstreamUrl = '', environment = {}, profileFolder }: ServerOptions,
+  { program, upstreamUrl = '', environment = {}, profileFolder }: ServerOptions,
 ): Promise<Server> {
   if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
   const profiling =
     profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}/${name}`];
-  const child = fork(CHILD, [name, upstreamUrl], {
+  const child = fork(program, [name, upstreamUrl], {
     env: { ...process.env, ...environment },
-    execArgv: ['--import', 'tsx', '--expose-gc', ...profiling],
+    execArgv: ['--expose-gc', ...profiling],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const next = async (): Promise<ChildMessage> => {

@@ -44,6 +44,7 @@ export function beginAttempt(
   const first = outputs.next();
   first.catch(() => {}); // thrown where it is read, if it ever is
   let follows = false;
+  let isOver = false;
   return {
     run,
     go(lost) {
@@ -52,11 +53,16 @@ export function beginAttempt(
       abort.follow(lost);
       gate.open();
     },
-    pieces: () => fromFirst(first, outputs),
+    pieces: () =>
+      fromFirst(first, outputs, () => {
+        isOver = true;
+      }),
     close() {
+      abort.unlink();
+      // Most turns are, and are spared what takes one back: an error, and all that hears of it.
+      if (isOver) return;
       const reason = new TurnTakenBack();
       abort.abort(reason);
-      abort.unlink();
       gate.refuse(reason);
       // What is over, or ends by its abort, has nothing to return from.
       first.then(() => outputs.return(NOTHING_KEPT)).catch(() => {});
@@ -70,12 +76,14 @@ const NOTHING_KEPT = Promise.resolve(undefined as never);
 async function* fromFirst(
   first: Promise<IteratorResult<TurnOutput, KeptTurn>>,
   outputs: AsyncGenerator<TurnOutput, KeptTurn>,
+  onOver: () => void,
 ): AsyncGenerator<TurnOutput, KeptTurn> {
   const begin = await first;
-  if (begin.done) return begin.value;
   try {
-    yield begin.value;
-    return yield* outputs;
+    if (!begin.done) yield begin.value;
+    const kept = begin.done ? begin.value : yield* outputs;
+    onOver();
+    return kept;
   } finally {
     // Who leaves after the first piece leaves the turn, which is then kept as far as it was passed on.
     await outputs.return(NOTHING_KEPT);
