@@ -5,10 +5,11 @@
  *
  * The product is a process of its own, and so are Postgres and Redis: those that DATABASE_URL and REDIS_URL name, else
  * some that run only while this measures. With `--embedded` the product runs on what it brings, within its CPU time. The
- * models are a process that answers at once. The phones run here; they answer at once too, and speak from a recording,
- * since whole simulated callees would take more of a small machine than the calls do. The gateway's own part of a turn is
- * what its history says of it after the end of the caller's turn was sure: transcription, answer, speech and playout.
- * Calls are placed ten a second.
+ * models are a process that takes scripted times. The phones run here; they answer at once, and speak from a recording,
+ * since whole simulated callees would take more of a small machine than the calls do; the CPU time of all three is told
+ * beside the product's, since they share its machine. The gateway's own part of a turn is what its history says of it
+ * after the end of the caller's turn was sure (transcription, answer, speech and playout) without the scripted times.
+ * Calls are placed ten a second; a few before them, which do not count, warm the product up.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -29,7 +30,11 @@ const WANTED = { ownP50Ms: 15, ownP99Ms: 40, stopP50Ms: 25, stopP95Ms: 60 };
 const FROM = '+886223456789';
 const BETWEEN_CALLS_MS = 100;
 const CUTS_INTO_EACH = 3;
+const WARMING_CALLS = 5;
+const WARMING_MS = 15_000;
 const PACKET_BYTES = 160;
+/** Of a turn, as its history names them. */
+const STEPS = ['bufferMs', 'endpointingMs', 'transcriptionMs', 'answerMs', 'speechMs', 'playoutMs'];
 
 const { values: options } = parseArgs({
   options: {
@@ -44,6 +49,7 @@ const program = await compileServers();
 const stores = await openStores(options.embedded);
 const utterance = await recordedWords('I would like to know a little more about that.');
 const rows: string[][] = [];
+const steps: string[][] = [];
 try {
   for (const calls of options.calls.split(',').map(Number)) rows.push(await measure(calls));
 } finally {
@@ -71,11 +77,14 @@ console.log(
       '→RTP p50',
       'p95',
       'CPU % a call',
+      'phones’',
+      'models’',
       'MB a call',
     ],
     ...rows,
   ]),
 );
+console.log(table([['calls', ...STEPS.flatMap((step) => [`${step} p50`, 'p99'])], ...steps]));
 
 async function measure(count: number): Promise<string[]> {
   const servers: Server[] = [];
@@ -96,11 +105,21 @@ async function measure(count: number): Promise<string[]> {
     const trunk = { name: 'Phones', host: '127.0.0.1', port: phones.sipPort, optionsIntervalSeconds: 0 };
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
     await project.call('POST', '/phone-numbers', { number: FROM });
-    return await talk(count, product, project, phones);
+    await warmUp(product, project, phones);
+    return await talk(count, product, project, phones, servers);
   } finally {
     await phones.close();
     for (const server of servers.reverse()) await server.close();
   }
+}
+
+async function warmUp(product: Server, project: BenchProject, phones: Phones): Promise<void> {
+  const contacts: Contact[] = [];
+  for (let n = 0; n < WARMING_CALLS; n++)
+    contacts.push(await place(product, project, `+88692${String(1_000_000 + n)}`));
+  await sleep(WARMING_MS);
+  await readCalls(project, contacts);
+  phones.calls.clear();
 }
 
 async function talk(
@@ -108,7 +127,9 @@ async function talk(
   product: Server,
   project: BenchProject,
   phones: Phones,
+  servers: readonly Server[],
 ): Promise<string[]> {
+  const models = servers.find(({ name }) => name === 'speakingUpstream');
   const before = await product.figures();
   const contacts: Contact[] = [];
   for (let n = 0; n < count; n++) {
@@ -116,11 +137,17 @@ async function talk(
     await sleep(BETWEEN_CALLS_MS);
   }
   const [cpuBefore, beganMs] = [await product.cpuMicroseconds(), performance.now()];
+  const phonesBefore = process.cpuUsage();
+  const modelsBefore = (await models?.cpuMicroseconds()) ?? 0;
   await sleep(Number(options.seconds) * 1000);
   const cpuShare = (await product.cpuMicroseconds()) - cpuBefore;
+  const { user, system } = process.cpuUsage(phonesBefore);
+  const modelsShare = ((await models?.cpuMicroseconds()) ?? 0) - modelsBefore;
   const elapsedUs = (performance.now() - beganMs) * 1000;
   const after = await product.figures();
   const found = await readCalls(project, contacts);
+  const stepOf = (step: string) => found.parts.map((parts) => parts[step] ?? 0);
+  steps.push([String(count), ...STEPS.flatMap((step) => [ms(stepOf(step), 0.5), ms(stepOf(step), 0.99)])]);
   const invited = contacts.flatMap(({ toNumber, askedMs }) => {
     const times = phones.calls.get(toNumber)?.times;
     return times ? [times.invitedMs - askedMs] : [];
@@ -134,6 +161,8 @@ async function talk(
     ...both(invited),
     ...both(answered),
     ((100 * cpuShare) / elapsedUs / count).toFixed(2),
+    ((100 * (user + system)) / elapsedUs / count).toFixed(2),
+    ((100 * modelsShare) / elapsedUs / count).toFixed(2),
     ((after.rssBytes - before.rssBytes) / count / 1e6).toFixed(2),
   ];
 }

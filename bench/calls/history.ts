@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 
 import type { BenchProject } from '../chat/project.ts';
+import { scriptedMs } from './models.ts';
 
 /** A call that was asked for. */
 export interface Contact {
@@ -17,6 +18,8 @@ export interface CallFigures {
   readonly failed: number;
   /** The gateway's part of each answered turn. */
   readonly ownMs: readonly number[];
+  /** Of each answered turn, by steps. */
+  readonly parts: readonly Readonly<Record<string, number>>[];
   /** From each decision to stop to the last packet of what was being said. */
   readonly stopMs: readonly number[];
 }
@@ -26,7 +29,13 @@ const POLL_MS = 200;
 
 const shownCall = z.object({ status: z.string(), endReason: z.string().nullable() });
 const history = z.object({
-  messages: z.array(z.object({ latencyParts: z.record(z.string(), z.number()).optional() })),
+  messages: z.array(
+    z.object({
+      content: z.string().nullable(),
+      generatedText: z.string().optional(),
+      latencyParts: z.record(z.string(), z.number()).optional(),
+    }),
+  ),
   events: z.array(z.object({ type: z.string(), data: z.record(z.string(), z.unknown()) })),
 });
 
@@ -36,7 +45,8 @@ export async function readCalls(project: BenchProject, contacts: readonly Contac
   for (const { hasFailed, end } of all) if (hasFailed) console.error(`a call failed: ${end}`);
   return {
     failed: all.filter(({ hasFailed }) => hasFailed).length,
-    ownMs: all.flatMap(({ ownMs }) => ownMs),
+    ownMs: all.flatMap(({ turns }) => turns.map(({ ownMs }) => ownMs)),
+    parts: all.flatMap(({ turns }) => turns.map(({ parts }) => parts)),
     stopMs: all.flatMap(({ stopMs }) => stopMs),
   };
 }
@@ -53,14 +63,17 @@ async function readCall(project: BenchProject, { callId, sessionId }: Contact) {
   return {
     end: `${call.status} ${call.endReason}`,
     hasFailed: call.status !== 'completed' || call.endReason !== 'api_hangup',
-    ownMs: messages.flatMap(({ latencyParts }) => (latencyParts ? [ownPart(latencyParts)] : [])),
+    turns: messages.flatMap(({ content, generatedText, latencyParts: parts }) =>
+      parts ? [{ parts, ownMs: ownPart(parts, scriptedMs(generatedText ?? content ?? '')) }] : [],
+    ),
     stopMs: events.flatMap(({ type, data }) =>
       type === 'barge_in' && typeof data.stopMs === 'number' ? [data.stopMs] : [],
     ),
   };
 }
 
-function ownPart(parts: Readonly<Record<string, number>>): number {
+/** From the moment that the end of the caller's turn was sure, without what the models took. */
+function ownPart(parts: Readonly<Record<string, number>>, scripted: number): number {
   const { transcriptionMs = 0, answerMs = 0, speechMs = 0, playoutMs = 0 } = parts;
-  return transcriptionMs + answerMs + speechMs + playoutMs;
+  return transcriptionMs + answerMs + speechMs + playoutMs - scripted;
 }

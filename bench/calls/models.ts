@@ -9,25 +9,40 @@ const SPEECH_RATE_HZ = 24_000;
 const SPEECH_SECONDS = 2.5;
 const WORDS_OF_CALLERS = 'I would like to know a little more about that';
 
+/** How long the models take, which is none of the gateway's doing. */
+const TRANSCRIPTION_MS = 150;
+const ANSWER_MS = 120;
+const SPEECH_MS = 80;
+/** On top, by the answer's number: packets leave every 20 ms, and what comes at any moment waits for half of that. */
+const SPREAD_MS = 40;
+
 /**
- * An OpenAI-compatible endpoint that talks, listens and speaks without taking any time: what a turn takes over it is
- * the gateway's own. No two answers are alike, so that no speech comes from a cache.
+ * An OpenAI-compatible endpoint that talks, listens and speaks, each in a time that is told by the answer's number. No
+ * two answers are alike, so that no speech comes from a cache.
  */
 export async function startSpeakingUpstream(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const samples = voiced(SPEECH_RATE_HZ, SPEECH_SECONDS * SPEECH_RATE_HZ);
   const speech = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
   let answers = 0;
   const server = createServer((request, response) => {
-    request.resume().once('end', () => answer(request, response));
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.once('end', () => answer(request, Buffer.concat(pieces).toString('latin1'), response));
   });
-  const answer = ({ url = '' }: IncomingMessage, response: ServerResponse) => {
-    if (url.endsWith('/audio/speech')) return response.end(speech);
+  const answer = ({ url = '' }: IncomingMessage, body: string, response: ServerResponse) => {
+    if (url.endsWith('/audio/speech')) {
+      setTimeout(() => response.end(speech), speechMs(numberOf(body)));
+      return;
+    }
     response.setHeader('content-type', 'text/event-stream');
     if (url.endsWith('/audio/transcriptions')) {
-      return response.end(event({ type: 'transcript.text.done', text: WORDS_OF_CALLERS }));
+      const words = event({ type: 'transcript.text.done', text: WORDS_OF_CALLERS });
+      setTimeout(() => response.end(words), TRANSCRIPTION_MS);
+      return;
     }
     answers += 1;
-    return response.end([...wordsOf(answers).map(event), 'data: [DONE]\n\n'].join(''));
+    const words = [...wordsOf(answers).map(event), 'data: [DONE]\n\n'].join('');
+    setTimeout(() => response.end(words), answerMs(answers));
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -38,6 +53,24 @@ export async function startSpeakingUpstream(): Promise<{ readonly url: string; s
       server.close();
     },
   };
+}
+
+/** What the models took for an answer that was spoken, from the request for it to its first sample. */
+export function scriptedMs(content: string): number {
+  const number = numberOf(content);
+  return answerMs(number) + speechMs(number);
+}
+
+function answerMs(number: number): number {
+  return ANSWER_MS + ((number * 17) % SPREAD_MS);
+}
+
+function speechMs(number: number): number {
+  return SPEECH_MS + ((number * 14) % SPREAD_MS);
+}
+
+function numberOf(text: string): number {
+  return Number(/the number (\d+)/.exec(text)?.[1] ?? 0);
 }
 
 function wordsOf(answer: number): object[] {

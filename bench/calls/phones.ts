@@ -14,8 +14,8 @@ export interface CallTimes {
 /** Phones that answer at once and talk from a recording: SIP on one port, audio on a port for each. */
 export interface Phones {
   readonly sipPort: number;
-  /** By the number that was called. */
-  readonly calls: ReadonlyMap<string, { readonly times: CallTimes; readonly person: Person }>;
+  /** By the number that was called; whoever counts them may begin anew. */
+  readonly calls: Map<string, { readonly times: CallTimes; readonly person: Person }>;
   close(): Promise<void>;
 }
 

@@ -92,11 +92,9 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
   const startAhead = (asked: Asked): HeadStart => {
     const { wanted, read } = asked;
     const { projectId, sessionId } = wanted;
-    const known = deps.recent.find(projectId, sessionId);
-    // A spoken turn's reader tells its call of the session: it must not be told of a wrong one.
-    const recent = wanted.channel === 'chat' ? known : undefined;
+    const recent = deps.recent.find(projectId, sessionId);
     const found = wanted.isNew ? Promise.resolve(undefined) : deps.sessions.find(projectId, sessionId);
-    const release = known ? undefined : deps.currentRelease(projectId, wanted.draft ?? false);
+    const release = recent ? undefined : deps.currentRelease(projectId, wanted.draft ?? false);
     const attempt =
       recent &&
       requireRelease(deps, recent).then((current) => makeReady(asked, recent, current, read(recent)));
@@ -111,6 +109,7 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
     const request = read(draftSession(wanted, new Date(deps.clock.now()).toISOString()));
     const current = await (ahead.release ?? deps.currentRelease(wanted.projectId, wanted.draft ?? false));
     const { session, started } = deps.newSession(wanted, current);
+    request.delivery?.of(session);
     const kept = deps.sessions.insert(session, started);
     kept.catch(() => {}); // thrown below, unless something else fails first
     const { release } = current;
@@ -149,13 +148,16 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
     const session = held.isNewest(markOf(seen))
       ? seen
       : await deps.sessions.find(wanted.projectId, wanted.sessionId);
-    if (attempt && markOf(session) === markOf(attempt.run.session)) {
+    if (session && attempt && markOf(session) === markOf(attempt.run.session)) {
+      attempt.run.request.delivery?.of(session);
       attempt.go(held.lost);
       return attempt;
     }
     attempt?.close();
     if (!session) return await beginNew(asked, ahead, held);
-    return await beginKnown(asked, session, await requireRelease(deps, session), read(session), held);
+    const request = read(session);
+    request.delivery?.of(session);
+    return await beginKnown(asked, session, await requireRelease(deps, session), request, held);
   };
 
   return async function* converse(wanted, read, signal): AsyncGenerator<TurnOutput> {

@@ -1,13 +1,20 @@
 import { isEventCondition } from '../pathway/edgeSchema.ts';
 import type { PathwayGraph } from '../pathway/graph.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
-import type { LatencyParts, SessionEventType } from './session.ts';
+import type { LatencyParts, Session, SessionEventType } from './session.ts';
 
 /**
  * How a channel brings an answer to the customer where that takes time, as speech does. The turn is kept when it is
  * settled, with what the customer really got.
  */
 export interface Delivery {
+  /**
+   * The session that the turn is taken of, as it certainly is: told once, before any of the answer. A turn that was made
+   * ready on what the session was taken for may have told of its place before.
+   *
+   * @throws To refuse the turn, which is then as if it had not been.
+   */
+  of(session: Session): void;
   /** Where the talk is: told at the turn's begin and at each move. What is said from then on is said there. */
   at(place: Place): void;
   /**

@@ -77,6 +77,7 @@ export function tracedDelivery(
   beganAtMs: number,
 ): Delivery {
   return {
+    of: (session) => delivery.of(session),
     at: (place) => delivery.at(place),
     async settle(): Promise<Delivered> {
       const delivered = await delivery.settle();

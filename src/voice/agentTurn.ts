@@ -110,10 +110,9 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     return { text, interrupted: isCut, ...latency(), events: stopped === 'cut' ? [bargeIn] : [] };
   };
   const run = async (): Promise<AgentTurnResult['how']> => {
-    const read = (session: Session) => {
-      deps.onSession(session);
+    const read = () => {
       const { input, history, moments } = request;
-      const delivery = { at: deps.onPlace, settle };
+      const delivery = { of: deps.onSession, at: deps.onPlace, settle };
       const beganAtMs = epochOf(moments, clock);
       return { input, delivery, beganAtMs, ...(history.length > 0 ? { history } : {}) };
     };

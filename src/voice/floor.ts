@@ -147,7 +147,7 @@ function onHearing(state: FloorState, utterance: Utterance, context: FloorContex
   const mustEnd = isEndless(utterance, context);
   const isAsked = state.askedToMs !== undefined;
   if (!isAsked && (silenceMs >= ASK_AFTER_MS || mustEnd)) return ask({ ...state, isEnded: mustEnd }, context);
-  const isEnded = state.isEnded || (isAsked && silenceMs >= context.endPauseMs);
+  const isEnded = state.isEnded || (isAsked && silenceMs >= context.endPauseMs());
   const next = { ...state, isEnded };
   return isEnded && state.words !== undefined ? conclude(next, context) : stay(next);
 }

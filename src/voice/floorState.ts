@@ -68,7 +68,7 @@ export interface FloorContext {
   readonly utterance: Utterance | undefined;
   readonly policy: TurnPolicy;
   /** The silence that ends the caller's turn, as things stand. */
-  readonly endPauseMs: number;
+  readonly endPauseMs: () => number;
   /** What the answer under way answers. */
   readonly answering: TurnInput['kind'] | undefined;
   /** The caller hears nothing for now, and need not say anything. */

@@ -42,11 +42,10 @@ export function createSpokenText(sampleRateHz: number): SpokenText {
       lengthSamples += samples.length;
       if (!piece) return;
       piece.end = lengthSamples;
-      for (const [index, sample] of samples.entries()) {
-        if (Math.abs(sample) < LOUD) continue;
-        piece.firstLoud ??= start + index;
-        piece.lastLoud = start + index + 1;
-      }
+      const [first, last] = [firstLoud(samples), lastLoud(samples)];
+      if (first === undefined || last === undefined) return;
+      piece.firstLoud ??= start + first;
+      piece.lastLoud = start + last + 1;
     },
     end(isComplete) {
       const piece = pieces.at(-1);
@@ -62,6 +61,16 @@ export function createSpokenText(sampleRateHz: number): SpokenText {
       return text.trim();
     },
   };
+}
+
+function firstLoud(samples: Int16Array): number | undefined {
+  for (let n = 0; n < samples.length; n++) if (Math.abs(samples[n] ?? 0) >= LOUD) return n;
+  return undefined;
+}
+
+function lastLoud(samples: Int16Array): number | undefined {
+  for (let n = samples.length - 1; n >= 0; n--) if (Math.abs(samples[n] ?? 0) >= LOUD) return n;
+  return undefined;
 }
 
 /** Pieces of one text bring their spaces along; what comes from elsewhere does not. */

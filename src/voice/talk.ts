@@ -258,7 +258,7 @@ export class Talk {
       atMs: this.#nowMs,
       utterance: this.#ear.utterance,
       policy: this.#policy,
-      endPauseMs: endPauseMs(this.#floor.words, this.#expectedAnswers(), this.#habits, this.#policy),
+      endPauseMs: () => endPauseMs(this.#floor.words, this.#expectedAnswers(), this.#habits, this.#policy),
       answering: this.#agent.answering,
       isOnHold: this.#isOnHold,
     };
@@ -302,8 +302,10 @@ export class Talk {
   }
 
   #momentsNow(lastVoicedMs = this.#lastVoicedMs): TurnMoments {
-    const endedAtMs = this.#deps.clock.monotonicMs();
-    return { lastVoicedMs, endedStreamMs: this.#nowMs, endedAtMs };
+    const { receivedSamples, info } = this.#deps.stream;
+    // Frames may come two at a time: it is sure when they are here, not when the first of them was spoken.
+    const endedStreamMs = Math.max(this.#nowMs, (receivedSamples * 1000) / info.sampleRateHz);
+    return { lastVoicedMs, endedStreamMs, endedAtMs: this.#deps.clock.monotonicMs() };
   }
 
   /** What an answer's time is counted from: the last key, where it answers keys. */

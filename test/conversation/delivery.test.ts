@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Delivered, Delivery, Place } from '../../src/conversation/delivery.ts';
+import type { Session } from '../../src/conversation/session.ts';
 import { ModelError } from '../../src/models/modelError.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import { memoryConversations } from '../support/memoryConversations.ts';
@@ -22,16 +23,18 @@ const pathway: PathwayInput = {
 
 const oneNode: PathwayInput = { nodes: pathway.nodes.slice(0, 1), edges: [] };
 
-function delivering(delivered: Delivered): Delivery & { places: Place[]; settled: number } {
+function delivering(delivered: Delivered) {
   const delivery = {
+    sessions: [] as Session[],
     places: [] as Place[],
     settled: 0,
+    of: (session: Session) => void delivery.sessions.push(session),
     at: (place: Place) => void delivery.places.push(place),
     settle: async () => {
       delivery.settled += 1;
       return delivered;
     },
-  };
+  } satisfies Delivery & Record<string, unknown>;
   return delivery;
 }
 

@@ -152,6 +152,36 @@ describe('a further turn', () => {
     expect(lookUps()).toBe(toBegin);
   });
 
+  test('of a talk is told of its session once, as it certainly is, and may refuse it', async () => {
+    const { talk, elsewhere } = scene();
+    const told: number[] = [];
+    const take = async (of: (session: Session) => void) => {
+      const delivery = {
+        of,
+        at: () => undefined,
+        settle: async () => ({ text: 'Yes.', interrupted: false }),
+      };
+      const read = () => ({ input: { kind: 'words' as const, text: 'Well' }, delivery });
+      const wanted = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
+      await collect(talk.conversations.converse(wanted, read, new AbortController().signal));
+    };
+    const tell = ({ turn }: Session) => void told.push(turn);
+    await take(tell);
+    await take(tell);
+    elsewhere((session) => ({ ...session, turn: 7 }));
+    await take(tell);
+    expect(told).toEqual([0, 1, 7]);
+    const refusal = invalid('other', 'another session');
+    const records = talk.records.length;
+    await expect(
+      take(() => {
+        throw refusal;
+      }),
+    ).rejects.toBe(refusal);
+    expect(talk.records).toHaveLength(records);
+    expect(talk.session().turn).toBe(8);
+  });
+
   test('that fails is kept as such once, and the next one begins anew', async () => {
     const failure = invalid('no', 'no');
     const { talk } = scene({ answer: (index) => (index === 1 ? { fail: failure } : { text: 'Yes.' }) });

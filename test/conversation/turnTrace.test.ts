@@ -23,7 +23,7 @@ test('a spoken answer leaves the parts of its latency behind, one after the othe
   const heard = { text: 'Hello.', interrupted: false, latencyMs: 1000, latencyParts };
   const delivery = tracedDelivery(
     { tracing, clock },
-    { at: () => undefined, settle: async () => heard },
+    { of: () => undefined, at: () => undefined, settle: async () => heard },
     turn,
     8000,
   );
@@ -43,7 +43,11 @@ test('a spoken answer leaves the parts of its latency behind, one after the othe
 test('a greeting, which answers nobody, has no parts', async () => {
   const { tracing, spans } = recordTraces(clock.now);
   const turn = tracing.begin('turn');
-  const delivery = { at: () => undefined, settle: async () => ({ text: 'Hello.', interrupted: true }) };
+  const delivery = {
+    of: () => undefined,
+    at: () => undefined,
+    settle: async () => ({ text: 'Hello.', interrupted: true }),
+  };
   await tracedDelivery({ tracing, clock }, delivery, turn, 8000).settle();
   expect(spans.map(({ name }) => name)).toEqual(['turn']);
 });

@@ -13,7 +13,7 @@ const context = (atMs: number, more: Partial<FloorContext> = {}): FloorContext =
   atMs,
   utterance: undefined,
   policy: DEFAULT_TURN_POLICY,
-  endPauseMs: 700,
+  endPauseMs: () => 700,
   answering: undefined,
   isOnHold: false,
   ...more,

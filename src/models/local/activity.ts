@@ -66,6 +66,9 @@ function reduced(detector: VoiceDetector): VoiceDetector {
 
 function power(frame: Int16Array): number {
   let sum = 0;
-  for (const sample of frame) sum += sample * sample;
+  for (let n = 0; n < frame.length; n++) {
+    const sample = frame[n] ?? 0;
+    sum += sample * sample;
+  }
   return sum / frame.length;
 }

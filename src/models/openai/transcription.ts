@@ -30,7 +30,7 @@ export function createOpenAiTranscription(deps: OpenAiTranscriptionDeps): Speech
     open(request) {
       let heard: Int16Array[] = [];
       return {
-        push: (samples) => void heard.push(Int16Array.from(samples)),
+        push: (samples) => void heard.push(samples.slice()),
         transcribe: (signal) => transcribe(deps, request, [...heard], signal),
         close() {
           heard = [];

@@ -3,8 +3,12 @@ const LOWEST_HZ = 400;
 const HIGHEST_HZ = 2200;
 /** Half the width of a 20 ms frame's own band, so that no tone falls between two. */
 const STEP_HZ = 25;
+/** The comb that is tried first: what has no strong tooth here has none in between. */
+const COARSE_STEP_HZ = 2 * STEP_HZ;
 /** Of a frame's energy that a beep has in one narrow band; speech and music spread theirs. */
 const TONE_SHARE = 0.7;
+/** What a tooth of the coarse comb has at least of a tone that lies between two: half a bin off, 0.4 of its power. */
+const COARSE_SHARE = 0.35 * TONE_SHARE;
 /** RMS below which nothing is a beep. */
 const LOWEST_RMS = 300;
 /** A beep lasts at least so long; ring-back and dial tones last longer than the upper bound. */
@@ -41,23 +45,42 @@ export function createBeepDetector(sampleRateHz: number): BeepDetector {
 
 /** @returns The frequency of the one tone that a frame is; undefined for anything else. */
 export function toneOf(frame: Int16Array, sampleRateHz: number): number | undefined {
-  let energy = 0;
-  for (const sample of frame) energy += sample * sample;
+  const energy = energyOf(frame);
   if (energy < LOWEST_RMS * LOWEST_RMS * frame.length) return undefined;
+  // A pure tone of amplitude A has A²n/2 of energy, and A²n²/4 in its bin.
+  const whole = (energy * frame.length) / 2;
   let best = 0;
-  let bestHz: number | undefined;
-  for (let hz = LOWEST_HZ; hz <= HIGHEST_HZ; hz += STEP_HZ) {
+  let bestHz = 0;
+  const probe = (hz: number) => {
     const power = goertzel(frame, hz / sampleRateHz);
     if (power > best) [best, bestHz] = [power, hz];
+  };
+  for (let hz = LOWEST_HZ; hz <= HIGHEST_HZ; hz += COARSE_STEP_HZ) probe(hz);
+  if (best < COARSE_SHARE * whole) return undefined;
+  const nearHz = bestHz;
+  probe(nearHz - STEP_HZ);
+  probe(nearHz + STEP_HZ);
+  return best >= TONE_SHARE * whole ? bestHz : undefined;
+}
+
+function energyOf(frame: Int16Array): number {
+  let energy = 0;
+  for (let n = 0; n < frame.length; n++) {
+    const sample = frame[n] ?? 0;
+    energy += sample * sample;
   }
-  // A pure tone of amplitude A has A²n/2 of energy, and A²n²/4 in its bin.
-  return (2 * best) / (energy * frame.length) >= TONE_SHARE ? bestHz : undefined;
+  return energy;
 }
 
 /** @param cyclesPerSample - Frequency over sampling rate. @returns Squared magnitude of that frequency. */
 function goertzel(frame: Int16Array, cyclesPerSample: number): number {
   const coefficient = 2 * Math.cos(2 * Math.PI * cyclesPerSample);
-  let [one, two] = [0, 0];
-  for (const sample of frame) [one, two] = [sample + coefficient * one - two, one];
+  let one = 0;
+  let two = 0;
+  for (let n = 0; n < frame.length; n++) {
+    const next = (frame[n] ?? 0) + coefficient * one - two;
+    two = one;
+    one = next;
+  }
   return one * one + two * two - coefficient * one * two;
 }
