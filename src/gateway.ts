@@ -32,6 +32,7 @@ import { announceOwnVoice, routeToVoice, voiceDependency } from './gateway/voice
 import type { App } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createServer } from './http/server.ts';
+import { untilUnused } from './http/untilUnused.ts';
 import { openJobs } from './queue/bull.ts';
 import { requireKnownMaster } from './queue/knownMaster.ts';
 import { redisRateLimiter } from './queue/rateLimiter.ts';
@@ -55,6 +56,11 @@ const USER_AGENT = 'callway';
 export interface Gateway {
   /** Where the API listens. */
   readonly url: string;
+  /**
+   * Tells clients that keep connections open to go elsewhere, by their next answer, and takes what they still send;
+   * says on `/readyz` that it goes. What comes before {@link Gateway.stop} where others are to lose nothing. Idempotent.
+   */
+  retire(): Promise<void>;
   /** Stops taking requests, lets running ones end within the drain time, and closes everything. Idempotent. */
   stop(): Promise<void>;
 }
@@ -325,9 +331,15 @@ async function build(
   if (config.ROLES.includes('voice')) listening.voice = await announceOwnVoice(voiceNodes, app, live);
   await phone?.start();
 
+  let retiring: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
   return {
     url: addressOf(app, config.HOST),
+    retire() {
+      draining = true;
+      retiring ??= untilUnused(app.server, clock);
+      return retiring;
+    },
     stop() {
       draining = true;
       stopping ??= closeAll();

@@ -42,6 +42,7 @@ async function main(): Promise<number> {
       },
       config.DRAIN_SECONDS * 1000 + GRACE_MILLISECONDS,
     );
+    await gateway.retire();
     await gateway.stop();
     clearTimeout(deadline);
     logger.info('stopped');

@@ -150,6 +150,8 @@ async function addHooks(app: App, deps: HttpDeps): Promise<void> {
   // One hook for each event, and no promise where nothing is waited for: each costs every request.
   app.addHook('onRequest', (request, reply, done) => {
     addCommonHeaders(request, reply);
+    // Who keeps connections open comes over another one next, to a node that stays.
+    if (deps.settings.isDraining()) reply.header('connection', 'close');
     if (request.url.includes('%00')) throw invalid('invalid_url', 'The path holds the character U+0000');
     legacy.announce(request, reply);
     requireDependencies(request, deps.dependencies);

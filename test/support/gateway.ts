@@ -46,6 +46,8 @@ export interface TestGateway {
   createProject(name?: string): Promise<TestProject>;
   /** Another key of a project. */
   createKey(project: Pick<TestProject, 'path'>, input?: object): Promise<{ id: string; key: string }>;
+  /** @see Gateway.retire */
+  retire(): Promise<void>;
   /** Idempotent. */
   stop(): Promise<void>;
 }
@@ -97,7 +99,7 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
   closers.push(() => gateway.stop());
   const adminToken =
     config.CALLWAY_ADMIN_TOKEN ?? readFileSync(join(config.DATA_DIR, 'admin-token'), 'utf8').trim();
-  return { ...(await createClient(gateway.url, adminToken)), stop: closeAll };
+  return { ...(await createClient(gateway.url, adminToken)), retire: gateway.retire, stop: closeAll };
 }
 
 /** Two gateways on one database and one Redis, as two nodes of one installation. */
@@ -145,7 +147,10 @@ export function sharedGateway(options: GatewayOptions = {}): () => TestGateway {
 }
 
 /** Talks to a gateway, wherever it runs, and holds its answers against its own document. */
-export async function createClient(url: string, adminToken: string): Promise<Omit<TestGateway, 'stop'>> {
+export async function createClient(
+  url: string,
+  adminToken: string,
+): Promise<Omit<TestGateway, 'retire' | 'stop'>> {
   const document = await send(url, 'GET', '/openapi.json', { key: null });
   const contract = createApiContract(document.body);
   const api = async (method: string, path: string, request: ApiRequest = {}) => {

@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { expect, test } from 'vitest';
+
+import { sharedGateway } from '../support/gateway.ts';
+
+const gateway = sharedGateway();
+
+/** Asks over connections that are kept, one request after the other, until it is told to go elsewhere. */
+async function askOn(pool: Pool): Promise<Set<number>> {
+  const statuses = new Set<number>();
+  for (;;) {
+    const { statusCode, headers, body } = await pool.request({ method: 'GET', path: '/healthz' });
+    await body.dump();
+    statuses.add(statusCode);
+    if (headers.connection === 'close') return statuses;
+    await sleep(5);
+  }
+}
+
+test('clients that keep connections open are told to go elsewhere, and lose no request, when the service goes', async () => {
+  const { url, retire, stop } = gateway();
+  const pool = new Pool(url, { connections: 4 });
+  try {
+    const clients = Array.from({ length: 4 }, () => askOn(pool));
+    await sleep(100);
+    const going = retire();
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
+    expect(await ready.json()).toMatchObject({ status: 'draining' });
+    await going;
+    await stop();
+    for (const statuses of await Promise.all(clients)) expect([...statuses]).toEqual([200]);
+  } finally {
+    await pool.destroy();
+  }
+});
