@@ -1,5 +1,5 @@
 import { CallwayError } from '../base/errors.ts';
-import { TurnTakenBack } from './delivery.ts';
+import { CustomerGone, TurnTakenBack } from './delivery.ts';
 import type { Session } from './session.ts';
 import type { SessionStore } from './stores.ts';
 import { takeTurn } from './takeTurn.ts';
@@ -26,7 +26,7 @@ export interface KeptTurn {
 /**
  * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
  * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history;
- * one that was taken back leaves nothing at all.
+ * one that was taken back leaves nothing at all. Where the customer is gone for good, what they said last stands too.
  */
 export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerator<TurnOutput, KeptTurn> {
   const { journal } = run;
@@ -60,7 +60,7 @@ export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerato
     if (!isKept && journal.said() !== '') await keep(true, true);
     else if (!isKept) {
       if (!hasFailed) journal.event('error', LEFT_BEFORE_FIRST_WORD);
-      await keepErrorsOnly(deps, run);
+      await keepUnanswered(deps, run);
     }
   }
 }
@@ -70,11 +70,14 @@ function isTakenBack({ signal }: TurnRun): boolean {
 }
 
 /** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
-async function keepErrorsOnly(deps: KeepTurnDeps, { session, journal }: TurnRun): Promise<void> {
+async function keepUnanswered(deps: KeepTurnDeps, { session, journal, signal }: TurnRun): Promise<void> {
   const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
-  const events = record.events.filter(({ type }) => type === 'error');
-  const next = { ...session, turn: session.turn + 1 };
-  await deps.sessions.saveTurn(next, { messages: [], events }).catch((error: unknown) => {
+  const isLast = signal.reason instanceof CustomerGone;
+  const messages = isLast ? record.messages.filter(({ role }) => role === 'user') : [];
+  const events = record.events.filter(({ type }) => type === 'error' || (isLast && type === 'dtmf'));
+  const state = { ...session.state, messages: [...session.state.messages, ...messages] };
+  const next = { ...session, turn: session.turn + 1, state };
+  await deps.sessions.saveTurn(next, { messages, events }).catch((error: unknown) => {
     if (!(error instanceof TurnTakenBack)) deps.onError(error, 'a turn’s failure was not kept');
   });
 }

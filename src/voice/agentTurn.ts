@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Conversations } from '../conversation/conversations.ts';
-import { type Delivered, type Place, TurnTakenBack } from '../conversation/delivery.ts';
+import { CustomerGone, type Delivered, type Place, TurnTakenBack } from '../conversation/delivery.ts';
 import type { NewSession, Session } from '../conversation/session.ts';
 import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../conversation/turn.ts';
 import type { AgentSpeech } from './agentSpeech.ts';
@@ -34,8 +34,10 @@ export interface AgentTurn {
   cut(): void;
   /** The caller went on before anything was heard: the turn is as if it had not been. */
   takeBack(): void;
-  /** The call is over: what was heard until now stands, and nobody is to blame. */
+  /** The call is no longer the agent's: what was heard until now stands, and nobody is to blame. */
   leave(): void;
+  /** The call is over: as {@link leave}, and what the caller said last stands too. */
+  end(): void;
   /** Says words of the channel's own before the pathway's, while these are waited for. */
   fill(text: string): void;
   readonly hasText: boolean;
@@ -136,7 +138,8 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     moments,
     cut: () => stop('cut', new Error('the caller cut in')),
     takeBack: () => stop('taken_back', new TurnTakenBack()),
-    leave: () => stop('left', new Error('the call is over')),
+    leave: () => stop('left', new Error('the call was taken from the agent')),
+    end: () => stop('left', new CustomerGone()),
     fill(text) {
       speech.say(text);
     },

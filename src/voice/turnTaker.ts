@@ -148,7 +148,7 @@ export class TurnTaker {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#turn?.leave();
+    this.#turn?.end();
     this.#speech?.onClosed();
   }
 

@@ -327,6 +327,19 @@ describe('cutting in', () => {
   });
 });
 
+test.each([
+  ['says', (call: SimulatedCall) => call.say('Please cancel it.', 900), 'Please cancel it.'],
+  ['presses', async (call: SimulatedCall) => [...'2#'].forEach(call.stream.press), '2'],
+] as const)('what a caller %s and hangs up before the answer is history', async (_how, ask, content) => {
+  const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }) });
+  await greeted(call);
+  await ask(call);
+  await call.stream.until(() => call.model.requests.length === 2);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, `user: ${content}`]);
+});
+
 test('what the caller said in a turn that was not kept is history with the next one', async () => {
   const call = simulatedCall({
     answer: (index) => [GREETING, { hang: true }, { text: 'Here.' }][index] ?? {},

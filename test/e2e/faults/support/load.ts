@@ -123,7 +123,7 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
     },
     async expectWhole() {
       expect(refused).toEqual([]);
-      for (const talk of out) await expectWhole(line, talk);
+      for (const talk of out) await expectWhole(line, talk, people.seen(talk.number));
       expect(new Set(came.map(({ outcome }) => outcome))).toEqual(
         new Set(callsIn > 0 ? ['local_hangup'] : []),
       );

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from '../../../support/tcpProxy.ts';
 import { type Line, makeLine, type Placed, SLOW } from '../../phone/support/line.ts';
 import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from '../../phone/support/webhooks.ts';
 import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
-import { longestSilenceMs, type People, startPeople, TALKATIVE, wordsSince } from './people.ts';
+import { longestSilenceMs, type People, type Seen, startPeople, TALKATIVE, wordsSince } from './people.ts';
 
 const START_TIMEOUT_MS = 180_000;
 
@@ -117,19 +117,27 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
       return talks;
     },
     async completed(talks) {
-      for (const talk of talks) await expectWhole(line, talk);
+      for (const talk of talks) await expectWhole(line, talk, people.seen(talk.number));
       return Math.max(...talks.map(({ number }) => longestSilenceMs(people.seen(number))));
     },
   };
 }
 
-/** The call ended as its person wanted, told each event once and in order, and nothing that was said is missing. */
-export async function expectWhole(line: Line, talk: Talk): Promise<void> {
+/**
+ * The call ended as its person wanted, told each event once and in order, and nothing that was said is missing.
+ *
+ * @param seen - What the person saw of it, for whoever has to find out what went wrong.
+ */
+export async function expectWhole(line: Line, talk: Talk, seen: readonly Seen[]): Promise<void> {
   expect(await line.over(talk)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
   expect(await line.finalized(talk)).toEqual(ALL_EVENTS);
   const { messages } = (await line.api('GET', `/session-history/${talk.sessionId}`)).body as {
     messages: { role: string }[];
   };
   const answers = Array.from({ length: talk.keys }, () => ['user', 'assistant']).flat();
-  expect(messages.map(({ role }) => role)).toEqual(['assistant', ...answers]);
+  const told = `${talk.sessionId}: ${JSON.stringify(messages)}, seen ${JSON.stringify(seen.map(({ event }) => event))}`;
+  expect(
+    messages.map(({ role }) => role),
+    told,
+  ).toEqual(['assistant', ...answers]);
 }
