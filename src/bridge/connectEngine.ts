@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { within } from '../base/within.ts';
 import { pcmu } from '../media/codecs/g711.ts';
 import { frameLength } from '../media/resample/frameResampler.ts';
@@ -14,7 +14,7 @@ import { createGatewayMessages } from './gatewayMessages.ts';
 import { FOREIGN_PING_INTERVAL_MS, OWN_PING_INTERVAL_MS, startHeartbeat } from './heartbeat.ts';
 import { readL16, writeL16 } from './l16.ts';
 import { readMessage, type StreamMessage } from './messages.ts';
-import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE, OPEN, type StreamSocket } from './streamSocket.ts';
+import { CLOSE_NORMAL, CLOSE_WITHOUT_CODE, CLOSING, OPEN, type StreamSocket } from './streamSocket.ts';
 
 export interface ConnectEngineDeps extends DialEngineDeps {
   readonly clock: Clock;
@@ -50,11 +50,15 @@ export function createEngineLink(
   const codec = pcmu.open();
   let isLeaving = false;
   let wasHungUp = false;
+  let closing: Timer | undefined;
 
   const send = (data: string | Uint8Array | undefined) => {
-    if (data === undefined || socket.readyState !== OPEN) return;
-    socket.send(data, { binary: typeof data !== 'string' });
+    if (data === undefined) return;
+    if (socket.readyState === OPEN) socket.send(data, { binary: typeof data !== 'string' });
+    else if (socket.readyState === CLOSING && !isLeaving) closing ??= endSoon();
   };
+  /** A bot that has said goodbye and does not read on leaves the connection open, and the caller in silence. */
+  const endSoon = () => deps.clock.setTimer(() => socket.terminate(), CLOSE_TIMEOUT_MS);
   const malformed = () => deps.onMalformed?.(target.callId);
   const heartbeat = startHeartbeat({
     clock: deps.clock,
@@ -97,6 +101,7 @@ export function createEngineLink(
   const gone = new Promise<void>((resolve) => {
     socket.on('close', (code, reason) => {
       heartbeat.stop();
+      closing?.cancel();
       codec.close();
       resolve();
       if (isLeaving) return;

@@ -16,6 +16,8 @@ export interface StreamSocket {
 }
 
 export const OPEN = 1;
+/** Either end has said that it closes, and the connection is there still. */
+export const CLOSING = 2;
 
 /** Meanings of close codes that we send. @see RFC 6455 section 7.4.1 */
 export const CLOSE_NORMAL = 1000;

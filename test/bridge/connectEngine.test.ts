@@ -336,6 +336,26 @@ describe('the gateway’s end', () => {
     stream.close();
     expect((await session.count(3))[2]).toEqual(['closed', { how: 'stopped', code: 1000, reason: '' }]);
   });
+
+  test('does not leave the caller with a bot that has said goodbye and reads no more', async () => {
+    const clock = createSimulatedClock();
+    const dial = createConnectEngine({ clock, policy: { allowInsecureLoopback: true }, lookup });
+    const { link, engine, session } = await open('twilio', {}, dial);
+    const answered = once(engine, 'close');
+    engine.pause();
+    engine.close(1000, 'bye');
+    // What is said into the closing connection tells that it closes.
+    while (clock.pendingTimers() < 2) {
+      link.sendAudio(new Int16Array(160), 0);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(session.calls).toEqual([]);
+    clock.advance(500);
+    expect(await session.count(1)).toEqual([['closed', { how: 'stopped', code: 1000, reason: 'bye' }]]);
+    expect(clock.pendingTimers()).toBe(0);
+    engine.resume();
+    await answered;
+  });
 });
 
 describe('reaching the engine', () => {
