@@ -22,8 +22,8 @@ export interface Tracer {
   close(): void;
 }
 
-/** Rarely enough to cost little, often enough for a live view. */
-const BATCH_MS = 50;
+/** What comes together is told together; a call that is over is looked at at once, and its BYE is to be there. */
+const BATCH_MS = 10;
 /** A flood on one call must not fill the memory. */
 const MAX_BATCH = 1000;
 

@@ -42,6 +42,7 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
   let waiting: SipTraceMessage[] = [];
   let left = MAX_MESSAGES;
   let timer: Timer | undefined;
+  let isEnding = false;
   let writing = Promise.resolve();
 
   const flush = () => {
@@ -59,10 +60,9 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
     if (left === 0) return;
     left -= 1;
     waiting.push({ ...message, text: redactSip(message.text) });
-    if (owner) timer ??= clock.setTimer(flush, FLUSH_MS);
+    if (owner) timer ??= clock.setTimer(flush, isEnding ? LAST_FLUSH_MS : FLUSH_MS);
   };
   const stop = source.follow(sipCallId, (messages) => messages.forEach(add));
-  let isEnding = false;
 
   return {
     add,
