@@ -62,6 +62,9 @@ export function errorBody(error: unknown): ErrorBody {
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body } = errorBody(error);
   if (status >= 500) request.log.error({ requestId: request.id, err: error }, 'request failed');
+  // Fastify closes where a body was refused; who is still sending it then often loses the answer. Node reads on and
+  // throws it away, for as long as the body watch lets it.
+  if (codeOf(error) in FASTIFY_ERRORS) reply.removeHeader('connection');
   return reply
     .code(status)
     .headers(headers)

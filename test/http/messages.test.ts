@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { sharedGateway } from '../support/gateway.ts';
 
@@ -89,6 +89,34 @@ describe('a JSON body', () => {
     expect((await gateway().api('PUT', `${path}/pathway`, { key, body })).status).toBe(400);
     const larger = JSON.stringify({ name: 'x'.repeat(8 * 1_048_576) });
     expect((await gateway().api('PUT', `${path}/pathway`, { key, body: larger })).status).toBe(413);
+  });
+
+  test('that is refused may be sent to its end, and the connection goes on', async () => {
+    const { hostname, port } = new URL(gateway().url);
+    const socket = connect(Number(port), hostname);
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text;
+    });
+    const answers = async (count: number) =>
+      await vi.waitUntil(() => received.match(/HTTP\/1\.1 \d+/g)?.length === count, { timeout: 10_000 });
+    const length = 3 * 1_048_576;
+    socket.write(
+      [
+        'POST /v1/projects HTTP/1.1',
+        'Host: x',
+        `Authorization: Bearer ${gateway().adminToken}`,
+        'Content-Type: application/json',
+        `Content-Length: ${length}`,
+        '\r\n',
+      ].join('\r\n'),
+    );
+    await answers(1);
+    socket.write('x'.repeat(length));
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await answers(2);
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+    socket.destroy();
   });
 
   test('of a stranger is not even looked at', async () => {

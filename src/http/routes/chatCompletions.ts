@@ -1,12 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
+import { CallwayError } from '../../base/errors.ts';
 import { noTracing, traced } from '../../base/tracing.ts';
 import type { TurnReader } from '../../conversation/conversations.ts';
 import { newMessages } from '../../conversation/newMessages.ts';
 import type { NewSession } from '../../conversation/session.ts';
 import type { TurnUsage } from '../../conversation/turn.ts';
 import { PASSED_THROUGH } from '../../models/chatModel.ts';
+import { ModelError } from '../../models/modelError.ts';
 import { agentVersionHeaders, wantsDraft } from '../agentVersion.ts';
 import { about, errors, projectParams } from '../answers.ts';
 import type { App } from '../app.ts';
@@ -119,9 +121,20 @@ async function answer(deps: HttpDeps, asked: Asked): Promise<Completion | Fastif
     if (body.stream !== true) return await answerWhole(deps, asked, turn);
     await answerInPieces(deps, asked, turn, signal);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw isUnanswered(error) ? unavailable(error) : error;
   }
   return reply;
+}
+
+/** To the caller one thing has happened, whatever kept the model from its first word; the message tells what. */
+function isUnanswered(error: unknown): error is ModelError {
+  return error instanceof ModelError && error.beforeFirstToken;
+}
+
+function unavailable(cause: ModelError): CallwayError {
+  const { message, retryAfterSeconds } = cause;
+  const again = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new CallwayError('internal', 'model_unavailable', message, { cause, ...again });
 }
 
 async function answerWhole(deps: HttpDeps, asked: Asked, turn: OpenTurn): Promise<Completion> {

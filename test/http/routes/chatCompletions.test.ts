@@ -446,6 +446,13 @@ describe('failures', () => {
     ['the model is away', away, 500, 'model_unavailable', false],
     ['the model is away', away, 500, 'model_unavailable', true],
     [
+      'the model’s endpoint refuses the request',
+      () => new ModelError('model_rejected', 'Check the key', { beforeFirstToken: true }),
+      500,
+      'model_unavailable',
+      true,
+    ],
+    [
       'the session is busy',
       () => new CallwayError('conflict', 'session_busy', 'Another turn is running'),
       409,
