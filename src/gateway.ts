@@ -39,6 +39,7 @@ import { redisRateLimiter } from './queue/rateLimiter.ts';
 import { connectRedis } from './queue/redis.ts';
 import { startRedisServer } from './queue/redisServer.ts';
 import { redisRevocations } from './queue/revocations.ts';
+import { redisTurnNotes } from './queue/turnNotes.ts';
 import { redisVoiceNodes } from './queue/voiceNodes.ts';
 import type { Database } from './storage/database.ts';
 import { openEmbedded } from './storage/embedded.ts';
@@ -197,8 +198,10 @@ async function build(
     }),
   );
 
+  const turnNotes = redisTurnNotes(redis);
   const calls = buildCalls({
     storage,
+    turnNotes,
     jobs,
     redis,
     subscriber: connect(),
@@ -218,6 +221,7 @@ async function build(
   const { mediaStreams, live } = await buildStreams({
     config,
     redis,
+    turnNotes,
     conversations: talks,
     forgetTalk,
     storage,

@@ -49,6 +49,8 @@ export interface FinisherDeps {
   readonly guard: Pick<CallGuard, 'end'>;
   /** Webhooks may be due now. */
   readonly onTold: () => void;
+  /** Keeps what was said in a turn whose node was lost. */
+  readonly keepLostWords: (call: Pick<Call, 'projectId' | 'sessionId'>) => Promise<void>;
   readonly now: () => number;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -116,8 +118,12 @@ async function letGo({ lock, slots, guard, onError }: FinisherDeps, call: Call):
 }
 
 /** The session's id may be another talk's by now. */
-async function endSession({ conversations }: FinisherDeps, call: Call): Promise<void> {
+async function endSession(
+  { conversations, keepLostWords, onError }: FinisherDeps,
+  call: Call,
+): Promise<void> {
   const session = await conversations.find(call.projectId, call.sessionId);
   if (session?.instanceId !== call.instanceId) return;
+  await keepLostWords(call).catch((error: unknown) => onError(error, 'what a lost node heard was not kept'));
   await conversations.end(call.projectId, call.sessionId, 'call_ended');
 }

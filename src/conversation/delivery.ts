@@ -57,17 +57,6 @@ export class TurnTakenBack extends Error {
   }
 }
 
-/**
- * Why a turn is aborted when the customer is gone for good. Nobody will say their last words again: they stand in the
- * history, answered or not.
- */
-export class CustomerGone extends Error {
-  constructor() {
-    super('the customer is gone');
-    this.name = 'CustomerGone';
-  }
-}
-
 export function placeOf(graph: PathwayGraph, node: PathwayNode): Place {
   const keys = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
     const isKeys = isEventCondition(condition) && condition.event === 'dtmf';

@@ -1,6 +1,6 @@
 import { CallwayError } from '../base/errors.ts';
-import { CustomerGone, TurnTakenBack } from './delivery.ts';
-import type { Session } from './session.ts';
+import { TurnTakenBack } from './delivery.ts';
+import type { Session, SessionEventType } from './session.ts';
 import type { SessionStore } from './stores.ts';
 import { takeTurn } from './takeTurn.ts';
 import type { TurnDone, TurnOutput } from './turn.ts';
@@ -25,8 +25,8 @@ export interface KeptTurn {
 
 /**
  * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
- * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history;
- * one that was taken back leaves nothing at all. Where the customer is gone for good, what they said last stands too.
+ * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history,
+ * and for what the customer said aloud, who does not send it again; one that was taken back leaves nothing at all.
  */
 export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerator<TurnOutput, KeptTurn> {
   const { journal } = run;
@@ -69,14 +69,21 @@ function isTakenBack({ signal }: TurnRun): boolean {
   return signal.reason instanceof TurnTakenBack;
 }
 
+/** What came from a customer who speaks, or presses keys. */
+const HEARD_EVENTS: ReadonlySet<SessionEventType> = new Set(['dtmf', 'silence']);
+
 /** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
-async function keepUnanswered(deps: KeepTurnDeps, { session, journal, signal }: TurnRun): Promise<void> {
+async function keepUnanswered(deps: KeepTurnDeps, { session, journal, request }: TurnRun): Promise<void> {
   const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
-  const isLast = signal.reason instanceof CustomerGone;
-  const messages = isLast ? record.messages.filter(({ role }) => role === 'user') : [];
-  const events = record.events.filter(({ type }) => type === 'error' || (isLast && type === 'dtmf'));
-  const state = { ...session.state, messages: [...session.state.messages, ...messages] };
-  const next = { ...session, turn: session.turn + 1, state };
+  const isSpoken = request.delivery !== undefined;
+  const messages = isSpoken ? record.messages.filter(({ role }) => role === 'user') : [];
+  const events = record.events.filter(({ type }) => type === 'error' || (isSpoken && HEARD_EVENTS.has(type)));
+  const { state } = session;
+  const next = {
+    ...session,
+    turn: session.turn + 1,
+    state: messages.length === 0 ? state : { ...state, messages: [...state.messages, ...messages] },
+  };
   await deps.sessions.saveTurn(next, { messages, events }).catch((error: unknown) => {
     if (!(error instanceof TurnTakenBack)) deps.onError(error, 'a turn’s failure was not kept');
   });

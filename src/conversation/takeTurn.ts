@@ -24,6 +24,9 @@ import type { Stimulus } from './walk.ts';
 /** What edges for its outcome name, whether a model called it or a node transfers by itself. */
 const TRANSFER_TOOL = 'transfer_call';
 
+/** Where the pathway has nothing to say. */
+const UNANSWERED: ReadonlySet<TurnInput['kind']> = new Set(['notice', 'last_words']);
+
 export interface TurnEnd {
   readonly hasSpoken: boolean;
   readonly ended: TurnDone['ended'];
@@ -32,7 +35,7 @@ export interface TurnEnd {
 /** Takes one turn: drives the machine over the pathway, and does what it wants done. */
 export async function* takeTurn(run: TurnRun): AsyncGenerator<TurnOutput, TurnEnd> {
   noteInput(run);
-  if (run.request.input.kind === 'notice') return { hasSpoken: run.session.state.hasSpoken, ended: null };
+  if (UNANSWERED.has(run.request.input.kind)) return { hasSpoken: run.session.state.hasSpoken, ended: null };
   if (run.request.input.kind === 'failure') yield* sayPlaceholder(run);
   const extraction = extractVariables(run);
   try {
@@ -227,6 +230,9 @@ function noteInput({ request, journal }: TurnRun): void {
     case 'transfer_failed':
       noteFailedTransfer(journal, input.to, input.reason);
       return;
+    case 'last_words':
+      if (input.text !== '') journal.add({ role: 'user', content: input.text });
+      return;
     case 'begin':
     case 'failure':
       return;
@@ -252,6 +258,7 @@ function stimulusOf(input: TurnInput): Stimulus | 'begin' {
     case 'words':
       return { kind: 'words' };
     case 'notice':
+    case 'last_words':
       return { kind: 'passed' };
     case 'transfer_failed':
       return { kind: 'tool_result', ok: false, tool: TRANSFER_TOOL };

@@ -18,6 +18,8 @@ export type TurnInput =
   | { readonly kind: 'transfer_failed'; readonly to: string; readonly reason: string }
   /** There is nothing to answer: the channel itself has something to say, and why stands in the history. */
   | { readonly kind: 'notice'; readonly code: string; readonly message: string }
+  /** The customer is gone, and nobody answers: words that belong to no turn yet; may be empty where `history` has them. */
+  | { readonly kind: 'last_words'; readonly text: string }
   /** Results of the caller's own tools. */
   | { readonly kind: 'tool_results'; readonly results: readonly ToolResult[] };
 

@@ -20,6 +20,7 @@ import { type CallFinisher, createCallFinisher } from '../calls/finishCall.ts';
 import { beginNodeLife } from '../calls/nodeLife.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
 import type { Conversations } from '../conversation/conversations.ts';
+import { keepLostWords, NOTE_STALE_MS, type TurnNotes } from '../conversation/lostWords.ts';
 import type { Calls } from '../http/ports.ts';
 import type { Jobs } from '../queue/bull.ts';
 import { redisCallQueue } from '../queue/callQueue.ts';
@@ -39,6 +40,7 @@ export interface CallParts {
   /** A connection that nothing else uses. */
   readonly subscriber: RedisConnection;
   readonly conversations: Conversations;
+  readonly turnNotes: TurnNotes;
   readonly recordings: CallRecordings;
   readonly meter: CallMeter;
   /** Webhooks may be due. */
@@ -92,6 +94,13 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     calls,
     conversations,
     tell: storage.outbox.tell,
+    keepLostWords: ({ projectId, sessionId }) =>
+      keepLostWords(
+        { sessions: storage.stores.sessions, notes: parts.turnNotes, clock },
+        projectId,
+        sessionId,
+        NOTE_STALE_MS,
+      ),
     lock,
     slots,
     guard,

@@ -8,6 +8,7 @@ import { createLiveStreams, type LiveStreams } from '../bridge/liveStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Config } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
+import { keepLostWords, type TurnNotes } from '../conversation/lostWords.ts';
 import { placeholderOf } from '../conversation/placeholder.ts';
 import type { Session } from '../conversation/session.ts';
 import type { TalkMeter } from '../metrics/talks.ts';
@@ -22,6 +23,7 @@ export interface StreamParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
+  readonly turnNotes: TurnNotes;
   /** That go on while the database or Redis is away. */
   readonly conversations: Conversations;
   readonly forgetTalk: (projectId: string, sessionId: string) => void;
@@ -63,13 +65,21 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
 }
 
 async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
-  const { storage, conversations, forgetTalk, closers } = parts;
+  const { storage, conversations, forgetTalk, closers, turnNotes, clock } = parts;
   const logger = parts.logger.child({ part: 'streams' });
   const voice = await buildVoice({ ...parts, history: storage.stores.history });
   closers.push(() => voice.close());
   return async (stream) => {
     const { projectId, sessionId, callId, traceparent } = stream.info;
     const channel = callId === undefined ? 'web' : 'phone';
+    // A talk that another node was lost with goes on here.
+    await keepLostWords(
+      { sessions: storage.stores.sessions, notes: turnNotes, clock },
+      projectId,
+      sessionId,
+    ).catch((error: unknown) =>
+      logger.warn({ err: error, projectId, sessionId }, 'what a lost node heard was not kept'),
+    );
     const [call, session] = await Promise.all([
       callId === undefined ? undefined : storage.stores.calls.find(projectId, callId),
       conversations.find(projectId, sessionId),

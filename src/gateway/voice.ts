@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import { type Config, readEnvironment } from '../config/config.ts';
 import type { Conversations } from '../conversation/conversations.ts';
+import type { TurnNotes } from '../conversation/lostWords.ts';
 import type { HistoryStore } from '../conversation/stores.ts';
 import type { TalkMeter } from '../metrics/talks.ts';
 import { createLocalVoiceActivity } from '../models/local/activity.ts';
@@ -22,6 +23,7 @@ export interface VoiceParts {
   readonly config: Config;
   readonly conversations: Conversations;
   readonly history: Pick<HistoryStore, 'addEvents'>;
+  readonly turnNotes: TurnNotes;
   readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -44,6 +46,7 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
     speechToText: meteredRecogniser(speechToText, meter.watchModel('transcription', speechToText.name)),
     textToSpeech: meteredSpeech(textToSpeech, meter.watchModel('speech', textToSpeech.name)),
     onTurn: meter.turn,
+    turnNotes: parts.turnNotes,
     fallbackSpeech: textToSpeech === offlineSpeech ? undefined : offlineSpeech,
     clock,
     onError: (error, what) => logger.warn({ err: error }, what),

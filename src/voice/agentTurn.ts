@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Conversations } from '../conversation/conversations.ts';
-import { CustomerGone, type Delivered, type Place, TurnTakenBack } from '../conversation/delivery.ts';
+import { type Delivered, type Place, TurnTakenBack } from '../conversation/delivery.ts';
 import type { NewSession, Session } from '../conversation/session.ts';
 import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../conversation/turn.ts';
 import type { AgentSpeech } from './agentSpeech.ts';
@@ -34,10 +34,8 @@ export interface AgentTurn {
   cut(): void;
   /** The caller went on before anything was heard: the turn is as if it had not been. */
   takeBack(): void;
-  /** The call is no longer the agent's: what was heard until now stands, and nobody is to blame. */
+  /** The call is over, or no longer the agent's: what was heard until now stands, and nobody is to blame. */
   leave(): void;
-  /** The call is over: as {@link leave}, and what the caller said last stands too. */
-  end(): void;
   /** Says words of the channel's own before the pathway's, while these are waited for. */
   fill(text: string): void;
   readonly hasText: boolean;
@@ -49,7 +47,7 @@ export interface AgentTurnResult {
   readonly how: 'answered' | 'cut' | 'taken_back' | 'left' | 'failed';
   /** The pathway said something by itself, placeholders apart. */
   readonly saidAnything: boolean;
-  /** Whether it stands in the session's history. */
+  /** Whether what it answers stands in the session's history. */
   readonly isKept: boolean;
   readonly ended: TurnDone['ended'];
   readonly actions: readonly TurnAction[];
@@ -68,11 +66,15 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   const actions: TurnAction[] = [];
   let stopped: 'cut' | 'taken_back' | 'left' | undefined;
   let saidAnything = false;
-  let isKept = false;
+  let hasBegun = false;
   let ended: TurnDone['ended'] = null;
 
   const note = (output: TurnOutput) => {
     switch (output.type) {
+      case 'start':
+        // From here on the conversation keeps what the caller said, whatever becomes of the answer.
+        hasBegun = true;
+        return;
       case 'text':
         moments.firstTextAtMs ??= clock.monotonicMs();
         saidAnything = true;
@@ -98,7 +100,6 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     if (own !== undefined) speech.say(own);
     speech.finish();
     const how = await speech.over;
-    isKept = stopped !== 'taken_back';
     const text = speech.heardText();
     const isCut = how === 'cut';
     const bargeIn = {
@@ -125,7 +126,15 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   const resultOf = (how: AgentTurnResult['how'], error?: unknown): AgentTurnResult => {
     // What was sounding for a turn that failed has nobody to end it.
     speech.cut();
-    return { how, saidAnything, isKept, ended, actions, latency: turnLatency(moments), error };
+    return {
+      how,
+      saidAnything,
+      isKept: hasBegun && how !== 'taken_back',
+      ended,
+      actions,
+      latency: turnLatency(moments),
+      error,
+    };
   };
 
   const stop = (how: 'cut' | 'taken_back' | 'left', reason: Error) => {
@@ -138,8 +147,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     moments,
     cut: () => stop('cut', new Error('the caller cut in')),
     takeBack: () => stop('taken_back', new TurnTakenBack()),
-    leave: () => stop('left', new Error('the call was taken from the agent')),
-    end: () => stop('left', new CustomerGone()),
+    leave: () => stop('left', new Error('the call is over, or was taken from the agent')),
     fill(text) {
       speech.say(text);
     },

@@ -216,6 +216,11 @@ function onWordsFailed(state: FloorState, message: string, context: FloorContext
   }
 }
 
+/** What the caller has said, as far as it is known, that no turn has taken. */
+export function untakenWords({ phase, carried, words = '' }: FloorState): string {
+  return phase === 'hearing' ? [carried, words].filter((part) => part !== '').join(' ') : '';
+}
+
 /** The caller's turn is over, and its words are known. */
 function conclude(state: FloorState, context: FloorContext): Step {
   const text = [state.carried, state.words ?? ''].filter((part) => part !== '').join(' ');

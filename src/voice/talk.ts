@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { Place } from '../conversation/delivery.ts';
+import type { TurnNotes } from '../conversation/lostWords.ts';
 import type { NewSession, Session, SessionEvent } from '../conversation/session.ts';
 import type { TurnInput } from '../conversation/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
@@ -12,7 +13,7 @@ import { createMachineWatch, type MachineWatch } from './answering/machineWatch.
 import type { AudioStream } from './audioStream.ts';
 import { createEar, type Ear } from './ear.ts';
 import { type CallerHabits, endPauseMs, learnPause, NO_HABITS } from './endOfTurn.ts';
-import { transition } from './floor.ts';
+import { transition, untakenWords } from './floor.ts';
 import {
   type FloorContext,
   type FloorEffect,
@@ -26,6 +27,7 @@ import { ownWordsFor, STREAM_RESUMED } from './ownWords.ts';
 import { phrasesOf } from './phrases.ts';
 import type { SpokenTurn, VoiceReport } from './report.ts';
 import type { SpeechSource } from './speechSource.ts';
+import { createTurnNoting } from './turnNoting.ts';
 import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';
 import { SESSION_ENDED, TurnTaker } from './turnTaker.ts';
 import type { TurnMoments } from './turnTiming.ts';
@@ -52,6 +54,8 @@ export interface TalkDeps {
   readonly conversations: Pick<Conversations, 'converse'>;
   /** Adds to a session's history what belongs to no turn. */
   readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  /** Where turns under way are noted, for whoever goes on when this process dies. */
+  readonly turnNotes?: Pick<TurnNotes, 'put' | 'drop'> | undefined;
   readonly source: SpeechSource;
   readonly speechToText: SpeechToText;
   readonly activity: VoiceActivity;
@@ -129,6 +133,7 @@ export class Talk {
     this.#agent = new TurnTaker({
       ...deps,
       session,
+      noting: deps.turnNotes && createTurnNoting({ ...deps, notes: deps.turnNotes }),
       language: () => this.#language,
       ownWords: (input, isLast) => this.#ownWords(input, isLast),
       onPlace: (place) => this.#onPlace(place),
@@ -240,8 +245,9 @@ export class Talk {
   #onClosed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    // Without a session that it knows of, there is none to keep anything in.
+    this.#agent.close(this.#instanceId === '' ? '' : untakenWords(this.#floor), this.#momentsNow());
     this.#dispatch({ type: 'ending' });
-    this.#agent.close();
     this.#finish();
   }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { Place } from '../conversation/delivery.ts';
+import type { TurnNote } from '../conversation/lostWords.ts';
 import type { NewSession, Session } from '../conversation/session.ts';
 import type { TakenMessage, TurnInput } from '../conversation/turn.ts';
 import { type AgentSpeech, createAgentSpeech } from './agentSpeech.ts';
@@ -10,6 +11,7 @@ import type { AudioStream, AudioStreamEvents } from './audioStream.ts';
 import { AGENT_FAILED } from './ownWords.ts';
 import type { SpokenTurn, VoiceReport } from './report.ts';
 import type { SpeechSource } from './speechSource.ts';
+import type { TurnNoting } from './turnNoting.ts';
 import type { TurnMoments } from './turnTiming.ts';
 
 /** The session was ended by somebody else while the call went on. */
@@ -44,6 +46,8 @@ export interface TurnTakerDeps {
   readonly onSpeechFailure: (error: unknown) => void;
   /** The agent has sounded in a turn that is over now. */
   readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;
+  /** Absent where nobody could go on with a talk. */
+  readonly noting?: TurnNoting | undefined;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -57,8 +61,12 @@ export class TurnTaker {
   #answering: TurnInput['kind'] | undefined;
   /** Of the newest turn that is wanted; one that still waits for the turn before it may be wanted no more. */
   #ticket = 0;
-  /** What the caller said in turns that were not kept. */
+  #nodeId: string | null = null;
+  /** What the caller said in turns that did not come to begin. */
   #unkept: TakenMessage[] = [];
+  /** What the turn under way is taken of, once that is known. */
+  #session: Session | undefined;
+  #last: Promise<unknown> | undefined;
   #marks = 0;
   /** When words of our own last covered the wait for the answer's. */
   #filledAtMs: number | undefined;
@@ -75,7 +83,7 @@ export class TurnTaker {
 
   /** Resolves when the last turn is kept. */
   get settled(): Promise<unknown> {
-    return this.#turn?.done ?? Promise.resolve();
+    return this.#last ?? this.#turn?.done ?? Promise.resolve();
   }
 
   /**
@@ -90,8 +98,7 @@ export class TurnTaker {
     await this.#turn?.done;
     if (this.#isClosed || ticket !== this.#ticket) return;
     const turn = this.#start(input, moments, isLast);
-    const result = await turn.done;
-    this.#note(turn, result);
+    const result = await this.#resultOf(turn);
     if (this.#isClosed) return;
     if (result.how === 'failed') await this.#afterFailure(turn, result.error);
     else this.#after(turn, result, isLast);
@@ -142,14 +149,42 @@ export class TurnTaker {
   onTick(isHeld: boolean): void {
     if (isHeld) this.#speech?.onHeldTick();
     else this.#speech?.onTick();
+    const [turn, session] = [this.#turn, this.#session];
+    if (turn && session) this.#deps.noting?.tick(session.instanceId, () => this.#noteOf(turn, session));
   }
 
-  /** The stream is gone. Idempotent. */
-  close(): void {
+  /**
+   * The stream is gone. Idempotent.
+   *
+   * @param words - What the caller said last, if no turn has taken it.
+   */
+  close(words: string, moments: TurnMoments): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#turn?.end();
+    this.#turn?.leave();
     this.#speech?.onClosed();
+    this.#last = this.#keepLast(words, moments);
+  }
+
+  /** Nobody answers it any more, but it was said. */
+  async #keepLast(words: string, moments: TurnMoments): Promise<void> {
+    await this.#turn?.done;
+    if (words === '' && this.#unkept.length === 0) return;
+    await this.#resultOf(this.#start({ kind: 'last_words', text: words }, moments, false));
+  }
+
+  async #resultOf(turn: AgentTurn): Promise<AgentTurnResult> {
+    const result = await turn.done;
+    this.#note(turn, result);
+    if (this.#session) this.#deps.noting?.over(this.#session.instanceId);
+    this.#session = undefined;
+    return result;
+  }
+
+  #noteOf({ input }: AgentTurn, { turn }: Session): TurnNote {
+    const said = input.kind === 'words' ? input.text : input.kind === 'dtmf' ? input.digits : '';
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    return { turn, at, nodeId: this.#nodeId, said, heard: this.#speech?.heardText() ?? '' };
   }
 
   #start(input: TurnInput, moments: TurnMoments, isLast: boolean): AgentTurn {
@@ -179,7 +214,15 @@ export class TurnTaker {
       history: this.#unkept.splice(0),
       ownWords: () => ownWords(input, isLast),
     };
-    const turn = startAgentTurn({ ...this.#deps, speech }, request);
+    const onPlace = (place: Place) => {
+      this.#nodeId = place.node.id;
+      this.#deps.onPlace(place);
+    };
+    const onSession = (session: Session) => {
+      this.#deps.onSession(session);
+      this.#session = session;
+    };
+    const turn = startAgentTurn({ ...this.#deps, speech, onPlace, onSession }, request);
     this.#turn = turn;
     return turn;
   }

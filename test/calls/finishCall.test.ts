@@ -50,6 +50,9 @@ const deps: FinisherDeps = {
   slots: { free: (trunkId) => step(`channel ${trunkId}`) },
   guard: { end: ({ id }) => step(`place of ${id}`) },
   onTold: () => undefined,
+  keepLostWords: async () => {
+    if (failing === 'words') await step('words');
+  },
   now: () => Date.parse(later(20)),
   onError: (error) => void done.push(`warned: ${(error as Error).message}`),
 };
@@ -158,4 +161,11 @@ describe('a recording', () => {
     await finisher.recordingDone(row, READY);
     expect(row?.recording).toMatchObject({ status: 'failed', error: 'disk full' });
   });
+});
+
+test('a session ends also where what a lost node heard cannot be kept', async () => {
+  failing = 'words';
+  await finisher.settle(makeCall({ ...END, recording: READY }));
+  expect(done).toContain('warned: words failed');
+  expect(done).toContain('session call_ended');
 });

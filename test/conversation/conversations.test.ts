@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 
 import type { Tool } from '../../src/agents/tool.ts';
-import { CustomerGone } from '../../src/conversation/delivery.ts';
 import type { HeldTurn } from '../../src/conversation/stores.ts';
 import { ModelError } from '../../src/models/modelError.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
@@ -369,33 +368,6 @@ describe('failures', () => {
       );
       expect(talk.session().state).toMatchObject({ messages: [], currentNodeId: null });
       expect(await talk.say('Hi')).toBe('Hello!');
-    },
-  );
-
-  test.each([
-    [{ kind: 'words', text: 'Cancel it' }, 'Cancel it', []],
-    [{ kind: 'dtmf', digits: '2' }, '2', [{ type: 'dtmf', data: { digits: '2' } }]],
-  ] as const)(
-    'what a customer said last, who is gone for good before the answer, stands: %j',
-    async (input, content, events) => {
-      const model = scriptedModel(() => ({ hang: true }));
-      const talk = memoryConversations({ model, pathway });
-      const leaving = new AbortController();
-      const wanted = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
-      const turn = talk.conversations
-        .converse(wanted, () => ({ input }), leaving.signal)
-        [Symbol.asyncIterator]();
-      await turn.next();
-      const first = turn.next().catch(() => undefined);
-      await vi.waitFor(() => expect(model.requests).toHaveLength(1));
-      leaving.abort(new CustomerGone());
-      await first;
-      await vi.waitFor(() =>
-        expect(talk.session().state.messages).toMatchObject([{ role: 'user', content }]),
-      );
-      expect(talk.session().state).toMatchObject({ currentNodeId: null });
-      const told = talk.events().filter(({ type }) => type === 'dtmf' || type === 'error');
-      expect(told).toMatchObject([...events, { type: 'error', data: { code: 'interrupted' } }]);
     },
   );
 

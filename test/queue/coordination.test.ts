@@ -10,6 +10,7 @@ import { redisNumberLock } from '../../src/queue/numberLock.ts';
 import { connectRedis, type RedisConnection } from '../../src/queue/redis.ts';
 import { redisTrunkHealth } from '../../src/queue/trunkHealth.ts';
 import { redisTrunkSlots } from '../../src/queue/trunkSlots.ts';
+import { redisTurnNotes } from '../../src/queue/turnNotes.ts';
 import { redisServers, type TestRedis } from './support/servers.ts';
 
 const NUMBER = '+886912345678';
@@ -38,6 +39,20 @@ describe.each(redisServers)('on $name', ({ open }) => {
   afterAll(async () => {
     await Promise.all([here.close(), there.close()]);
     await server.close();
+  });
+
+  test('a turn’s note is read on another node with its age, replaced, and dropped', async () => {
+    const instanceId = uuidV7();
+    const note = { turn: 3, at: '2026-01-01T00:00:00.000Z', nodeId: null, said: 'Yes', heard: '' };
+    expect(await redisTurnNotes(there).find(instanceId)).toBeUndefined();
+    await redisTurnNotes(here).put(instanceId, note);
+    await redisTurnNotes(here).put(instanceId, { ...note, heard: 'Well' });
+    await delay(30);
+    const found = await redisTurnNotes(there).find(instanceId);
+    expect(found?.note).toEqual({ ...note, heard: 'Well' });
+    expect(found?.ageMs).toBeGreaterThanOrEqual(20);
+    await redisTurnNotes(there).drop(instanceId);
+    expect(await redisTurnNotes(here).find(instanceId)).toBeUndefined();
   });
 
   describe('a number’s lock', () => {

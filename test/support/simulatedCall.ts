@@ -5,7 +5,7 @@ import type { ToolRunner } from '../../src/conversation/toolRunner.ts';
 import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import type { VoiceReport } from '../../src/voice/report.ts';
-import { createVoice, type ServeOptions } from '../../src/voice/voice.ts';
+import { createVoice, type ServeOptions, type VoiceDeps } from '../../src/voice/voice.ts';
 import { type MemoryConversations, memoryConversations, PROJECT } from './memoryConversations.ts';
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from './scriptedModel.ts';
 import {
@@ -31,6 +31,7 @@ export interface SimulatedCallOptions {
   readonly stream?: Partial<SimulatedStreamOptions>;
   readonly serve?: Partial<ServeOptions>;
   readonly fallbackSpeech?: TextToSpeech;
+  readonly turnNotes?: VoiceDeps['turnNotes'];
 }
 
 /** A call between a scripted caller and the whole voice engine over a conversation in memory. */
@@ -86,6 +87,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     speechToText: caller,
     textToSpeech: voice,
     fallbackSpeech: options.fallbackSpeech,
+    turnNotes: options.turnNotes,
     activity: loudActivity,
     clock,
     onError: (error) => errors.push(error),

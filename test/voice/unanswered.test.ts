@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+
+import type { TurnNote } from '../../src/conversation/lostWords.ts';
+import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
+
+const GREETING = { text: 'Hello there. How can I help you?' };
+
+async function greeted(call: SimulatedCall): Promise<void> {
+  await call.agentSounds();
+  await call.agentIsSilent();
+  await call.stream.advance(100);
+}
+
+/** An agent that greets, and whose model then thinks for ever. */
+const silentAgent = (options: Partial<Parameters<typeof simulatedCall>[0]> = {}) =>
+  simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }), ...options });
+
+test('words whose answer did not come before the call’s end are history', async () => {
+  const call = silentAgent();
+  await greeted(call);
+  await call.say('I would like a table.', 900);
+  await call.stream.advance(1500);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: I would like a table.']);
+});
+
+test('keys whose answer did not come before the call’s end are history', async () => {
+  const call = silentAgent();
+  await greeted(call);
+  call.stream.press('4');
+  call.stream.press('#');
+  await call.stream.advance(500);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().at(-1)).toBe('user: 4');
+  expect(call.talk.events().filter(({ type }) => type === 'dtmf')).toMatchObject([{ data: { digits: '4' } }]);
+});
+
+test('what a caller said last, and hung up before anybody took the turn, is history', async () => {
+  const call = silentAgent();
+  await greeted(call);
+  await call.say('Never mind, and', 900);
+  // The words are known, and look as if there were more to come.
+  await call.stream.advance(500);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: Never mind, and']);
+  expect(call.model.requests).toHaveLength(1);
+});
+
+test('words of an answer taken back, and what followed, are history where the caller then hangs up', async () => {
+  const call = silentAgent();
+  await greeted(call);
+  await call.say('I would like a table.', 900);
+  await call.stream.advance(1200);
+  await call.say('For two, and', 900);
+  await call.stream.advance(500);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().at(-1)).toBe('user: I would like a table. For two, and');
+});
+
+test('a turn under way is noted each second with what was heard, and the note goes when the turn is kept', async () => {
+  const noted: (TurnNote | 'dropped')[] = [];
+  const turnNotes = {
+    put: async (_instance: string, note: TurnNote) => void noted.push(note),
+    drop: async () => void noted.push('dropped'),
+  };
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
+    turnNotes,
+  });
+  await greeted(call);
+  expect(noted.at(-1)).toBe('dropped');
+  noted.splice(0);
+  await call.say('Count for me.', 900);
+  await call.agentSounds();
+  await call.stream.advance(1500);
+  const last = noted.at(-1);
+  expect(last).toMatchObject({ turn: 1, nodeId: 'start', said: 'Count for me.' });
+  expect(last).toHaveProperty('heard', expect.stringMatching(/^One two/));
+  await call.agentIsSilent();
+  await call.stream.advance(100);
+  expect(noted.at(-1)).toBe('dropped');
+  expect(noted.length).toBeLessThanOrEqual(6);
+  await call.stream.hangUp();
+  await call.report;
+});
+
+test('notes that cannot be put are an error once in a while, and the talk goes on', async () => {
+  const away = async () => {
+    throw new Error('away');
+  };
+  const call = silentAgent({ turnNotes: { put: away, drop: away } });
+  await greeted(call);
+  await call.say('Hello.', 600);
+  await call.stream.advance(3000);
+  expect(call.errors.length).toBeGreaterThan(0);
+  expect(call.errors.length).toBeLessThanOrEqual(4);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().at(-1)).toBe('user: Hello.');
+});
