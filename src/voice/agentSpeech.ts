@@ -49,6 +49,8 @@ export interface AgentSpeech {
   /** How much of it was heard, by the stream's own count. */
   heardMs(): number;
   readonly hasSounded: boolean;
+  /** What sounded in the last frame of the caller's, as far as it is known; valid until it is asked for again. */
+  lastPlayed(): Int16Array | undefined;
   /** From the last decision to stop until its last packet had left; undefined where that was not told. */
   readonly stopMs: number | undefined;
   /** To be called for each of the stream's events, and with each frame of the caller's. */
@@ -94,6 +96,7 @@ class Speech implements AgentSpeech {
   readonly #abort = new AbortController();
   readonly #spoken;
   readonly #frameSamples: number;
+  readonly #played: Int16Array;
   readonly over: Promise<'played' | 'cut'>;
   #settle: (how: 'played' | 'cut') => void = () => undefined;
   #pieces: string[] = [];
@@ -115,6 +118,7 @@ class Speech implements AgentSpeech {
   constructor(deps: AgentSpeechDeps) {
     this.#deps = deps;
     this.#spoken = createSpokenText(deps.stream.info.sampleRateHz);
+    this.#played = new Int16Array((deps.stream.info.sampleRateHz * FRAME_MS) / 1000);
     this.#frameSamples = (deps.stream.info.sampleRateHz * FRAME_MS) / 1000;
     this.over = new Promise((resolve) => {
       this.#settle = resolve;
@@ -164,6 +168,19 @@ class Speech implements AgentSpeech {
 
   heardMs(): number {
     return (this.#position() * 1000) / this.#deps.stream.info.sampleRateHz;
+  }
+
+  lastPlayed(): Int16Array | undefined {
+    if (this.#state === 'held' || this.#state === 'over' || !this.#run?.began) return undefined;
+    const out = this.#played.fill(0);
+    const end = this.#estimate();
+    for (const { from, samples } of this.#chunks) {
+      const at = from - (end - out.length);
+      if (at >= out.length) break;
+      if (at + samples.length > 0)
+        out.set(samples.subarray(Math.max(0, -at), out.length - at), Math.max(0, at));
+    }
+    return out;
   }
 
   onMark(mark: PlayedMark): void {

@@ -7,6 +7,7 @@ import {
   SILENT_CALLER,
   type Utterance,
 } from './callerActivity.ts';
+import { createEchoGuard } from './echoGuard.ts';
 
 /** Heard before it was known that somebody speaks; first consonants are soft. */
 const PRE_ROLL_MS = 300;
@@ -19,6 +20,8 @@ export interface EarDeps {
   readonly speechToText: SpeechToText;
   /** What may be said now: asked for when an utterance begins. */
   readonly hints: () => Pick<TranscriptionRequest, 'language' | 'expectedAnswers'>;
+  /** What sounded in the last 20 ms, to know it again where it comes back; undefined for silence. */
+  readonly played: () => Int16Array | undefined;
   /** Each frame of 20 ms, with its end on the stream's clock; valid during the call only. */
   readonly onFrame: (frame: Int16Array, atMs: number) => void;
   readonly onWords: (text: string) => void;
@@ -44,6 +47,7 @@ export function createEar(deps: EarDeps): Ear {
   const { sampleRateHz, detector, speechToText } = deps;
   const frameSamples = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
   const frame = new Int16Array(frameSamples);
+  const echoes = createEchoGuard(sampleRateHz);
   const preRoll: Int16Array[] = [];
   let filled = 0;
   let heardSamples = deps.startSamples;
@@ -75,7 +79,10 @@ export function createEar(deps: EarDeps): Ear {
   const hear = () => {
     heardSamples += frameSamples;
     const atMs = (heardSamples * 1000) / sampleRateHz;
-    activity = hearFrame(activity, detector.isSpeech(frame), atMs);
+    const isSpeech = detector.isSpeech(frame);
+    const verdict = echoes.judge(frame, deps.played(), isSpeech);
+    if (verdict === 'found') forget();
+    activity = hearFrame(activity, isSpeech && verdict === 'own', atMs);
     keep();
     deps.onFrame(frame, atMs);
   };

@@ -83,6 +83,7 @@ export function transition(state: FloorState, event: FloorEvent, context: FloorC
 
 function onFrame(state: FloorState, context: FloorContext): Step {
   const { utterance } = context;
+  if (!utterance && state.phase === 'held') return resumed(state, undefined, context);
   if (!utterance) return state.phase === 'quiet' ? onSilence(state, context) : stay(state);
   const followed = followUtterance(state, utterance, context);
   const next = byPhase(followed.state, utterance, context);
@@ -186,10 +187,7 @@ function onWords(
     }
     case 'held':
       if (text !== '' && !isAcknowledgement) return cutIn({ ...state, words: text }, context);
-      return {
-        state: { ...fresh(enter(state, 'speaking', context)), lateAnswer: late(text, context) },
-        effects: [{ type: 'forget_utterance' }, { type: 'resume' }],
-      };
+      return resumed(state, late(text, context), context);
     case 'speaking':
       if (text !== '' && !isAcknowledgement) return cutIn({ ...state, words: text }, context);
       return {
@@ -199,6 +197,14 @@ function onWords(
     default:
       return stay(state);
   }
+}
+
+/** The agent goes on: it was stopped by a "mm-hm", noise, or its own echo. */
+function resumed(state: FloorState, lateAnswer: FloorState['lateAnswer'], context: FloorContext): Step {
+  return {
+    state: { ...fresh(enter(state, 'speaking', context)), lateAnswer },
+    effects: [{ type: 'forget_utterance' }, { type: 'resume' }],
+  };
 }
 
 function onWordsFailed(state: FloorState, message: string, context: FloorContext): Step {

@@ -125,6 +125,7 @@ export class Talk {
       startSamples: deps.stream.receivedSamples,
       detector: deps.activity.open(sampleRateHz),
       speechToText: deps.speechToText,
+      played: () => this.#agent.lastPlayed(),
       hints: () => ({ language: this.#language, expectedAnswers: this.#expectedAnswers() }),
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
       onWords: (text) => this.#onWords(text),

@@ -137,6 +137,11 @@ export class TurnTaker {
     turn.fill(text);
   }
 
+  /** What sounded in the caller's last frame; undefined for silence. */
+  lastPlayed(): Int16Array | undefined {
+    return this.#speech?.lastPlayed();
+  }
+
   onMark(mark: AudioStreamEvents['mark']): void {
     this.#speech?.onMark(mark);
   }

@@ -47,6 +47,14 @@ test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], st
     'quiet',
     [],
   ],
+  [
+    'an agent that was stopped by nobody goes on',
+    at('held'),
+    frame,
+    context(900),
+    'speaking',
+    ['forget_utterance', 'resume'],
+  ],
   ['speech is heard', at('quiet'), frame, context(100, { utterance: speaking(0, 100) }), 'hearing', []],
   [
     'a pause asks for words',
