@@ -17,6 +17,11 @@ interface Row {
   created_at: Date;
 }
 
+/** So many chunks go with one statement: all of a long document would take longer than a statement may. */
+export const REMOVAL_CHUNKS = 10_000;
+/** What is seen of a long document while it is removed, and after a crash in the middle of that. */
+const HALF_REMOVED = 'Its removal has begun; if it does not end, delete the dataset again';
+
 /** PGlite and the driver of Postgres give a bigint in different types. */
 const SELECT = `SELECT datasets.id, datasets.name, mime_type, bytes::double precision AS bytes, status, error,
     chunk_count, embedded_count, encoder, datasets.created_at
@@ -58,6 +63,18 @@ function records(database: Queryable): Records {
     },
     async remove(knowledgebaseId, datasetId) {
       if (!isUuid(datasetId)) return false;
+      const [long] = await database.query<{ last: number }>(
+        `UPDATE datasets SET status = 'failed', error = $3
+         FROM (SELECT max(position) AS last FROM chunks WHERE dataset_id = $2) AS chunks
+         WHERE knowledgebase_id = $1 AND id = $2 AND last >= $4 RETURNING last`,
+        [knowledgebaseId, datasetId, HALF_REMOVED, REMOVAL_CHUNKS],
+      );
+      for (let from = 0; long && from <= long.last; from += REMOVAL_CHUNKS) {
+        await database.query(
+          'DELETE FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3',
+          [datasetId, from, from + REMOVAL_CHUNKS],
+        );
+      }
       const rows = await database.query(
         'DELETE FROM datasets WHERE knowledgebase_id = $1 AND id = $2 RETURNING id',
         [knowledgebaseId, datasetId],

@@ -14,6 +14,8 @@ import {
   PREPARE_WORDS,
 } from '../../src/storage/chunkSearch.ts';
 import { keepVectorsSql, UNEMBEDDED } from '../../src/storage/chunks.ts';
+import type { Database, Parameter } from '../../src/storage/database.ts';
+import { datasetStore, REMOVAL_CHUNKS } from '../../src/storage/datasets.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { VECTOR_COLUMNS, vectorText } from '../../src/storage/vectors.ts';
 import { wordVector } from '../support/embeddings.ts';
@@ -224,6 +226,37 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     expect(await fileRemovals.list(100)).toContain(`file-${other}`);
     await fileRemovals.done(`file-${other}`);
     expect(await fileRemovals.list(100)).not.toContain(`file-${other}`);
+  });
+
+  test('a document of very many chunks is removed a part at a time, and whole', async () => {
+    const knowledgebase = await addKnowledgebase();
+    const { datasets, chunks } = storage.stores;
+    const task = await begin(await addDataset(knowledgebase));
+    // As long as positions go: the chunks between are not needed for it.
+    const positions = [0, REMOVAL_CHUNKS - 1, REMOVAL_CHUNKS, 3 * REMOVAL_CHUNKS + 1];
+    const made = positions.map((position) => {
+      return { id: uuidV7(), position, content: 'x', startOffset: position, endOffset: position + 1 };
+    });
+    await chunks.append(task, made);
+    const seen: string[][] = [];
+    const watched: Database = {
+      ...opened.database,
+      async query<Row>(sql: string, parameters?: readonly Parameter[]) {
+        const rows = await opened.database.query<Row>(sql, parameters);
+        if (!sql.startsWith('DELETE FROM chunks')) return rows;
+        const left = await datasets.find(knowledgebase.id, task.datasetId);
+        expect(left).toMatchObject({ status: 'failed', error: expect.stringContaining('removal has begun') });
+        const list = await chunks.list(task.datasetId, { limit: 100_000, offset: 0 });
+        seen.push(list.map(({ id }) => id));
+        return rows;
+      },
+    };
+    expect(await datasetStore(watched).remove(uuidV7(), task.datasetId)).toBe(false);
+    expect(seen).toEqual([]);
+    expect(await datasetStore(watched).remove(knowledgebase.id, task.datasetId)).toBe(true);
+    const ids = made.map(({ id }) => id);
+    expect(seen).toEqual([ids.slice(2), ids.slice(3), ids.slice(3), []]);
+    expect(await datasets.find(knowledgebase.id, task.datasetId)).toBeUndefined();
   });
 
   test('what is unfinished and untouched is found again', async () => {
