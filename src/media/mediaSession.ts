@@ -179,6 +179,8 @@ export interface MediaCounters {
   readonly framesDropped: number;
   /** Of the engine, beyond what may wait. */
   readonly engineSamplesDropped: number;
+  /** Holes in the engine's speech, since it came more slowly than it sounds; silence was sent meanwhile. */
+  readonly engineUnderruns: number;
 }
 
 export interface RecordingReport {

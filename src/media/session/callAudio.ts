@@ -3,7 +3,6 @@ import { CallwayError } from '../../base/errors.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import type {
   BridgeTarget,
-  MediaCounters,
   MediaParameters,
   MediaReport,
   PressedKey,
@@ -17,9 +16,10 @@ import type { RtpPacketView } from '../rtp/packet.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
 import type { Announce } from './announce.ts';
 import { CallRecording } from './callRecording.ts';
+import { countersOf } from './counters.ts';
 import type { ConnectEngine } from './engineLink.ts';
 import { EngineSide } from './engineSide.ts';
-import { joinCalls } from './joint.ts';
+import { type Joined, joinCalls } from './joint.ts';
 import { KeyWaiters } from './keyWaiters.ts';
 import type { Neighbour } from './neighbour.ts';
 import { PeerPath, type SocketPair } from './peerPath.ts';
@@ -49,7 +49,7 @@ export interface CallAudioOptions {
 
 /** Time that a stalled thread lost is made up with silence as far as this: ten seconds. */
 const MAX_SKIPPED_FRAMES = 500;
-const NO_DROPS = { framesDropped: 0, engineSamplesDropped: 0 };
+
 /**
  * Reserves a call's two ports.
  *
@@ -194,16 +194,15 @@ export class CallAudio {
     this.#settleBeside(undefined);
     if (whom === 'ringing') this.#settleBeside(createRinging(sampleRateHz));
     else if (whom !== 'nobody') {
-      const [own, others] = joinCalls(
-        { sampleRateHz, onKey: (digit) => this.#streams?.outbound.passKey(digit) },
-        {
-          sampleRateHz: whom.#requireStreams().sampleRateHz,
-          onKey: (digit) => whom.#streams?.outbound.passKey(digit),
-        },
-      );
+      const [own, others] = joinCalls(this.#joined, whom.#joined);
       this.#settleBeside(own);
       whom.#settleBeside(others);
     }
+  }
+
+  get #joined(): Joined {
+    const { sampleRateHz } = this.#requireStreams();
+    return { sampleRateHz, onKey: (digit) => this.#streams?.outbound.passKey(digit) };
   }
 
   #settleBeside(neighbour: Neighbour | undefined): void {
@@ -375,7 +374,12 @@ export class CallAudio {
     await this.#path.close();
     const report = {
       packetsSent: this.#past.sent + (streams?.outbound.packetizer.packetsSent ?? 0),
-      counters: this.#counters(),
+      counters: countersOf({
+        packetsDue: this.#packetsDue,
+        path: this.#path,
+        rtcp: this.#rtcp,
+        engine: this.#engine,
+      }),
       ...(recording === undefined ? {} : { recording }),
     };
     if (streams === undefined) return report;
@@ -383,20 +387,5 @@ export class CallAudio {
     this.#streams = undefined;
     streams.codec.close();
     return { ...report, figures };
-  }
-
-  #counters(): MediaCounters {
-    const { drops } = this.#path.gate;
-    return {
-      packetsDue: this.#packetsDue,
-      malformedPackets: drops.malformed,
-      unauthenticPackets: drops.unauthentic,
-      unknownPayloadTypes: drops.unknownPayloadType,
-      strangersPackets: drops.strangers,
-      floodedPackets: drops.flooded,
-      malformedRtcpPackets: this.#rtcp.malformedPackets,
-      socketFailures: this.#path.socketFailures,
-      ...(this.#engine?.drops ?? NO_DROPS),
-    };
   }
 }

@@ -1,5 +1,6 @@
 import type { MediaEvents, TransferProgress } from '../mediaSession.ts';
 import { PlayoutQueue } from '../playout/queue.ts';
+import { UnderrunCounter } from '../playout/underruns.ts';
 import type { PlayPosition } from '../playPosition.ts';
 import { createFrameResampler, type FrameResampler, frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
@@ -45,6 +46,7 @@ const MAX_EARLY_CALLS = 1000;
 export class EngineChannel {
   /** Samples that the engine sent beyond what may wait. */
   overflowedSamples = 0;
+  readonly underruns = new UnderrunCounter();
   readonly #events: ChannelEvents;
   #codecRateHz: SampleRateHz;
   #opened: Opened | undefined;
@@ -67,6 +69,7 @@ export class EngineChannel {
     clear: () =>
       this.#whenOpen(({ queue }) => {
         queue.clear();
+        this.underruns.ended();
         this.#answers.push({ kind: 'cleared' });
       }),
     command: (command) => this.#whenOpen(() => this.#events.onCommand(command)),
@@ -84,10 +87,12 @@ export class EngineChannel {
   }
 
   open(link: EngineLink): void {
-    const queue = new PlayoutQueue({
+    const queue: PlayoutQueue = new PlayoutQueue({
       sampleRateHz: link.sampleRateHz,
-      onMark: ({ name, outcome, position }) =>
-        this.#answers.push({ kind: 'mark', name, outcome, playedSamples: position }),
+      onMark: ({ name, outcome, position }) => {
+        if (queue.queuedSamples === 0) this.underruns.ended();
+        this.#answers.push({ kind: 'mark', name, outcome, playedSamples: position });
+      },
     });
     const samples = frameLength(link.sampleRateHz);
     this.#opened = {
@@ -142,6 +147,7 @@ export class EngineChannel {
   pullAgent(frame: Int16Array): boolean {
     const opened = this.#opened;
     const isIdle = opened === undefined || (opened.queue.queuedSamples === 0 && !this.#wasSounding);
+    if (opened !== undefined) this.underruns.pulling(opened.queue.queuedSamples, opened.linkFrame.length);
     if (isIdle) {
       frame.fill(0);
       return false;
@@ -187,6 +193,7 @@ export class EngineChannel {
 
   /** What does not fit is counted and let go: an engine two minutes ahead of its caller talks to nobody. */
   #enqueue(queue: PlayoutQueue, samples: Int16Array): void {
+    if (samples.length > 0) this.underruns.came();
     const result = queue.enqueue(samples);
     if (result.accepted) return;
     const taken = queue.enqueue(samples.subarray(0, result.roomSamples));

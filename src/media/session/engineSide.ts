@@ -15,7 +15,7 @@ export interface EngineSideOptions {
   readonly nowMs: () => number;
 }
 
-type Drops = Pick<MediaCounters, 'framesDropped' | 'engineSamplesDropped'>;
+type Counts = Pick<MediaCounters, 'framesDropped' | 'engineSamplesDropped' | 'engineUnderruns'>;
 
 /** The call is over. @see RFC 6455 section 7.4.1 */
 const NORMAL_CLOSURE = 1000;
@@ -32,7 +32,7 @@ export class EngineSide {
   #codecRateHz: SampleRateHz;
   #isHeld = false;
   #channel: EngineChannel | undefined;
-  #earlierDrops: Drops = { framesDropped: 0, engineSamplesDropped: 0 };
+  #earlier: Counts = { framesDropped: 0, engineSamplesDropped: 0, engineUnderruns: 0 };
 
   constructor(options: EngineSideOptions) {
     this.#options = options;
@@ -130,11 +130,12 @@ export class EngineSide {
   }
 
   /** Of all connections. */
-  get drops(): Drops {
-    const { framesDropped, engineSamplesDropped } = this.#earlierDrops;
+  get counts(): Counts {
+    const { framesDropped, engineSamplesDropped, engineUnderruns } = this.#earlier;
     return {
       framesDropped: framesDropped + (this.#channel?.droppedCallerFrames ?? 0),
       engineSamplesDropped: engineSamplesDropped + (this.#channel?.overflowedSamples ?? 0),
+      engineUnderruns: engineUnderruns + (this.#channel?.underruns.count ?? 0),
     };
   }
 
@@ -158,7 +159,7 @@ export class EngineSide {
 
   #retireChannel(why: string): void {
     if (this.#channel === undefined) return;
-    this.#earlierDrops = this.drops;
+    this.#earlier = this.counts;
     void this.#channel.close(NORMAL_CLOSURE, why);
   }
 }

@@ -169,6 +169,42 @@ describe('marks and clears', () => {
     expect(counters?.engineSamplesDropped).toBe(80_000);
   });
 
+  it('sends on, with silence where an engine that is too slow leaves holes, and counts them', async () => {
+    const call = await openCall();
+    call.connect();
+    const link = await call.bridge();
+    const speech = new Int16Array(160).fill(3000);
+    // 20 ms in every 60, twenty times; then all is said, and nothing more comes.
+    call.ticks(60, (index) => index % 3 === 0 && link.receiver.audio(speech.slice()));
+    link.receiver.mark('end');
+    call.ticks(20);
+    const packets = call.rtp.sent.map(({ bytes }) => read(bytes));
+    const begin = packets[0] as (typeof packets)[number];
+    expect(packets.map(({ sequenceNumber, timestamp }) => [sequenceNumber, timestamp])).toEqual(
+      packets.map((_, n) => [(begin.sequenceNumber + n) & 0xffff, (begin.timestamp + 160 * n) % 2 ** 32]),
+    );
+    expect(packets.map(({ marker }) => marker)).toEqual(packets.map((_, n) => n === 0));
+    const heard = new Phone(CODECS.PCMU, speech).hear(call.rtp.sent);
+    const loudness = Array.from({ length: 80 }, (_, n) =>
+      rootMeanSquare(heard.subarray(n * 160, (n + 1) * 160)) > 2900 ? 'speech' : 'silence',
+    );
+    expect(loudness).toEqual(loudness.map((_, n) => (n % 3 === 0 && n < 60 ? 'speech' : 'silence')));
+    const { counters, packetsSent } = await call.audio.close();
+    // Between twenty pieces; what follows the last of them is its end.
+    expect([counters?.engineUnderruns, packetsSent, counters?.packetsDue]).toEqual([19, 80, 80]);
+  });
+
+  it('adds up the holes that one engine after the other has left', async () => {
+    const call = await openCall();
+    call.connect();
+    for (let n = 0; n < 2; n++) {
+      const link = await call.bridge();
+      call.ticks(3, (index) => index !== 1 && link.receiver.audio(new Int16Array(160).fill(3000)));
+      link.receiver.closed({ how: 'broken', code: 1006, reason: '' });
+    }
+    expect((await call.audio.close()).counters?.engineUnderruns).toBe(2);
+  });
+
   it('hears what an engine says before its connection is known here', async () => {
     const call = await openCall({
       connectEngine: async ({ sampleRateHz }, receiver) => {
