@@ -57,7 +57,9 @@ export class PacketStore {
   /** The packet with the lowest sequence number; leaves it where it is. */
   peek(): StoredPacket | undefined {
     if (this.#count === 0 || this.#next === undefined) return undefined;
-    for (let sequence = this.#next; sequence <= this.#highest; sequence++) {
+    // What is stored lies within one capacity of the newest; `next` may lie further back when much was lost.
+    const oldest = Math.max(this.#next, this.#highest - CAPACITY + 1);
+    for (let sequence = oldest; sequence <= this.#highest; sequence++) {
       const packet = this.#slots[sequence & (CAPACITY - 1)];
       if (packet !== undefined) return packet;
     }

@@ -9,6 +9,8 @@ const NEWEST_WEIGHT = 0.002;
 const PRIOR_PACKETS = 2;
 /** Packets of this share shall be in time; of the others most are still played, by stretching what is there. */
 const IN_TIME_SHARE = 0.98;
+/** Nobody plays earlier or later for a packet in a million. */
+const NEGLIGIBLE_SHARE = 1e-6;
 /** A transit this far from the last is no jitter: the sender's clock was set, or its stream replaced. */
 const MAX_STEP_MS = 2000;
 
@@ -20,6 +22,8 @@ export class TransitEstimator {
   readonly #priorMs: number;
   readonly #epochMinima: number[] = [];
   readonly #histogram = new Float64Array(BUCKETS);
+  /** All buckets above it are empty, as on a quiet network nearly all are. */
+  #highestBucket = 0;
   #epochStartMs = 0;
   #fastestMs = 0;
   #packets = 0;
@@ -57,7 +61,8 @@ export class TransitEstimator {
   reset(): void {
     this.#epochMinima.length = 0;
     this.#histogram.fill(0);
-    this.#histogram[bucketOf(this.#priorMs)] = 1;
+    this.#highestBucket = bucketOf(this.#priorMs);
+    this.#histogram[this.#highestBucket] = 1;
     this.#packets = PRIOR_PACKETS;
     this.#lastTransitMs = undefined;
     this.#delayMs = this.#priorMs;
@@ -79,15 +84,25 @@ export class TransitEstimator {
     this.#packets++;
     const histogram = this.#histogram;
     const bucket = bucketOf(laterMs);
+    this.#highestBucket = Math.max(this.#highestBucket, bucket);
     let left = 1 - IN_TIME_SHARE;
     let quantile = 0;
-    for (let n = BUCKETS - 1; n >= 0; n--) {
+    for (let n = this.#highestBucket; n >= 0; n--) {
       const share = (histogram[n] ?? 0) * (1 - weight) + (n === bucket ? weight : 0);
       histogram[n] = share;
       left -= share;
       if (left < 0 && quantile === 0) quantile = n + 1;
     }
     this.#delayMs = quantile * BUCKET_MS;
+    this.#forgetNegligible();
+  }
+
+  #forgetNegligible(): void {
+    const histogram = this.#histogram;
+    while (this.#highestBucket > 0 && (histogram[this.#highestBucket] ?? 0) < NEGLIGIBLE_SHARE) {
+      histogram[this.#highestBucket] = 0;
+      this.#highestBucket--;
+    }
   }
 }
 

@@ -45,6 +45,16 @@ describe('PacketStore', () => {
     expect([store.count, store.overflows, store.peek()?.sequence]).toEqual([1, 130, 10_000]);
   });
 
+  it('keeps the order where more was lost than it holds', () => {
+    const store = new PacketStore();
+    for (const sequence of [-33, 96, 0]) store.put(packet(sequence));
+    expect([store.take(), store.take(), store.take()].map((each) => each?.sequence)).toEqual([
+      0,
+      96,
+      undefined,
+    ]);
+  });
+
   it('never gives a packet twice or out of order, whatever comes', () => {
     const step = fc.oneof(fc.integer({ min: -200, max: 400 }), fc.constant('take' as const));
     fc.assert(
@@ -96,6 +106,17 @@ describe('TransitEstimator', () => {
     observe(estimator, 5000, () => 100 * random());
     expect(estimator.delayMs).toBeGreaterThan(92);
     expect(estimator.delayMs).toBeLessThanOrEqual(105);
+  });
+
+  it('forgets a bad quarter of a minute when the network is quiet again, and knows the next one', () => {
+    const estimator = new TransitEstimator(40);
+    const bad = (n: number) => 1000 + 50 * (n % 9);
+    observe(estimator, 750, bad);
+    expect(estimator.delayMs).toBe(405);
+    observe(estimator, 15_000, () => 1000, 15_000);
+    expect(estimator.delayMs).toBe(5);
+    observe(estimator, 750, bad, 315_000);
+    expect(estimator.delayMs).toBe(405);
   });
 
   it('drifts along with the sender', () => {
