@@ -8,8 +8,11 @@ import type { CallResult } from './outcome.ts';
  */
 export type SetupPhase = 'accepted_to_invite' | 'invite_to_answer' | 'answer_to_audio';
 
-/** Why a call was not taken, of what its project's operator has set. */
-export type Refusal = 'destination' | 'rate' | 'minutes' | 'simultaneous';
+/**
+ * Why a call was not taken: what the operator lets its project do, or, of a call that came in, no channel of the trunk or
+ * no place on the node.
+ */
+export type Refusal = 'destination' | 'rate' | 'minutes' | 'simultaneous' | 'trunk' | 'node';
 
 /** What the operator is to know of calls in numbers. Nothing here fails or waits. */
 export interface CallMeter {

@@ -6,6 +6,7 @@ import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
 import type { IncomingCall } from './callLeg.ts';
+import type { CallMeter } from './callMeter.ts';
 import type { CallRunner } from './callRunner.ts';
 import type { TrunkSlots } from './coordination.ts';
 import type { CallEnd } from './finishCall.ts';
@@ -19,6 +20,7 @@ export interface TakeCallsDeps {
   readonly slots: Pick<TrunkSlots, 'take' | 'free'>;
   readonly guard: Pick<CallGuard, 'begin' | 'end'>;
   readonly admission: Pick<Admission, 'take' | 'free'>;
+  readonly meter: Pick<CallMeter, 'refused'>;
   readonly runner: Pick<CallRunner, 'receive'>;
   readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
   /** Set while the node stops. */
@@ -41,7 +43,10 @@ export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) =
   const take = async (incoming: IncomingCall): Promise<void> => {
     if (deps.isDraining()) return incoming.reject(UNAVAILABLE, NO_ROOM);
     const callId = deps.makeId();
-    if (!deps.admission.take(callId)) return incoming.reject(UNAVAILABLE, NO_ROOM);
+    if (!deps.admission.take(callId)) {
+      deps.meter.refused('node');
+      return incoming.reject(UNAVAILABLE, NO_ROOM);
+    }
     let isTaken = false;
     try {
       isTaken = await takeAs(incoming, callId);
@@ -64,7 +69,10 @@ export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) =
     preparing.catch(() => undefined);
     let isTaken = false;
     try {
-      if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) return refuse(BUSY_HERE);
+      if ((await deps.slots.take(trunk, callId, 'inbound')) > 0) {
+        deps.meter.refused('trunk');
+        return refuse(BUSY_HERE);
+      }
       isTaken = await answerOn(incoming, number, callId, preparing);
       return isTaken;
     } finally {

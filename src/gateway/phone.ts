@@ -107,6 +107,7 @@ export function buildPhone(parts: PhoneParts): Phone {
       slots: calls.slots,
       guard: calls.guard,
       admission: parts.admission,
+      meter: parts.meter,
       runner,
       finish,
       isDraining: parts.isDraining,

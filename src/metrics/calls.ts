@@ -32,7 +32,7 @@ export function createCallMeter(registry: Registry): CallMeter {
   });
   const refused = new Counter({
     name: 'callway_calls_refused_total',
-    help: 'Calls and transfers that a project’s limits did not let through.',
+    help: 'Calls and transfers that a project’s limits did not let through, and callers for whom trunk or node had no room.',
     labelNames: ['reason'],
     registers,
   });

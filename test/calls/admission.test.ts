@@ -77,44 +77,49 @@ describe('a full node', () => {
   });
 
   test.each([
-    ['is full', 1, false, 'other', [503, { retryAfterSeconds: 5 }], 1],
-    ['stops', 9, true, 'other', [503, { retryAfterSeconds: 5 }], 1],
-    ['does not know the number', 9, false, 'other', [404], 1],
-  ] as const)('refuses a caller where it %s', async (_what, limit, isDraining, other, expected, inUse) => {
-    const admission = createAdmission(limit);
-    admission.take(other);
-    let refused: unknown[] = [];
-    const decided = new Promise<void>((resolve) => {
-      const taker = createCallTaker({
-        nodeId: 'node',
-        calls: { insert: unused },
-        conversations: { prepare: unused },
-        slots: { take: unused, free: unused },
-        guard: noLimits,
-        admission,
-        runner: { receive: () => undefined },
-        finish: unused,
-        isDraining: () => isDraining,
-        clock: createSimulatedClock(),
-        makeId: () => 'call',
-        tracing: noTracing,
-        onError: () => undefined,
+    ['is full', 1, false, 'other', [503, { retryAfterSeconds: 5 }], 1, ['node']],
+    ['stops', 9, true, 'other', [503, { retryAfterSeconds: 5 }], 1, []],
+    ['does not know the number', 9, false, 'other', [404], 1, []],
+  ] as const)(
+    'refuses a caller where it %s',
+    async (_what, limit, isDraining, other, expected, inUse, counted) => {
+      const admission = createAdmission(limit);
+      admission.take(other);
+      let refused: unknown[] = [];
+      const reasons: string[] = [];
+      const decided = new Promise<void>((resolve) => {
+        const taker = createCallTaker({
+          nodeId: 'node',
+          calls: { insert: unused },
+          conversations: { prepare: unused },
+          slots: { take: unused, free: unused },
+          guard: noLimits,
+          admission,
+          meter: { refused: (reason) => void reasons.push(reason) },
+          runner: { receive: () => undefined },
+          finish: unused,
+          isDraining: () => isDraining,
+          clock: createSimulatedClock(),
+          makeId: () => 'call',
+          tracing: noTracing,
+          onError: () => undefined,
+        });
+        const incoming = {
+          projectId: 'p',
+          toNumber: '+886912345678',
+          canceled: new AbortController().signal,
+          reject(...given: unknown[]) {
+            refused = given;
+            resolve();
+          },
+        };
+        taker(incoming as unknown as IncomingCall);
       });
-      const incoming = {
-        projectId: 'p',
-        toNumber: '+886912345678',
-        canceled: new AbortController().signal,
-        reject(...given: unknown[]) {
-          refused = given;
-          resolve();
-        },
-      };
-      taker(incoming as unknown as IncomingCall);
-    });
-    await decided;
-    await new Promise((resolve) => setImmediate(resolve));
-    expect([refused, admission.inUse]).toEqual([expected, inUse]);
-  });
+      await decided;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([refused, admission.inUse, reasons]).toEqual([expected, inUse, counted]);
+    },
+  );
 });
 
 describe('a project with as many calls as it may have', () => {
@@ -155,6 +160,7 @@ describe('a project with as many calls as it may have', () => {
         slots: { take: unused, free: unused },
         guard: { begin: async () => 'full', end: unused },
         admission,
+        meter: { refused: () => undefined },
         runner: { receive: () => undefined },
         finish: unused,
         isDraining: () => false,
