@@ -59,7 +59,9 @@ export async function searchSessions(
   };
 }
 
-const MATCHES = '(strpos(data, $2) > 0 OR strpos(data, $3) > 0)';
+/** True where the part before the string is not the whole; as `count_session_texts` and `find_session_texts` have it. */
+const holds = (needle: '$2' | '$3') => `octet_length(split_part(data, ${needle}, 1)) < octet_length(data)`;
+const MATCHES = `(${holds('$2')} OR ${holds('$3')})`;
 
 const SAMPLE = `
   SELECT count(*)::integer AS seen, (count(*) FILTER (WHERE ${MATCHES}))::integer AS holding
