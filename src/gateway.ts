@@ -6,6 +6,7 @@ import { createAuthenticator } from './accounts/authenticator.ts';
 import { systemClock } from './base/clock.ts';
 import { uuidV7 } from './base/ids.ts';
 import { packagePath } from './base/packagePath.ts';
+import type { PresenceWatch } from './base/presence.ts';
 import { createSealer } from './base/sealer.ts';
 import { createAdmission } from './calls/admission.ts';
 import type { VoicePresence } from './calls/voicePresence.ts';
@@ -23,6 +24,7 @@ import { buildMetrics } from './gateway/metrics.ts';
 import { addressOf } from './gateway/nodeAddress.ts';
 import { openObjectStore } from './gateway/objectStore.ts';
 import { buildPhone } from './gateway/phone.ts';
+import { watchFor } from './gateway/presence.ts';
 import { buildRecordings } from './gateway/recordings.ts';
 import { openSipServer } from './gateway/sipServer.ts';
 import { buildStreams } from './gateway/streams.ts';
@@ -110,15 +112,16 @@ async function build(
   const storage = createStorage(database, sealer);
 
   const redisLogger = logger.child({ part: 'redis' });
-  const connect = () => {
+  const connect = (watch?: PresenceWatch) => {
     const connection = connectRedis({
       url: redisUrl,
+      ...(watch && { watch }),
       onError: (error) => redisLogger.warn({ reason: error.message }, 'connection trouble'),
     });
     closers.push(() => connection.close());
     return connection;
   };
-  const redis = connect();
+  const redis = connect(watchFor('redis', logger, clock));
   const revocations = redisRevocations(redis, connect());
   const authenticator = createAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
@@ -368,6 +371,7 @@ async function openDatabase(
   const database = config.DATABASE_URL
     ? openPostgres({
         url: config.DATABASE_URL,
+        watch: watchFor('database', logger, systemClock),
         onIdleError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
       })
     : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });

@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 import { systemClock } from './base/clock.ts';
+import { isUnavailable } from './base/errors.ts';
 import { createIsoTime } from './base/isoTime.ts';
 import { createLogBlocks, type LogBlocks } from './logBlocks.ts';
 
@@ -27,7 +28,7 @@ export function createLogger(level: string, destination: DestinationStream = sta
       base: null,
       timestamp: () => `,"time":"${isoTime(Date.now())}"`,
       redact: { paths: REDACTED, censor: '[redacted]' },
-      serializers: { err: describeError },
+      serializers: { err: (error: unknown) => describeError(error) },
     },
     destination,
   );
@@ -41,14 +42,17 @@ export function standardOutput(): LogBlocks {
   return createLogBlocks(pino.destination({ dest: 1, sync: false }), systemClock);
 }
 
-/** An error's kind, message and stack, and its causes'; never other fields, which may hold what was sent. */
-function describeError(error: unknown): unknown {
+/**
+ * An error's kind, message and stack, and its causes'; never other fields, which may hold what was sent. Where something
+ * is away, no line of the program is the reason, and every request would repeat it: such errors come without stacks.
+ */
+function describeError(error: unknown, withStack = !isUnavailable(error)): unknown {
   if (!(error instanceof Error)) return String(error);
   return {
     type: error.name,
     message: error.message,
     ...('code' in error ? { code: error.code } : {}),
-    stack: error.stack,
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+    ...(withStack ? { stack: error.stack } : {}),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause, withStack) }),
   };
 }

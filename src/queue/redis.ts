@@ -2,6 +2,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 import { delay } from '../base/delay.ts';
 import { CallwayError, unavailable } from '../base/errors.ts';
+import { type PresenceWatch, watchPresence } from '../base/presence.ts';
 import { type Credentials, parseRedisAddress } from './redisAddress.ts';
 
 /** A command that takes longer says that Redis is away. */
@@ -27,17 +28,24 @@ export interface RedisConnection {
 export interface RedisDeps {
   readonly url: string;
   readonly onError: (error: Error) => void;
+  /** Has the server watched: one that falls silent is known to be away after some seconds, and not ready. */
+  readonly watch?: PresenceWatch;
 }
 
 /** Connects; a lost connection is tried again for ever, and meanwhile commands fail at once. */
 export function connectRedis(deps: RedisDeps): RedisConnection {
   const client = createRedisClient(deps.url);
   client.on('error', deps.onError);
+  const ping = async () => void (await orUnavailable(client.ping()));
+  const presence =
+    deps.watch &&
+    watchPresence({ ...deps.watch, ask: ping, refusal: (reason) => unavailable('redis', reason) });
+  if (presence) client.on('ready', presence.look);
   let closed = false;
   return {
     client,
     databaseNumber: client instanceof Redis ? (client.options.db ?? 0) : 0,
-    isReady: () => client.status === 'ready',
+    isReady: () => client.status === 'ready' && !presence?.isAway(),
     async untilReady() {
       if (client.status === 'ready') return;
       const waiting = new AbortController();
@@ -47,13 +55,12 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
         () => waiting.abort(),
       );
     },
-    async ping() {
-      await orUnavailable(client.ping());
-    },
+    ping,
     async close() {
       if (closed) return;
       closed = true;
       client.disconnect();
+      await presence?.close();
     },
   };
 }

@@ -1,8 +1,10 @@
 import pg from 'pg';
 
-import { isUnavailable } from '../base/errors.ts';
+import { CallwayError, isUnavailable, unavailable } from '../base/errors.ts';
+import { type Presence, type PresenceWatch, watchPresence } from '../base/presence.ts';
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
+import { createHeartbeat } from './heartbeat.ts';
 import { repeatConflicts } from './repeatConflicts.ts';
 
 const POOL_SIZE = 20;
@@ -21,7 +23,17 @@ export interface PostgresOptions {
   readonly onIdleError: (error: Error) => void;
   /** The server gives a statement up after so long. */
   readonly statementTimeoutMs?: number;
+  /**
+   * Has the server watched: one that falls silent is known to be away after some seconds; then what waits for it fails,
+   * and what begins, until it is back. Without it, a statement's own time is the only bound.
+   */
+  readonly watch?: PresenceWatch;
 }
+
+/** Whether the server is there, for those who are about to wait for it. */
+type Guard = Pick<Presence, 'admit' | 'hold'>;
+
+const UNWATCHED: Guard = { admit: async () => undefined, hold: (work) => work() };
 
 /** A Postgres server, by a pool of connections that mends itself when the server comes back. */
 export function openPostgres(options: PostgresOptions): Database {
@@ -37,58 +49,93 @@ export function openPostgres(options: PostgresOptions): Database {
     keepAlive: true,
   });
   pool.on('error', options.onIdleError);
+  const watched = options.watch && watchServer(options.url, options.watch);
+  const guard = watched?.presence ?? UNWATCHED;
   let closing: Promise<void> | undefined;
 
   return {
     // Alone, a statement is a transaction.
-    query: (sql, parameters, name) => repeatConflicts(() => run(pool, sql, parameters, name)),
-    transaction: (work) => repeatConflicts(() => transact(pool, work)),
+    query: (sql, parameters, name) =>
+      repeatConflicts(() => withClient(pool, guard, (client) => client.query(sql, parameters, name))),
+    transaction: (work) =>
+      repeatConflicts(() => withClient(pool, guard, (client) => transact(client, work), rollBack)),
     script: async (transaction, sql) => {
       await transaction.query(sql);
     },
     close() {
-      closing ??= pool.end();
+      closing ??= Promise.all([pool.end(), watched?.close()]).then(() => undefined);
       return closing;
     },
   };
 }
 
-async function transact<Result>(
+function watchServer(url: string, watch: PresenceWatch) {
+  const heartbeat = createHeartbeat(url);
+  const refusal = (reason: unknown) =>
+    unavailable('database', reason instanceof CallwayError ? reason.cause : reason);
+  const presence = watchPresence({ ...watch, ask: heartbeat.ask, refusal });
+  return {
+    presence,
+    async close() {
+      await Promise.all([presence.close(), heartbeat.close()]);
+    },
+  };
+}
+
+/**
+ * Lends a connection of the pool; one that the server may not answer on any more is not kept.
+ *
+ * @param mend - Makes a connection as good as new after work on it that failed.
+ */
+async function withClient<Result>(
   pool: pg.Pool,
-  work: (transaction: Queryable) => Promise<Result>,
+  guard: Guard,
+  work: (client: Queryable) => Promise<Result>,
+  mend?: (client: Queryable) => Promise<void>,
 ): Promise<Result> {
-  const client = await pool.connect().catch((error: unknown) => {
+  await guard.admit();
+  const connection = await pool.connect().catch((error: unknown) => {
     throw translateDatabaseError(error);
   });
-  // Between two queries of a transaction nobody else listens for the connection's end.
-  const ignore = () => {};
-  client.on('error', ignore);
-  let broken: Error | undefined;
-  const rollBack = async (cause: unknown) => {
-    // A server that is away rolls back by itself, and a connection that is silent is not to be waited for again.
-    if (isUnavailable(cause)) broken = cause;
-    else await run(client, 'ROLLBACK');
+  const client: Queryable = {
+    query: (sql, parameters, name) => guard.hold(() => run(connection, sql, parameters, name)),
   };
+  // Between two queries nobody else listens for the connection's end.
+  const ignore = () => {};
+  connection.on('error', ignore);
+  let broken: Error | undefined;
   try {
-    await run(client, 'BEGIN');
-    const result = await work({
-      query: (sql, parameters, name) => run(client, sql, parameters, name),
-    });
-    await run(client, 'COMMIT');
-    return result;
+    return await work(client);
   } catch (error) {
-    await rollBack(error).catch((failure: Error) => {
-      broken = failure;
-    });
+    // A server that is away rolls back by itself, and a connection that is silent is not to be waited for again.
+    if (isUnavailable(error)) broken = error;
+    else
+      await mend?.(client).catch((failure: Error) => {
+        broken = failure;
+      });
     throw error;
   } finally {
-    client.off('error', ignore);
-    client.release(broken);
+    connection.off('error', ignore);
+    connection.release(broken);
   }
 }
 
+async function transact<Result>(
+  client: Queryable,
+  work: (transaction: Queryable) => Promise<Result>,
+): Promise<Result> {
+  await client.query('BEGIN');
+  const result = await work(client);
+  await client.query('COMMIT');
+  return result;
+}
+
+async function rollBack(client: Queryable): Promise<void> {
+  await client.query('ROLLBACK');
+}
+
 async function run<Row>(
-  target: pg.Pool | pg.PoolClient,
+  connection: pg.PoolClient,
   sql: string,
   parameters?: readonly Parameter[],
   name?: string,
@@ -98,7 +145,7 @@ async function run<Row>(
     const query = parameters
       ? { text: sql, values: [...parameters], ...(name === undefined ? {} : { name }) }
       : sql;
-    const result = await target.query(query);
+    const result = await connection.query(query);
     return result.rows as Row[];
   } catch (error) {
     throw translateDatabaseError(error);

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { systemClock } from '../../src/base/clock.ts';
+import type { PresenceChange } from '../../src/base/presence.ts';
 import { createSealer } from '../../src/base/sealer.ts';
 import { requireSameSealer, WrongSecretsKeyError } from '../../src/storage/installation.ts';
 import { openPostgres } from '../../src/storage/postgres.ts';
@@ -84,6 +86,41 @@ test.each(['fast', 'immediate'] as const)(
     expect(await database.query('SELECT * FROM kept')).toEqual([{ id: 3 }]);
   },
 );
+
+test('a watched server that falls silent is away within seconds, and there as soon as it speaks', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.socket.port });
+  onTestFinished(() => proxy.close());
+  const url = new URL(server.url);
+  url.port = String(proxy.port);
+  const changes: boolean[] = [];
+  const watch = { clock: systemClock, onChange: ({ isAway }: PresenceChange) => changes.push(isAway) };
+  const database = openPostgres({ url: url.href, onIdleError: () => undefined, watch });
+  onTestFinished(() => database.close());
+  const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };
+  await database.query('SELECT 1');
+
+  const beganMs = performance.now();
+  const waiting = [
+    database.query('SELECT 1'),
+    database.transaction(async (transaction) => {
+      proxy.cut();
+      await transaction.query('SELECT 1');
+    }),
+    database.query('SELECT pg_sleep(60)'),
+  ].map((query) => query.catch((error: unknown) => error));
+  expect((await Promise.all(waiting)).slice(1)).toMatchObject([unavailable, unavailable]);
+  // A statement may take half a minute, which nothing of this waited for.
+  expect(performance.now() - beganMs).toBeLessThan(15_000);
+  await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
+
+  proxy.mend();
+  await expect
+    .poll(() => database.query('SELECT 1 AS one').catch(() => []), { timeout: 15_000 })
+    .toEqual([{ one: 1 }]);
+  expect(changes).toEqual([true, false]);
+});
 
 test('a server that says nothing, though its connections stand, is unavailable after a while', async () => {
   const server = await startPostgres();

@@ -1,0 +1,125 @@
+import type { Clock } from './clock.ts';
+import { repeat } from './repeat.ts';
+import { within } from './within.ts';
+
+/** How often it is asked whether it is there. */
+export const ASK_EVERY_MS = 500;
+/** Work that begins while it is away waits so long for the news that it is back. */
+export const KNOCK_MS = 200;
+
+/** What is told of a part's comings and goings. */
+export type PresenceChange =
+  | { readonly isAway: true; readonly reason: unknown }
+  | { readonly isAway: false; readonly awayMs: number };
+
+/** Who looks after it. */
+export interface PresenceWatch {
+  readonly clock: Clock;
+  readonly onChange: (change: PresenceChange) => void;
+}
+
+export interface PresenceDeps extends PresenceWatch {
+  /** Rejects when no answer comes; bounds its own wait. */
+  readonly ask: () => Promise<unknown>;
+  /** What work gets while it is away. */
+  readonly refusal: (reason: unknown) => Error;
+}
+
+/** Whether a part that work stands on is there. */
+export interface Presence {
+  isAway(): boolean;
+  /** @throws What `refusal` makes, while it is away. */
+  admit(): Promise<void>;
+  /**
+   * Does work that ends with an answer of it. A silent network may keep an answer for many minutes; this gives the answer up as soon as
+   * the part is known to be away.
+   *
+   * @throws What `refusal` makes, for work that begins or waits while it is away.
+   */
+  hold<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Asks now; who asks at the same time shares the answer. */
+  look(): Promise<void>;
+  /** Idempotent; waits for what is being asked. */
+  close(): Promise<void>;
+}
+
+/**
+ * Watches a part by asking it again and again.
+ *
+ * ```
+ *           asked twice, no answer, and no other work had one
+ *   there ────────────────────────────────────────────────────▶ away
+ *     ▲                       one answer                          │
+ *     └───────────────────────────────────────────────────────────┘
+ * ```
+ *
+ * Twice, because a process that was busy itself takes an answer that it has not read yet for silence.
+ */
+export function watchPresence({ clock, ask, refusal, onChange }: PresenceDeps): Presence {
+  const held = new Set<(error: Error) => void>();
+  let answers = 0;
+  let gone: { readonly reason: unknown; readonly sinceMs: number } | undefined;
+  let looking: Promise<void> | undefined;
+
+  const leave = (reason: unknown) => {
+    gone = { reason, sinceMs: clock.monotonicMs() };
+    onChange({ isAway: true, reason });
+    for (const giveUp of held) giveUp(refusal(reason));
+    held.clear();
+  };
+  const comeBack = () => {
+    if (!gone) return;
+    const awayMs = Math.round(clock.monotonicMs() - gone.sinceMs);
+    gone = undefined;
+    onChange({ isAway: false, awayMs });
+  };
+  const lookOnce = async () => {
+    const before = answers;
+    try {
+      await ask().catch((error: unknown) => (gone ? Promise.reject(error) : ask()));
+      comeBack();
+    } catch (error) {
+      if (!gone && answers === before) leave(error);
+    }
+  };
+  const look = () => {
+    looking ??= lookOnce().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+  // What fails here is what is reported to `onChange`.
+  const stop = repeat(clock, ASK_EVERY_MS, look, () => undefined);
+
+  const admit = async () => {
+    if (gone) await within(clock, look(), KNOCK_MS);
+    if (gone) throw refusal(gone.reason);
+  };
+
+  return {
+    isAway: () => gone !== undefined,
+    admit,
+    look,
+    async hold(work) {
+      if (gone) await admit();
+      return await new Promise((resolve, reject) => {
+        held.add(reject);
+        work().then(
+          (result) => {
+            answers += 1;
+            held.delete(reject);
+            resolve(result);
+          },
+          (error: unknown) => {
+            held.delete(reject);
+            reject(error);
+          },
+        );
+      });
+    },
+    async close() {
+      await stop();
+      await looking;
+    },
+  };
+}
