@@ -61,8 +61,8 @@ export function errorBody(error: unknown): ErrorBody {
 /** Answers an error, and logs what only the operator may see. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body } = errorBody(error);
-  // What is away is told of once by who watches it: here it says only why this request got nothing.
-  if (isUnavailable(error)) request.log.warn({ requestId: request.id, code: error.code }, 'request refused');
+  // What is away is told of by who watches it; here it is one line, without a stack, on why this request got nothing.
+  if (isUnavailable(error)) request.log.warn({ requestId: request.id, err: error }, 'request refused');
   else if (status >= 500) request.log.error({ requestId: request.id, err: error }, 'request failed');
   // Fastify closes where a body was refused; who is still sending it then often loses the answer. Node reads on and
   // throws it away, for as long as the body watch lets it.
