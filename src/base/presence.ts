@@ -28,15 +28,14 @@ export interface PresenceDeps extends PresenceWatch {
 /** Whether a part that work stands on is there. */
 export interface Presence {
   isAway(): boolean;
-  /** @throws What `refusal` makes, while it is away. */
-  admit(): Promise<void>;
   /**
-   * Does work that ends with an answer of it. A silent network may keep an answer for many minutes; this gives the answer up as soon as
-   * the part is known to be away.
+   * Does work that waits for it. A silent network may keep an answer for many minutes; this gives the answer up as soon
+   * as the part is known to be away.
    *
+   * @param provesPresence - Whether the work's end is an answer of the part; true by default.
    * @throws What `refusal` makes, for work that begins or waits while it is away.
    */
-  hold<Result>(work: () => Promise<Result>): Promise<Result>;
+  hold<Result>(work: () => Promise<Result>, provesPresence?: boolean): Promise<Result>;
   /** Asks now; who asks at the same time shares the answer. */
   look(): Promise<void>;
   /** Idempotent; waits for what is being asked. */
@@ -91,22 +90,17 @@ export function watchPresence({ clock, ask, refusal, onChange }: PresenceDeps): 
   // What fails here is what is reported to `onChange`.
   const stop = repeat(clock, ASK_EVERY_MS, look, () => undefined);
 
-  const admit = async () => {
-    if (gone) await within(clock, look(), KNOCK_MS);
-    if (gone) throw refusal(gone.reason);
-  };
-
   return {
     isAway: () => gone !== undefined,
-    admit,
     look,
-    async hold(work) {
-      if (gone) await admit();
+    async hold(work, provesPresence = true) {
+      if (gone) await within(clock, look(), KNOCK_MS);
+      if (gone) throw refusal(gone.reason);
       return await new Promise((resolve, reject) => {
         held.add(reject);
         work().then(
           (result) => {
-            answers += 1;
+            if (provesPresence) answers += 1;
             held.delete(reject);
             resolve(result);
           },

@@ -26,7 +26,7 @@ const AWAY_NODE_CODES = new Set([
   'ENOENT',
 ]);
 const AWAY_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|the database system is|cannot use a pool after|not queryable/i;
+  /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Client has encountered a connection error|the database system is|cannot use a pool after|not queryable/i;
 
 /** Text or JSON that Postgres cannot keep (a NUL character, half a surrogate pair), should it pass the border. */
 const UNSTORABLE = new Set(['22021', '22P05', '22P02', '22003', '22008']);

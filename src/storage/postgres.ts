@@ -8,8 +8,10 @@ import { createHeartbeat } from './heartbeat.ts';
 import { repeatConflicts } from './repeatConflicts.ts';
 
 const POOL_SIZE = 20;
-/** A request waits so long for a connection before it answers that the database is away. */
+/** A connection that is not made by then is not made. */
 const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
+/** Work waits so long until a connection of the pool is free: many at once are no sign that the database is away. */
+const QUEUE_TIMEOUT_MILLISECONDS = 15_000;
 const IDLE_TIMEOUT_MILLISECONDS = 30_000;
 /** No query of a request may hold a connection longer. */
 const DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS = 30_000;
@@ -31,9 +33,16 @@ export interface PostgresOptions {
 }
 
 /** Whether the server is there, for those who are about to wait for it. */
-type Guard = Pick<Presence, 'admit' | 'hold'>;
+type Guard = Pick<Presence, 'hold'>;
 
-const UNWATCHED: Guard = { admit: async () => undefined, hold: (work) => work() };
+const UNWATCHED: Guard = { hold: (work) => work() };
+
+/** The pool bounds the wait for one of its connections; this one how long making it may take. */
+class PromptClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS });
+  }
+}
 
 /** A Postgres server, by a pool of connections that mends itself when the server comes back. */
 export function openPostgres(options: PostgresOptions): Database {
@@ -41,7 +50,8 @@ export function openPostgres(options: PostgresOptions): Database {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS,
+    Client: PromptClient,
+    connectionTimeoutMillis: QUEUE_TIMEOUT_MILLISECONDS,
     idleTimeoutMillis: IDLE_TIMEOUT_MILLISECONDS,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + SILENCE_MILLISECONDS,
@@ -93,10 +103,7 @@ async function withClient<Result>(
   work: (client: Queryable) => Promise<Result>,
   mend?: (client: Queryable) => Promise<void>,
 ): Promise<Result> {
-  await guard.admit();
-  const connection = await pool.connect().catch((error: unknown) => {
-    throw translateDatabaseError(error);
-  });
+  const connection = await borrow(pool, guard);
   const client: Queryable = {
     query: (sql, parameters, name) => guard.hold(() => run(connection, sql, parameters, name)),
   };
@@ -117,6 +124,23 @@ async function withClient<Result>(
   } finally {
     connection.off('error', ignore);
     connection.release(broken);
+  }
+}
+
+/** One that is free only when nobody wants it any more goes back. */
+async function borrow(pool: pg.Pool, guard: Guard): Promise<pg.PoolClient> {
+  let pending: Promise<pg.PoolClient> | undefined;
+  try {
+    return await guard.hold(() => {
+      pending = pool.connect();
+      return pending;
+    }, false);
+  } catch (error) {
+    pending?.then(
+      (connection) => connection.release(),
+      () => undefined,
+    );
+    throw translateDatabaseError(error);
   }
 }
 

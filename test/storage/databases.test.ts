@@ -108,9 +108,11 @@ test('a watched server that falls silent is away within seconds, and there as so
       proxy.cut();
       await transaction.query('SELECT 1');
     }),
-    database.query('SELECT pg_sleep(60)'),
+    // More than there are connections for: the last ones wait for one.
+    ...Array.from({ length: 25 }, () => database.query('SELECT pg_sleep(60)')),
   ].map((query) => query.catch((error: unknown) => error));
-  expect((await Promise.all(waiting)).slice(1)).toMatchObject([unavailable, unavailable]);
+  const ended = (await Promise.all(waiting)).slice(1);
+  expect(ended).toMatchObject(ended.map(() => unavailable));
   // A statement may take half a minute, which nothing of this waited for.
   expect(performance.now() - beganMs).toBeLessThan(15_000);
   await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
@@ -120,6 +122,17 @@ test('a watched server that falls silent is away within seconds, and there as so
     .poll(() => database.query('SELECT 1 AS one').catch(() => []), { timeout: 15_000 })
     .toEqual([{ one: 1 }]);
   expect(changes).toEqual([true, false]);
+});
+
+test('more work at once than connections waits for its turn, also longer than a connection may take', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  const database = openPostgres({ url: server.url, onIdleError: () => undefined });
+  onTestFinished(() => database.close());
+  const slow = Array.from({ length: 20 }, () => database.query('SELECT pg_sleep(3.5)'));
+  const late = Array.from({ length: 30 }, () => database.query('SELECT 1 AS one'));
+  expect(await Promise.all(late)).toEqual(late.map(() => [{ one: 1 }]));
+  await Promise.all(slow);
 });
 
 test('a server that says nothing, though its connections stand, is unavailable after a while', async () => {
