@@ -1,17 +1,14 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { createAuthenticator } from './accounts/authenticator.ts';
 import { systemClock } from './base/clock.ts';
 import { uuidV7 } from './base/ids.ts';
-import { packagePath } from './base/packagePath.ts';
 import type { PresenceWatch } from './base/presence.ts';
 import { createSealer } from './base/sealer.ts';
 import { createAdmission } from './calls/admission.ts';
 import type { VoicePresence } from './calls/voicePresence.ts';
 import type { Config } from './config/config.ts';
-import { keptSecret, SECRETS_KEY_FILE } from './config/keptSecret.ts';
 import { startSessionSweeps } from './conversation/sessionSweeps.ts';
 import { createGuardedClient } from './egress/client.ts';
 import { callRecordings } from './gateway/callRecordings.ts';
@@ -22,11 +19,13 @@ import { buildLifecycle } from './gateway/lifecycle.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './gateway/media.ts';
 import { buildMetrics } from './gateway/metrics.ts';
 import { addressOf } from './gateway/nodeAddress.ts';
+import { keptAdminToken, keptKey, nodeIdOf } from './gateway/nodeFolder.ts';
 import { openObjectStore } from './gateway/objectStore.ts';
 import { buildPhone } from './gateway/phone.ts';
 import { watchFor } from './gateway/presence.ts';
 import { buildRecordings } from './gateway/recordings.ts';
 import { openSipServer } from './gateway/sipServer.ts';
+import { openDatabase, startRedis } from './gateway/stores.ts';
 import { buildStreams } from './gateway/streams.ts';
 import { buildTelephony } from './gateway/telephony.ts';
 import { buildTracing } from './gateway/tracing.ts';
@@ -39,20 +38,13 @@ import { openJobs } from './queue/bull.ts';
 import { requireKnownMaster } from './queue/knownMaster.ts';
 import { redisRateLimiter } from './queue/rateLimiter.ts';
 import { connectRedis } from './queue/redis.ts';
-import { startRedisServer } from './queue/redisServer.ts';
 import { redisRevocations } from './queue/revocations.ts';
 import { redisTurnNotes } from './queue/turnNotes.ts';
 import { redisVoiceNodes } from './queue/voiceNodes.ts';
-import type { Database } from './storage/database.ts';
-import { openEmbedded } from './storage/embedded.ts';
 import { lockFolder } from './storage/folderLock.ts';
 import { startHousekeeping } from './storage/housekeeping.ts';
 import { requireSameSealer } from './storage/installation.ts';
-import { migrate, readMigrations } from './storage/migrate.ts';
-import { openPostgres } from './storage/postgres.ts';
 import { createStorage } from './storage/storage.ts';
-
-const MIGRATIONS = packagePath('migrations');
 
 const USER_AGENT = 'callway';
 
@@ -361,51 +353,6 @@ async function whenAllAreDone<const Values extends readonly unknown[]>(
 ): Promise<{ -readonly [Index in keyof Values]: Awaited<Values[Index]> }> {
   await Promise.allSettled(begun);
   return await Promise.all(begun);
-}
-
-async function openDatabase(
-  config: Config,
-  logger: Logger,
-  closers: (() => Promise<void>)[],
-): Promise<Database> {
-  const database = config.DATABASE_URL
-    ? openPostgres({
-        url: config.DATABASE_URL,
-        watch: watchFor('database', logger, systemClock),
-        onIdleError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
-      })
-    : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });
-  closers.push(() => database.close());
-  const done = await migrate(database, await readMigrations(MIGRATIONS));
-  if (done.length > 0) logger.info({ migrations: done }, 'database brought up to date');
-  return database;
-}
-
-async function startRedis(config: Config, logger: Logger, closers: (() => Promise<void>)[]): Promise<string> {
-  const server = await startRedisServer({
-    folder: join(config.DATA_DIR, 'redis'),
-    onEvent: (event, details) => logger.info({ event, ...details }, 'redis-server'),
-  });
-  closers.push(() => server.close());
-  return server.url;
-}
-
-async function keptAdminToken(config: Config, logger: Logger): Promise<string> {
-  const { secret, isNew } = await keptSecret(config.DATA_DIR, 'admin-token');
-  if (isNew) logger.info({ file: join(config.DATA_DIR, 'admin-token') }, 'made an admin token');
-  return secret;
-}
-
-async function keptKey(config: Config): Promise<Buffer> {
-  const { secret } = await keptSecret(config.DATA_DIR, SECRETS_KEY_FILE);
-  return Buffer.from(secret, 'base64url');
-}
-
-/** A data folder that no other node can have keeps its node's name, so that a new life ends what the former one left. */
-async function nodeIdOf(config: Config): Promise<string> {
-  if (config.DATABASE_URL && config.REDIS_URL) return uuidV7();
-  const { secret } = await keptSecret(config.DATA_DIR, 'node-id');
-  return secret;
 }
 
 function servedBy({ ROLES }: Config): ('api' | 'talks')[] {
