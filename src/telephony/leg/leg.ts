@@ -92,6 +92,8 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
   let { state } = options;
   let takesRefer = true;
   let takesUpdate = false;
+  /** The peer's own wish for a transfer, which ours may be the way to. */
+  let referralFailed: () => void = () => undefined;
   let announceDone: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     announceDone = resolve;
@@ -115,7 +117,9 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
       steps.onAcknowledged?.(body);
       dispatch({ kind: 'acknowledged' });
     },
-    acceptReferral: (request) => acceptReferral(request, dialog, after),
+    async acceptReferral(request) {
+      referralFailed = await acceptReferral(request, dialog, after);
+    },
     onNotify: transfers.onNotify,
     onOffer: () => refresh.stop(),
     onError,
@@ -178,6 +182,14 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     step.effects.forEach(run);
   };
 
+  const refer = async (to: string): Promise<void> => {
+    const target = referTarget(options, to);
+    requireTalking(state, 'A call can be transferred');
+    if (trunk.transfer === 'second_leg') throw unsupported('the trunk’s transfers are by a second leg');
+    if (!takesRefer && trunk.transfer === 'auto') throw unsupported('REFER is not among what it allows');
+    await transfers.transfer(target);
+  };
+
   const leg: CallLeg = {
     sipCallId: options.sipCallId,
     trunkId: trunk.id,
@@ -195,11 +207,12 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
       await sendDigits(digits, trunk, audio, dialog);
     },
     async transfer(to) {
-      const target = referTarget(options, to);
-      requireTalking(state, 'A call can be transferred');
-      if (trunk.transfer === 'second_leg') throw unsupported('the trunk’s transfers are by a second leg');
-      if (!takesRefer && trunk.transfer === 'auto') throw unsupported('REFER is not among what it allows');
-      await transfers.transfer(target);
+      try {
+        await refer(to);
+      } catch (error) {
+        referralFailed();
+        throw error;
+      }
       after(TRANSFERRED_WAIT_MS, () => dispatch({ kind: 'hangup', reason: NORMAL }));
     },
   };

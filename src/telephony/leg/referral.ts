@@ -6,19 +6,20 @@ const GIVE_UP_MS = 60_000;
 
 /**
  * Agrees to a REFER. The peer is told that it is under way; it sees that it succeeded when we hang up, and is told that
- * it failed when the call lives on.
+ * it failed as soon as that is known, or the call lives on for too long.
  *
  * @param after - Calls back once unless the call ends before.
+ * @returns Tells the peer that it failed. Idempotent.
  * @see RFC 3515 section 2.4.4, RFC 4488
  */
 export async function acceptReferral(
   request: IncomingRequest,
   dialog: Dialog,
   after: (delayMs: number, callback: () => void) => void,
-): Promise<void> {
+): Promise<() => void> {
   const wantsNone = /^\s*false/i.test(request.text.header('refer-sub') ?? '');
   await request.respond(202, wantsNone ? { headers: { 'Refer-Sub': 'false' } } : {});
-  if (wantsNone) return;
+  if (wantsNone) return () => undefined;
   const notify = (state: string, progress: string) => {
     const headers = {
       Event: 'refer',
@@ -29,5 +30,11 @@ export async function acceptReferral(
     dialog.request('NOTIFY', { headers, body: `${progress}\r\n` }).catch(() => undefined);
   };
   notify(`active;expires=${GIVE_UP_MS / 1000}`, 'SIP/2.0 100 Trying');
-  after(GIVE_UP_MS, () => notify('terminated;reason=timeout', 'SIP/2.0 503 Service Unavailable'));
+  let isOver = false;
+  const fail = (reason: 'timeout' | 'noresource') => {
+    if (!isOver) notify(`terminated;reason=${reason}`, 'SIP/2.0 503 Service Unavailable');
+    isOver = true;
+  };
+  after(GIVE_UP_MS, () => fail('timeout'));
+  return () => fail('noresource');
 }

@@ -164,6 +164,25 @@ test('a peer asks for a transfer, and hears that it is under way', async () => {
   await vi.waitFor(() => expect(call.events).toContain('transfer to +886912000111'));
 });
 
+test('a peer whose transfer fails hears it at once, and once', async () => {
+  await ask('REFER', ['Refer-To: <sip:0912000111@pbx.example>']);
+  answer(await rig.next(call.leg, 'NOTIFY'), '200 OK');
+  for (const attempt of [1, 2]) {
+    const refused = expect(call.leg.transfer('+886912000111')).rejects.toMatchObject({
+      code: 'transfer_unsupported',
+    });
+    answer(await rig.next(call.leg, 'REFER'), '603 Decline');
+    await refused;
+    if (attempt === 2) continue;
+    const last = await rig.next(call.leg, 'NOTIFY');
+    expect(header(last, 'Subscription-State')).toBe('terminated;reason=noresource');
+    expect(last).toContain('SIP/2.0 503 Service Unavailable');
+    answer(last, '200 OK');
+  }
+  expect(await rig.phone.silent(ofThis('NOTIFY'), 50)).toBe(true);
+  expect(call.events).not.toContain('ended');
+});
+
 test('a peer that wants no reports gets none', async () => {
   const reply = await ask('REFER', ['Refer-To: <sip:desk@pbx.example>', 'Refer-Sub: false']);
   expect(header(reply, 'Refer-Sub')).toBe('false');
