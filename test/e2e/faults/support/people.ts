@@ -3,6 +3,13 @@ import { type Simulator, startSimulator } from '../../../../src/gateway/simulato
 import type { PersonEvent } from '../../../../src/simulator/person.ts';
 import type { BehaviourInput } from '../../../../src/simulator/script.ts';
 import { newNumber } from '../../phone/support/line.ts';
+import { isWhole } from './table.ts';
+
+/**
+ * Of the agent: then it has said what it had to say. On a machine that starts nodes all the time a sentence may keep
+ * the next one waiting for longer than that: who takes this for the end presses, or hangs up, into the answer.
+ */
+const QUIET_MS = isWhole ? 1500 : 400;
 
 /** What a person at a phone saw, and when on this machine's clock. */
 export interface Seen {
@@ -47,10 +54,10 @@ export const pressing = (keys: number, stays = false): Extract<BehaviourInput, {
   afterMs: 100,
   script: [
     ...Array.from({ length: keys }, () => [
-      { do: 'listen', quietMs: 400, atMostMs: 60_000 } as const,
+      { do: 'listen', quietMs: QUIET_MS, atMostMs: 60_000 } as const,
       { do: 'press', digits: '1' } as const,
     ]).flat(),
-    { do: 'listen', quietMs: 400, atMostMs: 60_000 },
+    { do: 'listen', quietMs: QUIET_MS, atMostMs: 60_000 },
     ...(stays ? [] : [{ do: 'hang_up' } as const]),
   ],
   stays,
