@@ -6,8 +6,11 @@ import { MAX_TEMPLATE_CHARACTERS } from './nodeSchema.ts';
 
 /** A prompt with its variables filled in; more would not fit a model's instructions. */
 const MAX_OUTPUT_CHARACTERS = 100_000;
-/** A prompt renders in well under a millisecond; a template that needs this long is looping. */
-const RENDER_LIMIT_MS = 250;
+/**
+ * A prompt renders in well under a millisecond; a template that needs this long is looping. It is time as it passes, also
+ * while the machine does something else, and who waits for the words is on the phone: hence not less.
+ */
+const RENDER_LIMIT_MS = 1000;
 /** Characters and array entries that filters and ranges may make during one rendering. */
 const MEMORY_LIMIT = 1_000_000;
 const DEFAULT_CACHE_ENTRIES = 500;
