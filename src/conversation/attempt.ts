@@ -127,6 +127,7 @@ function behind(opened: Promise<void>, { models, tools, knowledge, ...rest }: Tu
     ...(knowledge
       ? {
           knowledge: {
+            ...knowledge,
             async search(...query) {
               await opened;
               return await knowledge.search(...query);

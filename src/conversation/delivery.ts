@@ -31,6 +31,11 @@ export interface Place {
   readonly node: PathwayNode;
   /** Telephone keys that lead on from here. */
   readonly keys: readonly string[];
+  /**
+   * Begins to search the documents for what the customer has said so far; the turn that comes of the same words finds
+   * it done. Absent where the pathway asks no documents near by. Never rejects.
+   */
+  readonly searchAhead?: ((words: string) => Promise<void>) | undefined;
 }
 
 export interface Delivered {
@@ -57,10 +62,10 @@ export class TurnTakenBack extends Error {
   }
 }
 
-export function placeOf(graph: PathwayGraph, node: PathwayNode): Place {
+export function placeOf(graph: PathwayGraph, node: PathwayNode, searchAhead?: Place['searchAhead']): Place {
   const keys = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
     const isKeys = isEventCondition(condition) && condition.event === 'dtmf';
     return isKeys && condition.digits !== undefined ? [condition.digits] : [];
   });
-  return { node, keys };
+  return { node, keys, searchAhead };
 }

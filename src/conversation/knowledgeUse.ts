@@ -1,30 +1,41 @@
+import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { CONTEXT_BUDGET_TOKENS, estimateTokens } from './context.ts';
+import type { Place } from './delivery.ts';
+import { type Passage, shownPassage } from './passage.ts';
+import type { Render } from './prompts.ts';
+import type { KnowledgePassage } from './toolRunner.ts';
 import type { TurnRun } from './turnRun.ts';
 
 /** What of the documents goes into one answer's context at most, beside the talk. */
 export const KNOWLEDGE_BUDGET_TOKENS = CONTEXT_BUDGET_TOKENS * 0.375;
 
+/** The built-in tool by which a model asks the documents. */
+export const KNOWLEDGE_TOOL = 'query_knowledgebase';
+
+/** What the documents are asked, and how. */
+export interface KnowledgeQuestion {
+  readonly query: string;
+  readonly options: { readonly topK?: number; readonly scoreThreshold?: number };
+}
+
 /** Looks a question up in the project's documents, and notes what was used. Without documents there is nothing. */
 export async function findKnowledge(
   run: TurnRun,
-  query: string,
-  options: { topK?: number; scoreThreshold?: number },
-): Promise<string[]> {
-  const { knowledge } = run.deps;
+  { query, options }: KnowledgeQuestion,
+): Promise<readonly Passage[]> {
+  const { knowledge, clock } = run.deps;
   if (!knowledge || query.trim() === '') return [];
+  const askedMs = clock.monotonicMs();
   try {
     const found = await knowledge.search(run.session.projectId, query, options, run.signal);
-    const used: (typeof found)[number][] = [];
-    let left = KNOWLEDGE_BUDGET_TOKENS;
-    for (const passage of found) {
-      left -= estimateTokens(passage.content);
-      // One alone is no longer than a chunk may be; the best is better than nothing.
-      if (left < 0 && used.length > 0) break;
-      used.push(passage);
-    }
+    const used = withinBudget(found);
     const chunks = used.map(({ content: _content, ...where }) => where);
-    run.journal.event('knowledge_used', { query, chunks });
-    return used.map(({ content }) => content);
+    run.journal.event('knowledge_used', {
+      query,
+      chunks,
+      durationMs: Math.round(clock.monotonicMs() - askedMs),
+    });
+    return used;
   } catch (error) {
     if (run.signal.aborted) throw error;
     run.journal.event('error', {
@@ -33,4 +44,53 @@ export async function findKnowledge(
     });
     return [];
   }
+}
+
+/** What a knowledge node asks of the documents, once the customer has said these words. */
+export function questionAt(
+  { data }: Extract<PathwayNode, { type: 'knowledge' }>,
+  words: string,
+  render: Render,
+): KnowledgeQuestion {
+  const { query, topK, scoreThreshold } = data;
+  return {
+    query: query === undefined ? words : render(query),
+    options: {
+      ...(topK === undefined ? {} : { topK }),
+      ...(scoreThreshold === undefined ? {} : { scoreThreshold }),
+    },
+  };
+}
+
+/**
+ * Lets a channel begin the search that the next answer may need, while the customer still speaks.
+ *
+ * @returns `undefined` where nothing near the node asks the documents.
+ */
+export function searchAheadAt(run: TurnRun, node: PathwayNode): Place['searchAhead'] {
+  const { deps, graph, session, render } = run;
+  const { knowledge } = deps;
+  if (!knowledge?.prefetch) return undefined;
+  const next = graph.outgoing(node.id).map(({ target }) => graph.node(target));
+  const asking = [node, ...next].find(
+    (one) => one?.type === 'knowledge' || one?.data.tools.includes(KNOWLEDGE_TOOL),
+  );
+  if (!asking) return undefined;
+  return async (words) => {
+    const question =
+      asking.type === 'knowledge' ? questionAt(asking, words, render) : { query: words, options: {} };
+    await knowledge.prefetch?.(session.projectId, question.query, question.options);
+  };
+}
+
+function withinBudget(found: readonly KnowledgePassage[]): KnowledgePassage[] {
+  const used: KnowledgePassage[] = [];
+  let left = KNOWLEDGE_BUDGET_TOKENS;
+  for (const passage of found) {
+    left -= estimateTokens(shownPassage(passage));
+    // One alone is no longer than a chunk may be; the best is better than nothing.
+    if (left < 0 && used.length > 0) break;
+    used.push(passage);
+  }
+  return used;
 }

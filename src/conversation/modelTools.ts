@@ -2,6 +2,7 @@ import type { ToolCallEvent } from '../models/chatModel.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { readBuiltInCall } from './builtInTools.ts';
 import { findKnowledge } from './knowledgeUse.ts';
+import { shownPassage } from './passage.ts';
 import { withPlaceholder } from './placeholder.ts';
 import { type ToolOutcome, toolsOfNode } from './toolRunner.ts';
 import type { TurnOutput } from './turn.ts';
@@ -96,8 +97,9 @@ async function runBuiltIn(run: TurnRun, call: ToolCallEvent): Promise<Ran> {
       run.journal.setVariable(read.name, read.value, 'model');
       return done('Noted.');
     case 'query_knowledgebase': {
-      const passages = await findKnowledge(run, read.query, {});
-      return done(passages.length > 0 ? passages.join('\n\n') : 'The documents say nothing about this.');
+      const passages = await findKnowledge(run, { query: read.query, options: {} });
+      const shown = passages.map(shownPassage).join('\n\n');
+      return done(shown === '' ? 'The documents say nothing about this.' : shown);
     }
     case 'refused':
       return { call, outcome: { ok: false, text: read.reason }, halt: null };

@@ -3,6 +3,7 @@ import type { ChatMessage } from '../models/chatMessage.ts';
 import type { PathwayEdge } from '../pathway/edgeSchema.ts';
 import type { PathwayGraph } from '../pathway/graph.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
+import { type Passage, shownPassage } from './passage.ts';
 import type { Channel } from './session.ts';
 
 /** Fills the variables into a text; a missing one renders empty. */
@@ -57,7 +58,7 @@ export interface StepPromptInput {
   /** Ways that the answering model may take in the same call. */
   readonly moves: readonly PathwayEdge[];
   readonly variables: Readonly<Record<string, unknown>>;
-  readonly knowledge: readonly string[];
+  readonly knowledge: readonly Passage[];
   readonly instructions: readonly string[];
   readonly today: string;
   readonly render: Render;
@@ -80,8 +81,10 @@ export function stepPrompt(input: StepPromptInput): string {
   const known = Object.entries(input.variables).filter(([, value]) => value !== null && value !== '');
   if (known.length > 0) parts.push(`Known facts (JSON): ${JSON.stringify(Object.fromEntries(known))}`);
   if (input.knowledge.length > 0) {
-    const passages = input.knowledge.map((text, index) => `[${index + 1}] ${text}`);
-    parts.push(`Answer from these passages, and from nothing else:\n${passages.join('\n')}`);
+    const passages = input.knowledge.map((passage, index) => `[${index + 1}] ${shownPassage(passage)}`);
+    parts.push(
+      `Answer from these passages, and from nothing else. Each begins with its document in brackets, which you name only when you are asked for it:\n${passages.join('\n')}`,
+    );
   }
   parts.push(...input.instructions);
   return parts.join('\n\n');

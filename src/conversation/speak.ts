@@ -5,6 +5,7 @@ import type { PathwayEdge } from '../pathway/edgeSchema.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { BUILT_IN_DEFINITIONS } from './builtInTools.ts';
 import { runCalls } from './modelTools.ts';
+import type { Passage } from './passage.ts';
 import { stepPrompt, withStep } from './prompts.ts';
 import { toChoice } from './questions.ts';
 import type { ToolCall } from './session.ts';
@@ -28,7 +29,7 @@ export async function* speak(
   run: TurnRun,
   node: PathwayNode,
   moves: readonly PathwayEdge[],
-  knowledge: readonly string[],
+  knowledge: readonly Passage[],
 ): AsyncGenerator<TurnOutput, Spoken> {
   const offered = offeredTools(run, node, moves);
   const before = run.journal.said().length;
@@ -60,7 +61,7 @@ async function* askOnce(
   run: TurnRun,
   node: PathwayNode,
   moves: readonly PathwayEdge[],
-  knowledge: readonly string[],
+  knowledge: readonly Passage[],
   offered: OfferedTools,
   round: number,
 ): AsyncGenerator<TurnOutput, ToolCallEvent[]> {
@@ -84,7 +85,7 @@ async function* askOnce(
         ...situationOf(run, node),
         kind: moves.length > 0 ? 'answer_and_route' : 'answer',
         choices: moves.map(toChoice),
-        ...(knowledge.length > 0 ? { knowledge } : {}),
+        ...(knowledge.length > 0 ? { knowledge: knowledge.map(({ content }) => content) } : {}),
       },
     },
     run.signal,

@@ -3,9 +3,10 @@ import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { renderDeep } from '../pathway/templates.ts';
 import { placeOf } from './delivery.ts';
 import type { Journal } from './journal.ts';
-import { findKnowledge } from './knowledgeUse.ts';
+import { findKnowledge, questionAt, searchAheadAt } from './knowledgeUse.ts';
 import { executionMode, MOVE_STYLES } from './models.ts';
 import { noteResult } from './modelTools.ts';
+import type { Passage } from './passage.ts';
 import { sayPlaceholder, withPlaceholder } from './placeholder.ts';
 import { askForRoute, askForVariables } from './questions.ts';
 import { speak } from './speak.ts';
@@ -49,7 +50,7 @@ export async function* takeTurn(run: TurnRun): AsyncGenerator<TurnOutput, TurnEn
 async function* drive(run: TurnRun, extraction: Promise<void>): AsyncGenerator<TurnOutput, TurnEnd> {
   const { session, graph, journal } = run;
   const here = session.state.currentNodeId === null ? undefined : graph.node(session.state.currentNodeId);
-  if (here) run.request.delivery?.at(placeOf(graph, here));
+  if (here) run.request.delivery?.at(placeOf(graph, here, searchAheadAt(run, here)));
   let state = initialTurn(session.state.currentNodeId, session.state.hasSpoken);
   let ended: TurnDone['ended'] = null;
   let event: TurnMachineEvent | undefined = { type: 'start', stimulus: stimulusOf(run.request.input) };
@@ -85,7 +86,7 @@ async function* perform(run: TurnRun, effect: TurnMachineEffect): AsyncGenerator
   switch (effect.type) {
     case 'enter':
       run.journal.moveTo(node.id);
-      run.request.delivery?.at(placeOf(run.graph, node));
+      run.request.delivery?.at(placeOf(run.graph, node, searchAheadAt(run, node)));
       run.journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
       return {};
     case 'judge':
@@ -129,7 +130,7 @@ async function* speakAtNode(
           return null;
         })
       : null;
-  const knowledge = node.type === 'knowledge' ? await knowledgeFor(run, node) : [];
+  const knowledge = await knowledgeFor(run, node);
   const spoken = yield* speak(run, node, moves, knowledge);
   const edgeId = judged ? await judged : spoken.edgeId;
   if (spoken.halt)
@@ -183,14 +184,10 @@ async function* transfer(run: TurnRun, node: PathwayNode): AsyncGenerator<TurnOu
   return {};
 }
 
-async function knowledgeFor(run: TurnRun, node: PathwayNode): Promise<string[]> {
+async function knowledgeFor(run: TurnRun, node: PathwayNode): Promise<readonly Passage[]> {
   if (node.type !== 'knowledge') return [];
-  const { query, topK, scoreThreshold } = node.data;
   const words = run.request.input.kind === 'words' ? run.request.input.text : '';
-  return await findKnowledge(run, query === undefined ? words : run.render(query), {
-    ...(topK === undefined ? {} : { topK }),
-    ...(scoreThreshold === undefined ? {} : { scoreThreshold }),
-  });
+  return await findKnowledge(run, questionAt(node, words, run.render));
 }
 
 function noteInput({ request, journal }: TurnRun): void {

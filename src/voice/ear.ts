@@ -24,6 +24,8 @@ export interface EarDeps {
   readonly played: () => Int16Array | undefined;
   /** Each frame of 20 ms, with its end on the stream's clock; valid during the call only. */
   readonly onFrame: (frame: Int16Array, atMs: number) => void;
+  /** Of the open utterance, while the recogniser is still at it; from one that tells only at the end, never. */
+  readonly onPartial: (text: string) => void;
   readonly onWords: (text: string) => void;
   readonly onWordsFailed: (error: unknown) => void;
 }
@@ -73,7 +75,10 @@ export function createEar(deps: EarDeps): Ear {
     preRoll.push(frame.slice());
     if (preRoll.length > PRE_ROLL_MS / ACTIVITY_FRAME_MS) preRoll.shift();
     if (!activity.utterance) return;
-    transcription = speechToText.open({ sampleRateHz, ...deps.hints() });
+    const onPartial = (text: string) => {
+      if (activity.utterance) deps.onPartial(text);
+    };
+    transcription = speechToText.open({ sampleRateHz, ...deps.hints(), onPartial });
     for (const samples of preRoll.splice(0)) transcription.push(samples);
   };
   const hear = () => {

@@ -1,16 +1,10 @@
-import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { Conversations } from '../conversation/conversations.ts';
 import type { Place } from '../conversation/delivery.ts';
-import type { TurnNotes } from '../conversation/lostWords.ts';
-import type { NewSession, Session, SessionEvent } from '../conversation/session.ts';
+import type { Session } from '../conversation/session.ts';
 import type { TurnInput } from '../conversation/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
-import type { SpeechToText } from '../models/speechToText.ts';
-import type { VoiceActivity } from '../models/voiceActivity.ts';
 import { createWatchdog, type Watchdog } from '../models/watchdog.ts';
 import { createMachineWatch, type MachineWatch } from './answering/machineWatch.ts';
-import type { AudioStream } from './audioStream.ts';
 import { createEar, type Ear } from './ear.ts';
 import { type CallerHabits, endPauseMs, learnPause, NO_HABITS } from './endOfTurn.ts';
 import { transition, untakenWords } from './floor.ts';
@@ -25,8 +19,9 @@ import { createHistoryNotes, type HistoryNotes } from './historyNotes.ts';
 import { type KeypadState, pressKey, waitForKeys } from './keypad.ts';
 import { ownWordsFor, STREAM_RESUMED } from './ownWords.ts';
 import { phrasesOf } from './phrases.ts';
-import type { SpokenTurn, VoiceReport } from './report.ts';
-import type { SpeechSource } from './speechSource.ts';
+import type { VoiceReport } from './report.ts';
+import { createSearchAhead, type SearchAhead } from './searchAhead.ts';
+import type { TalkDeps, TalkOptions } from './talkDeps.ts';
 import { createTurnNoting } from './turnNoting.ts';
 import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';
 import { SESSION_ENDED, TurnTaker } from './turnTaker.ts';
@@ -49,32 +44,6 @@ const UNTOLD_TRANSFER_MS = 45_000;
 /** Longer than any phone rings that a caller is transferred to; for an outcome that got lost. */
 const TRANSFER_MS = 180_000;
 
-export interface TalkDeps {
-  readonly stream: AudioStream;
-  readonly conversations: Pick<Conversations, 'converse'>;
-  /** Adds to a session's history what belongs to no turn. */
-  readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
-  /** Where turns under way are noted, for whoever goes on when this process dies. */
-  readonly turnNotes?: Pick<TurnNotes, 'put' | 'drop'> | undefined;
-  readonly source: SpeechSource;
-  readonly speechToText: SpeechToText;
-  readonly activity: VoiceActivity;
-  readonly clock: Clock;
-  /** @see TurnTakerDeps.onTurn */
-  readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;
-  readonly onError: (error: unknown, what: string) => void;
-}
-
-export interface TalkOptions {
-  readonly session: NewSession;
-  /** Tag of the language until the session's variable `language` says another. */
-  readonly language: string;
-  /** Whether machines may answer: they are looked for beside the talk. */
-  readonly watchForMachines: boolean;
-  /** The agent has spoken in this session before, on a stream that is gone: it goes on, and greets nobody again. */
-  readonly resumes: boolean;
-}
-
 /** One call's talk, from the agent's first word to the stream's end: does what the floor's machine wants done. */
 export class Talk {
   readonly #deps: TalkDeps;
@@ -82,6 +51,7 @@ export class Talk {
   readonly #agent: TurnTaker;
   readonly #watch: MachineWatch | undefined;
   readonly #notes: HistoryNotes;
+  readonly #searchAhead: SearchAhead;
   readonly #unlisten: (() => void)[] = [];
   readonly #lifeline: Watchdog;
   readonly #resumes: boolean;
@@ -120,6 +90,7 @@ export class Talk {
     this.#lifeline = createWatchdog(deps.clock, LOST_STREAM_MS, () => this.#close('no audio comes any more'));
     this.#nowMs = (deps.stream.receivedSamples * 1000) / sampleRateHz;
     this.#lastVoicedMs = this.#nowMs;
+    this.#searchAhead = createSearchAhead(deps.clock, (words) => this.#place?.searchAhead?.(words));
     this.#ear = createEar({
       sampleRateHz,
       startSamples: deps.stream.receivedSamples,
@@ -128,6 +99,7 @@ export class Talk {
       played: () => this.#agent.lastPlayed(),
       hints: () => ({ language: this.#language, expectedAnswers: this.#expectedAnswers() }),
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
+      onPartial: (text) => this.#searchAhead.onPartial(untakenWords({ ...this.#floor, words: text })),
       onWords: (text) => this.#onWords(text),
       onWordsFailed: (error) => this.#onWordsFailed(error),
     });
@@ -203,6 +175,8 @@ export class Talk {
       text,
       isAcknowledgement: isAcknowledgement(text, voicedMs, this.#language),
     });
+    // Where the turn is not over yet, only more words are waited for.
+    this.#searchAhead.onWords(untakenWords(this.#floor));
   }
 
   #onWordsFailed(error: unknown): void {

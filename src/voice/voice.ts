@@ -5,7 +5,8 @@ import type { VoiceReport } from './report.ts';
 import { createSpeechCache } from './speechCache.ts';
 import { createSpeechSource } from './speechSource.ts';
 import { leaveStandbyWords, type StandbyTexts } from './standbyWords.ts';
-import { Talk, type TalkDeps, type TalkOptions } from './talk.ts';
+import { Talk } from './talk.ts';
+import type { TalkDeps, TalkOptions } from './talkDeps.ts';
 
 const DEFAULT_LANGUAGE = 'en';
 

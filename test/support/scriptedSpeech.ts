@@ -23,10 +23,13 @@ export interface ScriptedCaller extends SpeechToText {
   /** Answers take so many turns of the event loop. */
   delayTurns: number;
   questions: number;
+  /** The recogniser's words of the open utterance, while it is still at it. */
+  hearPartly(text: string): void;
 }
 
 export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
   const texts: string[] = [];
+  let onPartial: ((text: string) => void) | undefined;
   const caller: ScriptedCaller = {
     name: 'scripted',
     hints: [],
@@ -37,7 +40,9 @@ export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
       texts.push(text);
       return new Int16Array((sampleRateHz * durationMs) / 1000).fill(LOUD + texts.length);
     },
-    open({ expectedAnswers = [] }) {
+    hearPartly: (text) => onPartial?.(text),
+    open({ expectedAnswers = [], onPartial: tell }) {
+      onPartial = tell;
       caller.hints.push(expectedAnswers);
       const heard = new Set<number>();
       return {

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../../src/agents/agentConfig.ts';
 import type { Tool } from '../../src/agents/tool.ts';
 import type { SessionEvent } from '../../src/conversation/session.ts';
-import type { ToolRunner } from '../../src/conversation/toolRunner.ts';
+import type { KnowledgeSearch, ToolRunner } from '../../src/conversation/toolRunner.ts';
 import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import type { VoiceReport } from '../../src/voice/report.ts';
@@ -28,6 +28,7 @@ export interface SimulatedCallOptions {
   readonly agent?: Partial<AgentConfig>;
   readonly tools?: readonly Tool[];
   readonly toolRunner?: ToolRunner;
+  readonly knowledge?: KnowledgeSearch;
   readonly stream?: Partial<SimulatedStreamOptions>;
   readonly serve?: Partial<ServeOptions>;
   readonly fallbackSpeech?: TextToSpeech;
@@ -66,7 +67,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const caller = scriptedCaller();
   const voice = scriptedVoice();
   const model = scriptedModel((_request, index) => options.answer(index));
-  const { pathway = ONE_NODE, agent, tools, toolRunner } = options;
+  const { pathway = ONE_NODE, agent, tools, toolRunner, knowledge } = options;
   const talk = memoryConversations({
     model,
     pathway,
@@ -74,6 +75,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     ...(agent ? { agent } : {}),
     ...(tools ? { tools } : {}),
     ...(toolRunner ? { toolRunner } : {}),
+    ...(knowledge ? { knowledge } : {}),
   });
   const extraEvents: SessionEvent[] = [];
   const errors: unknown[] = [];

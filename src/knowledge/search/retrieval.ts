@@ -17,6 +17,8 @@ const VECTORS_KEPT = 1_000;
 /** What was found while the caller still spoke is good for the answer to come, and no longer. */
 const FOUND_KEPT_MS = 10_000;
 const FINDINGS_KEPT = 500;
+/** What a recogniser may hear, or leave out, without the words being others. */
+const SENTENCE_MARKS = /[.,;:!?…。，、！？；：]+(?=\s|$)/gu;
 /** A search ends by its own time limits; a caller who leaves must not break it for the others who wait for it. */
 const NEVER = new AbortController().signal;
 
@@ -134,8 +136,14 @@ function normalized(text: string): string {
     .replace(/[.!。！…]+$/u, '');
 }
 
+/** Those that differ in this form are other words; a search ahead for one of these is good for the other. */
+function wordsAlone(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(SENTENCE_MARKS, '');
+}
+
 function keyOf(projectId: string, words: string, options: SearchOptions): string {
-  return JSON.stringify([projectId, words.toLowerCase(), options.topK, options.scoreThreshold, options.mode]);
+  const { topK, scoreThreshold, mode } = options;
+  return JSON.stringify([projectId, wordsAlone(words), topK, scoreThreshold, mode]);
 }
 
 function noEncoder(encoder: EncoderName): CallwayError {

@@ -142,6 +142,28 @@ describe('a search ahead', () => {
     expect(calls.search).toBe(2);
   });
 
+  test.each<[string, string]>([
+    ['well how long is it', 'Well, how long is it?'],
+    ['保固期多久', '保固期多久？'],
+    ['three. five', 'Three five.'],
+  ])('for %j is one for %j', async (words, question) => {
+    const { retrieval, search, calls } = world();
+    await retrieval.prefetch('p', words, {});
+    await search(question);
+    expect(calls).toMatchObject({ embed: 1, search: 1 });
+  });
+
+  test.each<[string, string]>([
+    ['version 3.5', 'version 35'],
+    ['the price', 'the price of it'],
+    ["it's", 'its'],
+  ])('for %j is none for %j', async (words, question) => {
+    const { retrieval, search, calls } = world();
+    await retrieval.prefetch('p', words, {});
+    await search(question);
+    expect(calls).toMatchObject({ embed: 2, search: 2 });
+  });
+
   test('still under way is waited for', async () => {
     const { retrieval, search, calls } = world();
     const ahead = retrieval.prefetch('p', 'x', {});

@@ -1,0 +1,35 @@
+import type { Clock } from '../base/clock.ts';
+import type { Conversations } from '../conversation/conversations.ts';
+import type { TurnNotes } from '../conversation/lostWords.ts';
+import type { NewSession, SessionEvent } from '../conversation/session.ts';
+import type { SpeechToText } from '../models/speechToText.ts';
+import type { VoiceActivity } from '../models/voiceActivity.ts';
+import type { AudioStream } from './audioStream.ts';
+import type { SpokenTurn } from './report.ts';
+import type { SpeechSource } from './speechSource.ts';
+
+export interface TalkDeps {
+  readonly stream: AudioStream;
+  readonly conversations: Pick<Conversations, 'converse'>;
+  /** Adds to a session's history what belongs to no turn. */
+  readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  /** Where turns under way are noted, for whoever goes on when this process dies. */
+  readonly turnNotes?: Pick<TurnNotes, 'put' | 'drop'> | undefined;
+  readonly source: SpeechSource;
+  readonly speechToText: SpeechToText;
+  readonly activity: VoiceActivity;
+  readonly clock: Clock;
+  /** @see TurnTakerDeps.onTurn */
+  readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export interface TalkOptions {
+  readonly session: NewSession;
+  /** Tag of the language until the session's variable `language` says another. */
+  readonly language: string;
+  /** Whether machines may answer: they are looked for beside the talk. */
+  readonly watchForMachines: boolean;
+  /** The agent has spoken in this session before, on a stream that is gone: it goes on, and greets nobody again. */
+  readonly resumes: boolean;
+}
