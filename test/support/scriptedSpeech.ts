@@ -7,6 +7,7 @@ import type { VoiceActivity } from '../../src/models/voiceActivity.ts';
 const LOUD = 1000;
 /** Of a scripted voice, for each word. */
 export const WORD_MS = 300;
+const HALF_WAVE_MS = 7;
 
 /** Everything loud is speech. */
 export const loudActivity: VoiceActivity = {
@@ -73,6 +74,11 @@ export interface ScriptedVoice extends TextToSpeech {
 
 /** A voice that takes 300 ms for each word, in pieces of 100 ms. */
 export function scriptedVoice(sampleRateHz: SampleRateHz = 8000, loudness = 5000): ScriptedVoice {
+  // A wave that a caller's level samples have nothing of, so that nobody takes them for its echo.
+  const halfWave = (sampleRateHz * HALF_WAVE_MS) / 1000;
+  const hum = new Int16Array(sampleRateHz / 10).map((_, at) =>
+    Math.floor(at / halfWave) % 2 === 0 ? loudness : -loudness,
+  );
   const voice: ScriptedVoice = {
     name: `scripted-${loudness}`,
     sampleRateHz,
@@ -89,7 +95,7 @@ export function scriptedVoice(sampleRateHz: SampleRateHz = 8000, loudness = 5000
       for (let n = 0; n < pieces; n++) {
         await Promise.resolve();
         signal.throwIfAborted();
-        yield new Int16Array(sampleRateHz / 10).fill(loudness);
+        yield hum.slice();
       }
     },
     close: async () => undefined,
