@@ -55,13 +55,15 @@ export interface DatasetStore {
   exists(datasetId: string): Promise<boolean>;
   /** Takes its chunks and their vectors with it, and notes its file for removal. */
   remove(knowledgebaseId: string, datasetId: string): Promise<boolean>;
+  /** All of a project's, one after the other: for a project that goes, which would take too many chunks with it at once. */
+  removeOf(projectId: string): Promise<void>;
 
   /** Counts an attempt. @returns `undefined` when it is gone, ready or failed. */
   begin(datasetId: string, at: string): Promise<IngestionTask | undefined>;
   /** All of its chunks are kept. @returns False when it is gone. */
   noteParsed(datasetId: string, at: string): Promise<boolean>;
   finish(datasetId: string, at: string): Promise<void>;
-  /** With what was kept of it: a document is found whole or not at all. */
+  /** Takes away what was kept of it first: a document is found whole or not at all. */
   fail(datasetId: string, reason: string, at: string): Promise<void>;
   /** Those that nobody has touched since then, the oldest first. */
   unfinished(before: string, limit: number): Promise<{ datasetId: string; projectId: string }[]>;

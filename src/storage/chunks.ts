@@ -3,6 +3,7 @@ import type { Chunk } from '../knowledge/knowledgebase.ts';
 import { characterPairs } from '../knowledge/search/characterPairs.ts';
 import type { ChunkStore } from '../knowledge/stores.ts';
 import type { EncoderName } from '../models/embedder.ts';
+import { removeChunks } from './chunkRemoval.ts';
 import type { Queryable } from './database.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
@@ -77,9 +78,7 @@ function preview(database: Queryable): Preview {
 
 function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
   return {
-    async clear(datasetId) {
-      await database.query('DELETE FROM chunks WHERE dataset_id = $1', [datasetId]);
-    },
+    clear: (datasetId) => removeChunks(database, datasetId),
     async append({ datasetId, knowledgebaseId }, chunks) {
       const rows = await database.query(
         `WITH dataset AS (SELECT id FROM datasets WHERE id = $1 FOR KEY SHARE),

@@ -1,6 +1,7 @@
 import { isUuid } from '../base/ids.ts';
 import type { Dataset } from '../knowledge/knowledgebase.ts';
 import type { DatasetStore, IngestionTask } from '../knowledge/stores.ts';
+import { REMOVAL_CHUNKS, removeChunks } from './chunkRemoval.ts';
 import type { Queryable } from './database.ts';
 import { isoTime } from './rows.ts';
 
@@ -17,8 +18,6 @@ interface Row {
   created_at: Date;
 }
 
-/** So many chunks go with one statement: all of a long document would take longer than a statement may. */
-export const REMOVAL_CHUNKS = 10_000;
 /** What is seen of a long document while it is removed, and after a crash in the middle of that. */
 const HALF_REMOVED = 'Its removal has begun; if it does not end, delete the dataset again';
 
@@ -31,7 +30,7 @@ export function datasetStore(database: Queryable): DatasetStore {
   return { ...records(database), ...ingestion(database) };
 }
 
-type Records = Pick<DatasetStore, 'insert' | 'list' | 'find' | 'exists' | 'remove'>;
+type Records = Pick<DatasetStore, 'insert' | 'list' | 'find' | 'exists' | 'remove' | 'removeOf'>;
 
 function records(database: Queryable): Records {
   return {
@@ -61,27 +60,34 @@ function records(database: Queryable): Records {
       if (!isUuid(datasetId)) return false;
       return (await database.query('SELECT 1 FROM datasets WHERE id = $1', [datasetId])).length > 0;
     },
-    async remove(knowledgebaseId, datasetId) {
-      if (!isUuid(datasetId)) return false;
-      const [long] = await database.query<{ last: number }>(
-        `UPDATE datasets SET status = 'failed', error = $3
-         FROM (SELECT max(position) AS last FROM chunks WHERE dataset_id = $2) AS chunks
-         WHERE knowledgebase_id = $1 AND id = $2 AND last >= $4 RETURNING last`,
-        [knowledgebaseId, datasetId, HALF_REMOVED, REMOVAL_CHUNKS],
+    remove: (knowledgebaseId, datasetId) => remove(database, knowledgebaseId, datasetId),
+    async removeOf(projectId) {
+      if (!isUuid(projectId)) return;
+      const rows = await database.query<{ id: string; knowledgebase_id: string }>(
+        `SELECT datasets.id, knowledgebase_id
+         FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id
+         WHERE project_id = $1 ORDER BY datasets.id`,
+        [projectId],
       );
-      for (let from = 0; long && from <= long.last; from += REMOVAL_CHUNKS) {
-        await database.query(
-          'DELETE FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3',
-          [datasetId, from, from + REMOVAL_CHUNKS],
-        );
-      }
-      const rows = await database.query(
-        'DELETE FROM datasets WHERE knowledgebase_id = $1 AND id = $2 RETURNING id',
-        [knowledgebaseId, datasetId],
-      );
-      return rows.length > 0;
+      for (const { id, knowledgebase_id } of rows) await remove(database, knowledgebase_id, id);
     },
   };
+}
+
+async function remove(database: Queryable, knowledgebaseId: string, datasetId: string): Promise<boolean> {
+  if (!isUuid(datasetId)) return false;
+  const [long] = await database.query(
+    `UPDATE datasets SET status = 'failed', error = $3
+     FROM (SELECT max(position) AS last FROM chunks WHERE dataset_id = $2) AS chunks
+     WHERE knowledgebase_id = $1 AND id = $2 AND last >= $4 RETURNING id`,
+    [knowledgebaseId, datasetId, HALF_REMOVED, REMOVAL_CHUNKS],
+  );
+  if (long) await removeChunks(database, datasetId);
+  const rows = await database.query(
+    'DELETE FROM datasets WHERE knowledgebase_id = $1 AND id = $2 RETURNING id',
+    [knowledgebaseId, datasetId],
+  );
+  return rows.length > 0;
 }
 
 function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
@@ -114,12 +120,17 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
     },
     async fail(datasetId, reason, at) {
+      // Who goes on after a crash in the middle of it must begin anew, and not with what is left.
+      const [begun] = await database.query(
+        `UPDATE datasets SET parsed_at = NULL, updated_at = $2, chunk_count = 0, embedded_count = 0
+         WHERE id = $1 AND status IN ('pending', 'processing') RETURNING id`,
+        [datasetId, at],
+      );
+      if (!begun) return;
+      await removeChunks(database, datasetId);
       await database.query(
-        `WITH failed AS (
-           UPDATE datasets SET status = 'failed', error = $2, updated_at = $3, chunk_count = 0, embedded_count = 0
-           WHERE id = $1 AND status <> 'ready' RETURNING id
-         )
-         DELETE FROM chunks WHERE dataset_id IN (SELECT id FROM failed)`,
+        `UPDATE datasets SET status = 'failed', error = $2, updated_at = $3
+         WHERE id = $1 AND status IN ('pending', 'processing')`,
         [datasetId, reason, at],
       );
     },

@@ -5,6 +5,7 @@ import { createSealer } from '../../src/base/sealer.ts';
 import type { Knowledgebase } from '../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../src/knowledge/stores.ts';
 import type { EncoderName } from '../../src/models/embedder.ts';
+import { REMOVAL_CHUNKS } from '../../src/storage/chunkRemoval.ts';
 import {
   EF_SEARCH,
   EXACT_LIMIT,
@@ -13,9 +14,9 @@ import {
   PREPARE_INDEX,
   PREPARE_WORDS,
 } from '../../src/storage/chunkSearch.ts';
-import { keepVectorsSql, UNEMBEDDED } from '../../src/storage/chunks.ts';
+import { chunkStore, keepVectorsSql, UNEMBEDDED } from '../../src/storage/chunks.ts';
 import type { Database, Parameter } from '../../src/storage/database.ts';
-import { datasetStore, REMOVAL_CHUNKS } from '../../src/storage/datasets.ts';
+import { datasetStore } from '../../src/storage/datasets.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { VECTOR_COLUMNS, vectorText } from '../../src/storage/vectors.ts';
 import { wordVector } from '../support/embeddings.ts';
@@ -228,35 +229,100 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     expect(await fileRemovals.list(100)).not.toContain(`file-${other}`);
   });
 
-  test('a document of very many chunks is removed a part at a time, and whole', async () => {
-    const knowledgebase = await addKnowledgebase();
-    const { datasets, chunks } = storage.stores;
-    const task = await begin(await addDataset(knowledgebase));
+  describe('a document of very many chunks', () => {
     // As long as positions go: the chunks between are not needed for it.
     const positions = [0, REMOVAL_CHUNKS - 1, REMOVAL_CHUNKS, 3 * REMOVAL_CHUNKS + 1];
-    const made = positions.map((position) => {
-      return { id: uuidV7(), position, content: 'x', startOffset: position, endOffset: position + 1 };
+    async function addLong(knowledgebase: Knowledgebase) {
+      const task = await begin(await addDataset(knowledgebase));
+      const made = positions.map((position) => {
+        return { id: uuidV7(), position, content: 'x', startOffset: position, endOffset: position + 1 };
+      });
+      await storage.stores.chunks.append(task, made);
+      await storage.stores.datasets.noteParsed(task.datasetId, BEGIN);
+      return task;
+    }
+    /** The database, which tells after each removal of chunks how many are left, and breaks down when it is told to. */
+    function watch({ datasetId, knowledgebaseId }: IngestionTask, breakAfter = Number.POSITIVE_INFINITY) {
+      const left: number[] = [];
+      const shown: unknown[] = [];
+      const database: Database = {
+        ...opened.database,
+        async query<Row>(sql: string, parameters?: readonly Parameter[]) {
+          if (left.length >= breakAfter) throw new Error('The process died');
+          const rows = await opened.database.query<Row>(sql, parameters);
+          if (!sql.startsWith('DELETE FROM chunks')) return rows;
+          const { datasets, chunks } = storage.stores;
+          const { status, error, chunkCount } = (await datasets.find(knowledgebaseId, datasetId)) ?? {};
+          shown.push({ status, error, chunkCount });
+          left.push((await chunks.list(datasetId, { limit: 100_000, offset: 0 })).length);
+          return rows;
+        },
+      };
+      return { database, left, shown };
+    }
+    const PART_BY_PART = [2, 1, 1, 0];
+
+    test('is removed a part at a time, and whole', async () => {
+      const knowledgebase = await addKnowledgebase();
+      const task = await addLong(knowledgebase);
+      const { database, left, shown } = watch(task);
+      expect(await datasetStore(database).remove(uuidV7(), task.datasetId)).toBe(false);
+      expect(left).toEqual([]);
+      expect(await datasetStore(database).remove(knowledgebase.id, task.datasetId)).toBe(true);
+      expect(left).toEqual(PART_BY_PART);
+      const begun = { status: 'failed', error: expect.stringContaining('removal has begun'), chunkCount: 4 };
+      expect(shown).toEqual(Array.from(PART_BY_PART, () => begun));
+      expect(await storage.stores.datasets.find(knowledgebase.id, task.datasetId)).toBeUndefined();
     });
-    await chunks.append(task, made);
-    const seen: string[][] = [];
-    const watched: Database = {
-      ...opened.database,
-      async query<Row>(sql: string, parameters?: readonly Parameter[]) {
-        const rows = await opened.database.query<Row>(sql, parameters);
-        if (!sql.startsWith('DELETE FROM chunks')) return rows;
-        const left = await datasets.find(knowledgebase.id, task.datasetId);
-        expect(left).toMatchObject({ status: 'failed', error: expect.stringContaining('removal has begun') });
-        const list = await chunks.list(task.datasetId, { limit: 100_000, offset: 0 });
-        seen.push(list.map(({ id }) => id));
-        return rows;
-      },
-    };
-    expect(await datasetStore(watched).remove(uuidV7(), task.datasetId)).toBe(false);
-    expect(seen).toEqual([]);
-    expect(await datasetStore(watched).remove(knowledgebase.id, task.datasetId)).toBe(true);
-    const ids = made.map(({ id }) => id);
-    expect(seen).toEqual([ids.slice(2), ids.slice(3), ids.slice(3), []]);
-    expect(await datasets.find(knowledgebase.id, task.datasetId)).toBeUndefined();
+
+    test('goes a part at a time with its project’s documents, and no other project’s does', async () => {
+      const [knowledgebase, others] = [await addKnowledgebase(), await addKnowledgebase()];
+      const task = await addLong(knowledgebase);
+      const [short, kept] = [await addDataset(knowledgebase), await addDataset(others)];
+      const { database, left } = watch(task);
+      await datasetStore(database).removeOf('rubbish');
+      await datasetStore(database).removeOf(knowledgebase.projectId);
+      expect(left).toEqual(PART_BY_PART);
+      const { datasets, fileRemovals } = storage.stores;
+      expect(await datasets.list(knowledgebase.id)).toEqual([]);
+      expect(await datasets.list(others.id)).toMatchObject([{ id: kept }]);
+      const files = [`file-${task.datasetId}`, `file-${short}`];
+      expect(await fileRemovals.list(100)).toEqual(expect.arrayContaining(files));
+    });
+
+    test('that fails is emptied a part at a time, and then says why', async () => {
+      const knowledgebase = await addKnowledgebase();
+      const task = await addLong(knowledgebase);
+      const { database, left, shown } = watch(task);
+      await datasetStore(database).fail(task.datasetId, 'No encoder', BEGIN);
+      expect(left).toEqual(PART_BY_PART);
+      expect(shown[0]).toEqual({ status: 'processing', error: undefined, chunkCount: 0 });
+      const { datasets } = storage.stores;
+      const failed = { status: 'failed', error: 'No encoder', chunkCount: 0, embeddedCount: 0 };
+      expect(await datasets.find(knowledgebase.id, task.datasetId)).toMatchObject(failed);
+      await datasets.fail(task.datasetId, 'Another reason', BEGIN);
+      expect(await datasets.find(knowledgebase.id, task.datasetId)).toMatchObject({ error: 'No encoder' });
+    });
+
+    test('whose process dies while it fails is begun anew, from its file', async () => {
+      const knowledgebase = await addKnowledgebase();
+      const task = await addLong(knowledgebase);
+      const { database, left } = watch(task, 1);
+      await expect(datasetStore(database).fail(task.datasetId, 'No encoder', BEGIN)).rejects.toThrow('died');
+      expect(left).toEqual([2]);
+      expect(await begin(task.datasetId)).toMatchObject({ isParsed: false });
+      await storage.stores.chunks.clear(task.datasetId);
+      expect(await storage.stores.chunks.list(task.datasetId, { limit: 100_000, offset: 0 })).toEqual([]);
+    });
+
+    test('is cleared a part at a time', async () => {
+      const task = await addLong(await addKnowledgebase());
+      const { database, left } = watch(task);
+      await chunkStore(database).clear(task.datasetId);
+      expect(left).toEqual(PART_BY_PART);
+      await chunkStore(database).clear(task.datasetId);
+      expect(left).toEqual(PART_BY_PART);
+    });
   });
 
   test('what is unfinished and untouched is found again', async () => {

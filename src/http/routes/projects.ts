@@ -127,6 +127,7 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { projectId } = request.params;
+      await storage.stores.datasets.removeOf(projectId);
       const digests = await storage.transaction(async (stores) => {
         const project = await stores.projects.find(projectId, 'for removal');
         if (!project) throw notFound('Project');
