@@ -103,7 +103,10 @@ describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT },
     const resumed = (times: number, what: string, sinceMs = performance.now()) =>
       vi
         .waitFor(async () => {
-          const codes = (await historyOf(line, call)).events.flatMap(({ data }) => data.code ?? []);
+          // A machine with much to do may let the first attempt run out of time; the next one follows.
+          const codes = (await historyOf(line, call)).events
+            .flatMap(({ data }) => data.code ?? [])
+            .filter((code) => code !== 'engine_unavailable');
           const rounds = new Array(times).fill(['engine_lost', 'stream_resumed']).flat();
           expect(codes).toEqual(rounds);
         }, SLOW)
