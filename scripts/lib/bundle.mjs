@@ -66,8 +66,6 @@ export async function bundle(outDir, entries = ENTRIES) {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'external',
-    // Two packages may name a class alike; what an error is called is for people to read.
-    keepNames: true,
     logLevel: 'silent',
   };
   try {
