@@ -20,10 +20,10 @@ import { createResampler } from '../src/media/resample/resampler.ts';
 import { createFlite } from '../src/models/local/flite.ts';
 import { type CallFigures, type Contact, readCalls } from './calls/history.ts';
 import { type Phones, startPhones } from './calls/phones.ts';
-import { compileServers } from './chat/compile.ts';
 import { type BenchProject, createProject, ONE_STEP } from './chat/project.ts';
 import { type Server, type ServerOptions, startServer } from './chat/servers.ts';
 import { openStores } from './chat/stores.ts';
+import { compileProgram } from './support/compile.ts';
 import { percentile } from './support/statistics.ts';
 
 const WANTED = { ownP50Ms: 15, ownP99Ms: 40, stopP50Ms: 25, stopP95Ms: 60 };
@@ -45,7 +45,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const program = await compileServers();
+const program = await compileProgram('chat/child.ts');
 const stores = await openStores(options.embedded);
 const utterance = await recordedWords('I would like to know a little more about that.');
 const rows: string[][] = [];

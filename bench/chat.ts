@@ -11,7 +11,6 @@
 import { parseArgs } from 'node:util';
 
 import { closeConnections } from './chat/client.ts';
-import { compileServers } from './chat/compile.ts';
 import { measureFirstToken } from './chat/firstToken.ts';
 import { measureManyStreams } from './chat/manyStreams.ts';
 import { measureMemory } from './chat/memory.ts';
@@ -20,6 +19,7 @@ import { createProject, ONE_STEP } from './chat/project.ts';
 import { type Server, type ServerOptions, startServer } from './chat/servers.ts';
 import { openStores } from './chat/stores.ts';
 import { measureTokenCost } from './chat/tokenCost.ts';
+import { compileProgram } from './support/compile.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
 });
 const wanted = new Set(options.only.split(','));
 
-const program = await compileServers();
+const program = await compileProgram('chat/child.ts');
 const servers: Server[] = [];
 const start = async (name: Server['name'], given: Partial<ServerOptions> = {}) => {
   const { profile: profileFolder } = options;

@@ -14,7 +14,7 @@ export interface Server {
 }
 
 export interface ServerOptions {
-  /** As {@link compileServers} made it. */
+  /** As `compileProgram` made it. */
   readonly program: string;
   /** What it asks in its turn. */
   readonly upstreamUrl?: string;

@@ -30,7 +30,7 @@ const engine = await startMediaEngine({
   clock: systemClock,
   startThread: (data) => {
     const workerData: GatewayThreadData = { ...data, egressPolicy: { allowInsecureLoopback: true } };
-    return startThread(new URL('../../src/gateway/mediaThread.ts', import.meta.url), { workerData });
+    return startThread(new URL('./mediaThread.ts', import.meta.url), { workerData });
   },
   threads: 1,
   ports: PORTS,

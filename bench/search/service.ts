@@ -1,7 +1,7 @@
 import { startRedis } from '../../test/support/redis.ts';
-import { compileServers } from '../chat/compile.ts';
 import { ADMIN_TOKEN } from '../chat/product.ts';
 import { startServer } from '../chat/servers.ts';
+import { compileProgram } from '../support/compile.ts';
 
 /** The service on a filled database, in a process of its own. */
 export interface SearchService {
@@ -14,7 +14,10 @@ export interface SearchService {
 export async function startSearchService(databaseUrl: string, projectId: string): Promise<SearchService> {
   const redis = await startRedis();
   const environment = { DATABASE_URL: databaseUrl, REDIS_URL: redis.url };
-  const server = await startServer('product', { program: await compileServers(), environment });
+  const server = await startServer('product', {
+    program: await compileProgram('chat/child.ts'),
+    environment,
+  });
   const path = `${server.url}/v1/projects/${projectId}`;
   const { key } = await post(`${path}/api-keys`, ADMIN_TOKEN, { name: 'bench', kind: 'developer' });
   return {
