@@ -97,16 +97,13 @@ function bestDelay(
   const energy = energyOf(heard);
   let best: number | undefined;
   let bestShare = EXPLAINED_SHARE;
-  for (let delay = least; delay <= Math.min(most, LONGEST_ECHO); delay++) {
-    const from = LONGEST_ECHO - delay;
+  let from = LONGEST_ECHO - least;
+  let reference = energyOf(played.subarray(from, from + WINDOW));
+  for (let delay = least; delay <= Math.min(most, LONGEST_ECHO); delay++, from--) {
+    if (delay > least) reference += squared(played[from]) - squared(played[from + WINDOW]);
     let product = 0;
-    let reference = 0;
-    for (let n = 0; n < WINDOW; n++) {
-      const sample = played[from + n] ?? 0;
-      product += (heard[n] ?? 0) * sample;
-      reference += sample * sample;
-    }
-    const share = reference === 0 ? 0 : (product * product) / (reference * energy);
+    for (let n = 0; n < WINDOW; n++) product += (heard[n] ?? 0) * (played[from + n] ?? 0);
+    const share = reference <= 0 ? 0 : (product * product) / (reference * energy);
     if (share < bestShare) continue;
     bestShare = share;
     best = delay;
@@ -131,6 +128,10 @@ function isAudible(ring: Float64Array): boolean {
 
 function energyOf(samples: Float64Array): number {
   let energy = 0;
-  for (let n = 0; n < samples.length; n++) energy += (samples[n] ?? 0) * (samples[n] ?? 0);
+  for (let n = 0; n < samples.length; n++) energy += squared(samples[n]);
   return energy;
+}
+
+function squared(sample = 0): number {
+  return sample * sample;
 }

@@ -57,8 +57,8 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
   });
   const commands: EngineCommand[] = [];
   const standby: StandbyWords[] = [];
-  const agentSide: Int16Array[] = [];
-  const callerSide: Int16Array[] = [];
+  const agentSide = createTape();
+  const callerSide = createTape();
   let toSay: Int16Array = new Int16Array(0);
   let receivedSamples = options.receivedBefore ?? 0;
   let clearIn: number | undefined;
@@ -79,11 +79,11 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     const frame = new Int16Array(frameSamples);
     frame.set(toSay.subarray(0, frameSamples));
     toSay = toSay.subarray(frameSamples);
-    callerSide.push(frame);
+    callerSide.append(frame);
     receivedSamples += frameSamples;
     const out = new Int16Array(frameSamples);
     queue.pull(out);
-    agentSide.push(out);
+    agentSide.append(out);
     answerMarks();
     if (clearIn !== undefined && clearIn-- <= 0) clearNow();
     emitter.emit('audio', frame);
@@ -123,8 +123,8 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
       return receivedSamples;
     },
     close: (code = 1000, reason = '') => close(code, reason),
-    agentSide: () => join(agentSide),
-    callerSide: () => join(callerSide),
+    agentSide: () => agentSide.all(),
+    callerSide: () => callerSide.all(),
     speak(samples) {
       toSay = join([toSay, samples]);
     },
@@ -156,6 +156,24 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
 /** Lets everything run that waits for nothing but its turn. */
 async function settled(): Promise<void> {
   for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Samples one after the other; what was read of them stays as it is. */
+function createTape() {
+  let samples = new Int16Array(16_000);
+  let length = 0;
+  return {
+    append(more: Int16Array): void {
+      if (length + more.length > samples.length) {
+        const longer = new Int16Array(2 * samples.length + more.length);
+        longer.set(samples);
+        samples = longer;
+      }
+      samples.set(more, length);
+      length += more.length;
+    },
+    all: () => samples.subarray(0, length),
+  };
 }
 
 function join(chunks: readonly Int16Array[]): Int16Array {
