@@ -8,6 +8,11 @@ export interface VoiceActivity {
 export interface VoiceDetector {
   /** @param frame - 20 ms. */
   isSpeech(frame: Int16Array): boolean;
+  /**
+   * How much of what came last, the newest frame included, it has just come to know for noise, whatever it said of it;
+   * 0 where there is nothing new. Absent where it never thinks better of it.
+   */
+  newlyKnownNoiseMs?(): number;
   /** Gives its memory back; idempotent. */
   close(): void;
 }

@@ -11,6 +11,8 @@ import { createEchoGuard } from './echoGuard.ts';
 
 /** Heard before it was known that somebody speaks; first consonants are soft. */
 const PRE_ROLL_MS = 300;
+/** Before noise is steady, its first frame is half of it. */
+const NOISE_ONSET_MS = 2 * ACTIVITY_FRAME_MS;
 
 export interface EarDeps {
   readonly sampleRateHz: number;
@@ -81,12 +83,17 @@ export function createEar(deps: EarDeps): Ear {
     transcription = speechToText.open({ sampleRateHz, ...deps.hints(), onPartial });
     for (const samples of preRoll.splice(0)) transcription.push(samples);
   };
+  /** An utterance that began with what is known for noise now, and had nothing before it, was none. */
+  const isNoise = (utterance: Utterance | undefined, atMs: number) => {
+    const noiseMs = detector.newlyKnownNoiseMs?.() ?? 0;
+    return noiseMs > 0 && utterance !== undefined && utterance.startMs >= atMs - noiseMs - NOISE_ONSET_MS;
+  };
   const hear = () => {
     heardSamples += frameSamples;
     const atMs = (heardSamples * 1000) / sampleRateHz;
     const isSpeech = detector.isSpeech(frame);
     const verdict = echoes.judge(frame, deps.played(), isSpeech);
-    if (verdict === 'found') forget();
+    if (verdict === 'found' || isNoise(activity.utterance, atMs)) forget();
     activity = hearFrame(activity, isSpeech && verdict === 'own', atMs);
     keep();
     deps.onFrame(frame, atMs);

@@ -83,11 +83,24 @@ export function transition(state: FloorState, event: FloorEvent, context: FloorC
 
 function onFrame(state: FloorState, context: FloorContext): Step {
   const { utterance } = context;
-  if (!utterance && state.phase === 'held') return resumed(state, undefined, context);
-  if (!utterance) return state.phase === 'quiet' ? onSilence(state, context) : stay(state);
+  if (!utterance) return onNothingHeard(state, context);
   const followed = followUtterance(state, utterance, context);
   const next = byPhase(followed.state, utterance, context);
   return { state: next.state, effects: [...followed.effects, ...next.effects] };
+}
+
+/** There is no speech, or what seemed to be speech was the line's noise or the agent's echo. */
+function onNothingHeard(state: FloorState, context: FloorContext): Step {
+  switch (state.phase) {
+    case 'quiet':
+      return onSilence(state, context);
+    case 'hearing':
+      return state.carried === '' ? backToQuiet(state, context) : conclude({ ...state, words: '' }, context);
+    case 'held':
+      return resumed(state, undefined, context);
+    default:
+      return stay(state);
+  }
 }
 
 /** Notices that the caller went on after words had been asked for: these are not all. */

@@ -55,6 +55,22 @@ test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], st
     'speaking',
     ['forget_utterance', 'resume'],
   ],
+  [
+    'what seemed to be speech, and was noise, is forgotten',
+    at('hearing'),
+    frame,
+    context(900),
+    'quiet',
+    ['forget_utterance'],
+  ],
+  [
+    'and what was said before it is answered',
+    at('hearing', { carried: 'a table for two' }),
+    frame,
+    context(900),
+    'thinking',
+    ['forget_utterance', 'take_turn words'],
+  ],
   ['speech is heard', at('quiet'), frame, context(100, { utterance: speaking(0, 100) }), 'hearing', []],
   [
     'a pause asks for words',

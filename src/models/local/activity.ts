@@ -1,6 +1,7 @@
 import loadFvad, { type FvadModule } from '@echogarden/fvad-wasm';
 import { createResampler } from '../../media/resample/resampler.ts';
 import { ACTIVITY_FRAME_MS, type VoiceActivity, type VoiceDetector } from '../voiceActivity.ts';
+import { createNoiseFloor } from './noiseFloor.ts';
 
 /** Of 0 to 3: the one whose boundaries are nearest to a neural detector's on telephone audio. */
 const AGGRESSIVENESS = 2;
@@ -11,7 +12,9 @@ const OWN_RATES_HZ: readonly number[] = [8000, 16_000];
 const REDUCED_RATE_HZ = 8000;
 
 /**
- * WebRTC's voice activity detector, as WebAssembly: about 8 µs for each frame.
+ * WebRTC's voice activity detector, as WebAssembly: about 8 µs for each frame. It takes a loud hiss or hum for speech
+ * (white noise at -30 dB of full scale in 60 frames of 100), so that what it says yes to must also rise above the
+ * line's noise.
  *
  * @throws {Error} When the module cannot be loaded.
  */
@@ -30,17 +33,20 @@ function openDetector(module: FvadModule, sampleRateHz: number): VoiceDetector {
   const frameLength = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
   const handle = module._fvad_new();
   const frameAt = module._malloc(frameLength * Int16Array.BYTES_PER_ELEMENT);
+  const noise = createNoiseFloor(sampleRateHz);
   module._fvad_set_sample_rate(handle, sampleRateHz);
   module._fvad_set_mode(handle, AGGRESSIVENESS);
   let isOpen = true;
   return {
     isSpeech(frame) {
       if (!isOpen || frame.length !== frameLength) return false;
-      const isAudible = power(frame) >= QUIETEST_VOICE ** 2;
+      noise.hear(frame);
       module.HEAP16.set(frame, frameAt / Int16Array.BYTES_PER_ELEMENT);
-      // It learns what the line's noise is like from every frame.
-      return module._fvad_process(handle, frameAt, frameLength) === 1 && isAudible;
+      // Both learn what the line's noise is like from every frame.
+      const isLikeSpeech = module._fvad_process(handle, frameAt, frameLength) === 1;
+      return isLikeSpeech && power(frame) >= QUIETEST_VOICE ** 2 && noise.isExceeded();
     },
+    newlyKnownNoiseMs: () => noise.certainMs(),
     close() {
       if (!isOpen) return;
       isOpen = false;
@@ -60,6 +66,7 @@ function reduced(detector: VoiceDetector): VoiceDetector {
       const count = resampler.process(samples, frame);
       return detector.isSpeech(frame.subarray(0, count));
     },
+    newlyKnownNoiseMs: () => detector.newlyKnownNoiseMs?.() ?? 0,
     close: () => detector.close(),
   };
 }

@@ -3,6 +3,7 @@ import { createResampler, type SampleRateHz } from '../../../src/media/resample/
 import { createLocalVoiceActivity } from '../../../src/models/local/activity.ts';
 import { createFlite } from '../../../src/models/local/flite.ts';
 import type { VoiceActivity } from '../../../src/models/voiceActivity.ts';
+import { createRandom } from '../../media/signals.ts';
 import { collect } from '../../support/collect.ts';
 
 let activity: VoiceActivity;
@@ -47,6 +48,23 @@ describe.each([8000, 16_000, 24_000] as const)('at %i Hz', (sampleRateHz) => {
     expect(voicedShare(new Int16Array(sampleRateHz), sampleRateHz)).toBe(0);
     expect(voicedShare(noise, sampleRateHz)).toBeLessThan(0.1);
   });
+});
+
+test.each([8000, 16_000, 24_000])('a hiss at %i Hz is soon known for noise', (sampleRateHz) => {
+  const random = createRandom(1);
+  const detector = activity.open(sampleRateHz);
+  const verdicts = Array.from({ length: 100 }, (_, n) => {
+    const frame = Int16Array.from({ length: sampleRateHz / 50 }, () =>
+      Math.round((random() - 0.5) * (n < 50 ? 10 : 3000)),
+    );
+    return { isSpeech: detector.isSpeech(frame), noiseMs: detector.newlyKnownNoiseMs?.() ?? 0 };
+  });
+  detector.close();
+  const knownAt = verdicts.findIndex(({ noiseMs }, n) => n >= 50 && noiseMs > 0);
+  expect(verdicts.slice(50, 70).some(({ isSpeech }) => isSpeech)).toBe(true);
+  expect(verdicts.slice(70).some(({ isSpeech }) => isSpeech)).toBe(false);
+  expect(knownAt).toBeGreaterThan(60);
+  expect(knownAt).toBeLessThan(76);
 });
 
 test('a rate that nobody streams at is refused by name', () => {
