@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { parseArgs } from 'node:util';
 import { DEFAULT_CONTROL_PORT, DEFAULT_HOST, DEFAULT_SIP_PORT, type SipServerOptions } from './options.ts';
 import { type SipServer, startSipServer } from './server.ts';
+import { trustList } from './transport/guard.ts';
 
 /** A wrong argument; the message names it. */
 export class UsageError extends Error {
@@ -32,23 +35,19 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   const secret = values.secret ?? env.CALLWAY_SIP_SECRET ?? '';
   if (secret === '') throw new UsageError('--secret (or CALLWAY_SIP_SECRET) must be given');
   const tlsPort = values['tls-port'];
+  const publicAddress = values['public-address'];
   return {
-    host: values.host ?? DEFAULT_HOST,
+    host: addressOf('--host', values.host, DEFAULT_HOST),
     port: portOf('--port', values.port, DEFAULT_SIP_PORT),
     ...(tlsPort === undefined ? {} : { tlsPort: portOf('--tls-port', tlsPort, 0) }),
-    ...(values['public-address'] === undefined ? {} : { publicAddress: values['public-address'] }),
-    tls: {
-      cert: readText('--tls-cert', values['tls-cert']),
-      key: readText('--tls-key', values['tls-key']),
-      ca: readText('--tls-ca', values['tls-ca']),
-      verify: !values['tls-no-verify'],
-    },
+    ...(publicAddress === undefined ? {} : { publicAddress: hostOf('--public-address', publicAddress) }),
+    tls: tlsOf(values),
     control: {
       host: values['control-host'] ?? DEFAULT_HOST,
       port: portOf('--control-port', values['control-port'], DEFAULT_CONTROL_PORT),
       secret,
     },
-    trusted: (values.trusted ?? '').split(',').filter((entry) => entry !== ''),
+    trusted: sourcesOf('--trusted', values.trusted ?? ''),
   };
 }
 
@@ -73,7 +72,7 @@ export async function runSipServer(args: readonly string[], context: CliContext)
   try {
     server = await startSipServer(readArguments(args, context.environment));
   } catch (error) {
-    context.writeError(`callway-sip: ${error instanceof Error ? error.message : String(error)}\n`);
+    context.writeError(`callway-sip: ${messageOf(error)}\n`);
     if (!(error instanceof UsageError)) return 1;
     context.writeError(USAGE);
     return 2;
@@ -114,7 +113,7 @@ function parse(args: readonly string[]) {
     });
     return values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 
@@ -126,11 +125,55 @@ function portOf(name: string, text: string | undefined, fallback: number): numbe
   return port;
 }
 
+function addressOf(name: string, text: string | undefined, fallback: string): string {
+  if (text === undefined || isIP(text) > 0) return text ?? fallback;
+  throw new UsageError(`${name} must be an IP address, not "${text}"`);
+}
+
+function hostOf(name: string, text: string): string {
+  if (isIP(text) > 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)) return text;
+  throw new UsageError(`${name} must be an IP address or a host name, not "${text}"`);
+}
+
+function sourcesOf(name: string, text: string): string[] {
+  const sources = text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  try {
+    trustList(sources);
+  } catch (error) {
+    throw new UsageError(`${name}: ${messageOf(error)}`);
+  }
+  return sources;
+}
+
+function tlsOf(values: ReturnType<typeof parse>): SipServerOptions['tls'] & object {
+  const cert = readText('--tls-cert', values['tls-cert']);
+  const key = readText('--tls-key', values['tls-key']);
+  const ca = readText('--tls-ca', values['tls-ca']);
+  const isWanted = [values['tls-port'], cert, key].some((given) => given !== undefined);
+  if (isWanted && (cert === undefined || key === undefined))
+    throw new UsageError('--tls-port, --tls-cert and --tls-key belong together');
+  try {
+    createSecureContext({ cert, key, ca });
+  } catch (error) {
+    throw new UsageError(
+      `--tls-cert, --tls-key and --tls-ca must be PEM files that fit: ${messageOf(error)}`,
+    );
+  }
+  return { cert, key, ca, verify: !values['tls-no-verify'] };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function readText(name: string, path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${name}: ${messageOf(error)}`);
   }
 }

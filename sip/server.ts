@@ -6,7 +6,7 @@ import { createLegs, createPendingBook, createSentBook } from './control/books.t
 import { createCommands } from './control/commands.ts';
 import { defaultControlTimes, type Hub } from './control/hub.ts';
 import { onAck, onRequest } from './control/incoming.ts';
-import { announceCdr, closeHub, onAppGone, onAppLost } from './control/lifecycle.ts';
+import { announceCdr, closeHub, onAppGone, onAppLost, sayGoodbye } from './control/lifecycle.ts';
 import { closeProxyBook, createProxyBook, type ProxyBook } from './control/proxyDialogs.ts';
 import { createScannerCheck, mayBegin, refuseUnparsed } from './control/refuse.ts';
 import { serveApp } from './control/session.ts';
@@ -87,6 +87,8 @@ export async function startSipServer(
   }
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    hub.isEnding = true;
+    await sayGoodbye(hub);
     const closed = control.close();
     closeHub(hub);
     closeProxyBook(book);
@@ -121,7 +123,7 @@ function createHub(
     transport,
     times: sipTimes,
     maxTransactions: options.maxTransactions ?? defaults.DEFAULT_MAX_TRANSACTIONS,
-    mayBegin: (request, flow) => mayBegin(hub, request, flow, maxWaitingCalls),
+    mayBegin: (request, flow) => !hub.isEnding && mayBegin(hub, request, flow, maxWaitingCalls),
     user: {
       onRequest: (transaction, incoming) => onRequest(hub, book, transaction, incoming),
       onAck: (ack, incoming) => onAck(hub, book, ack, incoming),
@@ -154,6 +156,7 @@ function createHub(
     isScanner: createScannerCheck(options.scanners ?? defaults.DEFAULT_SCANNERS),
     widening: createWidening(clock),
     showTrying: options.showTrying ?? false,
+    isEnding: false,
     announceCdr: (event) => announceCdr(hub, event),
   };
   return hub;

@@ -148,6 +148,8 @@ export interface Hub {
   readonly widening: Widening;
   /** Whether applications see 100 Trying. */
   readonly showTrying: boolean;
+  /** The server says goodbye: nothing new begins. */
+  isEnding: boolean;
   /** Whether a request is known to come from a scanner. */
   isScanner(request: SipRequest): boolean;
   announceCdr(event: CdrEvent): void;

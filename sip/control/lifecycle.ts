@@ -32,6 +32,30 @@ export function announceCdr(hub: Hub, { verb, source, detail, message }: CdrEven
   owner.send(`${hub.ids.uuid()}|${verb}|${source}|${time}${field}\r\n${formatMessage(message)}`);
 }
 
+/**
+ * Ends all calls, and tells both their ends: who waits gets 503, who rings a CANCEL, who talks a BYE.
+ *
+ * @returns When the peers have heard it, or have had time for three tries.
+ */
+export async function sayGoodbye(hub: Hub): Promise<void> {
+  for (const pending of hub.pending.all()) giveUp(hub, pending, 503);
+  for (const sent of hub.sent.all()) {
+    if (sent.template.method === 'INVITE' && !sent.transaction.hasFinal) cancelSent(hub, sent, []);
+  }
+  for (const leg of [...hub.legs.all()]) {
+    if (leg.confirmed && leg.kind === 'INVITE') endLeg(hub, leg, 503, 'the SIP server ends');
+  }
+  // The BYE of a call whose peer has a host name leaves when that has been looked up.
+  const untilMs = hub.clock.monotonicMs() + FAREWELL_TIMES_T1 * hub.sipTimes.t1Ms;
+  while (hub.transactions.openCalls > 0 && hub.clock.monotonicMs() < untilMs) {
+    await new Promise<void>((resolve) => hub.clock.setTimer(resolve, FAREWELL_LOOK_MS));
+  }
+}
+
+/** Sent at once, after T1, and after twice T1 more. */
+const FAREWELL_TIMES_T1 = 3.5;
+const FAREWELL_LOOK_MS = 10;
+
 /** Stops all timers; nobody is said goodbye to. */
 export function closeHub(hub: Hub): void {
   hub.apps.close();

@@ -5,7 +5,7 @@ import { formatMessage, type SipRequest } from '../message/message.ts';
 import { tagOf } from '../message/nameAddr.ts';
 import { parseHead } from '../message/parse.ts';
 import { makeResponse, type ResponseParts } from '../message/respond.ts';
-import { parseRAck } from '../message/sequence.ts';
+import { parseCSeq, parseRAck } from '../message/sequence.ts';
 import type { Flow } from '../transport/types.ts';
 import type { Hub, Leg } from './hub.ts';
 import { acknowledgeReliable } from './reliable.ts';
@@ -24,14 +24,36 @@ const SUPPORTED = new Set(
 export function refuseNew(hub: Hub, request: SipRequest, { remote }: Flow): RefusalParts | undefined {
   if (hub.isScanner(request) && !hub.transport.isTrusted(remote)) return { status: 603 };
   if (ONLY_IN_DIALOG.has(request.method)) return { status: 481 };
-  if (request.headers.get('max-forwards') === '0' && request.method !== 'OPTIONS') return { status: 483 };
+  if (isAtItsEnd(request) && request.method !== 'OPTIONS') return { status: 483 };
   const unsupported = refuseExtensions(request);
   if (unsupported) return unsupported;
-  // By two ways: a proxy before us forked to us twice. RFC 3261 section 8.2.2.2
-  if (hub.pending.hasTwin(request)) return { status: 482 };
+  if (cameBefore(hub, request)) return { status: 482 };
   if (request.method !== 'INVITE') return undefined;
   if (!/^sips?:/i.test(contactUri(request) ?? '')) return { status: 400, reason: 'Bad Contact' };
   return refuseInterval(hub, request);
+}
+
+function isAtItsEnd({ headers }: SipRequest): boolean {
+  return Number(headers.get('max-forwards') ?? 1) === 0;
+}
+
+/**
+ * Whether a proxy before us forked, and the same request came by another way: it waits, or its call is up already.
+ *
+ * @see RFC 3261 section 8.2.2.2
+ */
+function cameBefore({ pending, legs }: Hub, request: SipRequest): boolean {
+  if (pending.hasTwin(request)) return true;
+  const { headers, method } = request;
+  const fromTag = tagOf(headers.get('from'));
+  if (method !== 'INVITE' || fromTag === undefined) return false;
+  const { sequence } = parseCSeq(headers.get('cseq') ?? '');
+  return legs
+    .ofCall(headers.get('call-id') ?? '')
+    .some(
+      ({ role, dialog }) =>
+        role === 'uas' && dialog.remoteTag === fromTag && sequence <= (dialog.remoteSequence ?? -1),
+    );
 }
 
 /** @see RFC 4028 section 9 */
@@ -40,10 +62,17 @@ function refuseInterval({ times }: Hub, request: SipRequest): RefusalParts | und
   return { status: 422, headers: { 'Min-SE': String(times.minSessionSeconds) } };
 }
 
+/** Methods that are known here, whether an application takes them or not. */
+const KNOWN_METHODS = new Set(
+  'INVITE ACK BYE CANCEL OPTIONS REGISTER PRACK UPDATE INFO SUBSCRIBE NOTIFY REFER MESSAGE PUBLISH'.split(
+    ' ',
+  ),
+);
+
 /**
  * What a request of a method gets that no application takes: those that were taken before will be again.
  *
- * @see RFC 3261 section 8.2.1
+ * @see RFC 3261 sections 8.2.1 and 21.5.2
  */
 export function refuseUnwanted({ apps }: Hub, { method }: SipRequest): RefusalParts {
   const { wanted } = apps;
@@ -53,7 +82,8 @@ export function refuseUnwanted({ apps }: Hub, { method }: SipRequest): RefusalPa
   const methods = new Set(
     [...wanted].filter((verb) => !verb.includes(':')).map((verb) => verb.toUpperCase()),
   );
-  return { status: 405, headers: { Allow: [...methods, ...DIALOG_METHODS].join(', ') } };
+  const status = KNOWN_METHODS.has(method) ? 405 : 501;
+  return { status, headers: { Allow: [...methods, ...DIALOG_METHODS].join(', ') } };
 }
 
 /** What every application gets that has calls. */

@@ -41,6 +41,11 @@ export class StreamFramer {
     return this.#pending !== '';
   }
 
+  /** What was fed and is not yet part of a whole message; where `feed` threw, what it threw over. */
+  get unread(): ByteString {
+    return this.#pending;
+  }
+
   feed(bytes: Buffer): Framed[] {
     this.#pending += byteString(bytes);
     const framed: Framed[] = [];

@@ -47,6 +47,8 @@ export interface TransactionLayer {
   /** The INVITE that a CANCEL means. */
   inviteOf(cancel: SipRequest): ServerTransaction | undefined;
   readonly size: { client: number; server: number };
+  /** Requests of ours that begin or end a call and have no final answer yet. */
+  readonly openCalls: number;
   close(): void;
 }
 
@@ -55,6 +57,7 @@ const RETRY_AFTER_SECONDS = '5';
 /** @see RFC 3261 section 18.2.2 */
 const DEFAULT_PORT = 5060;
 const DEFAULT_TLS_PORT = 5061;
+const OF_CALLS = new Set(['INVITE', 'CANCEL', 'BYE']);
 
 export function createTransactions(deps: TransactionDeps): TransactionLayer {
   const { counters, transport, user } = deps;
@@ -159,6 +162,10 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
     },
     get size() {
       return { client: clients.size, server: servers.size };
+    },
+    get openCalls() {
+      const isOpen = ({ request, hasFinal }: ClientTransaction) => !hasFinal && OF_CALLS.has(request.method);
+      return [...clients.values()].filter(isOpen).length;
     },
     close() {
       for (const transaction of clients.values()) transaction.stop();

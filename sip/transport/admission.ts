@@ -11,7 +11,7 @@ export interface AdmissionLimits {
 /** Decides which connections may stay, before a byte of them is read. */
 export interface Admission {
   /**
-   * Counts a connection for its source, or cuts it off.
+   * Counts a connection for its source, or cuts it off. Whoever is trusted finds room whatever the others do.
    *
    * @param present - How many connections there are.
    */
@@ -26,7 +26,8 @@ export function createAdmission(limits: AdmissionLimits, guard: Guard, counters:
     enter(remote, socket, present) {
       const fromSource = perSource.get(remote.address) ?? 0;
       const isCrowded = present >= limits.maxConnections || fromSource >= limits.maxConnectionsPerSource;
-      if (isCrowded || !guard.admit(remote.address, remote.port)) {
+      const isTrusted = guard.isTrusted(remote.address, remote.port);
+      if (!isTrusted && (isCrowded || !guard.admit(remote.address, remote.port))) {
         counters.count('connections.refused');
         socket.on('error', () => counters.count('connections.failed'));
         socket.destroy();

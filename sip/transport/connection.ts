@@ -27,12 +27,15 @@ export const defaultConnectionTimes: ConnectionTimes = {
 
 /** A peer that does not read gets no more queued for it than this. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
+/** Closed while the peer still writes, a connection would be reset, and the last answer with it. */
+const LINGER_MS = 1000;
 
 export interface ConnectionDeps {
   readonly clock: Clock;
   readonly times: ConnectionTimes;
   onFramed(framed: Framed & { kind: 'message' }, flow: Flow): void;
-  onRubbish(error: Error, connection: Connection): void;
+  /** @param text - What could not be read. The connection ends when this has returned; an answer still goes out. */
+  onRubbish(error: SipParseError, text: ByteString, flow: Flow): void;
   onSent(text: ByteString, remote: Endpoint): void;
   onClosed(connection: Connection): void;
 }
@@ -52,6 +55,8 @@ export class Connection {
   #queue: Queued[] = [];
   #ready: boolean;
   #closed = false;
+  /** Nothing is read or sent any more; what was sent is on its way. */
+  #ending = false;
   #lastTrafficMs: number;
   #watch: Timer;
   #messageTimer: Timer | undefined;
@@ -81,10 +86,6 @@ export class Connection {
     this.#watch = deps.clock.setTimer(() => this.#firstCheck(), first);
   }
 
-  get alive(): boolean {
-    return !this.#closed;
-  }
-
   /** Idempotent; tells the senders of what is still queued. */
   close(error: Error): void {
     if (this.#closed) return;
@@ -98,8 +99,18 @@ export class Connection {
     for (const { onError } of queue) onError?.(error);
   }
 
+  /** Ends the connection when all that was sent has left; what still comes is thrown away. */
+  #end(error: Error): void {
+    if (this.#closed || this.#ending) return;
+    this.#ending = true;
+    this.#messageTimer?.cancel();
+    this.#watch.cancel();
+    this.#watch = this.#deps.clock.setTimer(() => this.close(error), LINGER_MS);
+    this.#socket.end();
+  }
+
   #send(item: Queued): void {
-    if (this.#closed) {
+    if (this.#closed || this.#ending) {
       process.nextTick(() => item.onError?.(new Error('the connection is closed')));
       return;
     }
@@ -127,14 +138,15 @@ export class Connection {
   }
 
   #receive(bytes: Buffer): void {
+    if (this.#ending) return;
     this.#lastTrafficMs = this.#deps.clock.monotonicMs();
     let framed: Framed[];
     try {
       framed = this.#framer.feed(bytes);
     } catch (error) {
       if (!(error instanceof SipParseError)) throw error;
-      this.#deps.onRubbish(error, this);
-      this.close(error);
+      this.#deps.onRubbish(error, this.#framer.unread, this.flow);
+      this.#end(error);
       return;
     }
     for (const one of framed) {

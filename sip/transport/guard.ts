@@ -156,7 +156,8 @@ export function trustList(entries: readonly string[]): (address: string, port: n
 function addTrusted(entry: string, networks: BlockList, exact: Set<string>): void {
   const [network = '', bits] = entry.split('/');
   const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
-  if (bits !== undefined && isIP(network) > 0) networks.addSubnet(network, Number(bits), family);
+  const isNetwork = /^\d{1,3}$/.test(bits ?? '') && Number(bits) <= (family === 'ipv6' ? 128 : 32);
+  if (isNetwork && isIP(network) > 0) networks.addSubnet(network, Number(bits), family);
   else if (isIP(entry) > 0) networks.addAddress(entry, family);
   else {
     const match = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(entry);

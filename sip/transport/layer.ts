@@ -138,10 +138,7 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
     onFramed(framed, flow) {
       if (guard.admit(flow.remote.address, flow.remote.port)) deliver(framed.message, framed.text, flow);
     },
-    onRubbish(error, connection) {
-      counters.count(error instanceof SipParseError ? `dropped.${error.code}` : 'dropped.stream');
-      guard.blame(connection.flow.remote.address, connection.flow.remote.port);
-    },
+    onRubbish: rubbish,
   });
 
   const close = async (): Promise<void> => {

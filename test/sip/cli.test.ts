@@ -28,6 +28,21 @@ test.each([
   [[], '--secret'],
   [['--secret', 's', '--port', '70000'], '--port must be 0 to 65535, not "70000"'],
   [['--secret', 's', '--bogus'], '--bogus'],
+  [['--secret', 's', '--host', 'here'], '--host must be an IP address, not "here"'],
+  [
+    ['--secret', 's', '--public-address', 'a b'],
+    '--public-address must be an IP address or a host name, not "a b"',
+  ],
+  [['--secret', 's', '--trusted', '10.0.0.1,x'], '--trusted: trusted source "x" is not an address'],
+  [
+    ['--secret', 's', '--trusted', '10.0.0.0/33'],
+    '--trusted: trusted source "10.0.0.0/33" is not an address',
+  ],
+  [['--secret', 's', '--tls-port', '5061'], '--tls-port, --tls-cert and --tls-key belong together'],
+  [
+    ['--secret', 's', '--tls-cert', 'package.json', '--tls-key', 'package.json'],
+    '--tls-cert, --tls-key and --tls-ca must be PEM files that fit',
+  ],
 ])('%j is refused', (args, message) => {
   expect(() => readArguments(args, {})).toThrow(message);
 });

@@ -39,6 +39,7 @@ test('handshakes count as connections, end in time, and do not delay the end', a
     tlsPort: 0,
     tls: await authority(),
     maxConnectionsPerSource: 3,
+    trusted: [],
     connectionTimes: { handshakeMs: 300 },
   });
   const stats = () => rig.server.stats();
@@ -68,6 +69,53 @@ test('what is no TLS on the TLS port is cut off and counted', async () => {
   socket?.resume();
   if (socket) await once(socket, 'close');
   expect(rig.server.stats()).toMatchObject({ 'connections.failed': 1, 'now.connections': 0 });
+});
+
+const TORN = (line: string, length: string | undefined) =>
+  [
+    line,
+    'Via: SIP/2.0/TCP 127.0.0.1:9;rport;branch=z9hG4bKtorn',
+    'From: <sip:phone@127.0.0.1>;tag=1',
+    'To: <sip:app@127.0.0.1>',
+    'Call-ID: torn',
+    'CSeq: 1 OPTIONS',
+    ...(length === undefined ? [] : [`Content-Length: ${length}`]),
+    '',
+    '',
+  ].join('\r\n');
+
+test.each([
+  ['a negative length', TORN('OPTIONS sip:app@127.0.0.1 SIP/2.0', '-1'), '400', 'content_length'],
+  ['no length', TORN('OPTIONS sip:app@127.0.0.1 SIP/2.0', undefined), '400', 'content_length'],
+  ['a length beyond all bounds', TORN('OPTIONS sip:app@127.0.0.1 SIP/2.0', '70000'), '513', 'too_large'],
+  ['blanks in the Request-URI', TORN('OPTIONS sip:app@127.0.0.1; lr SIP/2.0', '0'), '400', 'start_line'],
+  ['another version', TORN('OPTIONS sip:app@127.0.0.1 SIP/3.0', '0'), '505', 'version'],
+  ['another protocol', 'GET / HTTP/1.1\r\nHost: here\r\n\r\n', undefined, 'start_line'],
+])('over TCP, a request with %s is answered where it can be, and the connection ends', async (...given) => {
+  const [, text, status, counter] = given;
+  const rig = await rigOf();
+  const [socket] = await silentConnections(portOf(rig, 'tcp'), 1);
+  let heard = '';
+  socket?.on('data', (bytes) => {
+    heard += bytes.toString('latin1');
+  });
+  // What follows rubbish cannot be told from it.
+  socket?.write(`${text}${TORN('OPTIONS sip:app@127.0.0.1 SIP/2.0', '0')}`);
+  if (socket) await once(socket, 'end');
+  expect(heard.match(/^SIP\/2.0 \d{3}/gm) ?? []).toEqual(status === undefined ? [] : [`SIP/2.0 ${status}`]);
+  expect(rig.server.stats()).toMatchObject({ [`dropped.${counter}`]: 1 });
+  socket?.destroy();
+  await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(0));
+});
+
+test('a trunk finds room although others hold every connection that there is', async () => {
+  const rig = await rigOf({ trusted: [], maxConnections: 2 });
+  const others = await silentConnections(portOf(rig, 'tcp'), 3);
+  await vi.waitFor(() => expect(rig.server.stats()['connections.refused']).toBe(1));
+  rig.server.trust(['127.0.0.1']);
+  const [trunk] = await silentConnections(portOf(rig, 'tcp'), 1);
+  await vi.waitFor(() => expect(rig.server.stats()['now.connections']).toBe(3));
+  for (const socket of [...others, ...(trunk ? [trunk] : [])]) socket.destroy();
 });
 
 test('a UDP peer whose machine says that nobody is there is given up at once', async () => {

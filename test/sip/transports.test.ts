@@ -155,7 +155,7 @@ test('a ping on a connection is answered', async () => {
 });
 
 test('connections beyond the limit are refused', async () => {
-  const rig = await rigOf({ maxConnectionsPerSource: 2 });
+  const rig = await rigOf({ trusted: [], maxConnectionsPerSource: 2 });
   const sockets = [1, 2, 3].map(() => connect(portOf(rig, 'tcp'), '127.0.0.1'));
   await vi.waitFor(() => expect(rig.server.stats()['connections.refused']).toBe(1));
   expect(rig.server.stats()['now.connections']).toBe(2);

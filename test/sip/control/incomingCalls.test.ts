@@ -316,7 +316,7 @@ test('an unknown method is told which are known; one that was wanted before is t
     return await phone.next(new RegExp(`^SIP/2.0 [2-6].*^CSeq: 1 ${method}`, 'ms'));
   };
   const refused = await vi.waitFor(() => ask('DANCE'));
-  expect(refused).toMatch(/^SIP\/2.0 405 /);
+  expect(refused).toMatch(/^SIP\/2.0 501 /);
   expect(header(refused, 'Allow')).toBe('INVITE, ACK, BYE, CANCEL, PRACK, UPDATE');
   rig.leave();
   await vi.waitFor(() => expect(rig.server.stats()['now.applications']).toBe(0));
@@ -353,4 +353,33 @@ test('who names a host in its Via hears the answer at the port of the Via', asyn
   phone.send(invite.replace(/(UDP )127.0.0.1:\d+/, `$1sbc.example:${listening.port}`), port);
   expect(header(await listening.next(/^SIP\/2.0 405 /), 'Via')).toContain(';received=127.0.0.1');
   await listening.close();
+});
+
+test('an INVITE that comes again by another way is refused, while its call waits and while it is up', async () => {
+  const { phone, port, srf } = rig;
+  srf.invite((req, res) => {
+    if (req.get('CSeq').startsWith('4')) return res.send(486);
+    res.send(180);
+    setTimeout(() => void srf.createUAS(req, res, { localSdp: SDP }), 100);
+  });
+  const again = (cseq: number, branch: string) =>
+    phone.send(phone.request('INVITE', port, { callId: 'forked', cseq, branch, body: SDP }), port);
+  again(3, 'z9hG4bK-one');
+  await phone.next(/^SIP\/2.0 180 /);
+  again(3, 'z9hG4bK-two');
+  await phone.next(/^SIP\/2.0 482 .*z9hG4bK-two/s);
+  await phone.next(/^SIP\/2.0 200 .*z9hG4bK-one/s);
+  again(3, 'z9hG4bK-three');
+  await phone.next(/^SIP\/2.0 482 .*z9hG4bK-three/s);
+  // A second call of the same caller is another one.
+  again(4, 'z9hG4bK-four');
+  await phone.next(/^SIP\/2.0 486 .*z9hG4bK-four/s);
+});
+
+test.each(['0', '00'])('an INVITE that may go no further (%s) is told so', async (hops) => {
+  const { phone, port } = rig;
+  answering();
+  const text = phone.request('INVITE', port, { callId: 'tired', body: SDP });
+  phone.send(text.replace('Max-Forwards: 70', `Max-Forwards: ${hops}`), port);
+  await phone.next(/^SIP\/2.0 483 /);
 });

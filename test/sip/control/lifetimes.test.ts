@@ -34,6 +34,38 @@ test('an application that goes away: callers that wait get 503', async () => {
   await rig.phone.next(/^SIP\/2.0 503 /);
 });
 
+test('a server that ends says so: who talks gets a BYE, who waits 503, and who rings a CANCEL', async () => {
+  rig = await startRig();
+  const { phone, port, srf, server } = rig;
+  srf.invite((req, res) => {
+    if (req.get('Call-ID') === 'waits') res.send(180);
+    else void srf.createUAS(req, res, { localSdp: SDP });
+  });
+  phone.send(phone.request('INVITE', port, { callId: 'talks', body: SDP }), port);
+  const ok = await phone.next(/^SIP\/2.0 200 /);
+  phone.send(phone.request('ACK', port, { callId: 'talks', to: header(ok, 'To') }), port);
+  phone.send(phone.request('INVITE', port, { callId: 'waits', body: SDP }), port);
+  await phone.next(/^SIP\/2.0 180 .*Call-ID: waits/s);
+  const callee = await Phone.open();
+  const placed = srf
+    .createUAC(callee.uri, { localSdp: SDP })
+    .catch((error: { status: number }) => error.status);
+  callee.send(callee.answer(await callee.next(/^INVITE /), '180 Ringing'), port);
+  await vi.waitFor(() => expect(server.stats()['now.dialogs']).toBe(3));
+
+  const closing = server.close();
+  const bye = await phone.next(/^BYE /);
+  expect(header(bye, 'Reason')).toBe('SIP;cause=503;text="the SIP server ends"');
+  phone.send(phone.answer(bye, '200 OK'), port);
+  await phone.next(/^SIP\/2.0 503 .*Call-ID: waits/s);
+  callee.send(callee.answer(await callee.next(/^CANCEL /), '200 OK'), port);
+  phone.send(phone.request('INVITE', port, { callId: 'late', body: SDP }), port);
+  await phone.next(/^SIP\/2.0 503 .*Call-ID: late/s);
+  await closing;
+  await callee.close();
+  expect(await Promise.race([placed, 'nothing'])).toBe('nothing');
+});
+
 test('an application that comes back keeps its calls, and hears what happened meanwhile', async () => {
   rig = await startRig();
   rig.leave();

@@ -103,7 +103,7 @@ export const tortureMessages: readonly TortureMessage[] = [
       },
     ),
     parse: 'ok',
-    answer: 405,
+    answer: 501,
   },
   {
     section: '3.1.1.3',
@@ -138,7 +138,7 @@ export const tortureMessages: readonly TortureMessage[] = [
       Contact: '<sip:alias1@host1.example.com>, <sip:alias3@host3.example.com>',
     }),
     parse: 'ok',
-    answer: 405,
+    answer: 501,
   },
   {
     section: '3.1.1.6',
