@@ -9,6 +9,10 @@ const FORBIDDEN_CONTROLS = new Set(
 /** Old encodings and small damage put a few into texts. */
 const TOLERATED_CONTROL_SHARE = 0.01;
 const LEAST_TABLE_LINES = 3;
+/** In prose a space follows; between two cells none does. */
+const SEPARATORS = [/;(?!\s)/g, /\t/g, /,(?!\s)/g] as const;
+/** Lines of a text may happen to have the same mark once. */
+const LEAST_SEPARATORS = { inText: 2, elsewhere: 1 } as const;
 
 const HTML_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i;
 const JSON_START = /^\s*(?:\{\s*(?:"|\})|\[\s*(?:[[{"\]]|-?\d))/;
@@ -29,7 +33,8 @@ export function kindOfText(head: Buffer, claimed: DocumentType | undefined): Tex
   if (claimed === 'html' && /<[a-z][^>]*>/i.test(text)) return 'html';
   if (JSON_START.test(text) && claimed !== 'markdown' && claimed !== 'csv') return 'json';
   if (claimed === 'json') return 'json';
-  if (claimed === 'csv' || (claimed !== 'markdown' && looksLikeTable(text))) return 'csv';
+  const least = claimed === 'text' ? LEAST_SEPARATORS.inText : LEAST_SEPARATORS.elsewhere;
+  if (claimed === 'csv' || (claimed !== 'markdown' && looksLikeTable(text, least))) return 'csv';
   if (claimed === 'markdown' || (MARKDOWN_MARKS.test(text) && LINK_OR_HEADING.test(text))) return 'markdown';
   return 'text';
 }
@@ -47,12 +52,12 @@ function isBinary(head: Buffer): boolean {
   return controls > head.length * TOLERATED_CONTROL_SHARE;
 }
 
-/** Whether the first lines have the same number of the same separator. */
-function looksLikeTable(text: string): boolean {
+/** Whether the first lines have the same number of the same separator, and at least so many. */
+function looksLikeTable(text: string, least: number): boolean {
   const lines = text.split(/\r?\n/, 12).slice(0, -1);
   if (lines.length < LEAST_TABLE_LINES) return false;
-  return [';', '\t', ','].some((separator) => {
-    const counts = lines.map((line) => line.replace(/"[^"]*"/g, '').split(separator).length - 1);
-    return (counts[0] ?? 0) > 0 && counts.every((count) => count === counts[0]);
+  return SEPARATORS.some((separator) => {
+    const counts = lines.map((line) => line.replace(/"[^"]*"/g, '').match(separator)?.length ?? 0);
+    return (counts[0] ?? 0) >= least && counts.every((count) => count === counts[0]);
   });
 }

@@ -11,6 +11,7 @@ export interface TypeDetector {
 
 /** Enough to tell what a text is; a PDF's mark stands within the first 1,024 bytes. */
 const HEAD_BYTES = 4_096;
+const PDF_MARK = '%PDF-';
 const PDF_MARK_WITHIN_BYTES = 1_024;
 /** An archive ends with its directory's end record, which a comment of at most 65,535 bytes may follow. */
 const LONGEST_ZIP_END_BYTES = 22 + 65_535;
@@ -19,13 +20,17 @@ const ZIP_MARK = Buffer.from('PK\x03\x04', 'latin1');
 const ZIP_END_MARK = Buffer.from('PK\x05\x06', 'latin1');
 /** Compound files: Office before 2007, and encrypted files of Office since. @see MS-CFB section 2.2 */
 const COMPOUND_MARK = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
+const RICH_TEXT_MARK = Buffer.from('{\\rtf', 'latin1');
 const ENCRYPTED_STREAM = Buffer.from('EncryptedPackage', 'utf16le');
 
-/** Names of parts that tell the kinds of Office documents apart; names stand in an archive as they are. */
+/**
+ * Names of parts that tell the kinds of Office documents apart; names stand in an archive as they are. Word on the web
+ * has a number in its own.
+ */
 const OFFICE_PARTS = [
-  ['docx', Buffer.from('word/document.xml')],
-  ['pptx', Buffer.from('ppt/presentation.xml')],
-  ['xlsx', Buffer.from('xl/workbook.xml')],
+  ['docx', [Buffer.from('word/document.xml'), Buffer.from('word/document2.xml')]],
+  ['pptx', [Buffer.from('ppt/presentation.xml')]],
+  ['xlsx', [Buffer.from('xl/workbook.xml')]],
 ] as const;
 const CARRY_BYTES = 64;
 
@@ -40,7 +45,9 @@ export function createTypeDetector(fileName: string): TypeDetector {
     const window = Buffer.concat([carry, bytes]);
     const end = window.lastIndexOf(ZIP_END_MARK);
     if (end >= 0) seen.zipEndAt = seen.lengthBytes - carry.length + end;
-    for (const [name, part] of OFFICE_PARTS) if (window.includes(part)) seen.parts.add(name);
+    for (const [name, parts] of OFFICE_PARTS) {
+      if (parts.some((part) => window.includes(part))) seen.parts.add(name);
+    }
     if (window.includes(ENCRYPTED_STREAM)) seen.parts.add('encrypted');
     carry = Buffer.from(window.subarray(-CARRY_BYTES));
   };
@@ -75,7 +82,8 @@ interface Seen {
 function contentType(seen: Seen, fileName: string): DocumentType {
   const { head, lengthBytes } = seen;
   if (lengthBytes === 0) throw refusal('dataset_empty', 'The file is empty');
-  if (head.subarray(0, PDF_MARK_WITHIN_BYTES).includes('%PDF-')) return 'pdf';
+  const claimed = typeOfName(fileName);
+  if (isPdf(head, claimed)) return 'pdf';
   if (startsWith(head, ZIP_MARK)) return officeType(seen);
   if (startsWith(head, COMPOUND_MARK)) {
     throw seen.parts.has('encrypted')
@@ -85,7 +93,12 @@ function contentType(seen: Seen, fileName: string): DocumentType {
           'The file has an old Office format; save it as DOCX, PPTX or XLSX',
         );
   }
-  const claimed = typeOfName(fileName);
+  if (startsWith(head, RICH_TEXT_MARK)) {
+    throw refusal(
+      'dataset_type_unsupported',
+      'The file is Rich Text (RTF), which is not read; save it as DOCX',
+    );
+  }
   const kind = kindOfText(head, claimed);
   if (kind) return kind;
   if (claimed && !UNMISTAKABLE.includes(claimed)) {
@@ -98,6 +111,14 @@ function contentType(seen: Seen, fileName: string): DocumentType {
     'dataset_type_unsupported',
     'The file is of no supported type; send PDF, DOCX, PPTX, XLSX, HTML, Markdown, CSV, JSON or plain text',
   );
+}
+
+/** Writers may put something before the mark. But a text that only speaks of the mark is none. */
+function isPdf(head: Buffer, claimed: DocumentType | undefined): boolean {
+  const at = head.subarray(0, PDF_MARK_WITHIN_BYTES).indexOf(PDF_MARK);
+  if (at < 0) return false;
+  const isFirst = head.toString('utf8', 0, at).trim() === '';
+  return isFirst || claimed === undefined || claimed === 'pdf' || kindOfText(head, claimed) === undefined;
 }
 
 function officeType({ parts, zipEndAt, lengthBytes }: Seen): DocumentType {

@@ -30,6 +30,8 @@ export const readCsv: BlockReader = async function* ({ path }) {
       const block = rows.write(record);
       if (block) yield block;
     }
+    const titles = rows.end();
+    if (titles) yield titles;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new DocumentError(`The table cannot be read: ${reasonOf(error)}`, { cause: error });

@@ -4,11 +4,14 @@ import type { Block } from './block.ts';
 export interface RowWriter {
   /** @returns `undefined` for the row of titles, and for an empty one. */
   write(cells: readonly string[]): Block | undefined;
+  /** @returns The titles, where nothing stood below them: then they are all that the table says. */
+  end(): Block | undefined;
 }
 
 export function createRowWriter(): RowWriter {
   let titles: readonly string[] | undefined;
   let isFirst = true;
+  let hasRows = false;
   return {
     write(cells) {
       const values = cells.map((cell) => cell.trim());
@@ -20,12 +23,15 @@ export function createRowWriter(): RowWriter {
           return undefined;
         }
       }
-      const text = values
-        .flatMap((value, column) => (value === '' ? [] : [withTitle(titles?.[column], value)]))
-        .join('; ');
-      return { kind: 'row', text };
+      hasRows = true;
+      return rowOf(values.map((value, column) => (value === '' ? '' : withTitle(titles?.[column], value))));
     },
+    end: () => (titles && !hasRows ? rowOf(titles) : undefined),
   };
+}
+
+function rowOf(values: readonly string[]): Block {
+  return { kind: 'row', text: values.filter((value) => value !== '').join('; ') };
 }
 
 function withTitle(title: string | undefined, value: string): string {

@@ -7,6 +7,8 @@ import { DocumentError } from './block.ts';
 /** What an encoding is told by, where the text is no UTF-8. */
 const SAMPLE_BYTES = 262_144;
 const READ_BYTES = 262_144;
+/** Of fewer bytes, frequencies tell nothing. */
+const LEAST_COUNTED_BYTES = 1_024;
 /** What the web takes a text for that says nothing of its encoding. @see WHATWG Encoding, "legacy single-byte" */
 const FALLBACK = 'windows-1252';
 /** A text of which so much cannot be decoded is none. */
@@ -47,8 +49,15 @@ async function encodingOf(path: string, declared?: (head: string) => string | un
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be';
   if (await isUtf8(path)) return 'utf-8';
   const named = declared?.(sample.toString('latin1'));
-  const guessed = named ?? detect(sample) ?? FALLBACK;
+  const guessed = named ?? detect(repeated(sample)) ?? FALLBACK;
   return knownLabel(guessed) ?? FALLBACK;
+}
+
+/** A short text, said again and again, has the frequencies of a longer one; a guess refuses to count what is so short. */
+function repeated(sample: Buffer): Buffer {
+  if (sample.length === 0 || sample.length >= LEAST_COUNTED_BYTES) return sample;
+  const line = Buffer.concat([sample, Buffer.from('\n')]);
+  return Buffer.concat(Array<Buffer>(Math.ceil(LEAST_COUNTED_BYTES / line.length)).fill(line));
 }
 
 /** @returns The name that decoders know it by. */

@@ -9,7 +9,8 @@ export const readXlsx: BlockReader = async function* ({ path }) {
   await checkArchive(path);
   for (const { sheet, data } of await readSheets(path)) {
     const rows = createRowWriter();
-    const blocks = data.flatMap((cells) => rows.write(cells.map(cellText)) ?? []);
+    const written = data.map((cells) => rows.write(cells.map(cellText)));
+    const blocks = [...written, rows.end()].filter((block) => block !== undefined);
     if (blocks.length === 0) continue;
     yield { kind: 'heading', text: sheet };
     yield* blocks;

@@ -41,14 +41,11 @@ describe('plain text', () => {
       Buffer.from('Grüße aus München, schöne Straßen über Köln', 'latin1'),
       'Grüße aus München, schöne Straßen über Köln',
     ],
-    // 繁體中文 in Big5, several times, as a guess needs some text.
-    ['Big5', Buffer.from('c163c5e9a4a4a4e5a141'.repeat(20), 'hex'), '繁體中文，'.repeat(20)],
-    // こんにちは世界。 in Shift JIS.
-    [
-      'Shift JIS',
-      Buffer.from('82b182f182c982bf82cd90a28a458142'.repeat(20), 'hex'),
-      'こんにちは世界。'.repeat(20),
-    ],
+    // One short sentence each, of which frequencies alone say nothing.
+    ['GB 18030', Buffer.from('cbaebaf8b5c4b1a3d0dec6daceaac8fdc4ea', 'hex'), '水壶的保修期为三年'],
+    ['Big5', Buffer.from('a4f4b3fdaabaab4fa954b4c1acb0a454a67e', 'hex'), '水壺的保固期為三年'],
+    ['Shift JIS', Buffer.from('82b182f182c982bf82cd90a28a458142', 'hex'), 'こんにちは世界。'],
+    ['Big5, at length', Buffer.from('c163c5e9a4a4a4e5a141'.repeat(400), 'hex'), '繁體中文，'.repeat(400)],
   ];
   test.each(encodings)('in %s', async (_, bytes, expected) => {
     expect(texts(await read('text', bytes))).toEqual([expected]);
@@ -124,6 +121,7 @@ describe('CSV', () => {
     ['semicolons', 'Name;Age\nAnn;41', ['Name: Ann; Age: 41']],
     ['tabs', 'Name\tAge\nAnn\t41', ['Name: Ann; Age: 41']],
     ['no titles', '1,2\n3,4', ['1; 2', '3; 4']],
+    ['titles alone', 'Name,Age\n', ['Name; Age']],
     ['rows of other lengths', 'Name,Age\nAnn,41,x', ['Name: Ann; Age: 41; x']],
   ])('with %s', async (_, content, expected) => {
     expect(texts(await read('csv', content))).toEqual(expected);
@@ -185,6 +183,13 @@ describe('Office documents', () => {
   });
 
   const whole = makeDocx(['Text']);
+  test('XLSX of titles alone', async () => {
+    expect(texts(await read('xlsx', makeXlsx('Prices', [['Item', 'Price']])))).toEqual([
+      'Prices',
+      'Item; Price',
+    ]);
+  });
+
   test.each<[string, DocumentType, Buffer, RegExp]>([
     ['a zip bomb', 'docx', makeZipBomb(64_000_000), /unpacks to far more/],
     ['a Word document without its text', 'docx', archive({ 'word/other.xml': '<a/>' }), /damaged/],
