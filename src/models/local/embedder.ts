@@ -6,7 +6,7 @@ import { ModelError } from '../modelError.ts';
 import type { EmbedAnswer, EmbedQuestion } from './embedderMessages.ts';
 
 /** Keeps the thread's answers short: a question that waits behind a batch waits half a second at most. */
-const BATCH_SIZE = 16;
+const BATCH_SIZE = 4;
 
 interface Waiting {
   resolve(vectors: Float32Array[]): void;
