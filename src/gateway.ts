@@ -241,6 +241,7 @@ async function build(
     }),
   });
   if (media) metrics.watchMedia(media);
+  if (sipServer) metrics.watchSip(sipServer);
   const telephony =
     media &&
     sipServer &&

@@ -1,3 +1,5 @@
+import { isIP, isIPv6 } from 'node:net';
+
 import { z } from 'zod';
 
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
@@ -98,8 +100,23 @@ const defaults = {
   inboundCidrs: fields.inboundCidrs.default([]),
 };
 
-export const trunkInput = z.strictObject({ ...fields, ...defaults, password: password.default(null) });
-export const trunkPatch = z.strictObject({ ...fields, password }).partial();
+/** What is asked of new values only: a trunk that is kept is shown whatever it holds. */
+const strict = {
+  host: host.refine(isHost, 'must be a host name or an IP address'),
+  outboundProxy: fields.outboundProxy.refine(
+    (text) => text === null || isProxy(text),
+    'must be a sip: URI or host[:port]',
+  ),
+};
+
+export const trunkInput = z.strictObject({
+  ...fields,
+  ...defaults,
+  ...strict,
+  outboundProxy: strict.outboundProxy.default(null),
+  password: password.default(null),
+});
+export const trunkPatch = z.strictObject({ ...fields, ...strict, password }).partial();
 
 export const trunkHealth = z.object({
   reachable: z.boolean().nullable().describe('Null while it is not known.'),
@@ -133,4 +150,20 @@ export interface Trunk extends TrunkInput {
   readonly projectId: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+const PROXY =
+  /^(?:sips?:(?:[^@\s<>]+@)?)?(?<host>\[[^\]]+\]|[^\s:;?<>@[\]]+)(?::(?<port>\d{1,5}))?(?:;[^\s<>?]*)?$/i;
+
+/** Colons make an IPv6 address, or nothing. */
+function isHost(text: string): boolean {
+  const plain = text.replace(/^\[(.*)\]$/, '$1');
+  return text.includes(':') ? isIPv6(plain) : isIP(plain) > 0 || /^[A-Za-z0-9._-]+$/.test(text);
+}
+
+function isProxy(text: string): boolean {
+  const plain = text.trim().replace(/^<(.*)>$/, '$1');
+  if (isIPv6(plain)) return true;
+  const { host: name = '', port = '1' } = PROXY.exec(plain)?.groups ?? {};
+  return name !== '' && isHost(name) && Number(port) >= 1 && Number(port) <= 65_535;
 }

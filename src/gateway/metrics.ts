@@ -7,8 +7,10 @@ import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
 import { createCallMeter } from '../metrics/calls.ts';
 import { type NodeSources, watchNode } from '../metrics/node.ts';
 import { playoutLateness } from '../metrics/playout.ts';
+import { sipServerCounts } from '../metrics/sip.ts';
 import { createTalkMeter, type TalkMeter } from '../metrics/talks.ts';
 import { watchTrunks } from '../metrics/trunks.ts';
+import type { SipServerAccess } from './sipServer.ts';
 
 /** The numbers of this node, and who reports them. */
 export interface BuiltMetrics {
@@ -20,6 +22,7 @@ export interface BuiltMetrics {
   watchNode(sources: NodeSources): void;
   /** Asks the threads how they keep their time, whenever somebody asks for the numbers. */
   watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
+  watchSip(server: Pick<SipServerAccess, 'stats'>): void;
 }
 
 export function buildMetrics(): BuiltMetrics {
@@ -38,6 +41,9 @@ export function buildMetrics(): BuiltMetrics {
       texts.push(async () =>
         playoutLateness((await media.statistics()).map(({ latenessCounts }) => latenessCounts)),
       );
+    },
+    watchSip(server) {
+      texts.push(async () => sipServerCounts(await server.stats()));
     },
   };
 }

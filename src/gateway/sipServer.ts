@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 
 import { type EmbeddedSipServer, startEmbeddedSipServer } from '../../sip/embed.ts';
+import type { SipServerStats } from '../../sip/server.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import { backoffMs } from '../telephony/backoff.ts';
@@ -21,6 +22,8 @@ export interface SipServerAccess {
   readonly port: number | undefined;
   /** Never limits or bans these sources from now on. */
   trust(sources: readonly string[]): void;
+  /** Counters and gauges of ours, by name; undefined while there is none, and of another's. */
+  stats(): Promise<SipServerStats | undefined>;
   /** Idempotent. */
   close(): Promise<void>;
 }
@@ -55,6 +58,7 @@ function externalSipServer(url: string): SipServerAccess {
     showsTrying: false,
     port: undefined,
     trust: () => undefined,
+    stats: async () => undefined,
     close: async () => undefined,
   };
 }
@@ -128,6 +132,8 @@ async function embeddedSipServer(parts: SipServerParts): Promise<SipServerAccess
       trusted = sources;
       server?.trust(sources);
     },
+    // One that dies while it is asked has nothing to say.
+    stats: async () => await server?.stats().catch(() => undefined),
     traces: {
       follow(sipCallId, listener) {
         const begin = (one: EmbeddedSipServer) =>

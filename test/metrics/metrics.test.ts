@@ -6,6 +6,7 @@ import { createMetrics } from '../../src/http/metrics.ts';
 import { createCallMeter } from '../../src/metrics/calls.ts';
 import { watchNode } from '../../src/metrics/node.ts';
 import { playoutLateness } from '../../src/metrics/playout.ts';
+import { sipServerCounts } from '../../src/metrics/sip.ts';
 import { createTalkMeter } from '../../src/metrics/talks.ts';
 import { watchTrunks } from '../../src/metrics/trunks.ts';
 
@@ -191,4 +192,20 @@ test('everything is on one page, of which each line is a comment, a sample or no
   expect(new Set(names).size).toBe(names.length);
   expect(names).toEqual(expect.arrayContaining(['callway_calls_total', 'callway_playout_lateness_seconds']));
   for (const line of page.split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) .+|[a-z_]+(\{.*\})? \S+|)$/);
+});
+
+test('what the SIP server counts is shown by its own names', () => {
+  const text = sipServerCounts({
+    'now.dialogs': 2,
+    'messages.in': 7,
+    'dropped.rate': 3,
+    'answered.482': 1,
+  });
+  expect(read(text)).toEqual({
+    'callway_sip_messages_total{direction="in"}': 7,
+    'callway_sip_events_total{event="answered.482"}': 1,
+    'callway_sip_events_total{event="dropped.rate"}': 3,
+    'callway_sip_open{what="dialogs"}': 2,
+  });
+  expect(sipServerCounts(undefined)).toBe('');
 });
