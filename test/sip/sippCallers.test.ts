@@ -59,7 +59,7 @@ const behaviours: Record<string, (req: SrfRequest, res: SrfResponse) => void | P
 beforeAll(async () => {
   rig = await startRig({
     sipTimes: { t1Ms: T1_MS, t2Ms: T2_MS, t4Ms: 300 },
-    controlTimes: { firstAnswerMs: 300 },
+    controlTimes: { firstAnswerMs: 1500 },
   });
   rig.srf.invite((req, res) => {
     const user = /^sip:([^@]+)@/.exec(req.uri)?.[1] ?? '';
@@ -94,7 +94,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp calls', () => {
     heard.length = 0;
     // The application must have the dialog before the BYE comes.
     await call({ scenario: callers.answered, user: 'answer', transport, durationMs: 50 });
-    expect(heard).toEqual(Array(CALLS).fill('Q.850;cause=16;text="Normal call clearing"'));
+    await expect.poll(() => heard).toEqual(Array(CALLS).fill('Q.850;cause=16;text="Normal call clearing"'));
   });
 
   test('it is answered and hung up on, with the reason', () =>
@@ -113,7 +113,7 @@ describe.skipIf(process.env.TEST_WITHOUT_SIP_PEERS)('SIPp calls', () => {
   test('it gives up', async () => {
     heard.length = 0;
     await call({ scenario: callers.cancels(), user: 'ring' });
-    expect(heard).toEqual(Array(CALLS).fill('SIP;cause=487;text="Caller gave up"'));
+    await expect.poll(() => heard).toEqual(Array(CALLS).fill('SIP;cause=487;text="Caller gave up"'));
   });
 
   test('it gives up too late, and hangs up', () =>
