@@ -100,6 +100,11 @@ export const settings = z.object({
   STT_PROVIDER: provider().describe('Who hears: `openai` or `local`.'),
   TTS_PROVIDER: provider().describe('Who speaks: `openai` or `local`.'),
   EMBEDDING_PROVIDER: provider().describe('Who embeds: `openai` or `local`.'),
+  VOICE_ACTIVITY: oneOf(['webrtc', 'neural'])
+    .default('webrtc')
+    .describe(
+      'What tells callers’ speech from other sounds: `webrtc`, or `neural` for a second opinion that passes over traffic and most talk behind a caller, at some 1 % of a core for each call.',
+    ),
   CHAT_MODEL_SMART: z.string().default('gpt-4.1').describe('Model of the execution mode `smart`.'),
   CHAT_MODEL_BALANCE: z.string().default('gpt-4.1-mini').describe('Model of the execution mode `balance`.'),
   CHAT_MODEL_TURBO: z.string().default('gpt-4.1-nano').describe('Model of the execution mode `turbo`.'),

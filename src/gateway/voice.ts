@@ -8,6 +8,7 @@ import type { HistoryStore } from '../conversation/stores.ts';
 import type { TalkMeter } from '../metrics/talks.ts';
 import { createLocalVoiceActivity } from '../models/local/activity.ts';
 import { createFlite } from '../models/local/flite.ts';
+import { createNeuralVoiceActivity } from '../models/local/neuralActivity.ts';
 import { createPocketsphinx, POCKETSPHINX_COMMAND } from '../models/local/pocketsphinx.ts';
 import { findPocketsphinx } from '../models/local/pocketsphinxInstallation.ts';
 import { meteredRecogniser, meteredSpeech } from '../models/metered.ts';
@@ -34,7 +35,9 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
   const { conversations, history, clock, meter } = parts;
   const logger = parts.logger.child({ part: 'voice' });
   const closers: Closers = [];
-  const activity = await createLocalVoiceActivity();
+  const webrtc = await createLocalVoiceActivity();
+  const activity =
+    parts.config.VOICE_ACTIVITY === 'neural' ? await createNeuralVoiceActivity(webrtc) : webrtc;
   const offlineSpeech = createFlite();
   closers.push(() => offlineSpeech.close());
   const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
