@@ -39,11 +39,7 @@ export interface GateDeps {
   readonly settings: Pick<HttpSettings, 'rateLimitPerMinute' | 'failedAuthPerMinute'>;
 }
 
-/**
- * Lets a request in, or says why not. Runs before the body is read, so that a stranger's body never is.
- *
- * @throws {CallwayError} At once, or in what is to be waited for.
- */
+/** Makes the gates of routes; public ones have none. They come before the body is read, so that a stranger's never is. */
 export function createGate(deps: GateDeps) {
   const { authenticator, rateLimiter, settings } = deps;
 
@@ -60,26 +56,38 @@ export function createGate(deps: GateDeps) {
     return found ?? (await refuse(request, INVALID_CREDENTIAL()));
   };
 
-  const admit = (request: FastifyRequest, access: Access, principal: Principal): Waiting => {
+  const admit = (request: FastifyRequest, access: Closed, principal: Principal): Waiting => {
     const problem = judge(access, principal, projectOf(request));
     if (problem?.category === 'unauthenticated') return refuse(request, problem);
     if (problem) throw problem;
     request.principal = principal;
     if (principal.kind === 'admin') return undefined;
-    const allowance = rateLimiter.take(`key:${principal.keyId}`, settings.rateLimitPerMinute);
+    const allowance = rateLimiter.take(principal.keyId, settings.rateLimitPerMinute);
     return 'allowed' in allowance ? requireAllowed(allowance) : allowance.then(requireAllowed);
   };
 
-  return function gate(request: FastifyRequest): Waiting {
-    const access = request.route.config.access ?? { kind: 'public' };
+  return function gateOf(access: Access): Gate | undefined {
     if (access.kind === 'public') return undefined;
-    const credential = access.kind === 'knowledge' ? apiKey(request) : bearer(request);
-    if (credential === undefined) return refuse(request, MISSING_CREDENTIAL(access));
-    const known = authenticator.recall(credential);
-    if (known) return admit(request, access, known);
-    return lookUp(request, credential).then((principal) => admit(request, access, principal));
+    const credentialOf = access.kind === 'knowledge' ? apiKey : bearer;
+    return (request) => {
+      const credential = credentialOf(request);
+      if (credential === undefined) return refuse(request, MISSING_CREDENTIAL(access));
+      const known = authenticator.recall(credential);
+      if (known) return admit(request, access, known);
+      return lookUp(request, credential).then((principal) => admit(request, access, principal));
+    };
   };
 }
+
+/** Of a route that is not for anybody. */
+type Closed = Exclude<Access, { kind: 'public' }>;
+
+/**
+ * Lets a request in, or says why not.
+ *
+ * @throws {CallwayError} At once, or in what is to be waited for.
+ */
+type Gate = (request: FastifyRequest) => Waiting;
 
 /** What is still to be waited for; nothing, most of the time, and then a request should not wait for a promise. */
 type Waiting = Promise<void> | undefined;
@@ -106,11 +114,10 @@ export function requireProject(request: FastifyRequest, projectId: string): void
 }
 
 function judge(
-  access: Access,
+  access: Closed,
   principal: Principal,
   projectId: string | undefined,
 ): CallwayError | undefined {
-  if (access.kind === 'public') return undefined;
   if (principal.kind === 'admin') {
     const welcome =
       access.kind === 'admin' || access.kind === 'manage' || (access.kind === 'project' && access.admin);

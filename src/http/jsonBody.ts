@@ -18,8 +18,11 @@ const MAY_BE_UNSTORABLE = /\\u|\d{200}|[eE]\+?\d{3}/;
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
-  if (!isUtf8(bytes)) throw invalid('invalid_utf8', 'The request body is not valid UTF-8');
   const text = bytes.toString('utf8');
+  // What is not UTF-8 comes out as that character; it may have been sent as well.
+  if (text.includes('\uFFFD') && !isUtf8(bytes)) {
+    throw invalid('invalid_utf8', 'The request body is not valid UTF-8');
+  }
   // A document of that depth has at least so many brackets on each side.
   if (text.length > 2 * MAX_JSON_DEPTH && isTooDeep(text)) {
     throw invalid('json_too_deep', `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`);

@@ -1,29 +1,23 @@
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
-  type FastifyReply,
-  type FastifyRequest,
   LogController,
   type RawServerDefault,
 } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { ZodType } from 'zod';
 
-import { CallwayError, invalid, unavailable } from '../base/errors.ts';
-import { zodDetails } from '../base/validation.ts';
-import { createGate } from './access.ts';
+import { CallwayError } from '../base/errors.ts';
 import type { App } from './app.ts';
+import { attendRequests } from './attendance.ts';
 import { answerClientErrors } from './clientError.ts';
 import { replyWithError } from './errors.ts';
 import { parseJsonBody } from './jsonBody.ts';
-import { createLegacyRoutes } from './plugins/legacy.ts';
 import { watchMethods } from './plugins/methodNotAllowed.ts';
 import { openApi } from './plugins/openapi.ts';
 import { allowOrigins } from './plugins/origins.ts';
 import { giveUpSlowBodies } from './plugins/slowBodies.ts';
 import { webSockets } from './plugins/webSockets.ts';
 import type { HttpDeps } from './ports.ts';
-import { rememberRoutes } from './requestRoute.ts';
 import { agentRoutes } from './routes/agent.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
 import { callRoutes } from './routes/calls.ts';
@@ -49,6 +43,7 @@ import { testSuiteRoutes } from './routes/testSuites.ts';
 import { toolRoutes } from './routes/tools.ts';
 import { trunkRoutes } from './routes/trunks.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
+import { holdToSchemas } from './schemas.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1_048_576;
 /** The longest that any request may take to come in; most have less. @see BodyWatch */
@@ -60,35 +55,19 @@ const TIMEOUT_CHECK_MILLISECONDS = 1_000;
 const KEEP_ALIVE_MILLISECONDS = 75_000;
 const REQUEST_ID_FORM = /^[\w.:/-]{1,128}$/;
 
-const SECURITY_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-};
-
 /** Builds the HTTP API; the caller listens and closes. */
 export async function createServer(deps: HttpDeps): Promise<App> {
-  const app = Fastify(serverOptions(deps)).withTypeProvider<ZodTypeProvider>();
+  const app = Fastify({
+    ...serverOptions(deps),
+    frameworkErrors(error, request, reply) {
+      attendance.begin(request, reply);
+      replyWithError(error, request, reply);
+    },
+  }).withTypeProvider<ZodTypeProvider>();
+  app.log = deps.logger;
   app.server.headersTimeout = HEADERS_TIMEOUT_MILLISECONDS;
-  app.setValidatorCompiler<ZodType>(({ schema }) => (data) => {
-    const result = schema.safeParse(data);
-    if (result.success) return { value: result.data };
-    const details = zodDetails(result.error);
-    const [first] = details;
-    return { error: invalid('invalid_request', first?.message ?? 'The request is not valid', details) };
-  });
-  app.setSerializerCompiler<ZodType>(({ schema, method, url }) => (answer) => {
-    // Answers have no codecs: what they are parsed to is what they are, less fields that the schema does not name.
-    const result = schema.safeParse(answer);
-    if (result.success) return JSON.stringify(result.data);
-    throw new Error(`the answer of ${method} ${url} is not as its schema says`, { cause: result.error });
-  });
+  holdToSchemas(app);
   app.setErrorHandler(replyWithError);
-  app.setNotFoundHandler((request, reply) =>
-    replyWithError(new CallwayError('not_found', 'not_found', 'There is no such route'), request, reply),
-  );
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
@@ -100,13 +79,20 @@ export async function createServer(deps: HttpDeps): Promise<App> {
 
   app.decorateRequest('principal', undefined);
   giveUpSlowBodies(app, deps.clock);
-  rememberRoutes(app);
-  await addHooks(app, deps);
+  const attendance = attendRequests(app, deps);
+  const hooksOfUnknown: object = { onRequest: attendance.ofUnknown };
+  app.setNotFoundHandler(hooksOfUnknown, (request, reply) =>
+    replyWithError(new CallwayError('not_found', 'not_found', 'There is no such route'), request, reply),
+  );
+  app.addHook('preClose', async () => {
+    // Else a connection that was busy when the stop began would hold it up for as long as it may idle.
+    app.server.keepAliveTimeout = 1;
+  });
+  await allowOrigins(app, deps.settings.corsOrigins, attendance);
   await openApi(app, deps.settings.publicUrl);
-  await webSockets(app);
   const refuseOtherMethods = watchMethods(app);
   operationsRoutes(app, deps);
-  if (deps.settings.serves.includes('talks')) talkRoutes(app, deps);
+  if (deps.settings.serves.includes('talks')) await webSockets(app, (scope) => talkRoutes(scope, deps));
   if (deps.settings.serves.includes('api')) for (const routes of API_ROUTES) await routes(app, deps);
   refuseOtherMethods();
   return app;
@@ -141,69 +127,14 @@ const API_ROUTES = [
   callRoutes,
 ];
 
-async function addHooks(app: App, deps: HttpDeps): Promise<void> {
-  await allowOrigins(app, deps.settings.corsOrigins);
-  const legacy = createLegacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
-  const gate = createGate(deps);
-  // The line of each request has fixed fields, none of which is redacted: looking for such costs more than the line.
-  const requestLines = deps.logger.child({}, { redact: [] });
-  // One hook for each event, and no promise where nothing is waited for: each costs every request.
-  app.addHook('onRequest', (request, reply, done) => {
-    addCommonHeaders(request, reply);
-    // Who keeps connections open comes over another one next, to a node that stays.
-    if (deps.settings.isDraining()) reply.header('connection', 'close');
-    if (request.url.includes('%00')) throw invalid('invalid_url', 'The path holds the character U+0000');
-    legacy.announce(request, reply);
-    requireDependencies(request, deps.dependencies);
-    const waiting = gate(request);
-    if (waiting) waiting.then(() => done(), done);
-    else done();
-  });
-  app.addHook('preClose', async () => {
-    // Else a connection that was busy when the stop began would hold it up for as long as it may idle.
-    app.server.keepAliveTimeout = 1;
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    legacy.count(request);
-    const route = request.route.url ?? 'unknown';
-    const { method } = request;
-    deps.metrics.requestDone({ method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
-    requestLines.info(
-      {
-        requestId: request.id,
-        method,
-        route,
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime),
-      },
-      'request done',
-    );
-    done();
-  });
-}
-
-/** @throws {CallwayError} 503 on routes that are not public, while something that they stand on is known to be away. */
-function requireDependencies(request: FastifyRequest, dependencies: HttpDeps['dependencies']): void {
-  if ((request.route.config.access?.kind ?? 'public') === 'public') return;
-  const away = dependencies.find((dependency) => dependency.isAway?.());
-  if (away) throw unavailable(away.name);
-}
-
-function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('x-request-id', request.id);
-  reply.headers(SECURITY_HEADERS);
-}
-
 function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {
   return {
-    loggerInstance: deps.logger,
+    // No logger: Fastify would make one for each request, and watch the end of each. @see Attendance
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID_FORM.test(given) ? given : deps.makeId();
     },
-    // A logger for each request costs more than all of its hooks; the few lines about one name it themselves.
-    childLoggerFactory: (logger) => logger,
     trustProxy: deps.settings.trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MILLISECONDS,
@@ -213,10 +144,6 @@ function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, Fas
     // What still comes over an open connection while the service stops is answered; then the connection closes.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
-    frameworkErrors(error, request, reply) {
-      addCommonHeaders(request, reply);
-      replyWithError(error, request, reply);
-    },
     clientErrorHandler: answerClientErrors(deps.makeId),
   };
 }

@@ -27,6 +27,8 @@ describe('pages of other origins', () => {
   test('are told of the request by its id, in a preflight too', async () => {
     const { headers } = await preflight('https://app.example.com', 'GET');
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    const numbers = await (await fetch(`${gateway().url}/metrics`)).text();
+    expect(numbers).toMatch(/_count\{method="OPTIONS",route="[^"]+",status="204"\} [1-9]/);
   });
 
   test.each<[string, Record<string, string>]>([

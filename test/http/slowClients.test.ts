@@ -51,6 +51,7 @@ test.each([
   ['a body that does not end', `${REQUEST}content-length: 100\r\n\r\n{"name":`],
   ['a chunk that does not end', `${REQUEST}transfer-encoding: chunked\r\n\r\n5\r\n{"n`],
   ['a body for no route', 'POST /nowhere HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"name":'],
+  ['a body for no path', 'POST /%zz HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"name":'],
 ])('%s: the client hears 408 after half a minute, and its connection is gone', async (_, words) => {
   const timers = testApp.clock.pendingTimers();
   const { socket, answer } = open(words);

@@ -1,4 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Logger } from 'pino';
+
 import type { LegacyUsageStore } from '../../accounts/requestStores.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
@@ -22,43 +24,48 @@ export interface LegacyDeps {
   readonly usage: LegacyUsageStore;
   readonly metrics: Pick<Metrics, 'legacyRequest'>;
   readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** What the server does for routes that have a `successor`; passes over all others. */
-export interface LegacyRoutes {
-  /** @throws {CallwayError} 410 `legacy_route_removed` from the sunset on. */
-  announce(request: FastifyRequest, reply: FastifyReply): void;
-  count(request: FastifyRequest): void;
-}
+/**
+ * Tells a request of a legacy route of that route's end.
+ *
+ * @throws {CallwayError} 410 `legacy_route_removed` from the sunset on.
+ */
+export type Announce = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
  * Tells callers of legacy routes that they will end, counts them, and ends them at the sunset.
  *
+ * @returns Looks at a route before it is added: whether it has a `successor`, and so is one of them.
+ *
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */
-export function createLegacyRoutes(app: App, deps: LegacyDeps): LegacyRoutes {
+export function createLegacyRoutes(
+  app: App,
+  deps: LegacyDeps,
+): (route: RouteOptions) => Announce | undefined {
   const sunset = deps.settings.legacySunset;
   const deprecated = Math.min(DEPRECATED_SINCE.getTime(), sunset.getTime());
-  const counter = createUsageCounter(deps, (error) =>
-    app.log.warn({ err: error }, 'the use of legacy routes is not kept yet; it is tried again'),
-  );
+  const counter = createUsageCounter(deps);
   app.addHook('onClose', () => counter.close());
 
-  return {
-    announce(request, reply) {
-      const { successor } = request.route.config;
-      if (successor === undefined) return;
+  return (route) => {
+    const successor = route.config?.successor;
+    if (successor === undefined) return undefined;
+    route.onResponse = (request, _reply, done) => {
+      if (request.principal?.kind === 'secret') {
+        counter.count(request.principal.projectId, `${request.method} ${route.url}`);
+      }
+      done();
+    };
+    return (request, reply) => {
       const path = fill(successor, request);
       addHeaders(reply, deprecated, sunset, path);
       if (deps.clock.now() < sunset.getTime()) return;
       const message = `This route ended on ${sunset.toISOString()}; use ${path}`;
       throw new CallwayError('gone', 'legacy_route_removed', message, { extra: { successor: path } });
-    },
-    count(request) {
-      const { url, config } = request.route;
-      if (config.successor === undefined || request.principal?.kind !== 'secret') return;
-      counter.count(request.principal.projectId, `${request.method} ${url}`);
-    },
+    };
   };
 }
 
@@ -74,7 +81,9 @@ function fill(path: string, request: FastifyRequest): string {
 }
 
 /** Gathers counts, so that a request does not wait for the database. */
-function createUsageCounter({ usage, metrics, clock }: LegacyDeps, onError: (error: unknown) => void) {
+function createUsageCounter({ usage, metrics, clock, logger }: LegacyDeps) {
+  const onError = (error: unknown) =>
+    logger.warn({ err: error }, 'the use of legacy routes is not kept yet; it is tried again');
   let counts = new Map<string, { projectId: string; route: string; day: string; requests: number }>();
   const flush = async () => {
     const batch = counts;

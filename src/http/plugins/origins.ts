@@ -2,6 +2,7 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyRequest } from 'fastify';
 
 import type { App } from '../app.ts';
+import type { Attendance } from '../attendance.ts';
 
 /**
  * Lets pages of the named origins call the API; does nothing where none is named. A preflight ends here, and any other
@@ -9,7 +10,11 @@ import type { App } from '../app.ts';
  *
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
-export async function allowOrigins(app: App, origins: readonly string[]): Promise<void> {
+export async function allowOrigins(
+  app: App,
+  origins: readonly string[],
+  attendance: Pick<Attendance, 'begin'>,
+): Promise<void> {
   if (origins.length === 0) return;
   const options: FastifyCorsOptions = {
     origin: [...origins],
@@ -18,7 +23,7 @@ export async function allowOrigins(app: App, origins: readonly string[]): Promis
   };
   app.addHook('onRequest', (request, reply, done) => {
     // No hook after this one sees a preflight.
-    reply.header('x-request-id', request.id);
+    attendance.begin(request, reply, request.routeOptions.url);
     done();
   });
   await app.register(cors, {

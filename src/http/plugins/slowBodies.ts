@@ -17,8 +17,6 @@ export function giveUpSlowBodies(app: App, clock: Clock): void {
     server.emit('clientError', tooSlow(), socket);
   });
   app.decorate('bodyWatch', watch);
-  // Of the server and not of the routes, so that it sees requests that reach none, too.
-  server.prependListener('request', watch.begin);
   app.addHook('onClose', async () => watch.close());
 }
 

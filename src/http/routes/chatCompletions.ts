@@ -94,12 +94,12 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
 /** A request is a span of its caller's trace, or a trace of its own, and its turn a part of it. */
 async function answerTraced(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {
   const { request, session } = asked;
-  const span = (deps.tracing ?? noTracing).begin(`POST ${request.route.url ?? ''}`, {
+  const span = (deps.tracing ?? noTracing).begin(`POST ${request.routeOptions.url ?? ''}`, {
     kind: 'server',
     parent: traceparentOf(request),
     attributes: {
       'http.request.method': 'POST',
-      'http.route': request.route.url,
+      'http.route': request.routeOptions.url,
       'callway.project.id': session.projectId,
       'callway.request.id': request.id,
       'session.id': session.sessionId,
