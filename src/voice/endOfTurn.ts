@@ -1,5 +1,5 @@
 import type { TurnPolicy } from './turnPolicy.ts';
-import { unfinishedWords, wordsOf } from './words.ts';
+import { digitsIn, unfinishedWords, wordsOf } from './words.ts';
 
 /** Whether words look like all that somebody wanted to say. */
 export type Completeness = 'finished' | 'open' | 'unfinished';
@@ -10,6 +10,11 @@ const PLACES: Readonly<Record<Completeness, number>> = { finished: 0.1, open: 0.
 const HABIT_MARGIN = 1.25;
 /** How quickly a new pause changes what counts as usual. */
 const HABIT_RATE = 0.4;
+
+/** A number of so many digits in one piece is the beginning of a longer one rather than an amount, an hour or an age. */
+const LEAST_DIGITS = 3;
+/** With as many as a phone number has it is told. */
+const MOST_DIGITS = 10;
 
 /** What was learnt of how a caller speaks. */
 export interface CallerHabits {
@@ -22,6 +27,11 @@ export const NO_HABITS: CallerHabits = { pauseMs: undefined };
 /** The caller was silent for so long, and then went on. */
 export function learnPause({ pauseMs }: CallerHabits, newMs: number): CallerHabits {
   return { pauseMs: pauseMs === undefined ? newMs : pauseMs + HABIT_RATE * (newMs - pauseMs) };
+}
+
+/** The agent began to answer after this pause, and the caller had not finished: they get at least as much next time. */
+export function learnTooSoon({ pauseMs }: CallerHabits, newMs: number): CallerHabits {
+  return { pauseMs: Math.max(pauseMs ?? 0, newMs) };
 }
 
 /**
@@ -51,10 +61,23 @@ export function completenessOf(text: string): Completeness {
   if (/(?:[,;:，、；：—–-]|\.\.\.|…)$/.test(trimmed)) return 'unfinished';
   const words = wordsOf(trimmed);
   const last = words.at(-1) ?? '';
-  if (unfinishedWords.has(last)) return 'unfinished';
+  if (unfinishedWords.has(last) || isDictating(words)) return 'unfinished';
   if ([...unfinishedWords].some((ending) => isIdeographic(ending) && last.endsWith(ending)))
     return 'unfinished';
   return /[.!?。！？]["'”’」』)]*$/.test(trimmed) ? 'finished' : 'open';
+}
+
+/** Numbers are told in groups, names letter by letter, with pauses between them. */
+function isDictating(words: readonly string[]): boolean {
+  let told = 0;
+  let groups = 0;
+  for (const word of words.toReversed()) {
+    const count = digitsIn(word);
+    if (count === 0) break;
+    told += count;
+    groups += 1;
+  }
+  return (groups > 1 || told >= LEAST_DIGITS) && told < MOST_DIGITS;
 }
 
 function isExpected(text: string, expectedAnswers: readonly string[]): boolean {

@@ -6,15 +6,16 @@ import type { TransferProgress } from '../media/mediaSession.ts';
 import { createWatchdog, type Watchdog } from '../models/watchdog.ts';
 import { createMachineWatch, type MachineWatch } from './answering/machineWatch.ts';
 import { createEar, type Ear } from './ear.ts';
-import { type CallerHabits, endPauseMs, learnPause, NO_HABITS } from './endOfTurn.ts';
-import { transition, untakenWords } from './floor.ts';
+import { type CallerHabits, endPauseMs, learnPause, learnTooSoon, NO_HABITS } from './endOfTurn.ts';
+import { transition } from './floor/floor.ts';
 import {
   type FloorContext,
   type FloorEffect,
   type FloorEvent,
   type FloorState,
   OPEN_FLOOR,
-} from './floorState.ts';
+} from './floor/state.ts';
+import { untakenWords } from './floor/words.ts';
 import { createHistoryNotes, type HistoryNotes } from './historyNotes.ts';
 import { type KeypadState, pressKey, waitForKeys } from './keypad.ts';
 import { ownWordsFor, STREAM_RESUMED } from './ownWords.ts';
@@ -255,6 +256,9 @@ export class Talk {
         this.#moments = undefined;
         this.#ear.dropQuestion();
         break;
+      case 'was_too_soon':
+        this.#habits = learnTooSoon(this.#habits, effect.pauseMs);
+        break;
       case 'forget_utterance':
         this.#ear.forget();
         break;
@@ -277,7 +281,7 @@ export class Talk {
       case 'take_turn': {
         const moments = this.#moments ?? this.#momentsNow(this.#lastAskedMs(effect.input));
         this.#moments = undefined;
-        void this.#agent.take(effect.input, moments, effect.isLast);
+        void this.#agent.take(effect.input, moments, effect);
       }
     }
   }

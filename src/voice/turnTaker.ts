@@ -64,6 +64,8 @@ export class TurnTaker {
   #nodeId: string | null = null;
   /** What the caller said in turns that did not come to begin. */
   #unkept: TakenMessage[] = [];
+  /** Those of them that the turn under way is to keep. */
+  #before: readonly TakenMessage[] = [];
   /** What the turn under way is taken of, once that is known. */
   #session: Session | undefined;
   #last: Promise<unknown> | undefined;
@@ -89,12 +91,18 @@ export class TurnTaker {
   /**
    * Takes a turn once the one before is kept.
    *
-   * @param isLast - The agent hangs up after it, unless the pathway has something to say.
+   * @param how.isLast - The agent hangs up after it, unless the pathway has something to say.
+   * @param how.said - Words of the caller's before it, for the history.
    */
-  async take(input: TurnInput, moments: TurnMoments, isLast = false): Promise<void> {
+  async take(
+    input: TurnInput,
+    moments: TurnMoments,
+    { isLast = false, said = '' }: { readonly isLast?: boolean; readonly said?: string } = {},
+  ): Promise<void> {
     this.#ticket += 1;
     const ticket = this.#ticket;
     this.#answering = input.kind;
+    if (said !== '') this.#unkept.push({ role: 'user', content: said });
     await this.#turn?.done;
     if (this.#isClosed || ticket !== this.#ticket) return;
     const turn = this.#start(input, moments, isLast);
@@ -213,10 +221,11 @@ export class TurnTaker {
     this.#speech = speech;
     this.#filledAtMs = undefined;
     const { ownWords } = this.#deps;
+    this.#before = this.#unkept.splice(0);
     const request = {
       input,
       moments,
-      history: this.#unkept.splice(0),
+      history: this.#before,
       ownWords: () => ownWords(input, isLast),
     };
     const onPlace = (place: Place) => {
@@ -233,6 +242,7 @@ export class TurnTaker {
   }
 
   #note({ input }: AgentTurn, { how, isKept, latency }: AgentTurnResult): void {
+    if (!isKept) this.#unkept.unshift(...this.#before);
     // Words of a turn that was taken back come again, with what the caller added.
     if (!isKept && input.kind === 'words' && how !== 'taken_back') {
       this.#unkept.push({ role: 'user', content: input.text });

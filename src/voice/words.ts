@@ -27,6 +27,23 @@ export const unfinishedWords: ReadonlySet<string> = new Set(
   `),
 );
 
+/** The digits, as people tell them one by one. */
+const DIGIT_WORDS: ReadonlySet<string> = new Set(
+  list(`
+    zero oh one two three four five six seven eight nine double triple
+    cero uno dos tres cuatro cinco seis siete ocho nueve
+    zéro un deux trois quatre cinq sept huit neuf
+    null eins zwei zwo drei vier fünf sechs sieben acht neun
+  `),
+);
+
+/** How many digits or single letters a word tells; 0 for any other word. */
+export function digitsIn(word: string): number {
+  if (/^[\d-]+$/.test(word)) return word.replaceAll('-', '').length;
+  if (/^[零〇一二兩两三四五六七八九]+$/.test(word)) return word.length;
+  return DIGIT_WORDS.has(word) || /^\p{Script=Latin}$/u.test(word) ? 1 : 0;
+}
+
 /** What listeners say to show that they listen, by language. */
 const ACKNOWLEDGEMENTS: Readonly<Record<string, ReadonlySet<string>>> = {
   en: new Set(

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { closeUtterance, hearFrame, SILENT_CALLER } from '../../src/voice/callerActivity.ts';
-import { completenessOf, endPauseMs, learnPause, NO_HABITS } from '../../src/voice/endOfTurn.ts';
+import {
+  completenessOf,
+  endPauseMs,
+  learnPause,
+  learnTooSoon,
+  NO_HABITS,
+} from '../../src/voice/endOfTurn.ts';
 import { INTER_DIGIT_MS, pressKey, waitForKeys } from '../../src/voice/keypad.ts';
 import { phrasesOf } from '../../src/voice/phrases.ts';
 import { createSpeechCache } from '../../src/voice/speechCache.ts';
@@ -39,7 +45,6 @@ describe('the end of a turn', () => {
     ['I would like a table.', 'finished'],
     ['我想訂位。', 'finished'],
     ['What time?”', 'finished'],
-    ['my number is five five', 'open'],
     ['', 'open'],
     ['I would like to', 'unfinished'],
     ['I would like to.', 'unfinished'],
@@ -48,6 +53,17 @@ describe('the end of a turn', () => {
     ['so I thought...', 'unfinished'],
     ['我想要訂位但是', 'unfinished'],
     ['pero', 'unfinished'],
+    ['my number is five five', 'unfinished'],
+    ['5 5', 'unfinished'],
+    ['It is 555-12.', 'unfinished'],
+    ['my name is a d', 'unfinished'],
+    ['五五', 'open'],
+    ['我的電話是 零九 一二', 'unfinished'],
+    ['five', 'open'],
+    ['at 12', 'open'],
+    ['for two', 'open'],
+    ['zero nine one two three four five six seven eight', 'open'],
+    ['it is 0912 345 678', 'open'],
   ])('%j looks %s', (text, completeness) => expect(completenessOf(text)).toBe(completeness));
 
   test('comes sooner the more finished the words look, within the bounds', () => {
@@ -68,6 +84,14 @@ describe('the end of a turn', () => {
     expect(endPauseMs('A table.', [], habits, bounds)).toBe(1130);
     expect(endPauseMs('A table.', [], { pauseMs: 5000 }, bounds)).toBe(1600);
     expect(endPauseMs('yes', ['yes'], { pauseMs: 5000 }, bounds)).toBe(300);
+  });
+
+  test('adapts at once to a caller who was answered in the middle, and not to one who was just not', () => {
+    const bounds = { minPauseMs: 300, maxPauseMs: 1600 };
+    const usual = learnPause(NO_HABITS, 600);
+    expect(endPauseMs('five', [], usual, bounds)).toBe(755);
+    expect(endPauseMs('five', [], learnTooSoon(usual, 1200), bounds)).toBe(1500);
+    expect(endPauseMs('five', [], learnTooSoon({ pauseMs: 1000 }, 400), bounds)).toBe(1250);
   });
 });
 

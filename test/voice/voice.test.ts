@@ -461,6 +461,32 @@ describe('keys', () => {
     await call.report;
   });
 
+  test('what was said before them, and is not answered, is history', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, { hang: true }][index] ?? { text: 'Thank you.' },
+    });
+    await greeted(call);
+    await call.say('Well, let me see.', 600);
+    await call.stream.until(() => call.model.requests.length === 2);
+    call.stream.press('7');
+    call.stream.press('#');
+    await greeted(call);
+    await call.say('The other one is', 600);
+    call.stream.press('8');
+    call.stream.press('#');
+    await greeted(call);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.transcript().slice(1)).toEqual([
+      'user: Well, let me see.',
+      'user: 7',
+      'assistant: Thank you.',
+      'user: The other one is',
+      'user: 8',
+      'assistant: Thank you.',
+    ]);
+  });
+
   test('others are collected until the caller is done', async () => {
     const call = simulatedCall({
       answer: (index) => [GREETING, { text: 'Thank you.' }, { text: 'Seven.' }][index] ?? {},

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { Utterance } from '../../src/voice/callerActivity.ts';
-import { transition } from '../../src/voice/floor.ts';
+import type { Utterance } from '../../../src/voice/callerActivity.ts';
+import { transition } from '../../../src/voice/floor/floor.ts';
 import {
   type FloorContext,
   type FloorEvent,
   type FloorState,
   OPEN_FLOOR,
-} from '../../src/voice/floorState.ts';
-import { DEFAULT_TURN_POLICY } from '../../src/voice/turnPolicy.ts';
+} from '../../../src/voice/floor/state.ts';
+import { DEFAULT_TURN_POLICY } from '../../../src/voice/turnPolicy.ts';
 
 const context = (atMs: number, more: Partial<FloorContext> = {}): FloorContext => ({
   atMs,
@@ -216,6 +216,46 @@ test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], st
     'thinking',
     ['forget_utterance', 'take_turn voicemail'],
   ],
+  [
+    'keys amid words that are not known yet wait for them',
+    at('hearing'),
+    { type: 'keys', digits: '12' },
+    context(700, { utterance: speaking(0, 700) }),
+    'hearing',
+    ['ask_words'],
+  ],
+  [
+    'also where the caller goes on',
+    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
+    frame,
+    context(900, { utterance: speaking(0, 900) }),
+    'hearing',
+    [],
+  ],
+  [
+    'but not for long',
+    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
+    frame,
+    context(1700, { utterance: speaking(0, 1700) }),
+    'thinking',
+    ['forget_utterance', 'take_turn dtmf'],
+  ],
+  [
+    'nor where the words cannot be had',
+    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
+    { type: 'words_failed', message: 'away' },
+    context(800, { utterance: speaking(0, 700) }),
+    'thinking',
+    ['forget_utterance', 'take_turn dtmf'],
+  ],
+  [
+    'the next keys do not wait, and come after them',
+    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
+    { type: 'keys', digits: '3' },
+    context(900, { utterance: speaking(0, 700) }),
+    'thinking',
+    ['forget_utterance', 'take_turn dtmf'],
+  ],
   ['nothing follows the end', at('over'), { type: 'keys', digits: '1' }, context(9000), 'over', []],
 ])('%s', (_, state, event, given, phase, expected) => {
   expect(transition(state, event, given).state.phase).toBe(phase);
@@ -245,6 +285,33 @@ describe('what lasts', () => {
     }
     expect(kinds.filter((type) => type === 'take_turn').length).toBe(2);
     expect(state.phase).toBe('quiet');
+  });
+
+  test('words before keys go with them', () => {
+    const said = (state: FloorState, event: FloorEvent, given: FloorContext) =>
+      transition(state, event, given).effects.flatMap((effect) =>
+        effect.type === 'take_turn' ? [[effect.input, effect.said]] : [],
+      );
+    const keys: FloorEvent = { type: 'keys', digits: '12' };
+    const taken = [[{ kind: 'dtmf', digits: '12' }, 'my number is']];
+    const utterance = speaking(0, 500);
+    const known = at('hearing', { askedToMs: 500, words: 'is', carried: 'my number' });
+    expect(said(known, keys, context(800, { utterance }))).toEqual(taken);
+    const waiting = { ...known, words: undefined, isEnded: true, keys: { digits: '12', atMs: 700 } };
+    const words: FloorEvent = { type: 'words', text: 'is', isAcknowledgement: false };
+    expect(said(waiting, words, context(800, { utterance }))).toEqual(taken);
+    const answered = at('thinking', { carried: 'my number is' });
+    expect(said(answered, keys, context(800, { answering: 'words' }))).toEqual(taken);
+  });
+
+  test.each([
+    [300, [{ type: 'cut' }, { type: 'was_too_soon', pauseMs: 1300 }]],
+    [500, [{ type: 'cut' }]],
+  ])('who goes on %i ms after the agent began was not done, or answers it', (afterMs, expected) => {
+    const utterance = speaking(2000 + afterMs, 2900 + afterMs);
+    const given = context(2900 + afterMs, { utterance, answering: 'words' });
+    const held = at('held', { turnEndMs: 1000, soundedMs: 2000 });
+    expect(transition(held, frame, given).effects).toEqual(expected);
   });
 
   test('silences are counted until somebody says something', () => {

@@ -1,6 +1,6 @@
-import type { TurnInput } from '../conversation/turn.ts';
-import type { Utterance } from './callerActivity.ts';
-import type { TurnPolicy } from './turnPolicy.ts';
+import type { TurnInput } from '../../conversation/turn.ts';
+import type { Utterance } from '../callerActivity.ts';
+import type { TurnPolicy } from '../turnPolicy.ts';
 
 export type FloorPhase = 'quiet' | 'hearing' | 'thinking' | 'speaking' | 'held' | 'waiting' | 'over';
 
@@ -17,8 +17,12 @@ export interface FloorState {
   /** The caller's silence was long enough; only the words are missing. */
   readonly isEnded: boolean;
   readonly lateAnswer: { readonly text: string; readonly endMs: number } | undefined;
-  /** Keys that came while the agent could not be interrupted. */
-  readonly keys: string | undefined;
+  /** Keys that came while the agent could not be interrupted, or amid words that are not known yet. */
+  readonly keys: { readonly digits: string; readonly atMs: number } | undefined;
+  /** End of the caller's voice in the turn that is being answered; undefined where it was not words. */
+  readonly turnEndMs: number | undefined;
+  /** When the newest answer began to sound. */
+  readonly soundedMs: number;
   /** Silences, and failures to understand, one after the other. */
   readonly silences: number;
   readonly pardons: number;
@@ -60,7 +64,15 @@ export type FloorEffect =
   | { readonly type: 'leave' }
   /** The agent's answer is not to be: nothing of it was heard. */
   | { readonly type: 'take_back' }
-  | { readonly type: 'take_turn'; readonly input: TurnInput; readonly isLast?: boolean };
+  /** The agent had begun after a pause of so much in the middle of the caller's words. */
+  | { readonly type: 'was_too_soon'; readonly pauseMs: number }
+  | {
+      readonly type: 'take_turn';
+      readonly input: TurnInput;
+      readonly isLast?: boolean;
+      /** Words of the caller's before it that it does not answer. */
+      readonly said?: string;
+    };
 
 export interface FloorContext {
   /** On the stream's clock. */
@@ -84,6 +96,8 @@ export const OPEN_FLOOR: FloorState = {
   isEnded: false,
   lateAnswer: undefined,
   keys: undefined,
+  turnEndMs: undefined,
+  soundedMs: 0,
   silences: 0,
   pardons: 0,
 };

@@ -1,0 +1,70 @@
+import type { TurnInput } from '../../conversation/turn.ts';
+import type { FloorContext, FloorEffect, FloorPhase, FloorState } from './state.ts';
+
+/** Who goes on no later than so much after the agent began had not finished, and did not answer it. */
+const SOON_MS = 400;
+
+/** Where the floor is next, and what is to be done on the way. */
+export interface Step {
+  readonly state: FloorState;
+  readonly effects: readonly FloorEffect[];
+}
+
+export function stay(state: FloorState): Step {
+  return { state, effects: [] };
+}
+
+export function enter(state: FloorState, phase: FloorPhase, { atMs }: FloorContext): FloorState {
+  return { ...state, phase, sinceMs: atMs };
+}
+
+/** Nothing is known of an utterance, nor asked. */
+export function fresh(state: FloorState): FloorState {
+  return { ...state, words: undefined, askedToMs: undefined, isEnded: false };
+}
+
+export function forget(state: FloorState): Step {
+  return { state: fresh(state), effects: [{ type: 'forget_utterance' }] };
+}
+
+export function backToQuiet(state: FloorState, context: FloorContext): Step {
+  return { state: enter(fresh(state), 'quiet', context), effects: [{ type: 'forget_utterance' }] };
+}
+
+export function ask(state: FloorState, { utterance }: FloorContext): Step {
+  return { state: { ...state, askedToMs: utterance?.lastVoicedMs }, effects: [{ type: 'ask_words' }] };
+}
+
+/** @param said - Words of the caller's that the turn does not answer, and the history is to have. */
+export function takeTurn(state: FloorState, input: TurnInput, context: FloorContext, said = ''): Step {
+  return {
+    state: enter({ ...fresh(state), carried: '', turnEndMs: undefined }, 'thinking', context),
+    effects: [
+      { type: 'forget_utterance' },
+      said === '' ? { type: 'take_turn', input } : { type: 'take_turn', input, said },
+    ],
+  };
+}
+
+/** The caller has the floor; who was only interrupted by the agent's answer needs longer pauses. */
+export function cutIn(state: FloorState, context: FloorContext): Step {
+  const cut: FloorEffect = { type: 'cut' };
+  const { turnEndMs, soundedMs } = state;
+  const next = enter({ ...state, turnEndMs: undefined }, 'hearing', context);
+  const startMs = context.utterance?.startMs ?? Number.POSITIVE_INFINITY;
+  const wasTooSoon = turnEndMs !== undefined && startMs > turnEndMs && startMs - soundedMs < SOON_MS;
+  if (!wasTooSoon) return { state: next, effects: [cut] };
+  return { state: next, effects: [cut, { type: 'was_too_soon', pauseMs: startMs - turnEndMs }] };
+}
+
+/** The agent goes on: it was stopped by a "mm-hm", noise, or its own echo. */
+export function resumed(
+  state: FloorState,
+  lateAnswer: FloorState['lateAnswer'],
+  context: FloorContext,
+): Step {
+  return {
+    state: { ...fresh(enter(state, 'speaking', context)), lateAnswer },
+    effects: [{ type: 'forget_utterance' }, { type: 'resume' }],
+  };
+}
