@@ -15,6 +15,7 @@ interface Row {
   end_offset: number;
 }
 
+const ALL_ROWS = Number.MAX_SAFE_INTEGER;
 const COLUMNS = 'id, content, is_enabled, start_offset, end_offset';
 
 /**
@@ -77,10 +78,12 @@ function preview(database: Queryable): Preview {
 }
 
 function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
+  // Nobody waits for a document as somebody at a phone waits for a word.
+  const { query, rowsAtOnce } = database.background ?? { query: database.query, rowsAtOnce: ALL_ROWS };
   return {
     clear: (datasetId) => removeChunks(database, datasetId),
     async append({ datasetId, knowledgebaseId }, chunks) {
-      const rows = await database.query(
+      const rows = await query(
         `WITH dataset AS (SELECT id FROM datasets WHERE id = $1 FOR KEY SHARE),
          added AS (
            INSERT INTO chunks
@@ -106,7 +109,7 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
       return rows.length > 0;
     },
     async withoutVector(datasetId, { limit, offset }) {
-      const rows = await database.query<{ id: string; content: string | null }>(UNEMBEDDED, [
+      const rows = await query<{ id: string; content: string | null }>(UNEMBEDDED, [
         datasetId,
         offset,
         offset + limit,
@@ -115,14 +118,18 @@ function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
       return { missing, pageLength: rows.length };
     },
     async keepVectors({ datasetId, encoder }, vectors, at) {
-      const rows = await database.query(keepVectorsSql(encoder), [
-        datasetId,
-        encoder,
-        vectors.map(({ chunkId }) => chunkId),
-        vectors.map(({ vector }) => vectorText(vector)),
-        at,
-      ]);
-      return rows.length > 0;
+      for (let from = 0; from < vectors.length; from += rowsAtOnce) {
+        const part = vectors.slice(from, from + rowsAtOnce);
+        const rows = await query(keepVectorsSql(encoder), [
+          datasetId,
+          encoder,
+          part.map(({ chunkId }) => chunkId),
+          part.map(({ vector }) => vectorText(vector)),
+          at,
+        ]);
+        if (rows.length === 0) return false;
+      }
+      return true;
     },
   };
 }

@@ -18,6 +18,15 @@ export interface Queryable {
    *   gave this up in favour of others, `project_not_found` when a new row's project is not there (any more).
    */
   query<Row>(sql: string, parameters?: readonly Parameter[], name?: string): Promise<Row[]>;
+  /** Where a statement holds up more than who sent it, the way for those that nobody waits for. */
+  readonly background?: Background;
+}
+
+/** Runs statements after those that somebody waits for. */
+export interface Background {
+  query: Queryable['query'];
+  /** So many rows of costly indexes should go with one statement. */
+  readonly rowsAtOnce: number;
 }
 
 /** The little that Callway asks of a database, so that the embedded one and a server are the same to it. */

@@ -5,6 +5,10 @@ import { vector } from '@electric-sql/pglite-pgvector';
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
 import { repeatConflicts } from './repeatConflicts.ts';
+import { createTurns, type Lane } from './turns.ts';
+
+/** A vector takes its place in an index within some 30 ms here, in which this thread does nothing else. */
+const BACKGROUND_ROWS = 1;
 
 export interface EmbeddedOptions {
   /** Folder of the database; `memory://` keeps it in memory. */
@@ -24,18 +28,26 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     extensions: { vector, pg_trgm },
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
   });
+  const inTurn = createTurns();
+  const queryIn =
+    (lane: Lane): Queryable['query'] =>
+    (sql, parameters) =>
+      repeatConflicts(() => inTurn(lane, () => run(database, sql, parameters)));
   const scripts = new WeakMap<Queryable, Transaction>();
   let closing: Promise<void> | undefined;
 
   return {
-    query: (sql, parameters) => repeatConflicts(() => run(database, sql, parameters)),
+    query: queryIn('foreground'),
+    background: { query: queryIn('background'), rowsAtOnce: BACKGROUND_ROWS },
     transaction: (work) =>
       repeatConflicts(() =>
-        database.transaction(async (transaction) => {
-          const queryable: Queryable = { query: (sql, parameters) => run(transaction, sql, parameters) };
-          scripts.set(queryable, transaction);
-          return await work(queryable);
-        }),
+        inTurn('foreground', () =>
+          database.transaction(async (transaction) => {
+            const queryable: Queryable = { query: (sql, parameters) => run(transaction, sql, parameters) };
+            scripts.set(queryable, transaction);
+            return await work(queryable);
+          }),
+        ),
       ),
     async script(queryable, sql) {
       const transaction = scripts.get(queryable);
@@ -43,7 +55,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       await transaction.exec(sql);
     },
     close() {
-      closing ??= database.close();
+      closing ??= inTurn('foreground', () => database.close());
       return closing;
     },
   };
