@@ -420,6 +420,8 @@ describe('a query', () => {
     'q=x&topK=two',
     'q=x&scoreThreshold=1.1',
     'q=x&scoreThreshold=-1',
+    'q=x&scoreThreshold=1e1',
+    'q=x&scoreThreshold=0x1',
     'q=x&scoreThreshold=',
     'q=x&mode=best',
     'q=a&q=b',

@@ -18,10 +18,14 @@ const MAX_TOP_K = 50;
 /** As much as an embedding model takes; a question has far less. */
 const MAX_QUESTION_CHARACTERS = 2_000;
 
+const THRESHOLD_RULE = 'must be a number from 0 to 1';
+
 const threshold = z
   .string()
-  .regex(/^(?:0(?:\.\d{1,15})?|1(?:\.0{1,15})?|\.\d{1,15})$/, 'must be a number from 0 to 1')
-  .transform(Number);
+  // As programs write numbers, with all of their digits, or with an exponent where they are tiny.
+  .regex(/^(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-?\d{1,3})?$/i, THRESHOLD_RULE)
+  .transform(Number)
+  .refine((value) => value <= 1, THRESHOLD_RULE);
 
 const question = z.object({
   q: z.string().min(1).max(MAX_QUESTION_CHARACTERS).describe('What is sought.'),
