@@ -14,6 +14,10 @@ import { type ParseLimits, parseDocument } from './parseDocument.ts';
 const MAX_ATTEMPTS = 30;
 /** Requests to the encoder that are under way at a time: its answers are waited for, its limits seldom met. */
 const PARALLEL_BATCHES = 4;
+/** What is answered and not kept is paid for again after a crash: so no more is asked for than is kept within this time. */
+const KEPT_WITHIN_MS = 2_000;
+/** Asked for before it is known how fast vectors are kept, and however slow that is. */
+const LEAST_ASKED = 16;
 
 export interface IngestDeps {
   readonly datasets: DatasetStore;
@@ -105,7 +109,8 @@ async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
   if (!embedder) {
     throw new DocumentError(`The encoder ${task.encoder} cannot be reached: no key or address of it is set`);
   }
-  const embedBatch = async (batch: readonly UnembeddedChunk[]) => {
+  /** @returns How long it took to keep the vectors, in milliseconds. */
+  const embedBatch = async (batch: readonly UnembeddedChunk[]): Promise<number> => {
     const vectors = await embedder.embed(
       batch.map(({ content }) => content),
       signal,
@@ -115,17 +120,30 @@ async function embed(deps: IngestDeps, task: IngestionTask, signal: AbortSignal)
       if (!vector) throw new Error(`the encoder ${task.encoder} left a chunk out`);
       return { chunkId, vector };
     });
+    const beganMs = deps.clock.monotonicMs();
     if (!(await deps.chunks.keepVectors(task, made, now(deps)))) throw new GoneError();
+    return deps.clock.monotonicMs() - beganMs;
   };
   const limit = embedder.batchSize * PARALLEL_BATCHES;
+  let asked = LEAST_ASKED;
   for (let offset = 0; ; offset += limit) {
     const { missing, pageLength } = await deps.chunks.withoutVector(task.datasetId, { limit, offset });
-    // What one of them keeps is kept, also where another fails.
-    const outcomes = await Promise.allSettled(partsOf(missing, embedder.batchSize).map(embedBatch));
-    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failure) throw failure.reason;
+    for (let from = 0; from < missing.length; ) {
+      const round = missing.slice(from, from + asked);
+      const keptMs = await allDone(partsOf(round, embedder.batchSize).map(embedBatch));
+      from += round.length;
+      // They were kept side by side.
+      const meanMs = keptMs.reduce((sum, ms) => sum + ms, 0) / keptMs.length;
+      asked = Math.max(LEAST_ASKED, Math.floor((KEPT_WITHIN_MS * round.length) / Math.max(1, meanMs)));
+    }
     if (pageLength < limit) return;
   }
+}
+
+/** What one of them keeps is kept, also where another fails. @throws The first failure, once all have ended. */
+async function allDone<Result>(works: readonly Promise<Result>[]): Promise<Result[]> {
+  await Promise.allSettled(works);
+  return await Promise.all(works);
 }
 
 function partsOf<Item>(items: readonly Item[], length: number): (readonly Item[])[] {

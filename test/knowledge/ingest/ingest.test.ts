@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { systemClock } from '../../../src/base/clock.ts';
 import { type IngestDeps, ingest } from '../../../src/knowledge/ingest/ingest.ts';
 import type { ChunkStore, DatasetStore, IngestionTask } from '../../../src/knowledge/stores.ts';
 import { OPENAI_ENCODERS } from '../../../src/models/embedder.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const ENCODER = OPENAI_ENCODERS['text-embedding-3-small'];
 const VECTOR = new Float32Array(ENCODER.dimensions);
@@ -12,10 +12,16 @@ const BATCH_SIZE = 3;
 const PAGE = 4 * BATCH_SIZE;
 
 /** A document that is cut already, of which some chunks have a vector. */
-function parsedDocument(length: number, isEmbedded: (position: number) => boolean = () => false) {
+function parsedDocument(
+  length: number,
+  isEmbedded: (position: number) => boolean = () => false,
+  { batchSize = BATCH_SIZE, keepMs = 0 } = {},
+) {
+  const clock = createSimulatedClock();
   const vectors = new Set(Array.from({ length }, (_, position) => position).filter(isEmbedded));
   const looked: number[] = [];
   const embedded: string[] = [];
+  const batches: number[] = [];
   let status = 'processing';
   const task = { datasetId: 'd', encoder: ENCODER.name, attempts: 1, isParsed: true };
   const datasets: Pick<DatasetStore, 'begin' | 'finish' | 'fail'> = {
@@ -42,11 +48,13 @@ function parsedDocument(length: number, isEmbedded: (position: number) => boolea
     },
     async keepVectors(_, made) {
       for (const { chunkId } of made) vectors.add(Number(chunkId));
+      clock.advance(keepMs * made.length);
       return true;
     },
   };
   const embed = async (texts: readonly string[]): Promise<Float32Array[]> => {
     embedded.push(...texts);
+    batches.push(texts.length);
     return texts.map(() => VECTOR);
   };
   const run = async (embedWith = embed) =>
@@ -54,14 +62,14 @@ function parsedDocument(length: number, isEmbedded: (position: number) => boolea
       {
         datasets,
         chunks,
-        clock: systemClock,
-        embedderOf: () => ({ encoder: ENCODER, batchSize: BATCH_SIZE, embed: embedWith }),
+        clock,
+        embedderOf: () => ({ encoder: ENCODER, batchSize, embed: embedWith }),
         onError: () => undefined,
       } as unknown as IngestDeps,
       'd',
       { signal: new AbortController().signal, isLastAttempt: false },
     );
-  return { run, embed, looked, embedded, vectors, status: () => status };
+  return { run, embed, looked, embedded, batches, vectors, status: () => status };
 }
 
 test.each([
@@ -108,4 +116,23 @@ test('an encoder that leaves a text out makes no document ready', async () => {
     'left a chunk out',
   );
   expect(document.status()).toBe('processing');
+});
+
+test.each([
+  ['at once, full batches', 0, [16, 128, 128, 128, 112, 128, 128, 128, 104]],
+  [
+    '30 ms each, what is kept within two seconds',
+    30,
+    [16, ...Array<number>(7).fill(66), 34, ...Array<number>(7).fill(66), 26],
+  ],
+  ['very long, a few', 1_000, Array<number>(62).fill(16)],
+])('where keeping a vector takes %s are asked for', async (_, keepMs, batches) => {
+  const document = parsedDocument(
+    batches.reduce((sum, one) => sum + one, 0),
+    () => false,
+    { batchSize: 128, keepMs },
+  );
+  await document.run();
+  expect(document.batches).toEqual(batches);
+  expect(document.status()).toBe('ready');
 });
