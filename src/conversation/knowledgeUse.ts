@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { CONTEXT_BUDGET_TOKENS, estimateTokens } from './context.ts';
 import type { Place } from './delivery.ts';
@@ -8,6 +9,9 @@ import type { TurnRun } from './turnRun.ts';
 
 /** What of the documents goes into one answer's context at most, beside the talk. */
 export const KNOWLEDGE_BUDGET_TOKENS = CONTEXT_BUDGET_TOKENS * 0.375;
+
+/** So long a turn waits for the documents: a customer waits for words, and without them there are words too. */
+const SEARCH_PATIENCE_MS = 4_000;
 
 /** The built-in tool by which a model asks the documents. */
 export const KNOWLEDGE_TOOL = 'query_knowledgebase';
@@ -27,7 +31,8 @@ export async function findKnowledge(
   if (!knowledge || query.trim() === '') return [];
   const askedMs = clock.monotonicMs();
   try {
-    const found = await knowledge.search(run.session.projectId, query, options, run.signal);
+    const searching = knowledge.search(run.session.projectId, query, options, run.signal);
+    const found = await inTime(clock, searching);
     const used = withinBudget(found);
     const chunks = used.map(({ content: _content, ...where }) => where);
     run.journal.event('knowledge_used', {
@@ -81,6 +86,15 @@ export function searchAheadAt(run: TurnRun, node: PathwayNode): Place['searchAhe
       asking.type === 'knowledge' ? questionAt(asking, words, render) : { query: words, options: {} };
     await knowledge.prefetch?.(session.projectId, question.query, question.options);
   };
+}
+
+/** @throws {Error} When it takes too long; what comes later is not heard. */
+function inTime<Result>(clock: Clock, searching: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const late = new Error(`The documents were not searched within ${SEARCH_PATIENCE_MS / 1000} s`);
+    const timer = clock.setTimer(() => reject(late), SEARCH_PATIENCE_MS);
+    searching.then(resolve, reject).finally(() => timer.cancel());
+  });
 }
 
 function withinBudget(found: readonly KnowledgePassage[]): KnowledgePassage[] {

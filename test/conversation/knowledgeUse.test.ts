@@ -33,7 +33,7 @@ const byTool: PathwayInput = {
 const asks: ScriptedAnswer = { calls: [{ name: 'query_knowledgebase', arguments: { query: 'warranty' } }] };
 
 /** What the model was shown, and what the history tells, of a question to documents that say this. */
-async function asked(pathway: PathwayInput, search: KnowledgeSearch['search']) {
+async function asked(pathway: PathwayInput, search: KnowledgeSearch['search'], waitedMs = 0) {
   const clock = createSimulatedClock();
   const model = scriptedModel((_request, index) =>
     pathway === byTool && index === 0 ? asks : { text: 'Three years.' },
@@ -41,6 +41,7 @@ async function asked(pathway: PathwayInput, search: KnowledgeSearch['search']) {
   const knowledge: KnowledgeSearch = {
     async search(...query) {
       clock.advance(70);
+      setImmediate(() => clock.advance(waitedMs));
       return await search(...query);
     },
   };
@@ -76,6 +77,16 @@ describe.each<[string, PathwayInput, string]>([
     expect(count).toBeLessThan(20);
     expect(shown.match(/\d+: Some words/g)).toHaveLength(count);
     expect(events[0]?.data.chunks).toHaveLength(count);
+  });
+
+  test('documents that are not searched in time are not waited for', async () => {
+    const { events } = await asked(pathway, () => new Promise(() => undefined), 4_000);
+    expect(events).toEqual([
+      {
+        type: 'error',
+        data: { code: 'knowledge_failed', message: 'The documents were not searched within 4 s' },
+      },
+    ]);
   });
 
   test('documents that cannot be searched are an event, and the agent answers all the same', async () => {
