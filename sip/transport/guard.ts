@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Counters } from '../stats.ts';
+import { plainAddress } from './types.ts';
 
 export interface GuardOptions {
   /** `address`, `address:port` or `network/bits`: never limited, never banned. */
@@ -150,7 +151,8 @@ export function trustList(entries: readonly string[]): (address: string, port: n
     known.set(address, found);
     return found;
   };
-  return (address, port) => isInNetwork(address) || (exact.size > 0 && exact.has(`${address}:${port}`));
+  return (address, port) =>
+    isInNetwork(address) || (exact.size > 0 && exact.has(`${plainAddress(address)}:${port}`));
 }
 
 function addTrusted(entry: string, networks: BlockList, exact: Set<string>): void {

@@ -9,7 +9,7 @@ import type { Counters } from '../stats.ts';
 import { type AdmissionLimits, createAdmission } from './admission.ts';
 import { Connection, type ConnectionDeps } from './connection.ts';
 import type { Guard } from './guard.ts';
-import { type Endpoint, endpointKey, type Flow } from './types.ts';
+import { type Endpoint, endpointKey, type Flow, plainAddress } from './types.ts';
 
 export interface TlsOptions {
   /** PEM texts. Without key and certificate there is no listener, but calls can go out. */
@@ -140,11 +140,6 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
 
 function remoteOf(transport: 'tcp' | 'tls', socket: Socket): Endpoint {
   return { transport, address: plainAddress(socket.remoteAddress ?? ''), port: socket.remotePort ?? 0 };
-}
-
-/** An IPv4 peer of a dual-stack socket, in IPv4 form. */
-export function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 
 function openSocket(remote: Endpoint, servername: string | undefined, tls: TlsOptions): Socket {

@@ -51,3 +51,8 @@ export interface TransportEvents {
 export function endpointKey(endpoint: Endpoint): string {
   return `${endpoint.transport}:${endpoint.address}:${endpoint.port}`;
 }
+
+/** An IPv4 peer of a dual-stack socket, in IPv4 form. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+}

@@ -30,6 +30,10 @@ export interface SipServerAccess {
 
 const LOOPBACK = '127.0.0.1';
 const DEFAULT_DRACHTIO_PORT = 9022;
+/** Of one source that is no trunk's port; a carrier that calls from other ports than it listens on stays below it. */
+const CALLS_OF_STRANGERS = { callsPerSecond: 100, callBurst: 200 };
+/** What this process takes up within a second: who comes after hears 503 at once, and not ours too late. */
+const MAX_WAITING_CALLS = 200;
 const RESTART_BACKOFF = { firstMs: 200, maxMs: 10_000 };
 
 /**
@@ -185,6 +189,8 @@ function serverOptions({ config }: SipServerParts, secret: string) {
       verify: config.SIP_TLS_VERIFY,
     },
     control: { host: LOOPBACK, port: 0, secret },
+    guard: CALLS_OF_STRANGERS,
+    maxWaitingCalls: MAX_WAITING_CALLS,
     showTrying: true,
   };
 }

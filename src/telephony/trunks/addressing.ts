@@ -53,11 +53,12 @@ export function contactUri(trunk: TrunkAddress, user: string): string {
   return `sip:${encodeUser(user)}@localhost${transportOf(trunk)}`;
 }
 
-/** Hosts whose addresses the trunk's own calls come from. */
-export function sourceHosts(trunk: TrunkAddress): string[] {
-  const route = routeOf(trunk);
-  const proxy = route === undefined ? '' : (readUri(route)?.host ?? '');
-  return [...new Set([trunk.host.replace(/^\[|\]$/g, ''), proxy])].filter((host) => host !== '');
+/** Hosts whose addresses the trunk's own calls come from, and where they listen. */
+export function sourcesOf(trunk: TrunkAddress): { readonly host: string; readonly port: number }[] {
+  const own = { host: trunk.host.replace(/^\[|\]$/g, ''), port: trunk.port };
+  const proxy = readUri(routeOf(trunk) ?? '');
+  if (!proxy?.host) return [own];
+  return [own, { host: proxy.host, port: proxy.port ?? DEFAULT_SIP_PORT }];
 }
 
 /** What we answer challenges with; undefined for a trunk that knows us by our address. */

@@ -4,7 +4,8 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { NodeBus } from '../../calls/coordination.ts';
 import type { TrunkStore } from '../../calls/stores.ts';
 import type { Trunk } from '../../calls/trunk.ts';
-import { sourceHosts } from './addressing.ts';
+import { bracketed } from '../sip/address.ts';
+import { sourcesOf } from './addressing.ts';
 
 /** The trunks that are active now, and which of them a call can come from. */
 export interface TrunkDirectory {
@@ -13,7 +14,10 @@ export interface TrunkDirectory {
   readonly trunks: readonly Trunk[];
   /** @param address - Where the request came from. */
   from(address: string): Trunk[];
-  /** All addresses and networks that calls of trunks come from. */
+  /**
+   * Where trunks call from: the networks that they name, and of their hosts the very ports on which they listen, since
+   * others may share the address.
+   */
   readonly sources: readonly string[];
   /** Calls back after each reading that found other trunks or sources, until the returned function is called. */
   onChange(listener: (trunks: readonly Trunk[]) => void): () => void;
@@ -45,13 +49,16 @@ export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
 
   const sources = () => {
     const ranges = trunks.flatMap(({ inboundCidrs }) => inboundCidrs);
-    const found = [...addresses.values()].flat().filter(isPlainAddress);
-    return [...new Set([...ranges, ...found])];
+    const hosts = trunks.flatMap(sourcesOf).flatMap(({ host, port }) => {
+      const found = (addresses.get(host) ?? []).filter(isPlainAddress);
+      return found.map((address) => `${bracketed(address)}:${port}`);
+    });
+    return [...new Set([...ranges, ...hosts])];
   };
   const read = async () => {
     const before = `${versions(trunks)} ${sources()}`;
     const found = await store.active();
-    const hosts = [...new Set(found.flatMap(sourceHosts))];
+    const hosts = [...new Set(found.flatMap(sourcesOf).map(({ host }) => host))];
     await Promise.all(hosts.map(look));
     for (const host of addresses.keys()) if (!hosts.includes(host)) addresses.delete(host);
     trunks = found;
@@ -103,7 +110,7 @@ export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
       return trunks.filter(
         (trunk) =>
           trunk.inboundCidrs.some((range) => isWithin(source, range)) ||
-          sourceHosts(trunk).some((host) => addresses.get(host)?.some((one) => isWithin(source, one))),
+          sourcesOf(trunk).some(({ host }) => addresses.get(host)?.some((one) => isWithin(source, one))),
       );
     },
     get sources() {

@@ -50,6 +50,14 @@ test('who is trusted may change, and a wrong entry changes nothing', () => {
   expect(guard.isTrusted('192.0.2.1', 5060)).toBe(true);
 });
 
+test('a trusted port is the same whether its address comes as IPv4 or in the clothes of IPv6', () => {
+  const { guard } = guarded(['192.0.2.9:5070', '[2001:db8::9]:5070']);
+  const trusted = (address: string, port: number) => guard.isTrusted(address, port);
+  expect(trusted('192.0.2.9', 5070) && trusted('::ffff:192.0.2.9', 5070)).toBe(true);
+  expect(trusted('2001:db8::9', 5070)).toBe(true);
+  expect(trusted('192.0.2.9', 5071) || trusted('::ffff:192.0.2.9', 5071)).toBe(false);
+});
+
 test('a source that sends only rubbish is banned for a while; one good message clears it', () => {
   const { clock, guard, counters } = guarded();
   for (let count = 0; count < 19; count += 1) guard.blame('192.0.2.1', 5060);

@@ -4,7 +4,7 @@ import {
   dialledUri,
   identityUri,
   routeOf,
-  sourceHosts,
+  sourcesOf,
   trunkUri,
 } from '../../../src/telephony/trunks/addressing.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
@@ -47,5 +47,8 @@ test('who we are', () => {
   });
   expect(identityUri(trunk, 'a b')).toBe('sip:a%20b@our.example');
   expect(contactUri(trunk, 'u')).toBe('sip:u@localhost;transport=tls');
-  expect(sourceHosts(trunk)).toEqual(['h.tld', 'p.tld']);
+  expect(sourcesOf(trunk)).toEqual([
+    { host: 'h.tld', port: trunk.port },
+    { host: 'p.tld', port: 5060 },
+  ]);
 });

@@ -61,6 +61,27 @@ test.each([
   await directory.close();
 });
 
+test('trunks are trusted where they listen, and in the networks that they name', async () => {
+  const { directory } = open(
+    [
+      trunk('plain', { host: '10.0.0.1', port: 5080, inboundCidrs: ['192.0.2.0/24'] }),
+      trunk('six', { host: '[2001:db8::1]' }),
+      trunk('proxied', { host: 'carrier.example', outboundProxy: 'sip:10.0.0.1:5070;lr' }),
+    ],
+    { 'carrier.example': ['203.0.113.5', '203.0.113.6'] },
+  );
+  await directory.start();
+  expect(directory.sources).toEqual([
+    '192.0.2.0/24',
+    '10.0.0.1:5080',
+    '[2001:db8::1]:5060',
+    '203.0.113.5:5060',
+    '203.0.113.6:5060',
+    '10.0.0.1:5070',
+  ]);
+  await directory.close();
+});
+
 test('a change is seen when it is told, and at the latest after half a minute', async () => {
   const { directory, clock, bus, world } = open([]);
   const seen: number[] = [];
@@ -94,12 +115,12 @@ test('a name server that is away locks nobody out', async () => {
   await settle();
   expect(directory.from('203.0.113.5')).toHaveLength(1);
   expect(errors).toEqual(['the trunk host carrier.example could not be looked up']);
-  expect(directory.sources).toEqual(['203.0.113.5']);
+  expect(directory.sources).toEqual(['203.0.113.5:5060']);
   const changes: (readonly string[])[] = [];
   directory.onChange(() => changes.push(directory.sources));
   world.names = { 'carrier.example': ['203.0.113.6', 'fe80::1%eth0'] };
   clock.advance(30_000);
   await settle();
-  expect(changes).toEqual([['203.0.113.6']]);
+  expect(changes).toEqual([['203.0.113.6:5060']]);
   await directory.close();
 });
