@@ -6,6 +6,10 @@
  */
 export interface TortureMessage {
   readonly section: string;
+  /** The RFC's own name for it. */
+  readonly file: string;
+  /** What the RFC wants of whom it reaches. */
+  readonly asks: string;
   readonly name: string;
   readonly text: string;
   readonly parse: string;
@@ -51,6 +55,8 @@ const long = (word: string, times: number) => Array.from({ length: times }, () =
 export const tortureMessages: readonly TortureMessage[] = [
   {
     section: '3.1.1.1',
+    file: 'wsinv',
+    asks: 'well formed',
     name: 'a short tortuous INVITE: folding, odd case, compact names, empty header, unknown parameters',
     text: [
       'INVITE sip:vivekg@chair-dnrc.example.com;unknownparam SIP/2.0',
@@ -90,6 +96,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.2',
+    file: 'intmeth',
+    asks: 'well formed; 501 with Allow',
     name: 'every character that may stand somewhere',
     text: plain(
       "!interesting-Method0123456789_*+`.%indeed'~",
@@ -107,6 +115,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.3',
+    file: 'esc01',
+    asks: 'well formed',
     name: 'escapes where they may be',
     text: plain(
       'INVITE',
@@ -118,6 +128,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.4',
+    file: 'escnull',
+    asks: 'well formed',
     name: 'escaped nulls in URIs',
     text: plain(
       'REGISTER',
@@ -133,6 +145,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.5',
+    file: 'esc02',
+    asks: 'well formed; a method unknown',
     name: 'percent signs that are no escapes: a method that is not REGISTER',
     text: plain('RE%47IST%45R', {
       Contact: '<sip:alias1@host1.example.com>, <sip:alias3@host3.example.com>',
@@ -142,6 +156,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.6',
+    file: 'lwsdisp',
+    asks: 'well formed',
     name: 'no blank between display name and address',
     text: plain('OPTIONS', { From: 'caller<sip:caller@example.com>;tag=323' }),
     parse: 'ok',
@@ -149,6 +165,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.7',
+    file: 'longreq',
+    asks: 'well formed',
     name: 'long values',
     text: plain(
       'INVITE',
@@ -165,6 +183,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.8',
+    file: 'dblreq',
+    asks: 'the first request alone',
     name: 'another request after the end of the first in one datagram',
     text: `${plain('REGISTER')}${plain('INVITE')}`,
     parse: 'ok',
@@ -172,6 +192,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.9',
+    file: 'semiuri',
+    asks: 'well formed',
     name: 'semicolons in the user part',
     text: plain('OPTIONS', {}, { line: 'OPTIONS sip:user;par=u%40example.net@example.com SIP/2.0' }),
     parse: 'ok',
@@ -179,6 +201,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.10',
+    file: 'transports',
+    asks: 'well formed',
     name: 'transports of all kinds',
     text: plain(
       'OPTIONS',
@@ -197,6 +221,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.11',
+    file: 'mpart01',
+    asks: 'well formed',
     name: 'a multipart body with bytes of all kinds',
     text: plain(
       'MESSAGE',
@@ -210,6 +236,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.12',
+    file: 'unreason',
+    asks: 'well formed',
     name: 'an unusual reason phrase',
     text: response(
       'SIP/2.0 200 = 2**3 * 5**2 \xd0\xbd\xd0\xbe \xd1\x81\xd1\x82\xd0\xbe - \xd0\xbf\xd1\x80\xd0\xbe\xd1\x81\xd1\x82\xd0\xbe\xd0\xb5',
@@ -219,6 +247,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.1.13',
+    file: 'noreason',
+    asks: 'well formed',
     name: 'an empty reason phrase',
     text: response('SIP/2.0 100 '),
     parse: 'ok',
@@ -226,6 +256,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.1',
+    file: 'badinv01',
+    asks: '400',
     name: 'too many separators',
     text: plain('INVITE', {
       Via: 'SIP/2.0/UDP 192.0.2.15;;,;,,',
@@ -236,6 +268,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.2',
+    file: 'clerr',
+    asks: '400',
     name: 'a Content-Length beyond the end',
     text: plain('INVITE', { 'Content-Length': '9999' }, { body: SDP }),
     parse: 'incomplete',
@@ -243,6 +277,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.3',
+    file: 'ncl',
+    asks: '400',
     name: 'a negative Content-Length',
     text: plain('INVITE', { 'Content-Length': '-999' }, { body: SDP }),
     parse: 'content_length',
@@ -250,6 +286,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.4',
+    file: 'scalar02',
+    asks: '400',
     name: 'numbers that are too large in a request',
     text: plain('REGISTER', {
       CSeq: '36893488147419103232 REGISTER',
@@ -262,6 +300,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.5',
+    file: 'scalarlg',
+    asks: 'dropped',
     name: 'numbers that are too large in a response',
     text: response('SIP/2.0 503 Service Unavailable', {
       CSeq: '9292394834772304023312 OPTIONS',
@@ -273,6 +313,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.6',
+    file: 'quotbal',
+    asks: '400',
     name: 'a quoted string that never ends',
     text: plain('INVITE', { To: '"Mr. J. User <sip:j.user@example.com>' }),
     parse: 'ok',
@@ -280,6 +322,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.7',
+    file: 'ltgtruri',
+    asks: '400, or taken',
     name: 'a Request-URI in brackets',
     text: plain('INVITE', {}, { line: 'INVITE <sip:user@example.com> SIP/2.0' }),
     parse: 'ok',
@@ -287,6 +331,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.8',
+    file: 'lwsruri',
+    asks: '400, or taken',
     name: 'blanks in the Request-URI',
     text: plain('INVITE', {}, { line: 'INVITE sip:user@example.com; lr SIP/2.0' }),
     parse: 'start_line',
@@ -294,6 +340,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.9',
+    file: 'lwsstart',
+    asks: '400, or taken',
     name: 'two blanks between the parts of the request line',
     text: plain('INVITE', {}, { line: 'INVITE  sip:user@example.com  SIP/2.0' }),
     parse: 'start_line',
@@ -301,6 +349,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.10',
+    file: 'trws',
+    asks: '400, or taken',
     name: 'blanks at the end of the request line',
     text: plain('OPTIONS', {}, { line: 'OPTIONS sip:remote-target@example.com SIP/2.0  ' }),
     parse: 'start_line',
@@ -308,6 +358,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.11',
+    file: 'escruri',
+    asks: '400, or taken',
     name: 'headers in the Request-URI',
     text: plain('INVITE', {}, { line: 'INVITE sip:user@example.com?Route=%3Csip:example.com%3E SIP/2.0' }),
     parse: 'ok',
@@ -315,6 +367,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.12',
+    file: 'baddate',
+    asks: '400, or taken',
     name: 'a Date that is not GMT',
     text: plain('INVITE', { Date: 'Fri, 01 Jan 2010 16:00:00 EST' }),
     parse: 'ok',
@@ -322,6 +376,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.13',
+    file: 'regbadct',
+    asks: '400, or taken',
     name: 'a Contact that needs brackets and has none',
     text: plain('REGISTER', { Contact: 'sip:user@example.com?Route=%3Csip:sip.example.com%3E' }),
     parse: 'ok',
@@ -329,6 +385,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.14',
+    file: 'badaspec',
+    asks: '400, or taken',
     name: 'blanks inside the brackets',
     text: plain('OPTIONS', { To: '"Watson, Thomas" < sip:t.watson@example.org >' }),
     parse: 'ok',
@@ -336,6 +394,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.15',
+    file: 'baddn',
+    asks: '400, or taken',
     name: 'a comma in a display name without quotes',
     text: plain('OPTIONS', { From: 'Bell, Alexander <sip:a.g.bell@example.com>;tag=43' }),
     parse: 'ok',
@@ -343,6 +403,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.16',
+    file: 'badvers',
+    asks: '505',
     name: 'a version unknown',
     text: plain('OPTIONS', {}, { line: 'OPTIONS sip:t.watson@example.org SIP/7.0' }),
     parse: 'version',
@@ -350,6 +412,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.17',
+    file: 'mismatch01',
+    asks: '400',
     name: 'CSeq names another method',
     text: plain('OPTIONS', { CSeq: '8 INVITE' }),
     parse: 'ok',
@@ -357,6 +421,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.18',
+    file: 'mismatch02',
+    asks: '400, or 501',
     name: 'CSeq names another method than an unknown one',
     text: plain('NEWMETHOD', { CSeq: '8 INVITE' }),
     parse: 'ok',
@@ -364,6 +430,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.1.2.19',
+    file: 'bigcode',
+    asks: 'dropped',
     name: 'a status code that is none',
     text: response('SIP/2.0 4294967301 better not break the receiver'),
     parse: 'start_line',
@@ -371,6 +439,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.2.1',
+    file: 'badbranch',
+    asks: 'taken, matched as RFC 2543 does',
     name: 'a branch that is only the cookie',
     text: plain('OPTIONS', { Via: 'SIP/2.0/UDP 192.0.2.1;branch=z9hG4bK' }),
     parse: 'ok',
@@ -378,6 +448,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.1',
+    file: 'insuf',
+    asks: '400',
     name: 'no Call-ID, From or To',
     text: plain('INVITE', { 'Call-ID': null, From: null, To: null }),
     parse: 'ok',
@@ -385,6 +457,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.2',
+    file: 'unkscm',
+    asks: '416',
     name: 'a Request-URI of a scheme unknown',
     text: plain('OPTIONS', {}, { line: 'OPTIONS nobodyKnowsThisScheme:totallyopaquecontent SIP/2.0' }),
     parse: 'ok',
@@ -392,6 +466,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.3',
+    file: 'novelsc',
+    asks: '416',
     name: 'a Request-URI of a scheme that is not for SIP',
     text: plain('OPTIONS', {}, { line: 'OPTIONS soap.beep://192.0.2.103:3002 SIP/2.0' }),
     parse: 'ok',
@@ -400,6 +476,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   // What such addresses mean is the application's business.
   {
     section: '3.3.4',
+    file: 'unksm2',
+    asks: 'well formed; 400 of a registrar',
     name: 'schemes unknown in headers',
     text: plain('REGISTER', {
       To: '<isbn:2983792873>',
@@ -411,6 +489,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.5',
+    file: 'bext01',
+    asks: '420',
     name: 'extensions that nobody supports',
     text: plain('OPTIONS', {
       Require: 'nothingSupportsThis, nothingSupportsThisEither',
@@ -422,6 +502,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   // The application alone knows which bodies it understands.
   {
     section: '3.3.6',
+    file: 'invut',
+    asks: '415 of who does not know the type',
     name: 'a body of a type unknown',
     text: plain(
       'INVITE',
@@ -433,6 +515,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.7',
+    file: 'regaut01',
+    asks: 'well formed; 401 of a registrar',
     name: 'an authorization scheme unknown',
     text: plain('REGISTER', { Authorization: 'NoOneKnowsThisScheme opaque-data=here' }),
     parse: 'ok',
@@ -440,6 +524,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.8',
+    file: 'multi01',
+    asks: '400',
     name: 'headers twice that may be there once',
     text: plain(
       'INVITE',
@@ -459,6 +545,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.9',
+    file: 'mcl01',
+    asks: '400',
     name: 'two Content-Lengths',
     text: plain(
       'OPTIONS',
@@ -470,6 +558,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.10',
+    file: 'bcast',
+    asks: 'dropped',
     name: 'a response that would be forwarded to a broadcast address',
     text: response('SIP/2.0 200 OK', {
       Via: 'SIP/2.0/UDP 192.0.2.198;branch=z9hG4bK1324923, SIP/2.0/UDP 255.255.255.255;branch=z9hG4bK1saber23',
@@ -480,6 +570,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   // For OPTIONS we are the end of the way, not a hop.
   {
     section: '3.3.11',
+    file: 'zeromf',
+    asks: '200 of whom it is for',
     name: 'Max-Forwards 0',
     text: plain('OPTIONS', { 'Max-Forwards': '0' }),
     parse: 'ok',
@@ -487,6 +579,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.12',
+    file: 'cparam01',
+    asks: 'taken, the parameter is of the header',
     name: 'a Contact with a parameter of its own',
     text: plain('REGISTER', { Contact: 'sip:+19725552222@gw1.example.net;unknownparam' }),
     parse: 'ok',
@@ -494,6 +588,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.13',
+    file: 'cparam02',
+    asks: 'taken, the parameter is of the URI',
     name: `a Contact whose URI has the parameter`,
     text: plain('REGISTER', { Contact: '<sip:+19725552222@gw1.example.net;unknownparam>' }),
     parse: 'ok',
@@ -501,6 +597,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.14',
+    file: 'regescrt',
+    asks: 'taken',
     name: 'a Contact with an escaped header',
     text: plain('REGISTER', { Contact: '<sip:user@example.com?Route=%3Csip:sip.example.com%3E>' }),
     parse: 'ok',
@@ -508,6 +606,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   },
   {
     section: '3.3.15',
+    file: 'sdp01',
+    asks: '406, or taken',
     name: 'an Accept that nobody can satisfy',
     text: plain('INVITE', { Accept: 'text/nobodyKnowsThis' }),
     parse: 'ok',
@@ -516,6 +616,8 @@ export const tortureMessages: readonly TortureMessage[] = [
   // Without a Contact there would be no way to end the call; the 400 goes to port 5060, where a Via without port has it.
   {
     section: '3.4.1',
+    file: 'inv2543',
+    asks: 'understood',
     name: 'an INVITE after RFC 2543',
     text: plain('INVITE', {
       Via: 'SIP/2.0/UDP iftgw.example.com',
