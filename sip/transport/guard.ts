@@ -4,7 +4,10 @@ import type { Counters } from '../stats.ts';
 import { plainAddress } from './types.ts';
 
 export interface GuardOptions {
-  /** `address`, `address:port` or `network/bits`: never limited, never banned. */
+  /**
+   * `address`, `address:port` or `network/bits`: never limited, never banned. The other ports of an address that is
+   * trusted by its port are sources of their own, so that nothing is held against all who share it.
+   */
   readonly trusted: readonly string[];
   readonly messagesPerSecond: number;
   readonly burst: number;
@@ -53,17 +56,20 @@ export interface Guard {
   /** Trusts these from now on, and no others. @throws {RangeError} For an entry that is none; all stays as it was. */
   trust(entries: readonly string[]): void;
   /** A well-formed message came. */
-  praise(address: string): void;
+  praise(address: string, port: number): void;
   /** Rubbish came. */
   blame(address: string, port: number): void;
 }
 
 export function createGuard(options: GuardOptions, clock: Clock, counters: Counters): Guard {
-  let isTrusted = trustList(options.trusted);
+  let trusted = trustList(options.trusted);
   const sources = new Map<string, Source>();
 
-  const lookup = (address: string, nowMs: number): Source | undefined => {
-    const known = sources.get(address);
+  const keyOf = (address: string, port: number) =>
+    trusted.isShared(address) ? `${address} ${port}` : address;
+  const lookup = (address: string, port: number, nowMs: number): Source | undefined => {
+    const key = keyOf(address, port);
+    const known = sources.get(key);
     if (known) return known;
     if (sources.size >= MAX_SOURCES) forgetQuiet(sources, nowMs);
     if (sources.size >= MAX_SOURCES) return undefined;
@@ -73,38 +79,38 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
       rubbish: 0,
       bannedUntilMs: 0,
     };
-    sources.set(address, fresh);
+    sources.set(key, fresh);
     return fresh;
   };
 
   return {
     admit(address, port) {
-      if (isTrusted(address, port)) return true;
+      if (trusted.includes(address, port)) return true;
       const nowMs = clock.monotonicMs();
-      const source = lookup(address, nowMs);
+      const source = lookup(address, port, nowMs);
       if (!source) return refuse(counters, 'dropped.crowded');
       if (source.bannedUntilMs > nowMs) return refuse(counters, 'dropped.banned');
       const isAllowed = take(source.messages, options.burst, options.messagesPerSecond, nowMs);
       return isAllowed || refuse(counters, 'dropped.rate');
     },
     admitCall(address, port) {
-      if (isTrusted(address, port)) return true;
+      if (trusted.includes(address, port)) return true;
       const nowMs = clock.monotonicMs();
-      const source = lookup(address, nowMs);
+      const source = lookup(address, port, nowMs);
       return source !== undefined && take(source.calls, options.callBurst, options.callsPerSecond, nowMs);
     },
-    isTrusted: (address, port) => isTrusted(address, port),
+    isTrusted: (address, port) => trusted.includes(address, port),
     trust(entries) {
-      isTrusted = trustList(entries);
+      trusted = trustList(entries);
     },
-    praise(address) {
-      const source = sources.get(address);
+    praise(address, port) {
+      const source = sources.get(keyOf(address, port));
       if (source) source.rubbish = 0;
     },
     blame(address, port) {
-      if (isTrusted(address, port)) return;
+      if (trusted.includes(address, port)) return;
       const nowMs = clock.monotonicMs();
-      const source = lookup(address, nowMs);
+      const source = lookup(address, port, nowMs);
       if (!source) return;
       source.rubbish += 1;
       if (source.rubbish < BAN_AT_RUBBISH) return;
@@ -136,12 +142,25 @@ function forgetQuiet(sources: Map<string, Source>, nowMs: number): void {
   }
 }
 
+/** Who is trusted. */
+export interface TrustList {
+  includes(address: string, port: number): boolean;
+  /** Whether some port of the address is trusted by itself. */
+  isShared(address: string): boolean;
+}
+
 /** @throws {RangeError} When an entry is neither an address, an address with port, nor a network. */
-export function trustList(entries: readonly string[]): (address: string, port: number) => boolean {
+export function trustList(entries: readonly string[]): TrustList {
   const networks = new BlockList();
   const exact = new Set<string>();
-  for (const entry of entries) addTrusted(entry, networks, exact);
-  if (entries.length === 0) return () => false;
+  const shared = new Set<string>();
+  for (const entry of entries) {
+    const at = addTrusted(entry, networks);
+    if (!at) continue;
+    shared.add(at.address);
+    exact.add(`${at.address}:${at.port}`);
+  }
+  if (entries.length === 0) return { includes: () => false, isShared: () => false };
   const known = new Map<string, boolean>();
   const isInNetwork = (address: string): boolean => {
     const before = known.get(address);
@@ -151,20 +170,25 @@ export function trustList(entries: readonly string[]): (address: string, port: n
     known.set(address, found);
     return found;
   };
-  return (address, port) =>
-    isInNetwork(address) || (exact.size > 0 && exact.has(`${plainAddress(address)}:${port}`));
+  return {
+    includes: (address, port) =>
+      isInNetwork(address) || (exact.size > 0 && exact.has(`${plainAddress(address)}:${port}`)),
+    isShared: (address) => shared.size > 0 && shared.has(plainAddress(address)),
+  };
 }
 
-function addTrusted(entry: string, networks: BlockList, exact: Set<string>): void {
+/** @returns The port that the entry trusts, where it is one; else it is among the networks. */
+function addTrusted(entry: string, networks: BlockList): { address: string; port: string } | undefined {
   const [network = '', bits] = entry.split('/');
   const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
   const isNetwork = /^\d{1,3}$/.test(bits ?? '') && Number(bits) <= (family === 'ipv6' ? 128 : 32);
   if (isNetwork && isIP(network) > 0) networks.addSubnet(network, Number(bits), family);
   else if (isIP(entry) > 0) networks.addAddress(entry, family);
   else {
-    const match = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(entry);
-    if (!match?.[1] || isIP(match[1]) === 0)
+    const [, address, port] = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(entry) ?? [];
+    if (!address || !port || isIP(address) === 0)
       throw new RangeError(`trusted source "${entry}" is not an address`);
-    exact.add(`${match[1]}:${match[2]}`);
+    return { address, port };
   }
+  return undefined;
 }

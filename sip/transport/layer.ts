@@ -99,7 +99,7 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
   };
   const deliver = (message: SipMessage, text: ByteString, flow: Flow): void => {
     counters.count('messages.in');
-    guard.praise(flow.remote.address);
+    guard.praise(flow.remote.address, flow.remote.port);
     if (deps.trace) deps.trace(traced(clock, 'in', text, flow.remote));
     try {
       events.onMessage({ message, lengthBytes: text.length, flow });
