@@ -141,6 +141,12 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
     onRubbish: rubbish,
   });
 
+  const listenUdp = async (host: string, port: number): Promise<void> => {
+    const onError = () => counters.count('udp.errors');
+    const udp = await openUdp(host, port, { onDatagram, onSent, onError });
+    udps.push(udp);
+    locals.push(udp.local);
+  };
   const close = async (): Promise<void> => {
     await streams.close();
     await Promise.all(udps.map((udp) => udp.close()));
@@ -150,13 +156,7 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
     for (const { transport, host, port } of options.listen) {
       const sameAsUdp = port === 0 ? locals.find((local) => local.transport === 'udp')?.port : port;
       if (transport === 'udp') {
-        const udp = await openUdp(host, port, {
-          onDatagram,
-          onSent,
-          onError: () => counters.count('udp.errors'),
-        });
-        udps.push(udp);
-        locals.push(udp.local);
+        for (const one of udpHosts(host)) await listenUdp(one, port || (udps[0]?.local.port ?? 0));
       } else {
         locals.push(await streams.listen(transport, host, transport === 'tcp' ? (sameAsUdp ?? 0) : port));
       }
@@ -200,6 +200,11 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
     },
     close,
   };
+}
+
+/** All addresses of the machine are those of both families. */
+function udpHosts(host: string): string[] {
+  return host === '::' ? ['::', '0.0.0.0'] : [host];
 }
 
 function traced(clock: Clock, direction: 'in' | 'out', text: ByteString, remote: Endpoint): TracedMessage {

@@ -25,7 +25,8 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
  */
 export async function openUdp(host: string, port: number, deps: UdpDeps): Promise<UdpTransport> {
   const family = isIP(host) === 6 ? 6 : 4;
-  const socket = createSocket({ type: `udp${family}`, lookup: literalsOnly });
+  // Of one socket for both families IPv4 peers would have addresses in the clothes of IPv6; they get their own.
+  const socket = createSocket({ type: `udp${family}`, ipv6Only: family === 6, lookup: literalsOnly });
   await bind(socket, host, port);
   enlarge(socket);
   const bound = socket.address();

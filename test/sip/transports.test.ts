@@ -189,3 +189,33 @@ test('no datagram brings the server down or stays in it', async () => {
   expect(rig.server.stats()['errors.internal']).toBeUndefined();
   expect(await drained(rig.server, 10_000)).toEqual(nothing);
 });
+
+test('a server on all addresses talks to IPv4 and to IPv6, each in its own words', async () => {
+  const caller = await rigOf({ host: '::' });
+  expect(caller.server.sipPorts.map(({ transport, address }) => `${transport} ${address}`)).toEqual([
+    'udp ::',
+    'udp 0.0.0.0',
+    'tcp ::',
+  ]);
+  for (const [host, transport] of [
+    ['127.0.0.1', 'udp'],
+    ['::1', 'udp'],
+    ['127.0.0.1', 'tcp'],
+  ] as const) {
+    const callee = await rigOf({ host });
+    const seen: string[] = [];
+    callee.srf.invite((req, res) => {
+      seen.push(`${req.get('Via')} ${req.get('Contact')}`);
+      res.send(486);
+    });
+    const at = host.includes(':') ? `[${host}]` : host;
+    const placing = caller.srf.createUAC(`sip:b@${at}:${callee.port};transport=${transport}`, {
+      localSdp: SDP,
+    });
+    expect(await placing.catch((error: { status: number }) => error.status)).toBe(486);
+    expect(seen[0]).toMatch(
+      new RegExp(`^SIP/2.0/${transport.toUpperCase()} ${at.replace(/[[\]]/g, '\\$&')}:`),
+    );
+    expect(seen[0]).toContain(`<sip:${at}:${caller.port}`);
+  }
+});
