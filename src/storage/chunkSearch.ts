@@ -3,8 +3,11 @@ import type { ChunkQuery, ChunkSearch, FoundChunk, MatchingChunk } from '../know
 import type { Database, Queryable } from './database.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
-/** So few vectors are compared one by one: the index would not be faster, and might miss one. */
-export const EXACT_LIMIT = 1_000;
+/**
+ * So few vectors are compared one by one, some 50 ms for all of them. The index would be faster, but may miss the very
+ * passage: one that is unlike all others, as a page of answers beside a long list of goods, is what its paths lose.
+ */
+export const EXACT_LIMIT = 5_000;
 /** Vectors that a search through the index keeps in view; more finds more of the true nearest and takes longer. */
 export const EF_SEARCH = 100;
 /** Where the index holds other projects' vectors too, so many are passed over before the search is made exact. */
