@@ -15,7 +15,7 @@ import { vectorText } from '../../src/storage/vectors.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { clusteredVectors } from './vectors.ts';
 
-const ENCODER = OPENAI_ENCODERS['text-embedding-3-small'];
+export const ENCODER = OPENAI_ENCODERS['text-embedding-3-small'];
 const INDEX = 'chunk_embeddings_3_small';
 const BATCH = 250;
 const QUERIES = 200;
@@ -47,9 +47,8 @@ export async function measureDatabase(
   name: 'postgres' | 'pglite',
   vectors: number,
 ): Promise<DatabaseFigures> {
-  const { database, close } = await open(name);
+  const { database, close } = await openMigrated(name);
   try {
-    await migrate(database, await readMigrations(MIGRATIONS));
     const storage = createStorage(database, createSealer(Buffer.alloc(32, 1)));
     const projectId = uuidV7();
     const source = clusteredVectors(ENCODER.dimensions, 42);
@@ -114,6 +113,15 @@ export function describeFilled(figures: DatabaseFigures): string {
   ].join('\n');
 }
 
+/** An empty database with all of its tables. */
+export async function openMigrated(
+  name: 'postgres' | 'pglite',
+): Promise<{ database: Database; close(): Promise<void> }> {
+  const opened = await open(name);
+  await migrate(opened.database, await readMigrations(MIGRATIONS));
+  return opened;
+}
+
 async function open(name: 'postgres' | 'pglite'): Promise<{ database: Database; close(): Promise<void> }> {
   if (name === 'pglite') {
     const database = await openEmbedded({ folder: 'memory://' });
@@ -143,22 +151,7 @@ async function fill(
   count: number,
 ) {
   const at = new Date().toISOString();
-  const [knowledgebaseId, datasetId] = [uuidV7(), uuidV7()];
-  const settings = { sessionIdleMinutes: 30, historyRetentionDays: 30, reportUsage: false };
-  await stores.projects.insert({ id: projectId, name: 'bench', ...settings, createdAt: at, updatedAt: at });
-  const sizes = { chunkSize: 500, chunkOverlap: 50 };
-  await stores.knowledgebases.insert({
-    id: knowledgebaseId,
-    projectId,
-    name: 'bench',
-    type: 'pgvector',
-    embeddingModelName: ENCODER.name,
-    encoder: ENCODER.name,
-    ...sizes,
-    createdAt: at,
-  });
-  const file = { name: 'bench.txt', mimeType: 'text/plain', bytes: 1, fileKey: datasetId };
-  await stores.datasets.insert({ id: datasetId, knowledgebaseId, ...file, createdAt: at });
+  const { knowledgebaseId, datasetId } = await addKnowledgebase(stores, projectId);
   // A table is filled faster than its index; the index is made once it is full, as a restored database has it.
   const [definition] = await database.query<{ indexdef: string }>(
     'SELECT indexdef FROM pg_indexes WHERE indexname = $1',
@@ -192,6 +185,31 @@ async function fill(
     fillSeconds: (filledMs - startedMs) / 1000,
     indexSeconds: (indexedMs - filledMs) / 1000,
   };
+}
+
+/** A project with a knowledgebase and a dataset, of which nothing is there yet. */
+export async function addKnowledgebase(
+  stores: ReturnType<typeof createStorage>['stores'],
+  projectId: string,
+): Promise<{ knowledgebaseId: string; datasetId: string }> {
+  const at = new Date().toISOString();
+  const [knowledgebaseId, datasetId] = [uuidV7(), uuidV7()];
+  const settings = { sessionIdleMinutes: 30, historyRetentionDays: 30, reportUsage: false };
+  await stores.projects.insert({ id: projectId, name: 'bench', ...settings, createdAt: at, updatedAt: at });
+  const sizes = { chunkSize: 500, chunkOverlap: 50 };
+  await stores.knowledgebases.insert({
+    id: knowledgebaseId,
+    projectId,
+    name: 'bench',
+    type: 'pgvector',
+    embeddingModelName: ENCODER.name,
+    encoder: ENCODER.name,
+    ...sizes,
+    createdAt: at,
+  });
+  const file = { name: 'bench.txt', mimeType: 'text/plain', bytes: 1, fileKey: datasetId };
+  await stores.datasets.insert({ id: datasetId, knowledgebaseId, ...file, createdAt: at });
+  return { knowledgebaseId, datasetId };
 }
 
 /** The statement that a search comes down to, in its transaction. */

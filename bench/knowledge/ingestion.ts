@@ -6,10 +6,13 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { DocumentType } from '../../src/knowledge/documentType.ts';
 import { parseDocument } from '../../src/knowledge/ingest/parseDocument.ts';
 import { makePdf } from '../../test/support/documents.ts';
+import { measureWhole } from './whole.ts';
 
 const TEXT_BYTES = 50 * 1_048_576;
 const PDF_PAGES = 300;
 const SAMPLE_MS = 50;
+/** Some 2,000 chunks of a usual size: minutes for the embedded database, and not more. */
+const WHOLE_CHARACTERS = 1_000_000;
 
 /** Reads and cuts a document as a worker does, and tells how fast and in how much memory of the whole process. */
 async function measure(what: string, type: DocumentType, path: string): Promise<void> {
@@ -55,6 +58,8 @@ try {
   const paragraph = `${Array.from({ length: 1_000 }, (_, index) => line(index)).join(' ')}\n\n`;
   writeFileSync(text, paragraph.repeat(Math.ceil(TEXT_BYTES / paragraph.length)));
   await measure('a text of 50 MiB', 'text', text);
+  const whole = paragraph.repeat(Math.ceil(WHOLE_CHARACTERS / paragraph.length)).slice(0, WHOLE_CHARACTERS);
+  for (const name of ['postgres', 'pglite'] as const) console.log(await measureWhole(name, folder, whole));
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { systemClock } from '../../src/base/clock.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
+import { createSealer } from '../../src/base/sealer.ts';
+import { localFiles } from '../../src/files/localFiles.ts';
+import { ingest } from '../../src/knowledge/ingest/ingest.ts';
+import type { Embedder } from '../../src/models/embedder.ts';
+import { createOpenAiEmbedder } from '../../src/models/openai/embedder.ts';
+import { createOpenAiEndpoint } from '../../src/models/openai/endpoint.ts';
+import { createStorage } from '../../src/storage/storage.ts';
+import { addKnowledgebase, ENCODER, openMigrated } from './database.ts';
+import { startProvider } from './provider.ts';
+import { clusteredVectors } from './vectors.ts';
+
+/** A provider's good day: requests of 128 texts take rather longer. */
+const LATENCY_MS = 250;
+/** As many requests as a document has under way. */
+const PARALLEL = 4;
+
+/** Makes a text ready, from its file to its vectors in the index, and then asks the endpoint alone for the same batches. */
+export async function measureWhole(
+  name: 'postgres' | 'pglite',
+  folder: string,
+  text: string,
+): Promise<string> {
+  const provider = await startProvider(LATENCY_MS, clusteredVectors(ENCODER.dimensions, 42).next);
+  const { database, close } = await openMigrated(name);
+  const endpoint = createOpenAiEndpoint({ apiKey: 'none', baseUrl: provider.baseUrl });
+  try {
+    const { stores } = createStorage(database, createSealer(Buffer.alloc(32, 1)));
+    const embedder = createOpenAiEmbedder(endpoint, ENCODER.name);
+    const { datasetId } = await addKnowledgebase(stores, uuidV7());
+    writeFileSync(join(folder, datasetId), text);
+    const deps = {
+      datasets: stores.datasets,
+      chunks: stores.chunks,
+      files: localFiles(folder),
+      embedderOf: () => embedder,
+      clock: systemClock,
+      makeId: uuidV7,
+      onError: (error: unknown) => console.error(error),
+    };
+    const wholeSeconds = await timed(() =>
+      ingest(deps, datasetId, { signal: new AbortController().signal, isLastAttempt: true }),
+    );
+    const batches = [...provider.batches];
+    const aloneSeconds = await timed(() => embedAlone(embedder, batches));
+    const characters = batches.flat().join('').length;
+    const speed = (seconds: number) =>
+      `${Math.round(characters / seconds / 1000)} thousand characters a second`;
+    return [
+      `${name}: a text of ${batches.flat().length} chunks, ${PARALLEL} requests of ${LATENCY_MS} ms at a time`,
+      `  the endpoint alone  ${aloneSeconds.toFixed(1)} s, ${speed(aloneSeconds)}`,
+      `  from file to index  ${wholeSeconds.toFixed(1)} s, ${speed(wholeSeconds)}`,
+      `  ratio               ${(aloneSeconds / wholeSeconds).toFixed(2)} of the endpoint's own speed`,
+    ].join('\n');
+  } finally {
+    await endpoint.close();
+    await close();
+    await provider.close();
+  }
+}
+
+async function embedAlone(embedder: Embedder, batches: readonly (readonly string[])[]): Promise<void> {
+  const waiting = [...batches];
+  const work = async () => {
+    for (let batch = waiting.shift(); batch; batch = waiting.shift()) {
+      await embedder.embed(batch, new AbortController().signal);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return (performance.now() - startedMs) / 1000;
+}
