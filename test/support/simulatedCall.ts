@@ -6,7 +6,12 @@ import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import type { VoiceReport } from '../../src/voice/report.ts';
 import { createVoice, type ServeOptions, type VoiceDeps } from '../../src/voice/voice.ts';
-import { type MemoryConversations, memoryConversations, PROJECT } from './memoryConversations.ts';
+import {
+  type MemoryConversations,
+  type MemoryOptions,
+  memoryConversations,
+  PROJECT,
+} from './memoryConversations.ts';
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from './scriptedModel.ts';
 import {
   loudActivity,
@@ -33,6 +38,7 @@ export interface SimulatedCallOptions {
   readonly serve?: Partial<ServeOptions>;
   readonly fallbackSpeech?: TextToSpeech;
   readonly turnNotes?: VoiceDeps['turnNotes'];
+  readonly wrapSessions?: MemoryOptions['wrapSessions'];
 }
 
 /** A call between a scripted caller and the whole voice engine over a conversation in memory. */
@@ -67,7 +73,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const caller = scriptedCaller();
   const voice = scriptedVoice();
   const model = scriptedModel((_request, index) => options.answer(index));
-  const { pathway = ONE_NODE, agent, tools, toolRunner, knowledge } = options;
+  const { pathway = ONE_NODE, agent, tools, toolRunner, knowledge, wrapSessions } = options;
   const talk = memoryConversations({
     model,
     pathway,
@@ -76,6 +82,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     ...(tools ? { tools } : {}),
     ...(toolRunner ? { toolRunner } : {}),
     ...(knowledge ? { knowledge } : {}),
+    ...(wrapSessions ? { wrapSessions } : {}),
   });
   const extraEvents: SessionEvent[] = [];
   const errors: unknown[] = [];

@@ -134,6 +134,25 @@ describe('a turn', () => {
     await call.report;
   });
 
+  test('a caller who was answered in the middle of a number is given longer pauses', async () => {
+    const call = simulatedCall({
+      answer: (index) => (index === 0 ? GREETING : { text: 'I see, thank you.' }),
+    });
+    await greeted(call);
+    await call.say('five', 400);
+    await call.agentSounds();
+    await call.say('six', 500);
+    await call.stream.advance(800);
+    await call.say('seven', 400);
+    await greeted(call);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.transcript().filter((line) => line.startsWith('user'))).toEqual([
+      'user: five',
+      'user: six seven',
+    ]);
+  });
+
   test('the first words are spoken while the model still writes', async () => {
     let release = () => {};
     const after = new Promise<void>((resolve) => {
@@ -357,6 +376,31 @@ test('what the caller said in a turn that was not kept is history with the next 
     'assistant: Here.',
   ]);
   await call.report;
+});
+
+test('and with the one after it where that could not be kept either', async () => {
+  let areAway = 0;
+  const call = simulatedCall({
+    answer: () => GREETING,
+    wrapSessions: (sessions) => ({
+      ...sessions,
+      async find(projectId, sessionId) {
+        if (areAway-- > 0) throw new Error('sessions are away');
+        return await sessions.find(projectId, sessionId);
+      },
+    }),
+  });
+  await greeted(call);
+  // Neither the words are kept, nor the failure that follows; the apology at the end is.
+  areAway = 2;
+  await call.say('Where are you?', 600);
+  await call.agentSounds();
+  await call.stream.until(() => call.stream.commands.some(({ kind }) => kind === 'hangup'));
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.errors).toHaveLength(2);
+  expect(call.transcript()[1]).toBe('user: Where are you?');
+  expect(call.transcript().filter((line) => line.startsWith('user'))).toHaveLength(1);
 });
 
 describe('silence', () => {

@@ -46,15 +46,23 @@ export function takeTurn(state: FloorState, input: TurnInput, context: FloorCont
   };
 }
 
-/** The caller has the floor; who was only interrupted by the agent's answer needs longer pauses. */
+/** The caller has the floor. */
 export function cutIn(state: FloorState, context: FloorContext): Step {
-  const cut: FloorEffect = { type: 'cut' };
-  const { turnEndMs, soundedMs } = state;
+  const pauseMs = pauseAnsweredTooSoon(state, context);
   const next = enter({ ...state, turnEndMs: undefined }, 'hearing', context);
-  const startMs = context.utterance?.startMs ?? Number.POSITIVE_INFINITY;
-  const wasTooSoon = turnEndMs !== undefined && startMs > turnEndMs && startMs - soundedMs < SOON_MS;
-  if (!wasTooSoon) return { state: next, effects: [cut] };
-  return { state: next, effects: [cut, { type: 'was_too_soon', pauseMs: startMs - turnEndMs }] };
+  const cut: FloorEffect = { type: 'cut' };
+  return { state: next, effects: pauseMs === undefined ? [cut] : [cut, { type: 'was_too_soon', pauseMs }] };
+}
+
+/** The pause in the caller's words that was taken for their end; undefined where they do not just go on. */
+function pauseAnsweredTooSoon(
+  { turnEndMs, soundedMs }: FloorState,
+  { utterance, policy }: FloorContext,
+): number | undefined {
+  if (turnEndMs === undefined || !utterance) return undefined;
+  const pauseMs = utterance.startMs - turnEndMs;
+  const goesOn = utterance.startMs - soundedMs < SOON_MS && pauseMs > 0 && pauseMs <= policy.maxPauseMs;
+  return goesOn ? pauseMs : undefined;
 }
 
 /** The agent goes on: it was stopped by a "mm-hm", noise, or its own echo. */

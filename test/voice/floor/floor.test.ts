@@ -305,12 +305,18 @@ describe('what lasts', () => {
   });
 
   test.each([
-    [300, [{ type: 'cut' }, { type: 'was_too_soon', pauseMs: 1300 }]],
-    [500, [{ type: 'cut' }]],
-  ])('who goes on %i ms after the agent began was not done, or answers it', (afterMs, expected) => {
+    [
+      'and goes on after a pause has that pause learnt',
+      1000,
+      300,
+      [{ type: 'cut' }, { type: 'was_too_soon', pauseMs: 1300 }],
+    ],
+    ['answers the agent', 1000, 500, [{ type: 'cut' }]],
+    ['and had waited for longer than anybody pauses', 300, 300, [{ type: 'cut' }]],
+  ])('who cuts in %s', (_, turnEndMs, afterMs, expected) => {
     const utterance = speaking(2000 + afterMs, 2900 + afterMs);
     const given = context(2900 + afterMs, { utterance, answering: 'words' });
-    const held = at('held', { turnEndMs: 1000, soundedMs: 2000 });
+    const held = at('held', { turnEndMs, soundedMs: 2000 });
     expect(transition(held, frame, given).effects).toEqual(expected);
   });
 
