@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { watchLateness } from './lateness.ts';
 import { repeat } from './repeat.ts';
 import { within } from './within.ts';
 
@@ -6,6 +7,13 @@ import { within } from './within.ts';
 export const ASK_EVERY_MS = 500;
 /** Work that begins while it is away waits so long for the news that it is back. */
 export const KNOCK_MS = 200;
+
+/** So many answers in a row are missed by a part that is away. */
+const MISSES = 2;
+/** Who is late himself all the time believes his misses from then on. */
+const MOST_ASKS = 4;
+/** A miss tells nothing where the asker himself was late for more than this part of its time. */
+const TOLERATED_LATENESS = 0.25;
 
 /** What is told of a part's comings and goings. */
 export type PresenceChange =
@@ -52,7 +60,8 @@ export interface Presence {
  *     └───────────────────────────────────────────────────────────┘
  * ```
  *
- * Twice, because a process that was busy itself takes an answer that it has not read yet for silence.
+ * Twice, because a process that was busy itself takes an answer that it has not read yet for silence; and a miss in whose
+ * time it was late itself does not count at all.
  */
 export function watchPresence({ clock, ask, refusal, onChange }: PresenceDeps): Presence {
   const held = new Set<(error: Error) => void>();
@@ -75,7 +84,8 @@ export function watchPresence({ clock, ask, refusal, onChange }: PresenceDeps): 
   const lookOnce = async () => {
     const before = answers;
     try {
-      await ask().catch((error: unknown) => (gone ? Promise.reject(error) : ask()));
+      if (gone) await ask();
+      else await askUntilSure(clock, ask);
       comeBack();
     } catch (error) {
       if (!gone && answers === before) leave(error);
@@ -116,4 +126,23 @@ export function watchPresence({ clock, ask, refusal, onChange }: PresenceDeps): 
       await looking;
     },
   };
+}
+
+/** @throws What the last ask did, once enough of them say that the part is away. */
+async function askUntilSure(clock: Clock, ask: () => Promise<unknown>): Promise<void> {
+  let misses = 0;
+  for (let asked = 1; ; asked += 1) {
+    const beganMs = clock.monotonicMs();
+    const lateness = watchLateness(clock);
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      const isOwnFault = lateness.lateMs() > TOLERATED_LATENESS * (clock.monotonicMs() - beganMs);
+      if (!isOwnFault || asked >= MOST_ASKS) misses += 1;
+      if (misses === MISSES) throw error;
+    } finally {
+      lateness.stop();
+    }
+  }
 }

@@ -8,7 +8,9 @@ const refused = new Error('refused');
 
 /** A part whose answers the test decides. */
 function watched() {
-  const clock = createSimulatedClock();
+  const simulated = createSimulatedClock();
+  let aheadMs = 0;
+  const clock = { ...simulated, monotonicMs: () => simulated.monotonicMs() + aheadMs };
   const changes: PresenceChange[] = [];
   let asked = 0;
   let ask: () => Promise<unknown> = async () => undefined;
@@ -27,6 +29,10 @@ function watched() {
     changes,
     presence,
     asked: () => asked,
+    /** Time passes in which no timer comes. */
+    holdUp(ms: number) {
+      aheadMs += ms;
+    },
     answers(next: () => Promise<unknown>) {
       ask = next;
     },
@@ -56,6 +62,50 @@ test('one missed answer is no absence', async () => {
   await pass(ASK_EVERY_MS);
   expect(asked()).toBe(2);
   expect(changes).toEqual([]);
+});
+
+describe('an asker that was late himself', () => {
+  /** Each ask takes so long, of which the process cannot run for a part. */
+  const slowly = (lateMs: number, ranMs: number) => {
+    const world = watched();
+    world.answers(async () => {
+      await settled();
+      world.clock.advance(ranMs);
+      world.holdUp(lateMs);
+      throw new Error('silence');
+    });
+    return world;
+  };
+
+  test('takes two misses for none, but not four', async () => {
+    const { pass, asked, changes } = slowly(1_000, 1_000);
+    await pass(ASK_EVERY_MS);
+    await expect.poll(() => changes).toHaveLength(1);
+    expect(asked()).toBe(5);
+  });
+
+  test('and not two, where that was for a moment', async () => {
+    const { pass, asked, changes } = slowly(100, 1_900);
+    await pass(ASK_EVERY_MS);
+    await expect.poll(() => changes).toHaveLength(1);
+    expect(asked()).toBe(2);
+  });
+
+  test('hears an answer that came in the end', async () => {
+    const { pass, asked, answers, changes, presence, clock, holdUp } = watched();
+    let misses = 3;
+    answers(async () => {
+      await settled();
+      if (misses-- <= 0) return;
+      clock.advance(500);
+      holdUp(1_500);
+      throw new Error('silence');
+    });
+    await pass(ASK_EVERY_MS);
+    await expect.poll(asked).toBe(4);
+    await presence.look();
+    expect(changes).toEqual([]);
+  });
 });
 
 test('nor are two, where other work was answered meanwhile', async () => {

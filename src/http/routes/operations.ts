@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import type { Clock } from '../../base/clock.ts';
+import { setPatientTimer } from '../../base/lateness.ts';
 import type { App } from '../app.ts';
 import type { Dependency, HttpDeps } from '../ports.ts';
 
@@ -30,7 +32,7 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
     },
     async (_request, reply) => {
       const results = await Promise.all(
-        deps.dependencies.map(async (one) => [one.name, await isUp(one)] as const),
+        deps.dependencies.map(async (one) => [one.name, await isUp(one, deps.clock)] as const),
       );
       const dependencies = Object.fromEntries(
         results.map(([name, up]) => [name, up ? ('up' as const) : ('down' as const)]),
@@ -54,13 +56,16 @@ export function documentRoutes(app: App): void {
   app.get('/openapi.json', { schema }, async () => app.swagger());
 }
 
-async function isUp(dependency: Dependency): Promise<boolean> {
-  const late = new Promise<boolean>((resolve) => {
-    setTimeout(() => resolve(false), CHECK_TIMEOUT_MILLISECONDS).unref();
+function isUp(dependency: Dependency, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setPatientTimer(clock, () => resolve(false), CHECK_TIMEOUT_MILLISECONDS);
+    const settle = (isAnswered: boolean) => {
+      timer.cancel();
+      resolve(isAnswered);
+    };
+    dependency.check().then(
+      () => settle(true),
+      () => settle(false),
+    );
   });
-  const answered = dependency.check().then(
-    () => true,
-    () => false,
-  );
-  return await Promise.race([answered, late]);
 }
