@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { buildMetrics } from '../../src/gateway/metrics.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { playoutLateness } from '../../src/metrics/playout.ts';
+import { sipServerCounts } from '../../src/metrics/sip.ts';
 
 const read = (path: string) =>
   readFileSync(new URL(`../../docker/monitoring/${path}`, import.meta.url), 'utf8');
@@ -42,7 +43,7 @@ async function names(): Promise<Set<string>> {
   });
   const page = await createMetrics({
     ...metrics,
-    texts: [async () => playoutLateness([new Float64Array(401)])],
+    texts: [async () => playoutLateness([new Float64Array(401)]), async () => sipServerCounts({})],
   }).render();
   return new Set([...page.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name));
 }

@@ -47,7 +47,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
     clock: systemClock,
     logger,
   }).catch(closePhone);
-  return { built, phone, traced, board, lines };
+  return { built, server, phone, traced, board, lines };
 }
 
 const dial = (built: BuiltTelephony, trunk: Trunk) =>
@@ -64,7 +64,7 @@ const dial = (built: BuiltTelephony, trunk: Trunk) =>
 
 test('with nothing set the embedded server takes calls, traces them whole, and checks the trunk', async () => {
   const trunkTo = (phone: Phone) => trunkOf({ host: '127.0.0.1', port: phone.port });
-  const { built, phone, traced, board, lines } = await build({}, (phone) => [trunkTo(phone)]);
+  const { built, server, phone, traced, board, lines } = await build({}, (phone) => [trunkTo(phone)]);
   await vi.waitFor(() => expect(built.dependency.isAway?.()).toBe(false));
   await built.dependency.check();
   const endpoints = lines.find(({ msg }) => msg === 'the SIP server listens')?.endpoints as {
@@ -95,8 +95,13 @@ test('with nothing set the embedded server takes calls, traces them whole, and c
       .slice(0, 4),
   ).toEqual(['out INVITE', 'in 100', 'in 200', 'out ACK']);
   expect(header(traced[0]?.text ?? '', 'Call-ID')).toBe(leg.sipCallId);
+  // For /metrics: what strangers send is counted, and answered.
+  phone.send(phone.request('DANCE', port, { callId: 'stranger' }), port);
+  await phone.next(/^SIP\/2.0 501 /);
+  expect(await server.stats()).toMatchObject({ 'answered.501': 1, 'now.applications': 1, 'now.dialogs': 0 });
   await built.close();
   await built.close();
+  expect(await server.stats()).toBeUndefined();
   await phone.close();
 });
 
