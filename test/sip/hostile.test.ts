@@ -121,10 +121,8 @@ test('a trunk finds room although others hold every connection that there is', a
 test('a UDP peer whose machine says that nobody is there is given up at once', async () => {
   const rig = await rigOf();
   const placing = rig.srf.createUAC(`sip:nobody@127.0.0.1:${await freePort()}`, { localSdp: SDP });
-  const startedMs = performance.now();
+  // One that is only silent is 408, after 64 times T1.
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
-  // T1 is 40 ms here: asked after 120, where silence lasts 2,560.
-  expect(performance.now() - startedMs).toBeLessThan(1500);
   expect(rig.server.stats()['now.clientTransactions']).toBe(0);
 });
 
@@ -195,19 +193,22 @@ test('a scanner that is banned does not ban the trunk behind the same address', 
 
 test('a provisional answer is repeated, the newest one, until there is a final one', async () => {
   const rig = await rigOf({ controlTimes: { provisionalMs: 100 } });
-  rig.srf.invite((_req, res) => {
-    res.send(180);
-    setTimeout(() => res.send(183, { body: SDP }), 150);
-    setTimeout(() => res.send(486), 400);
-  });
   const { phone, port } = rig;
+  const heard = (status: number) => phone.all.filter((text) => text.startsWith(`SIP/2.0 ${status}`)).length;
+  const heardTwice = (status: number) => vi.waitFor(() => expect(heard(status)).toBeGreaterThanOrEqual(2));
+  rig.srf.invite(async (_req, res) => {
+    res.send(180);
+    await heardTwice(180);
+    res.send(183, { body: SDP });
+    await heardTwice(183);
+    res.send(486);
+  });
   phone.send(phone.request('INVITE', port, { callId: 'rings', body: SDP }), port);
   await phone.next(/^SIP\/2.0 486 /);
   const before = phone.all.map((text) => text.slice(8, 11));
-  expect(before.filter((status) => status === '180')).toHaveLength(2);
-  expect(before.filter((status) => status === '183').length).toBeGreaterThanOrEqual(2);
   expect(before.indexOf('183')).toBeGreaterThan(before.lastIndexOf('180'));
-  const count = phone.all.filter((text) => /^SIP\/2.0 18/.test(text)).length;
+  expect(before.indexOf('486')).toBeGreaterThan(before.lastIndexOf('183'));
+  const count = heard(180) + heard(183);
   await new Promise((resolve) => setTimeout(resolve, 250));
-  expect(phone.all.filter((text) => /^SIP\/2.0 18/.test(text))).toHaveLength(count);
+  expect(heard(180) + heard(183)).toBe(count);
 });
