@@ -1,12 +1,10 @@
 import { CallwayError } from '../base/errors.ts';
-import type { Place } from '../conversation/delivery.ts';
 import type { Session } from '../conversation/session.ts';
 import type { TurnInput } from '../conversation/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
 import { createWatchdog, type Watchdog } from '../models/watchdog.ts';
 import { createMachineWatch, type MachineWatch } from './answering/machineWatch.ts';
 import { createEar, type Ear } from './ear.ts';
-import { type CallerHabits, endPauseMs, learnPause, learnTooSoon, NO_HABITS } from './endOfTurn.ts';
 import { transition } from './floor/floor.ts';
 import {
   type FloorContext,
@@ -18,13 +16,13 @@ import {
 import { untakenWords } from './floor/words.ts';
 import { createHistoryNotes, type HistoryNotes } from './historyNotes.ts';
 import { type KeypadState, pressKey, waitForKeys } from './keypad.ts';
-import { ownWordsFor, STREAM_RESUMED } from './ownWords.ts';
+import { Manners } from './manners.ts';
+import { STREAM_RESUMED } from './ownWords.ts';
 import { phrasesOf } from './phrases.ts';
 import type { VoiceReport } from './report.ts';
 import { createSearchAhead, type SearchAhead } from './searchAhead.ts';
 import type { TalkDeps, TalkOptions } from './talkDeps.ts';
 import { createTurnNoting } from './turnNoting.ts';
-import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';
 import { SESSION_ENDED, TurnTaker } from './turnTaker.ts';
 import type { TurnMoments } from './turnTiming.ts';
 import { isAcknowledgement } from './words.ts';
@@ -53,6 +51,7 @@ export class Talk {
   readonly #watch: MachineWatch | undefined;
   readonly #notes: HistoryNotes;
   readonly #searchAhead: SearchAhead;
+  readonly #manners: Manners;
   readonly #unlisten: (() => void)[] = [];
   readonly #lifeline: Watchdog;
   readonly #resumes: boolean;
@@ -65,15 +64,9 @@ export class Talk {
   #isOnHold = false;
   /** Of the caller's turn that is over, while its words are still waited for. */
   #moments: TurnMoments | undefined;
-  #place: Place | undefined;
-  #policy: TurnPolicy = DEFAULT_TURN_POLICY;
-  #habits: CallerHabits = NO_HABITS;
-  #language: string;
   /** The session's life that the talk belongs to; empty until the session is made. */
   #instanceId = '';
   #keypad: KeypadState | undefined;
-  /** Silences that were asked about at this node. */
-  #prompted = 0;
   #falseStops = 0;
   /** When it is given up, on the stream's clock; undefined while the call is the agent's. */
   #handingOverUntilMs: number | undefined;
@@ -84,21 +77,21 @@ export class Talk {
   constructor(deps: TalkDeps, { session, language, watchForMachines, resumes }: TalkOptions) {
     this.#deps = deps;
     this.#resumes = resumes;
-    this.#language = language;
+    this.#manners = new Manners(language);
     const { sampleRateHz } = deps.stream.info;
     this.#watch = watchForMachines ? createMachineWatch(sampleRateHz) : undefined;
     this.#notes = createHistoryNotes(deps);
     this.#lifeline = createWatchdog(deps.clock, LOST_STREAM_MS, () => this.#close('no audio comes any more'));
     this.#nowMs = (deps.stream.receivedSamples * 1000) / sampleRateHz;
     this.#lastVoicedMs = this.#nowMs;
-    this.#searchAhead = createSearchAhead(deps.clock, (words) => this.#place?.searchAhead?.(words));
+    this.#searchAhead = createSearchAhead(deps.clock, (words) => this.#manners.place?.searchAhead?.(words));
     this.#ear = createEar({
       sampleRateHz,
       startSamples: deps.stream.receivedSamples,
       detector: deps.activity.open(sampleRateHz),
       speechToText: deps.speechToText,
       played: () => this.#agent.lastPlayed(),
-      hints: () => ({ language: this.#language, expectedAnswers: this.#expectedAnswers() }),
+      hints: () => ({ language: this.#manners.language, expectedAnswers: this.#manners.expectedAnswers }),
       onFrame: (frame, atMs) => this.#onFrame(frame, atMs),
       onPartial: (text) => this.#searchAhead.onPartial(untakenWords({ ...this.#floor, words: text })),
       onWords: (text) => this.#onWords(text),
@@ -108,9 +101,9 @@ export class Talk {
       ...deps,
       session,
       noting: deps.turnNotes && createTurnNoting({ ...deps, notes: deps.turnNotes }),
-      language: () => this.#language,
-      ownWords: (input, isLast) => this.#ownWords(input, isLast),
-      onPlace: (place) => this.#onPlace(place),
+      language: () => this.#manners.language,
+      ownWords: (input, isLast) => this.#manners.ownWords(input, isLast),
+      onPlace: (place) => this.#manners.enter(place),
       onSession: (found) => this.#onSession(found),
       onSounding: () => this.#dispatch({ type: 'sounding' }),
       onAnswered: () => this.#dispatch({ type: 'answered' }),
@@ -163,7 +156,7 @@ export class Talk {
     const { phase, sinceMs } = this.#floor;
     // Words that cover the wait sound as the answer does.
     if ((phase === 'thinking' || phase === 'speaking') && atMs - sinceMs >= FILL_AFTER_MS)
-      this.#agent.fill(phrasesOf(this.#language).moment);
+      this.#agent.fill(phrasesOf(this.#manners.language).moment);
     this.#dispatch({ type: 'frame' });
   }
 
@@ -174,7 +167,7 @@ export class Talk {
     this.#dispatch({
       type: 'words',
       text,
-      isAcknowledgement: isAcknowledgement(text, voicedMs, this.#language),
+      isAcknowledgement: isAcknowledgement(text, voicedMs, this.#manners.language),
     });
     // Where the turn is not over yet, only more words are waited for.
     this.#searchAhead.onWords(untakenWords(this.#floor));
@@ -195,7 +188,7 @@ export class Talk {
   #onKey(digit: string): void {
     this.#lastKeyMs = this.#nowMs;
     this.#dispatch({ type: 'key' });
-    const step = pressKey(this.#keypad, digit, this.#nowMs, this.#place?.keys ?? []);
+    const step = pressKey(this.#keypad, digit, this.#nowMs, this.#manners.place?.keys ?? []);
     this.#keypad = step.state;
     if (step.complete !== undefined) this.#dispatch({ type: 'keys', digits: step.complete });
   }
@@ -239,8 +232,8 @@ export class Talk {
     return {
       atMs: this.#nowMs,
       utterance: this.#ear.utterance,
-      policy: this.#policy,
-      endPauseMs: () => endPauseMs(this.#floor.words, this.#expectedAnswers(), this.#habits, this.#policy),
+      policy: this.#manners.policy,
+      endPauseMs: () => this.#manners.endPauseMs(this.#floor.words),
       answering: this.#agent.answering,
       isOnHold: this.#isOnHold,
     };
@@ -252,12 +245,12 @@ export class Talk {
         this.#ear.ask();
         break;
       case 'went_on':
-        this.#habits = learnPause(this.#habits, effect.pauseMs);
+        this.#manners.learnPause(effect.pauseMs);
         this.#moments = undefined;
         this.#ear.dropQuestion();
         break;
       case 'was_too_soon':
-        this.#habits = learnTooSoon(this.#habits, effect.pauseMs);
+        this.#manners.learnTooSoon(effect.pauseMs);
         break;
       case 'forget_utterance':
         this.#ear.forget();
@@ -279,7 +272,7 @@ export class Talk {
         this.#agent.takeBack();
         break;
       case 'take_turn': {
-        const moments = this.#moments ?? this.#momentsNow(this.#lastAskedMs(effect.input));
+        const moments = this.#momentsOf(effect.input);
         this.#moments = undefined;
         void this.#agent.take(effect.input, moments, effect);
       }
@@ -293,20 +286,10 @@ export class Talk {
     return { lastVoicedMs, endedStreamMs, endedAtMs: this.#deps.clock.monotonicMs() };
   }
 
-  /** What an answer's time is counted from: the last key, where it answers keys. */
-  #lastAskedMs({ kind }: TurnInput): number {
-    return kind === 'dtmf' ? this.#lastKeyMs : this.#lastVoicedMs;
-  }
-
-  #expectedAnswers(): readonly string[] {
-    return this.#place?.node.data.expectedAnswers ?? [];
-  }
-
-  #onPlace(place: Place): void {
-    if (place.node.id !== this.#place?.node.id) this.#prompted = 0;
-    this.#place = place;
-    this.#policy = turnPolicyOf(place.node);
-    if (this.#watch?.verdict === 'machine') this.#beUninterruptible();
+  /** Of the turn that is over now: an answer to keys is counted from the last of them. */
+  #momentsOf({ kind }: TurnInput): TurnMoments {
+    if (kind === 'dtmf') return this.#momentsNow(this.#lastKeyMs);
+    return this.#moments ?? this.#momentsNow();
   }
 
   #onSession({ instanceId, state }: Session): void {
@@ -316,13 +299,7 @@ export class Talk {
     this.#instanceId = instanceId;
     this.#notes.know(instanceId);
     const { language } = state.variables;
-    if (typeof language === 'string' && language !== '') this.#language = language;
-  }
-
-  #ownWords(input: TurnInput, isLast: boolean): string | undefined {
-    const prompted = this.#prompted;
-    if (input.kind === 'silence') this.#prompted += 1;
-    return ownWordsFor({ input, language: this.#language, policy: this.#policy, prompted, isLast });
+    if (typeof language === 'string' && language !== '') this.#manners.language = language;
   }
 
   #onTransfer(progress: TransferProgress): void {
@@ -362,14 +339,9 @@ export class Talk {
 
   #noteMachine(kind: 'machine' | 'screening' | undefined): void {
     if (kind === 'machine') {
-      this.#beUninterruptible();
+      this.#manners.forbidInterruption();
       this.#dispatch({ type: 'machine' });
     }
     if (kind === 'screening') this.#notes.add('answering_machine', { kind, evidence: this.#watch?.evidence });
-  }
-
-  /** A machine that records cannot mean to interrupt. */
-  #beUninterruptible(): void {
-    this.#policy = { ...this.#policy, interruptible: false };
   }
 }
