@@ -65,7 +65,7 @@ export interface AcceptanceDeps {
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly conversations: Pick<Conversations, 'prepare'>;
   readonly guard: Pick<CallGuard, 'accept'>;
-  readonly lock: Pick<NumberLock, 'take' | 'free'>;
+  readonly lock: Pick<NumberLock, 'take' | 'renew' | 'free'>;
   readonly queue: Pick<CallQueue, 'add'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -132,12 +132,21 @@ async function accept(deps: AcceptanceDeps, wanted: OutboundOrder, keep: KeepCal
       throw error;
     });
   if (accepted.callId !== callId) await free();
-  else {
-    await deps.queue.add(callId, projectId).catch((error: unknown) => {
-      deps.onError(error, 'an accepted call was not queued; the sweeper queues it');
-    });
-  }
+  else await sendOnItsWay(deps, call);
   return accepted;
+}
+
+/** What fails here is made good by the sweeper. */
+async function sendOnItsWay({ lock, queue, onError }: AcceptanceDeps, call: Call): Promise<void> {
+  const { id, projectId, toNumber } = call;
+  await Promise.all([
+    lock.renew(projectId, toNumber, id).catch((error: unknown) => {
+      onError(error, 'an accepted call’s lock was not renewed; the sweeper renews it');
+    }),
+    queue.add(id, projectId).catch((error: unknown) => {
+      onError(error, 'an accepted call was not queued; the sweeper queues it');
+    }),
+  ]);
 }
 
 async function requireOutbound(

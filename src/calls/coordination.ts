@@ -6,11 +6,13 @@ import type { Trunk, TrunkHealth } from './trunk.ts';
 /** One live outbound call per project and number, from acceptance to the call's end. */
 export interface NumberLock {
   /**
+   * Takes it for a short lease, so that a node that dies before the call is kept does not hold the number for long.
+   *
    * @param callId - Holds it; the same call may take it again.
    * @returns The fencing token, which grows with each taking; undefined while another call holds it.
    */
   take(projectId: string, toNumber: string, callId: string): Promise<number | undefined>;
-  /** Keeps it for another lease. @returns False when it was lost. */
+  /** Keeps it for another, longer lease. @returns False when it was lost. */
   renew(projectId: string, toNumber: string, callId: string): Promise<boolean>;
   /** Frees it if this call holds it. */
   free(projectId: string, toNumber: string, callId: string): Promise<void>;

@@ -57,6 +57,7 @@ export function readOptions(args: readonly string[], environment: Environment): 
   if (useOpenAi && !environment.OPENAI_API_KEY?.trim() && !environment.OPENAI_BASE_URL?.trim()) {
     throw new DemoError('--openai needs OPENAI_API_KEY, or OPENAI_BASE_URL, in the environment or in .env.');
   }
+  if (values.call === undefined) requireNoTrunk(values);
   return {
     useOpenAi,
     call: values.call === undefined ? undefined : readCall(values.call, values, environment),
@@ -90,6 +91,14 @@ function parse(args: readonly string[]) {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new DemoError(`${error.message}\n\n${HELP}`);
+  }
+}
+
+/** What was typed for a real call must not end in a simulated one. The environment may hold a trunk for other times. */
+function requireNoTrunk(values: ReturnType<typeof parse>): void {
+  const [stray] = Object.keys(values).filter((name) => name === 'from' || name.startsWith('trunk-'));
+  if (stray !== undefined) {
+    throw new DemoError(`--${stray} is of a call over a trunk of yours: say with --call whom to call.`);
   }
 }
 

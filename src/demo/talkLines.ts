@@ -23,7 +23,8 @@ export function createTalkLines(screen: Pick<Screen, 'line'>, elapsedMs: () => n
   let heard = 0;
   const release = () => {
     for (let next = held[0]; next; next = held[0]) {
-      if (heard < said && elapsedMs() - next.atMs < HOLD_MS) return;
+      const awaitsOthers = heard < said || (agentBeganMs !== undefined && agentBeganMs <= next.atMs);
+      if (awaitsOthers && elapsedMs() - next.atMs < HOLD_MS) return;
       held.shift();
       said += 1;
       screen.line(next.atMs, 'callee', next.text);

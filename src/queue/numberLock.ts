@@ -4,6 +4,8 @@ import { runScript } from './scripts.ts';
 
 /** A lock whose call has lost its node is free after this time. */
 const LEASE_MILLISECONDS = 60_000;
+/** A lock whose call was never kept is free after this time, since its node died before; longer than a sweep's interval. */
+const FIRST_LEASE_MILLISECONDS = 15_000;
 /** A number that nobody called for so long begins to count its tokens anew; no holder of old is left by then. */
 const TOKEN_MILLISECONDS = 7 * 24 * 3_600_000;
 
@@ -24,7 +26,7 @@ export function redisNumberLock(redis: RedisConnection): NumberLock {
   return {
     async take(projectId, toNumber, callId) {
       const name = nameOf(projectId, toNumber);
-      const args = [callId, LEASE_MILLISECONDS, TOKEN_MILLISECONDS];
+      const args = [callId, FIRST_LEASE_MILLISECONDS, TOKEN_MILLISECONDS];
       const token = await runScript(redis, TAKE, [name, `${name}:token`], args);
       return token === 0 ? undefined : token;
     },

@@ -37,10 +37,12 @@ const makeNumber = (change: Partial<PhoneNumber> = {}): PhoneNumber => ({
 let phoneNumber: PhoneNumber | undefined;
 let trunks: Trunk[];
 let holder: string | undefined;
+let renewed: string[];
 let queue: string[];
 let inserted: Call[];
 let warned: string[];
 let queueFails: boolean;
+let renewalFails: boolean;
 let ids: number;
 let refusal: CallwayError | undefined;
 
@@ -59,6 +61,14 @@ const deps: AcceptanceDeps = {
       if (holder !== undefined) return undefined;
       holder = callId;
       return 1;
+    },
+    async renew(_projectId, number, callId) {
+      expect(number).toBe(TO);
+      if (renewalFails) throw new Error('Redis is away');
+      // Not before it is kept: until then the number is held for a moment only.
+      expect(inserted.map(({ id }) => id)).toContain(callId);
+      renewed.push(callId);
+      return true;
     },
     async free(_projectId, _number, callId) {
       if (holder === callId) holder = undefined;
@@ -100,14 +110,14 @@ const accept = (change: Partial<OutboundOrder> = {}, keeping = keep) =>
 
 beforeEach(() => {
   [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
-  [queue, inserted, warned, refusal] = [[], [], [], undefined];
+  [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
 });
 
 describe('accepting an outbound call', () => {
   test('locks its number, keeps it, and queues it', async () => {
     const metadata = { order: 7 };
     expect(await accept({ metadata })).toEqual({ success: true, callId: 'id-1', sessionId: 'id-2' });
-    expect([holder, queue]).toEqual(['id-1', ['id-1']]);
+    expect([holder, renewed, queue]).toEqual(['id-1', ['id-1'], ['id-1']]);
     expect(inserted).toEqual([
       expect.objectContaining({
         id: 'id-1',
@@ -200,11 +210,14 @@ describe('accepting an outbound call', () => {
     expect([holder, queue, inserted]).toEqual([undefined, [], []]);
   });
 
-  test('succeeds without the queue: the sweeper queues what is kept', async () => {
-    queueFails = true;
+  test('succeeds without Redis once it is kept: the sweeper sees to lock and queue', async () => {
+    [queueFails, renewalFails] = [true, true];
     expect(await accept()).toMatchObject({ success: true, callId: 'id-1' });
     expect(holder).toBe('id-1');
-    expect(warned).toEqual([expect.stringContaining('sweeper')]);
+    expect(warned).toEqual([
+      expect.stringMatching(/lock.*sweeper/),
+      expect.stringMatching(/queued.*sweeper/),
+    ]);
   });
 });
 

@@ -43,6 +43,8 @@ test.each<[string[], string]>([
   [['--openai'], 'OPENAI_API_KEY'],
   [['--louder'], '--louder'],
   [['0912345678'], '0912345678'],
+  [trunk, '--trunk-host is of a call over a trunk of yours: say with --call'],
+  [['--from', '0223456789'], '--from'],
   [['--call', '0912345678'], '--trunk-host'],
   [['--call', 'Ada', ...trunk], '--call needs a number'],
   [['--call', '0912345678', '--trunk-host', 'sip.example.com'], '--from needs a number'],

@@ -63,6 +63,19 @@ test('a talk is told in its order: who cuts in stands below what was cut', () =>
   ]);
 });
 
+test('the greeting stands above its answer, also when it is kept late', () => {
+  const { talk, lines, at } = rig();
+  at(1000);
+  talk.hears();
+  at(3500);
+  talk.said('Yes.');
+  talk.kept([]);
+  expect(lines).toEqual([]);
+  at(4000);
+  talk.kept([GREETING]);
+  expect(lines).toEqual(['1000 agent Hello. Keep it?  (after 900 ms)', '3500 callee Yes.']);
+});
+
 test('what was said is told even when nobody heard what came before it', () => {
   const { talk, lines, at } = rig();
   talk.said('Mumble.');

@@ -97,6 +97,15 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await lock.renew(projectId, NUMBER, 'one')).toBe(false);
     });
 
+    test('is held for seconds only until its call is kept', async () => {
+      const lock = redisNumberLock(here);
+      const projectId = uuidV7();
+      await lock.take(projectId, NUMBER, 'never kept');
+      const leftMs = await here.client.pttl(`callway:number:{${projectId}:${NUMBER}}`);
+      expect(leftMs).toBeGreaterThan(10_000);
+      expect(leftMs).toBeLessThanOrEqual(15_000);
+    });
+
     test('runs out a minute after its holder’s last word', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
