@@ -151,8 +151,11 @@ describe('a start', () => {
 
   test('at a Sentinel that does not know the master exits 78 and names REDIS_URL', async () => {
     const sentinel = createServer((socket) => {
-      // An array of nothing is the answer to every command: there is no such master.
-      socket.on('data', () => socket.write('*-1\r\n')).on('error', () => undefined);
+      // An array of nothing is the answer to every command, each of which is an array: there is no such master.
+      socket.on('data', (bytes) => {
+        for (const _ of bytes.toString().matchAll(/^\*\d/gm)) socket.write('*-1\r\n');
+      });
+      socket.on('error', () => undefined);
     });
     sentinel.listen(0, '127.0.0.1');
     await once(sentinel, 'listening');
