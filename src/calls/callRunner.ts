@@ -10,6 +10,7 @@ import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
 import type { CallMeter } from './callMeter.ts';
 import { createCallTrace } from './callTrace.ts';
 import type { NumberLock, TrunkSlots } from './coordination.ts';
+import { keepTrying } from './keepTrying.ts';
 import { LiveCall } from './liveCall.ts';
 import type { CallResult, HangupIntent } from './outcome.ts';
 import { secondLegs } from './secondLegs.ts';
@@ -66,9 +67,6 @@ export interface CallRunner {
 
 /** Well within every lease. */
 const RENEW_MS = 15_000;
-/** What could not be put away is tried again, for as long as the process lives. */
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 15_000;
 
 export function createCallRunner(deps: CallRunnerDeps): CallRunner {
   const live = new Map<string, LiveCall>();
@@ -80,17 +78,8 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
       ...traceFields(call.settings.traceparent),
     });
 
-  const keepTrying = async (work: () => Promise<unknown>, call: Call, what: string) => {
-    for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
-      try {
-        await work();
-        return;
-      } catch (error) {
-        report(call)(error, what);
-        await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs));
-      }
-    }
-  };
+  const insist = <Result>(work: () => Promise<Result>, call: Call, what: string) =>
+    keepTrying(clock, work, (error) => report(call)(error, what));
 
   const start = (
     accepted: Call,
@@ -101,10 +90,23 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
     const route = [...trunks];
     const trace = createCallTrace({ tracing: deps.tracing, now: clock.now, log: deps.onStep }, accepted);
     const call = withinTrace(accepted, trace.traceparent);
-    const writes = createWriter(call, keepTrying);
+    const writes = createWriter(call, insist);
     const held = { slots: deps.slots, onError: report(call) };
     const channel = createTrunkChannel({ ...held, holder: call.id, trunkId: call.trunkId });
     const second = createTrunkChannel({ ...held, holder: `${call.id}/transfer`, trunkId: null });
+    let isKnownToDial = call.status !== 'queued';
+    /** What is known before the first INVITE goes out makes no other node call whom this one may have called. */
+    const mayDial = async (trunk: Trunk): Promise<boolean> => {
+      if (isKnownToDial) return true;
+      const startedAt = new Date(clock.now()).toISOString();
+      const change = { status: 'dialing', startedAt, trunkId: trunk.id } as const;
+      const write = () => deps.calls.update(call.id, deps.nodeId, change);
+      const kept = await insist(write, call, 'a call waits to be kept as dialled');
+      isKnownToDial = true;
+      if (kept && !kept.hangupRequested) return true;
+      one.hangUp(kept ? 'api_hangup' : 'node_lost');
+      return false;
+    };
     const one = new LiveCall(call, initial, {
       clock,
       meter: deps.meter,
@@ -124,7 +126,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
       async dialNext() {
         const trunk = route.shift();
         if (!trunk) return undefined;
-        if ((await channel.moveTo(trunk)) > 0) return undefined;
+        if ((await channel.moveTo(trunk)) > 0 || !(await mayDial(trunk))) return undefined;
         return { trunk, leg: deps.telephony.dial(dialRequest(call, trunk)) };
       },
       legsTo: (to, beside) => {
@@ -135,7 +137,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
         const counted = renewal.stop();
         await writes.done();
         await counted;
-        await keepTrying(
+        await insist(
           () => deps.finish(call, result, media, endedAt),
           call,
           'an ended call waits to be put away',
@@ -236,12 +238,12 @@ function keepLeases(deps: CallRunnerDeps, call: Call, channels: readonly TrunkCh
 /** Writes one after the other, each until it is kept. */
 function createWriter(
   call: Call,
-  keepTrying: (work: () => Promise<unknown>, call: Call, what: string) => Promise<void>,
+  insist: (work: () => Promise<unknown>, call: Call, what: string) => Promise<unknown>,
 ) {
-  let last: Promise<void> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
   return {
     add(work: () => Promise<unknown>, what: string) {
-      last = last.then(() => keepTrying(work, call, what));
+      last = last.then(() => insist(work, call, what));
     },
     done: () => last,
   };

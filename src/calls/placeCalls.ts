@@ -5,6 +5,7 @@ import type { CallGuard } from './callGuard.ts';
 import type { CallRunner } from './callRunner.ts';
 import type { JobResult, TrunkSlots } from './coordination.ts';
 import type { CallEnd } from './finishCall.ts';
+import { keepTrying } from './keepTrying.ts';
 import { type RouteDeps, routeFor } from './routeFor.ts';
 import type { CallStore } from './stores.ts';
 import type { Trunk } from './trunk.ts';
@@ -18,6 +19,7 @@ export interface PlaceCallsDeps extends RouteDeps {
   readonly runner: Pick<CallRunner, 'place'>;
   readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
   readonly clock: Clock;
+  readonly onError: (error: unknown, what: string) => void;
 }
 
 const CANCELED = { status: 'canceled', endReason: 'api_hangup' } as const;
@@ -49,11 +51,11 @@ export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Prom
     return { again: true, afterMs: Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, waitMs)) };
   };
   const place = async (callId: string): Promise<JobResult | 'placed'> => {
-    const call = await deps.calls.claim(callId, deps.nodeId, now());
-    // It was canceled, or another node has it.
-    if (!call) return DONE;
-    if (call.hangupRequested) return await end(call, CANCELED);
     try {
+      const call = await deps.calls.claim(callId, deps.nodeId, now());
+      // It was canceled, or another node has it.
+      if (!call) return DONE;
+      if (call.hangupRequested) return await end(call, CANCELED);
       const leave = await deps.guard.begin(call);
       if (leave === 'refused') return await end(call, { status: 'failed', endReason: 'rejected' });
       if (leave === 'full') return await wait(call, PROJECT_FULL_MS);
@@ -64,7 +66,12 @@ export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Prom
       deps.runner.place({ ...call, trunkId: taken.trunk.id }, route.slice(route.indexOf(taken.trunk)));
       return 'placed';
     } catch (error) {
-      await deps.calls.unclaim(callId, deps.nodeId);
+      // Not waited for: the job is over, and the sweeper makes another one of what is given back.
+      void keepTrying(
+        deps.clock,
+        () => deps.calls.unclaim(callId, deps.nodeId),
+        (failure) => deps.onError(failure, 'a call that was not placed waits to be given back'),
+      );
       throw error;
     }
   };

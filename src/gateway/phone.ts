@@ -98,6 +98,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     runner,
     finish,
     clock,
+    onError,
   });
   parts.telephony.onIncoming(
     createCallTaker({

@@ -45,6 +45,7 @@ describe('a full node', () => {
       runner: { place: () => undefined },
       finish: unused,
       clock: createSimulatedClock(),
+      onError: () => undefined,
     });
     expect(await place('call')).toEqual({ again: true, afterMs: 500 });
     expect(claimed).toEqual([]);
@@ -70,11 +71,62 @@ describe('a full node', () => {
         runner: { place: ({ id }) => void placed.push(id) },
         finish: async () => undefined,
         clock: createSimulatedClock(),
+        onError: () => undefined,
       });
     expect(await placer(async () => undefined)('without a number')).toEqual({ done: true });
     await expect(placer(unused)('without a database')).rejects.toThrow('not used here');
     expect([placed, admission.inUse]).toEqual([[], 0]);
   });
+
+  test.each(['claim', 'route'] as const)(
+    'gives a call back that the database left in the midst of its %s, once it is there again',
+    async (step) => {
+      const clock = createSimulatedClock();
+      const claimed = new Set<string>();
+      const warned: string[] = [];
+      const away = new Error('the database is away');
+      let isAway = true;
+      const place = createCallPlacer({
+        nodeId: 'node',
+        calls: {
+          async claim(id) {
+            claimed.add(id);
+            // It was written; what was lost is the answer.
+            if (step === 'claim') throw away;
+            return makeCall({ id, status: 'queued' });
+          },
+          async unclaim(id) {
+            if (isAway) throw away;
+            claimed.delete(id);
+          },
+          find: unused,
+        },
+        phoneNumbers: { findByNumber: () => Promise.reject(away) },
+        trunks: { activeOf: unused },
+        health: { read: unused },
+        slots: { take: unused },
+        guard: noLimits,
+        admission: createAdmission(1),
+        runner: { place: unused },
+        finish: unused,
+        clock,
+        onError: (error, what) => {
+          expect(error).toBe(away);
+          warned.push(what);
+        },
+      });
+      await expect(place('call')).rejects.toBe(away);
+      const pass = async (ms: number) => {
+        clock.advance(ms);
+        await new Promise((resolve) => setImmediate(resolve));
+      };
+      await pass(500);
+      expect([[...claimed], warned.length]).toEqual([['call'], 2]);
+      isAway = false;
+      await pass(1000);
+      expect([[...claimed], warned.length, clock.pendingTimers()]).toEqual([[], 2, 0]);
+    },
+  );
 
   test.each([
     ['is full', 1, false, 'other', [503, { retryAfterSeconds: 5 }], 1, ['node']],
@@ -145,6 +197,7 @@ describe('a project with as many calls as it may have', () => {
       runner: { place: () => void log.push('place') },
       finish: async (_call, { status, endReason }) => void log.push(`finish ${status} ${endReason}`),
       clock: createSimulatedClock(),
+      onError: () => undefined,
     });
     expect(await place('call')).toEqual(expected);
     expect([log, admission.inUse]).toEqual([done, 0]);

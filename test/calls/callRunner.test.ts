@@ -124,6 +124,7 @@ let finished: CallResult[];
 let full: Set<string>;
 let stored: Call;
 let updateFailures: number;
+let onUpdate: ((change: object) => Call | undefined) | undefined;
 let canReconnect: boolean;
 let isEngineGone: boolean;
 let apology: Promise<void>;
@@ -144,6 +145,7 @@ beforeEach(() => {
   apology = Promise.resolve();
   stored = CALL;
   updateFailures = 0;
+  onUpdate = undefined;
   canReconnect = true;
   hasMinutes = true;
   talked = [];
@@ -169,6 +171,7 @@ beforeEach(() => {
           throw new Error('the database is away');
         }
         log.push(['save', change]);
+        if (onUpdate) return onUpdate(change);
         stored = { ...stored, ...change };
         return stored;
       },
@@ -317,6 +320,48 @@ describe('the runner', () => {
       await settle();
     }
     expect(acts().slice(-2)).toEqual([['apologise'], ['hangup', 'a']]);
+  });
+
+  describe('before the first INVITE', () => {
+    const QUEUED: Call = { ...CALL, status: 'queued', trunkId: null };
+    const placed = async (kept: (change: object) => Call | undefined) => {
+      onUpdate = kept;
+      runner.place({ ...QUEUED, trunkId: 'a' }, [trunk('a'), trunk('b')]);
+      await settle();
+    };
+
+    test('keeps that it goes out, so that nobody calls again after a crash', async () => {
+      await placed((change) => ({ ...QUEUED, ...change }));
+      const at = new Date(clock.now()).toISOString();
+      expect(log.slice(0, 2)).toEqual([
+        ['save', { status: 'dialing', startedAt: at, trunkId: 'a' }],
+        ['dial', 'a', CALL.toNumber, 45_000],
+      ]);
+      leg().legEvents.emit('ended', { outcome: 'unreachable', sip: null, q850Cause: null });
+      await settle();
+      // The next trunk's needs no more leave.
+      expect(log.findLast((entry) => /^save/.test(String(entry)))).toMatchObject(['save', { trunkId: 'b' }]);
+      expect(dialled.map((request) => request.trunk.id)).toEqual(['a', 'b']);
+    });
+
+    test('waits for a database that is away', async () => {
+      updateFailures = 1;
+      await placed((change) => ({ ...QUEUED, ...change }));
+      expect(dialled).toEqual([]);
+      clock.advance(500);
+      await settle();
+      expect(dialled).toHaveLength(1);
+    });
+
+    test.each<[string, Call | undefined, string, string]>([
+      ['was canceled meanwhile', { ...QUEUED, hangupRequested: true }, 'canceled', 'api_hangup'],
+      ['is another node’s by now', undefined, 'failed', 'node_lost'],
+    ])('calls nobody where the call %s', async (_what, kept, status, endReason) => {
+      await placed(() => kept);
+      expect(dialled).toEqual([]);
+      expect(finished).toMatchObject([{ status, endReason }]);
+      expect(runner.active).toBe(0);
+    });
   });
 
   test('lets the trunk dial numbers as they were given', async () => {
