@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 
+import { systemClock } from '../base/clock.ts';
 import { readEnvironment } from '../config/config.ts';
 import { createLogger } from '../logger.ts';
 import { runDemo } from './demo.ts';
 import { DemoError } from './demoError.ts';
+import { createEnding, EXIT_INTERRUPTED, Interrupted } from './ending.ts';
 import { type DemoOptions, HELP, readOptions } from './options.ts';
 import { createScreen } from './screen.ts';
 
@@ -14,14 +16,8 @@ import { createScreen } from './screen.ts';
 const LIMIT_MS = 180_000;
 /** A person may let it ring, and talk. */
 const REAL_CALL_LIMIT_MS = 420_000;
-/** For closing down; then the process is cut off. */
-const CLOSING_MS = 20_000;
 /** All is closed when main is over. */
 const LEFTOVER_MS = 3000;
-/** As a shell tells of a program that Ctrl-C ended. */
-const EXIT_INTERRUPTED = 130;
-
-class Interrupted extends Error {}
 
 process.exitCode = await main();
 // Whatever is left open by then is not worth waiting for.
@@ -56,20 +52,24 @@ async function run(
   const log = join(folder, 'callway.log');
   await mkdir(join(folder, 'data'));
   const logger = createLogger('info', pino.destination({ dest: log, sync: true }));
-  const ending = new AbortController();
+  const ending = createEnding({
+    screen,
+    dataFolder: join(folder, 'data'),
+    keepsData: options.keep,
+    log,
+    monotonicMs: systemClock.monotonicMs,
+    exit: (code) => process.exit(code),
+  });
   const limitMs = options.call ? REAL_CALL_LIMIT_MS : LIMIT_MS;
   const limit = setTimeout(() => {
-    endBy(new DemoError(`Time is up: the demo takes less than ${limitMs / 1000} s where all is well.`));
+    ending.by(new DemoError(`Time is up: the demo takes less than ${limitMs / 1000} s where all is well.`));
   }, limitMs);
-  const endBy = (reason: Error) => {
-    clearTimeout(limit);
-    ending.abort(reason);
-    setTimeout(() => {
-      screen.failure(`Closing down takes too long, and is cut off; see ${log}.`);
-      process.exit(1);
-    }, CLOSING_MS).unref();
-  };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => endBy(new Interrupted()));
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      clearTimeout(limit);
+      ending.by(new Interrupted());
+    });
+  }
 
   const onDone = async () => {
     clearTimeout(limit);
@@ -90,8 +90,10 @@ async function run(
     return 0;
   } catch (error) {
     const reason = ending.signal.aborted ? ending.signal.reason : error;
-    if (!options.keep) await remove(join(folder, 'data'));
-    if (reason instanceof Interrupted) return EXIT_INTERRUPTED;
+    const isInterrupted = reason instanceof Interrupted;
+    // Of what failed, the log tells why.
+    if (!options.keep) await remove(isInterrupted ? folder : join(folder, 'data'));
+    if (isInterrupted) return EXIT_INTERRUPTED;
     logger.error({ err: error }, 'the demo failed');
     screen.failure(
       `${reason instanceof Error ? reason.message : String(reason)}\n  The service's log: ${log}`,

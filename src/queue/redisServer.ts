@@ -90,11 +90,13 @@ export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServ
 }
 
 async function spawnServer(folder: string, state: State): Promise<ChildProcess> {
+  const quotable = folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   const configuration = [
     `port ${state.port}`,
     'bind 127.0.0.1',
     `requirepass ${state.password}`,
-    `dir "${folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`,
+    `dir "${quotable}"`,
+    `pidfile "${quotable}/redis.pid"`,
     'appendonly yes',
     'appendfsync everysec',
     'save ""',
