@@ -21,6 +21,7 @@ beforeAll(async () => {
   [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
   const config = loadConfig({
     PORT: '0',
+    SIP_PORT: '0',
     DATA_DIR: folder.path,
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
