@@ -12,7 +12,8 @@ export default defineConfig({
     setupFiles: ['test/support/patience.ts'],
     expect: { poll: { timeout: 15_000, interval: 20 } },
     pool: 'forks',
-    maxWorkers: 2,
+    // Many tests wait for phones and servers: a third worker fills the time in which the two others do.
+    maxWorkers: 3,
     // Our modules keep no state (only gateway.ts builds objects, and nothing is mocked), so that files can share them:
     // loading the program anew for each of some 330 files costs more than most of their tests.
     isolate: false,
