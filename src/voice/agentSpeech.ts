@@ -1,4 +1,5 @@
 import type { SpeechRequest } from '../models/textToSpeech.ts';
+import { withoutLeadIn } from './leadIn.ts';
 import { isSpeakable, speakable } from './sentences.ts';
 import {
   type PlayedMark,
@@ -185,7 +186,9 @@ class Speech implements AgentSpeech {
       const request = { text: words, ...this.#deps.voice };
       for await (const samples of this.#deps.source.speak(request, this.#abort.signal)) {
         if (this.#playout.isCut) return;
-        if (samples.length > 0) this.#append(samples);
+        const begins = this.#spoken.lengthSamples === 0;
+        const heard = begins ? withoutLeadIn(samples, this.#sampleRateHz) : samples;
+        if (heard.length > 0) this.#append(heard);
       }
       this.#spoken.end(true);
     } catch (error) {
