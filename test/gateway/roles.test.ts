@@ -77,9 +77,15 @@ test.each([
   const { url, stop } = await start({ ROLES: role });
   try {
     const headers = { authorization: `Bearer ${shared.CALLWAY_ADMIN_TOKEN}` };
-    const answers = await Promise.all(PATHS.map((path) => fetch(url + path, { headers })));
+    const answers = await Promise.all(
+      PATHS.map(async (path) => {
+        const answer = await fetch(url + path, { headers });
+        // Read whole: a connection in the midst of an answer would be left open.
+        return { status: answer.status, text: await answer.text() };
+      }),
+    );
     expect(answers.map(({ status }) => status)).toEqual(statuses);
-    const readiness = (await answers[1]?.json()) as { dependencies: object };
+    const readiness = JSON.parse(answers[1]?.text ?? '') as { dependencies: object };
     expect(Object.keys(readiness.dependencies).sort()).toEqual(dependencies);
   } finally {
     await stop();
