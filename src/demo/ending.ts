@@ -62,10 +62,10 @@ export function createEnding(deps: EndingDeps): Ending {
 /** The server for the queue outlives a process that is cut off: for a service that is right, for a demo it is not. */
 function endRedis(dataFolder: string): void {
   try {
-    process.kill(Number(readFileSync(join(dataFolder, 'redis', 'redis.pid'), 'utf8')));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // It never ran, or it ended in order.
-    if (code !== 'ENOENT' && code !== 'ESRCH') throw error;
+    const pid = Number(readFileSync(join(dataFolder, 'redis', 'redis.pid'), 'utf8'));
+    // 0, of a file that is not written yet, would be this process and all beside it.
+    if (pid > 0) process.kill(pid);
+  } catch {
+    // It never ran, or it ended in order; whatever else it is must not keep the demo from its end.
   }
 }
