@@ -87,16 +87,22 @@ test.each(['fast', 'immediate'] as const)(
   },
 );
 
-test('a watched server that falls silent is away within seconds, and there as soon as it speaks', async () => {
+/** A server whose connections can be cut off from it, though they stand. */
+async function proxiedPostgres() {
   const server = await startPostgres();
   onTestFinished(() => server.close());
   const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.socket.port });
   onTestFinished(() => proxy.close());
   const url = new URL(server.url);
   url.port = String(proxy.port);
+  return { proxy, url: url.href };
+}
+
+test('a watched server that falls silent is away within seconds, and there as soon as it speaks', async () => {
+  const { proxy, url } = await proxiedPostgres();
   const changes: boolean[] = [];
   const watch = { clock: systemClock, onChange: ({ isAway }: PresenceChange) => changes.push(isAway) };
-  const database = openPostgres({ url: url.href, onIdleError: () => undefined, watch });
+  const database = openPostgres({ url, onIdleError: () => undefined, watch });
   onTestFinished(() => database.close());
   const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };
   await database.query('SELECT 1');
@@ -136,13 +142,8 @@ test('more work at once than connections waits for its turn, also longer than a 
 });
 
 test('a server that says nothing, though its connections stand, is unavailable after a while', async () => {
-  const server = await startPostgres();
-  onTestFinished(() => server.close());
-  const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.socket.port });
-  onTestFinished(() => proxy.close());
-  const url = new URL(server.url);
-  url.port = String(proxy.port);
-  const database = openPostgres({ url: url.href, onIdleError: () => undefined, statementTimeoutMs: 100 });
+  const { proxy, url } = await proxiedPostgres();
+  const database = openPostgres({ url, onIdleError: () => undefined, statementTimeoutMs: 100 });
   onTestFinished(() => database.close());
   await database.query('SELECT 1');
   const unavailable = { category: 'unavailable', code: 'database_unavailable' };
