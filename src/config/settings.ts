@@ -103,7 +103,7 @@ export const settings = z.object({
   VOICE_ACTIVITY: oneOf(['webrtc', 'neural'])
     .default('webrtc')
     .describe(
-      'What tells callers’ speech from other sounds: `webrtc`, or `neural` for a second opinion that passes over traffic and most talk behind a caller, at some 1 % of a core for each call.',
+      'What tells callers’ speech from other sounds: `webrtc`, or `neural` for a second opinion that passes over traffic and most talk behind a caller, for up to 4 % of a core while a caller speaks.',
     ),
   CHAT_MODEL_SMART: z.string().default('gpt-4.1').describe('Model of the execution mode `smart`.'),
   CHAT_MODEL_BALANCE: z.string().default('gpt-4.1-mini').describe('Model of the execution mode `balance`.'),

@@ -23,9 +23,9 @@ export interface PrepareDeps {
   readonly client: Pick<GuardedClient, 'request'>;
   readonly memory: MemoryStore;
   readonly clock: Clock;
-  /** The customer's number, for sessions that are calls. */
   /** Absent where nobody traces. */
   readonly tracing?: Tracing;
+  /** The customer's number, for sessions that are calls. */
   readonly phoneNumberOf?: (projectId: string, callId: string) => Promise<string | undefined>;
 }
 

@@ -13,8 +13,8 @@ const LISTENS_ON_FRAMES = 300 / ACTIVITY_FRAME_MS;
 /**
  * A second opinion of a recurrent neural network, RNNoise as WebAssembly, on what another detector takes for speech:
  * traffic, music on hold and most of the talk behind a caller are none to it. The beginning of speech is known as soon,
- * or 20 to 60 ms later. It costs some 0.5 ms for each frame that it looks at, which are those that the first takes for
- * speech and the 300 ms after them.
+ * or 20 to 60 ms later. It costs 0.5 to 0.8 ms for each frame that it looks at, which are those that the first takes
+ * for speech and the 300 ms after them.
  *
  * @throws {Error} When the module cannot be loaded.
  * @see Valin, A Hybrid DSP/Deep Learning Approach to Real-Time Full-Band Speech Enhancement (2018)
