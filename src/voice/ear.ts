@@ -7,7 +7,7 @@ import {
   SILENT_CALLER,
   type Utterance,
 } from './callerActivity.ts';
-import { createEchoGuard } from './echoGuard.ts';
+import { createEchoGuard } from './echo/echoGuard.ts';
 
 /** Heard before it was known that somebody speaks; first consonants are soft. */
 const PRE_ROLL_MS = 300;

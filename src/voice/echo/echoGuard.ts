@@ -1,4 +1,5 @@
-import { ACTIVITY_FRAME_MS } from '../models/voiceActivity.ts';
+import { ACTIVITY_FRAME_MS } from '../../models/voiceActivity.ts';
+import { createCorrelator } from './correlator.ts';
 
 /** Speech's waveform below 2 kHz tells one moment of it from every other. */
 const COMPARED_RATE_HZ = 4000;
@@ -20,6 +21,9 @@ const LONGEST_ECHO = (LONGEST_ECHO_MS * COMPARED_RATE_HZ) / 1000;
 
 /** After so much silence of the agent's nothing of it can come back any more. */
 const FORGOTTEN_FRAMES = (WINDOW_MS + LONGEST_ECHO_MS) / ACTIVITY_FRAME_MS;
+
+/** For all guards: each is done with it before the next begins. */
+const correlator = createCorrelator(WINDOW, LONGEST_ECHO + 1);
 
 export type EchoVerdict =
   /** Nothing that was played explains it. */
@@ -58,7 +62,7 @@ export function createEchoGuard(sampleRateHz: number): EchoGuard {
   const silence = new Int16Array((sampleRateHz * ACTIVITY_FRAME_MS) / 1000);
 
   const search = (): EchoVerdict => {
-    const best = bestDelay(heard, played, 0, LONGEST_ECHO);
+    const best = bestEverywhere(heard, played);
     const wasSeen = best !== undefined && candidate !== undefined && Math.abs(best - candidate) <= WANDER;
     candidate = best;
     if (!wasSeen) return 'own';
@@ -74,7 +78,7 @@ export function createEchoGuard(sampleRateHz: number): EchoGuard {
       untilSearchMs -= (heardFrame.length * 1000) / sampleRateHz;
       if (!isSpeech || !isAudible(heard) || !isAudible(played)) return 'own';
       if (path !== undefined) {
-        const found = bestDelay(heard, played, Math.max(0, path - WANDER), path + WANDER);
+        const found = bestNear(path, heard, played);
         if (found !== undefined) {
           path = found;
           return 'echo';
@@ -87,28 +91,46 @@ export function createEchoGuard(sampleRateHz: number): EchoGuard {
   };
 }
 
-/** @returns The delay, within these, at which what was played explains most of what is heard, if it explains enough. */
-function bestDelay(
-  heard: Float64Array,
-  played: Float64Array,
-  least: number,
-  most: number,
-): number | undefined {
+/** @returns The delay at which what was played explains most of what is heard, if it explains enough. */
+function bestEverywhere(heard: Float64Array, played: Float64Array): number | undefined {
+  const products = correlator.correlate(heard, played);
+  return bestDelay(heard, played, { least: 0, most: LONGEST_ECHO, productAt: (from) => products[from] ?? 0 });
+}
+
+/** The same of the few delays to which a known path may have wandered. */
+function bestNear(path: number, heard: Float64Array, played: Float64Array): number | undefined {
+  const [least, most] = [Math.max(0, path - WANDER), Math.min(LONGEST_ECHO, path + WANDER)];
+  return bestDelay(heard, played, { least, most, productAt: (from) => productOf(heard, played, from) });
+}
+
+interface Compared {
+  readonly least: number;
+  readonly most: number;
+  /** The sum of products of what is heard with what was played from there on. */
+  productAt(from: number): number;
+}
+
+function bestDelay(heard: Float64Array, played: Float64Array, compared: Compared): number | undefined {
+  const { least, most, productAt } = compared;
   const energy = energyOf(heard);
   let best: number | undefined;
   let bestShare = EXPLAINED_SHARE;
   let from = LONGEST_ECHO - least;
   let reference = energyOf(played.subarray(from, from + WINDOW));
-  for (let delay = least; delay <= Math.min(most, LONGEST_ECHO); delay++, from--) {
+  for (let delay = least; delay <= most; delay++, from--) {
     if (delay > least) reference += squared(played[from]) - squared(played[from + WINDOW]);
-    let product = 0;
-    for (let n = 0; n < WINDOW; n++) product += (heard[n] ?? 0) * (played[from + n] ?? 0);
-    const share = reference <= 0 ? 0 : (product * product) / (reference * energy);
+    const share = reference <= 0 ? 0 : squared(productAt(from)) / (reference * energy);
     if (share < bestShare) continue;
     bestShare = share;
     best = delay;
   }
   return best;
+}
+
+function productOf(heard: Float64Array, played: Float64Array, from: number): number {
+  let product = 0;
+  for (let n = 0; n < WINDOW; n++) product += (heard[n] ?? 0) * (played[from + n] ?? 0);
+  return product;
 }
 
 /** The frame's samples at the compared rate, behind those before. */
