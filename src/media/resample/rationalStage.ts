@@ -1,5 +1,6 @@
+import { createConvolver, sumsFor } from './convolver.ts';
 import { designLowPass } from './filter.ts';
-import { append, convolve, type Stage, toInt16 } from './stage.ts';
+import { append, type Stage, toInt16 } from './stage.ts';
 
 /**
  * A change of rate by `up / down`, as between 16 and 24 kHz, in one step: the filter stands at the rate that both
@@ -8,11 +9,13 @@ import { append, convolve, type Stage, toInt16 } from './stage.ts';
  * @param maxInput - Most samples in one call; memory is taken once.
  */
 export function createRationalStage(up: 2 | 3, down: 2 | 3, maxInput: number): Stage {
-  const branches = splitIntoBranches(up, Math.max(up, down));
-  const reach = branches[0]?.length ?? 0;
+  const taps = branchesOf(up, Math.max(up, down));
+  const reach = taps[0]?.length ?? 0;
   const maxOutput = (inputLength: number) => Math.ceil((inputLength * up) / down);
+  const mostAlike = Math.ceil(maxOutput(maxInput) / up);
+  const branches = taps.map((own) => createConvolver(own, down, mostAlike));
   const history = new Float64Array(reach - 1 + maxInput);
-  const sums = new Float64Array(Math.ceil(maxOutput(maxInput) / up));
+  const sums = sumsFor(mostAlike);
   /** Where the next output lies, in samples of the common rate after the first new input. */
   let next = 0;
   return {
@@ -22,10 +25,8 @@ export function createRationalStage(up: 2 | 3, down: 2 | 3, maxInput: number): S
       // Every `up` outputs lie alike between two inputs, and are made by the same taps.
       for (let first = 0; first < Math.min(up, total); first++) {
         const place = next + first * down;
-        const taps = branches[place % up];
-        if (taps === undefined) continue;
         const count = Math.ceil((total - first) / up);
-        convolve(sums, history, taps, { from: Math.floor(place / up), stride: down, count });
+        branches[place % up]?.convolve(sums, history, Math.floor(place / up), count);
         for (let n = 0; n < count; n++) output[first + n * up] = toInt16(sums[n] ?? 0);
       }
       next += total * down - inputLength * up;
@@ -37,9 +38,9 @@ export function createRationalStage(up: 2 | 3, down: 2 | 3, maxInput: number): S
 }
 
 /** The taps that meet a sample that is there, by the place of the output between two inputs; newest input last. */
-function splitIntoBranches(up: number, factor: number): readonly Float64Array[] {
+function branchesOf(up: number, factor: number): readonly Float64Array[] {
   const taps = designLowPass(factor);
-  const reach = 4 * Math.ceil(taps.length / up / 4);
+  const reach = Math.ceil(taps.length / up);
   return Array.from({ length: up }, (_, branch) =>
     Float64Array.from({ length: reach }, (__, n) => (taps[(reach - 1 - n) * up + branch] ?? 0) * up),
   );
