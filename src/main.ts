@@ -1,5 +1,6 @@
 import { ConfigurationError, loadConfig, readEnvironment } from './config/config.ts';
 import { startGateway } from './gateway.ts';
+import { collectSeldom } from './heapGrowth.ts';
 import { createLogger, standardOutput } from './logger.ts';
 import { WrongSecretsKeyError } from './storage/installation.ts';
 
@@ -8,6 +9,7 @@ const EXIT_CONFIGURATION = 78;
 /** What is left after the drain time is cut off so much later. */
 const GRACE_MILLISECONDS = 10_000;
 
+collectSeldom();
 process.exitCode = await main();
 
 async function main(): Promise<number> {

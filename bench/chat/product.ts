@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { loadConfig } from '../../src/config/config.ts';
 import { startGateway } from '../../src/gateway.ts';
+import { collectSeldom } from '../../src/heapGrowth.ts';
 import { createLogger } from '../../src/logger.ts';
 import { LARGE_MODEL, SMALL_MODEL } from './ruleModel.ts';
 
@@ -18,6 +19,7 @@ export interface Product {
 
 /** The whole product, on the database and Redis that the environment names, else embedded, in a folder of its own. */
 export async function startProduct(upstreamUrl: string): Promise<Product> {
+  collectSeldom();
   const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
   const { DATABASE_URL = '', REDIS_URL = '' } = process.env;
   const config = loadConfig({
