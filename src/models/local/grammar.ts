@@ -10,30 +10,38 @@ const ONES = [
   .split(' ');
 const TENS = ' ten twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 
+export interface AnswerGrammar {
+  /** @see https://www.w3.org/TR/jsgf/ */
+  readonly text: string;
+  /** All that occur in it. */
+  readonly words: ReadonlySet<string>;
+}
+
 /**
  * A grammar of what a person may answer, for a recogniser that hears nothing else.
  *
  * @param knows - Whether the recogniser's dictionary has a word; phrases with others are left out, since it could not
  * start with them.
  * @returns Undefined where no phrase is left.
- * @see https://www.w3.org/TR/jsgf/
  */
 export function answerGrammar(
   expectedAnswers: readonly string[],
   knows: (word: string) => boolean,
-): string | undefined {
+): AnswerGrammar | undefined {
   const phrases = [...new Set(expectedAnswers.map(spokenForm))].filter(
     (phrase) => phrase !== '' && phrase.split(' ').every(knows),
   );
   if (phrases.length === 0) return undefined;
   const known = (list: readonly string[]) => list.filter((phrase) => phrase.split(' ').every(knows));
   const optional = (list: readonly string[]) => (list.length > 0 ? ` [ ${list.join(' | ')} ]` : '');
-  return [
+  const [leads, tails] = [known(LEADS), known(TAILS)];
+  const text = [
     '#JSGF V1.0;',
     'grammar answers;',
-    `public <answer> =${optional(known(LEADS))} ( ${phrases.join(' | ')} )${optional(known(TAILS))};`,
+    `public <answer> =${optional(leads)} ( ${phrases.join(' | ')} )${optional(tails)};`,
     '',
   ].join('\n');
+  return { text, words: new Set([...leads, ...phrases, ...tails].flatMap((phrase) => phrase.split(' '))) };
 }
 
 /** A phrase as it is spoken: lower case, numbers in words, nothing but words and apostrophes. */

@@ -26,7 +26,7 @@ export interface PocketsphinxDeps {
 interface Toolbox {
   readonly installation: PocketsphinxInstallation;
   /** @returns Arguments that choose the grammar of these answers, else the general model. */
-  modelFor(expectedAnswers: readonly string[]): Promise<readonly string[]>;
+  languageOf(expectedAnswers: readonly string[]): Promise<readonly string[]>;
 }
 
 /**
@@ -40,7 +40,7 @@ export function createPocketsphinx(deps: PocketsphinxDeps): SpeechToText {
   const toolbox = lazily(async (): Promise<Toolbox> => {
     const installation = await findPocketsphinx(deps.searchPath);
     if (!installation) throw notInstalled();
-    return { installation, modelFor: grammarsOf(installation, folder.get) };
+    return { installation, languageOf: languages(installation, folder.get) };
   });
   const open = new Set<Transcription>();
   // Found, and its dictionary read, before the first caller waits for it; whoever needs it in vain is told why.
@@ -75,10 +75,10 @@ function openTranscription(
   let current: RecogniserProcess | undefined;
 
   const start = async (): Promise<RecogniserProcess> => {
-    const { installation, modelFor } = await toolbox();
-    const model = await modelFor(request.expectedAnswers ?? []);
+    const { installation, languageOf } = await toolbox();
+    const language = await languageOf(request.expectedAnswers ?? []);
     if (!isOpen) throw new Error('the utterance was closed');
-    const process = startRecogniser(installation, model, clock);
+    const process = startRecogniser(installation, language, clock);
     current = process;
     for (const samples of heard) process.write(samples);
     return process;
@@ -140,32 +140,48 @@ function openTranscription(
   };
 }
 
-/** Writes a grammar's file once for each set of answers. */
-function grammarsOf({ dictionary, languageModel }: PocketsphinxInstallation, folder: () => Promise<string>) {
-  const words = lazily(async () => {
-    const text = await readFile(dictionary, 'utf8');
-    return new Set(text.split('\n').map((line) => line.slice(0, line.indexOf(' ')).replace(/\(\d+\)$/, '')));
-  });
+/**
+ * Writes the files of a grammar once for each set of answers: with a dictionary of its own words, a recogniser is ready
+ * in a tenth of the time that the whole one takes.
+ */
+function languages({ dictionary, languageModel }: PocketsphinxInstallation, folder: () => Promise<string>) {
   // A second's work, better done before a call than in the middle of one.
-  words.get().catch(() => undefined);
-  const files = new Map<string, Promise<string>>();
-  const general = ['-lm', languageModel];
+  const pronunciations = lazily(async () => readPronunciations(await readFile(dictionary, 'utf8')));
+  pronunciations.get().catch(() => undefined);
+  const written = new Map<string, Promise<readonly string[]>>();
+  const general = ['-dict', dictionary, '-lm', languageModel];
   return async (expectedAnswers: readonly string[]): Promise<readonly string[]> => {
     if (expectedAnswers.length === 0) return general;
-    const known = await words.get();
+    const known = await pronunciations.get();
     const grammar = answerGrammar(expectedAnswers, (word) => known.has(word));
-    if (grammar === undefined) return general;
-    const name = `${createHash('sha256').update(grammar).digest('hex').slice(0, 32)}.gram`;
-    const file = files.get(name) ?? writeGrammar(await folder(), name, grammar);
-    files.set(name, file);
-    return ['-jsgf', await file];
+    if (!grammar) return general;
+    const name = createHash('sha256').update(grammar.text).digest('hex').slice(0, 32);
+    const lines = [...grammar.words].flatMap((word) => known.get(word) ?? []);
+    const language =
+      written.get(name) ?? folder().then((path) => writeLanguage(join(path, name), grammar.text, lines));
+    written.set(name, language);
+    language.catch(() => written.delete(name));
+    return await language;
   };
 }
 
-async function writeGrammar(folder: string, name: string, grammar: string): Promise<string> {
-  const path = join(folder, name);
-  await writeFile(path, grammar);
-  return path;
+/** @returns The lines of a dictionary by their word: one for each way to say it. */
+function readPronunciations(dictionary: string): ReadonlyMap<string, readonly string[]> {
+  const lines = new Map<string, string[]>();
+  for (const line of dictionary.split('\n')) {
+    const word = line.slice(0, line.indexOf(' ')).replace(/\(\d+\)$/, '');
+    const known = lines.get(word);
+    if (known) known.push(line);
+    else lines.set(word, [line]);
+  }
+  return lines;
+}
+
+async function writeLanguage(path: string, grammar: string, dictionary: readonly string[]) {
+  const files = { grammar: `${path}.gram`, dictionary: `${path}.dict` };
+  await writeFile(files.grammar, grammar);
+  await writeFile(files.dictionary, [...dictionary, ''].join('\n'));
+  return ['-dict', files.dictionary, '-jsgf', files.grammar];
 }
 
 function notInstalled(): ModelError {

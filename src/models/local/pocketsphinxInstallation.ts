@@ -14,8 +14,12 @@ export interface PocketsphinxInstallation {
   readonly acousticModel: string;
   readonly languageModel: string;
   readonly dictionary: string;
-  /** For audio of 16 kHz, raw, from standard input. */
-  arguments(modelArguments: readonly string[]): string[];
+  /**
+   * For audio of 16 kHz, raw, from standard input.
+   *
+   * @param language - What may be said, and the dictionary of its words.
+   */
+  arguments(language: readonly string[]): string[];
   /** The words in what it printed. */
   words(output: string): string;
 }
@@ -31,36 +35,28 @@ export async function findPocketsphinx(searchPath: string): Promise<Pocketsphinx
     const inPath = (name: string) =>
       firstReadable(searchPath.split(delimiter).map((path) => join(path, name)));
     const older = await inPath('pocketsphinx_continuous');
-    if (older) return { ...models, ...releaseBefore5(models), program: older };
+    if (older) return { ...models, ...releaseBefore5(acousticModel), program: older };
     const newer = await inPath('pocketsphinx');
-    if (newer) return { ...models, ...release5(models), program: newer };
+    if (newer) return { ...models, ...release5(acousticModel), program: newer };
   }
   return undefined;
 }
 
-interface Models {
-  readonly acousticModel: string;
-  readonly dictionary: string;
-}
-
 /** Prints each utterance that it finds on a line of its own. */
-function releaseBefore5({ acousticModel, dictionary }: Models) {
+function releaseBefore5(acousticModel: string) {
   return {
-    arguments: (modelArguments: readonly string[]) => [
+    arguments: (language: readonly string[]) => [
       ...['-infile', '/dev/stdin', '-vad_postspeech', LONGEST_PAUSE_FRAMES],
-      ...['-hmm', acousticModel, '-dict', dictionary, ...modelArguments],
+      ...['-hmm', acousticModel, ...language],
     ],
     words: (output: string) => output.split(/\s+/).join(' ').trim(),
   };
 }
 
 /** Prints a JSON document for the one utterance, whose `t` is the text. */
-function release5({ acousticModel, dictionary }: Models) {
+function release5(acousticModel: string) {
   return {
-    arguments: (modelArguments: readonly string[]) => [
-      ...['-hmm', acousticModel, '-dict', dictionary, ...modelArguments],
-      ...['single', '-'],
-    ],
+    arguments: (language: readonly string[]) => ['-hmm', acousticModel, ...language, 'single', '-'],
     words: (output: string) =>
       [...output.matchAll(/^\{.*"t":"([^"]*)"/gm)]
         .map(([, text]) => text ?? '')

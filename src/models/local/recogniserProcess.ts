@@ -23,10 +23,10 @@ export interface RecogniserProcess {
  */
 export function startRecogniser(
   installation: PocketsphinxInstallation,
-  modelArguments: readonly string[],
+  language: readonly string[],
   clock: Clock,
 ): RecogniserProcess {
-  const args = installation.arguments(modelArguments);
+  const args = installation.arguments(language);
   const child = spawn('sh', ['-c', 'cat | "$0" "$@"', installation.program, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,

@@ -83,9 +83,10 @@ describe('the grammar', () => {
   const knows = (word: string) => !['callway', 'um', 'uh', 'well', 'oh', 'thanks'].includes(word);
 
   test('has the phrases that can be spoken, with what people put around them', () => {
-    expect(answerGrammar(['Yes!', 'no', 'YES', 'Callway, please'], knows)).toBe(
-      '#JSGF V1.0;\ngrammar answers;\npublic <answer> = ( yes | no ) [ please | thank you ];\n',
-    );
+    expect(answerGrammar(['Yes!', 'no', 'YES', 'Callway, please'], knows)).toEqual({
+      text: '#JSGF V1.0;\ngrammar answers;\npublic <answer> = ( yes | no ) [ please | thank you ];\n',
+      words: new Set(['yes', 'no', 'please', 'thank', 'you']),
+    });
   });
 
   test.each([[[]], [['Callway']], [['是']], [['…']]])('is none for %j', (answers) => {
