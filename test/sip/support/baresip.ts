@@ -13,6 +13,8 @@ export interface Baresip extends Program {
   /** What it heard in its last call, as a WAV file; written to its end once the call is over. */
   recorded(): Promise<Uint8Array>;
   dial(uri: string): Promise<void>;
+  /** Plays this WAV file from now on, in place of what it played; at its codec's rate, with whose end the call ends. */
+  play(sound: Uint8Array): Promise<void>;
   hangUp(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ async function startOnFreePorts(options: BaresipOptions): Promise<Baresip> {
   const { user = 'bob' } = options;
   // Where it writes what it hears.
   let home = '';
+  let played = 0;
   if (options.plays) await writeFile(join(sounds.path, 'plays.wav'), options.plays);
   const security = options.isEncrypted ? ';mediaenc=srtp-mand' : '';
   const account = `<sip:${user}@127.0.0.1:${port}>;regint=0;answermode=auto;audio_codecs=${codecOf(options)}${security}\n`;
@@ -116,6 +119,12 @@ async function startOnFreePorts(options: BaresipOptions): Promise<Baresip> {
       return program.output;
     },
     dial: (uri) => command('dial', uri),
+    async play(sound) {
+      played += 1;
+      const path = join(sounds.path, `plays-${played}.wav`);
+      await writeFile(path, sound);
+      await command('ausrc', `aufile,${path}`);
+    },
     hangUp: () => command('hangup'),
     async close() {
       socket.destroy();

@@ -35,3 +35,16 @@ export function onsetMs(samples: Int16Array, sampleRateHz: number, frequencyHz: 
   if (at < 0) throw new Error(`no tone of ${frequencyHz} Hz`);
   return (at * 1000) / sampleRateHz;
 }
+
+/** Every sound that stands alone for so long, with a frame of the quiet before it and after. */
+export function soundsOf(samples: Int16Array, sampleRateHz: number, quietMs: number): Int16Array[] {
+  const length = sampleRateHz / 50;
+  const sounds: { from: number; to: number }[] = [];
+  for (const [index, frame] of frames(samples, sampleRateHz).entries()) {
+    if (rootMeanSquare(frame) <= AUDIBLE_RMS) continue;
+    const last = sounds.at(-1);
+    if (last && (index - last.to) * 20 < quietMs) last.to = index + 1;
+    else sounds.push({ from: index, to: index + 1 });
+  }
+  return sounds.map(({ from, to }) => samples.subarray(Math.max(0, from - 1) * length, (to + 1) * length));
+}

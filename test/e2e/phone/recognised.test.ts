@@ -1,0 +1,155 @@
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+
+import { systemClock } from '../../../src/base/clock.ts';
+import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav/wav.ts';
+import { createPocketsphinx } from '../../../src/models/local/pocketsphinx.ts';
+import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
+import { joined, spoken } from '../../support/spoken.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
+import { soundsOf } from './support/tones.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
+
+const TIMEOUT = 120_000;
+const RATE_HZ = 8000;
+/** More than any of it lasts: baresip hangs up when it has played its file. */
+const QUIET = new Int16Array(90 * RATE_HZ);
+/** Longer than a pause between two words, and shorter than anybody's turn. */
+const BETWEEN_TURNS_MS = 700;
+
+const AGENT = [
+  'Would you like to book a table',
+  'How many people are coming to dinner',
+  'Your table is reserved',
+] as const;
+const CALLER = ['yes please', 'only the two of us'] as const;
+/** What either side might have said as well, for all that a recogniser of this grammar knows. */
+const OTHERS = [
+  'no thank you',
+  'speak to a human',
+  'seven people and a dog',
+  'What is your telephone number',
+  'The kitchen is closed on Sunday',
+] as const;
+
+const PATHWAY = {
+  nodes: [
+    {
+      id: 'start',
+      type: 'start',
+      data: {
+        title: 'Ask',
+        prompt: `Say "${AGENT[0]}?"`,
+        expectedAnswers: [CALLER[0], OTHERS[0], OTHERS[1]],
+      },
+    },
+    {
+      id: 'people',
+      type: 'conversation',
+      data: { title: 'Count', prompt: `Say "${AGENT[1]}?"`, expectedAnswers: [CALLER[1], OTHERS[2]] },
+    },
+    { id: 'booked', type: 'say', data: { title: 'Book', prompt: `${AGENT[2]}.` } },
+    { id: 'end', type: 'end', data: { title: 'End' } },
+  ],
+  edges: [
+    { id: 'yes', source: 'start', target: 'people', data: { condition: 'The caller says "yes please"' } },
+    {
+      id: 'two',
+      source: 'people',
+      target: 'booked',
+      data: { condition: 'The caller says "only the two of us"' },
+    },
+    { id: 'over', source: 'booked', target: 'end' },
+  ],
+};
+
+const installation = await phoneInstallation({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' });
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+const recogniser = createPocketsphinx({ clock: systemClock, searchPath: process.env.PATH ?? '' });
+afterAll(() => recogniser.close());
+
+function wavOf(samples: Int16Array): Uint8Array {
+  const header = wavHeader({ sampleRateHz: RATE_HZ, channels: 1 }, samples.byteLength);
+  return Buffer.concat([header, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
+}
+
+/** Every turn of one side of a recording, by a recogniser that has no idea which side it hears. */
+async function wordsIn(channel: Int16Array): Promise<string[]> {
+  const words: string[] = [];
+  for (const samples of soundsOf(channel, RATE_HZ, BETWEEN_TURNS_MS)) {
+    const expectedAnswers = [...AGENT, ...CALLER, ...OTHERS];
+    const transcription = recogniser.open({ sampleRateHz: RATE_HZ, expectedAnswers });
+    transcription.push(samples);
+    words.push(plain((await transcription.transcribe(new AbortController().signal)).text));
+    transcription.close();
+  }
+  return words;
+}
+
+/** Words alone, without what recognisers make of a breath. */
+const plain = (text: string) => text.toLowerCase().replace(/[^a-z ]|^u[hm] /g, '');
+
+async function phoneFor(number: string): Promise<Baresip> {
+  const phone = await startBaresip({ user: number, plays: wavOf(QUIET) });
+  onTestFinished(() => phone.close());
+  return phone;
+}
+
+/** Either direction: the phone, and the call that it is in. */
+const PLACES = {
+  async 'that we call'() {
+    const toNumber = newNumber();
+    const phone = await phoneFor(`+886${toNumber.slice(1)}`);
+    const line = await installation().makeLine({ trunks: [{ port: phone.port }], pathway: PATHWAY });
+    return { phone, line, call: await line.call({ toNumber }) };
+  },
+  async 'that calls us'() {
+    const phone = await phoneFor('ada');
+    const line = await installation().makeLine({
+      trunks: [{ port: phone.port, inboundCidrs: ['127.0.0.1/32'] }],
+      number: { inboundEnabled: true },
+      pathway: PATHWAY,
+    });
+    await phone.dial(`sip:${line.number}@127.0.0.1:${installation().sipPort}`);
+    const call = await vi.waitFor(async () => {
+      const [came] = (await line.api('GET', '/calls?direction=inbound')).body.data;
+      expect(came).toBeDefined();
+      return { callId: came.id, sessionId: came.sessionId };
+    }, SLOW);
+    return { phone, line, call };
+  },
+} as const satisfies Record<string, () => Promise<{ phone: Baresip; line: Line; call: Placed }>>;
+
+async function transcriptOf(line: Line, call: Placed): Promise<{ role: string; content: string }[]> {
+  return (await line.api('GET', `/session-history/${call.sessionId}`)).body.messages;
+}
+
+describe.skipIf(skip)('what was recorded of a baresip', { timeout: TIMEOUT }, () => {
+  test.each(Object.entries(PLACES))(
+    '%s is recognised again as the transcript has it',
+    async (_who, place) => {
+      const words = await Promise.all(CALLER.map((text) => spoken(text, RATE_HZ, 'slt')));
+      const { phone, line, call } = await place();
+      for (const [index, samples] of words.entries()) {
+        // Once the agent has been heard to its end: a slow machine is not to be talked down.
+        await vi.waitFor(
+          async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1),
+          SLOW,
+        );
+        await phone.play(wavOf(joined([samples, QUIET])));
+      }
+      expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
+      expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+      const messages = await transcriptOf(line, call);
+      const said = (role: string) =>
+        messages.flatMap((one) => (one.role === role ? [plain(one.content)] : []));
+      expect([said('assistant'), said('user')]).toEqual([AGENT.map(plain), CALLER.map(plain)]);
+
+      const { recording } = await line.shown(call);
+      const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
+      expect([wav.channels, wav.sampleRateHz]).toEqual([2, RATE_HZ]);
+      expect(await wordsIn(pickChannel(wav, 0))).toEqual(said('user'));
+      expect(await wordsIn(pickChannel(wav, 1))).toEqual(said('assistant'));
+    },
+  );
+});
