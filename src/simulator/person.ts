@@ -1,10 +1,9 @@
-import { createResampler } from '../media/resample/resampler.ts';
 import type { TextToSpeech } from '../models/textToSpeech.ts';
 import type { VoiceActivity } from '../models/voiceActivity.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import { type Ear, listenTo, StreamOver } from './ear.ts';
 import type { Step } from './script.ts';
-import { beep, noise } from './sounds.ts';
+import { atRate, beep, noise, soundOfFile } from './sounds.ts';
 
 /** What happened on the line, as this person saw it; times on the stream's clock. */
 export type PersonEvent =
@@ -65,6 +64,8 @@ async function act(step: Step, stream: AudioStream, ear: Ear, deps: PersonDeps, 
     }
     case 'say':
       return await say(step.text, stream, ear, deps, tell);
+    case 'play':
+      return await sound(await soundOfFile(step.file, sampleRateHz), undefined, stream, ear, tell);
     case 'cut_in': {
       // The words are made before, so that they come in when they should.
       const speech = await speak(step.text, sampleRateHz, deps.speech);
@@ -138,12 +139,5 @@ async function speak(text: string, sampleRateHz: number, speech: TextToSpeech): 
     whole.set(piece, at);
     at += piece.length;
   }
-  const resampler = createResampler(speech.sampleRateHz, toRate(sampleRateHz), Math.max(1, whole.length));
-  const out = new Int16Array(resampler.maxOutput(whole.length));
-  return out.subarray(0, resampler.process(whole, out));
-}
-
-function toRate(rateHz: number): 8000 | 16_000 | 24_000 {
-  if (rateHz === 8000 || rateHz === 16_000 || rateHz === 24_000) return rateHz;
-  throw new RangeError(`no line has a rate of ${rateHz} Hz`);
+  return atRate(whole, speech.sampleRateHz, sampleRateHz);
 }

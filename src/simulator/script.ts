@@ -12,6 +12,8 @@ export const step = z.discriminatedUnion('do', [
     atMostMs: milliseconds.default(30_000),
   }),
   z.strictObject({ do: z.literal('say'), text }),
+  /** Words, or any other sound, of a WAV file of 16 bits; of two channels the left one. */
+  z.strictObject({ do: z.literal('play'), file: z.string().min(1) }),
   /** Speaks while the other side speaks: so long after it has begun. */
   z.strictObject({ do: z.literal('cut_in'), afterMs: milliseconds, text }),
   /** Keys, as RFC 4733 events. */

@@ -1,3 +1,7 @@
+import { readFile } from 'node:fs/promises';
+
+import { createResampler, isSampleRate, type SampleRateHz } from '../media/resample/resampler.ts';
+import { parseWav, pickChannel } from '../media/wav/wav.ts';
 import { createRandom } from './random.ts';
 
 const BEEP_HZ = 1000;
@@ -27,4 +31,27 @@ export function noise(
   const amplitude = 32_767 * 10 ** (-belowFullScaleDb / 20);
   const length = Math.round((durationMs * sampleRateHz) / 1000);
   return Int16Array.from({ length }, () => Math.round((random() * 2 - 1) * amplitude));
+}
+
+/**
+ * What a WAV file holds, at another rate; of two channels the left one.
+ *
+ * @throws {Error} When there is none, or it is no WAV file of 16 bits at a rate of telephony.
+ */
+export async function soundOfFile(path: string, sampleRateHz: number): Promise<Int16Array> {
+  const wav = parseWav(await readFile(path));
+  return atRate(pickChannel(wav, 0), wav.sampleRateHz, sampleRateHz);
+}
+
+/** The same sound at another rate. @throws {RangeError} For a rate that no line has. */
+export function atRate(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
+  if (fromHz === toHz) return samples;
+  const resampler = createResampler(lineRate(fromHz), lineRate(toHz), Math.max(1, samples.length));
+  const out = new Int16Array(resampler.maxOutput(samples.length));
+  return out.subarray(0, resampler.process(samples, out));
+}
+
+function lineRate(rateHz: number): SampleRateHz {
+  if (isSampleRate(rateHz)) return rateHz;
+  throw new RangeError(`a sound on a line has 8000, 16000 or 24000 samples a second, not ${rateHz}`);
 }

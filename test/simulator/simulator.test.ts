@@ -1,11 +1,16 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import type { LegEnd } from '../../src/calls/callLeg.ts';
 import { type Simulator, startSimulator, trunkTo } from '../../src/gateway/simulator.ts';
 import type { PersonEvent } from '../../src/simulator/person.ts';
 import { BEHAVIOURS, type BehaviourInput } from '../../src/simulator/script.ts';
 import { watchLeaks } from '../support/leaks.ts';
+import { spoken } from '../support/spoken.ts';
+import { makeTempDir } from '../support/tempDir.ts';
+import { wavOf } from '../support/wavFile.ts';
 
 const CALLEE = '+886912345678';
 const CALLER = '+886223456789';
@@ -15,7 +20,7 @@ const TIMEOUT = 60_000;
 interface Rig {
   readonly near: Simulator;
   readonly far: Simulator;
-  readonly warnings: readonly string[];
+  readonly warnings: string[];
   call(script: Script, more?: { readonly stays?: boolean }): Promise<LegEnd>;
   /** What happened at this phone since the test began. */
   of(who: string): PersonEvent[];
@@ -165,6 +170,27 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
     await rig.call([{ do: 'listen' }, { do: 'say', text: 'This is Callway.' }, { do: 'listen' }]);
     const said = rig.of(CALLEE).flatMap((event) => (event.kind === 'said' ? [event.text] : []));
     expect(said).toEqual([expect.stringContaining('state your name'), 'Hello, this is Ada. Yes.']);
+  });
+
+  test('who plays a file is heard with what is in it, at any rate of telephony', async () => {
+    const folder = makeTempDir();
+    onTestFinished(folder.remove);
+    const file = join(folder.path, 'sound.wav');
+    const second = await spoken('I would like to book a table for six people.', 16_000);
+    await writeFile(file, wavOf(second, 16_000));
+    rig.far.phones.set(CALLEE, { kind: 'answers', afterMs: 0, script: [], stays: true });
+    const end = await rig.call([{ do: 'play', file }]);
+    expect(end.outcome).toBe('local_hangup');
+    const soundMs = (second.length / 16_000) * 1000;
+    expect(durationMs(rig.of(CALLEE))).toBeGreaterThan(soundMs - 500);
+    expect(durationMs(rig.of(CALLEE))).toBeLessThan(soundMs + 500);
+  });
+
+  test('who has no such file hangs up, and says why', async () => {
+    rig.far.phones.set(CALLEE, { kind: 'answers', afterMs: 0, script: [], stays: true });
+    const end = await rig.call([{ do: 'play', file: '/nowhere/sound.wav' }]);
+    expect(end.outcome).toBe('local_hangup');
+    expect(rig.warnings.splice(0)).toEqual([expect.stringContaining('/nowhere/sound.wav')]);
   });
 
   test.each<[string, BehaviourInput, object]>([

@@ -1,13 +1,14 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { systemClock } from '../../../src/base/clock.ts';
-import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
 import { createPocketsphinx } from '../../../src/models/local/pocketsphinx.ts';
 import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
 import { joined, spoken } from '../../support/spoken.ts';
+import { wavOf } from '../../support/wavFile.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
-import { soundsOf } from './support/tones.ts';
+import { stretches } from './support/tones.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 120_000;
@@ -16,6 +17,8 @@ const RATE_HZ = 8000;
 const QUIET = new Int16Array(90 * RATE_HZ);
 /** Longer than a pause between two words, and shorter than anybody's turn. */
 const BETWEEN_TURNS_MS = 700;
+/** Of a turn's quiet that is heard with it, in samples: words begin and end softly. */
+const AROUND = (300 * RATE_HZ) / 1000;
 
 const AGENT = [
   'Would you like to book a table',
@@ -68,18 +71,13 @@ const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const recogniser = createPocketsphinx({ clock: systemClock, searchPath: process.env.PATH ?? '' });
 afterAll(() => recogniser.close());
 
-function wavOf(samples: Int16Array): Uint8Array {
-  const header = wavHeader({ sampleRateHz: RATE_HZ, channels: 1 }, samples.byteLength);
-  return Buffer.concat([header, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
-}
-
 /** Every turn of one side of a recording, by a recogniser that has no idea which side it hears. */
 async function wordsIn(channel: Int16Array): Promise<string[]> {
   const words: string[] = [];
-  for (const samples of soundsOf(channel, RATE_HZ, BETWEEN_TURNS_MS)) {
+  for (const { from, to } of stretches(channel, RATE_HZ, BETWEEN_TURNS_MS)) {
     const expectedAnswers = [...AGENT, ...CALLER, ...OTHERS];
     const transcription = recogniser.open({ sampleRateHz: RATE_HZ, expectedAnswers });
-    transcription.push(samples);
+    transcription.push(channel.subarray(Math.max(0, from - AROUND), to + AROUND));
     words.push(plain((await transcription.transcribe(new AbortController().signal)).text));
     transcription.close();
   }
@@ -90,7 +88,7 @@ async function wordsIn(channel: Int16Array): Promise<string[]> {
 const plain = (text: string) => text.toLowerCase().replace(/[^a-z ]|^u[hm] /g, '');
 
 async function phoneFor(number: string): Promise<Baresip> {
-  const phone = await startBaresip({ user: number, plays: wavOf(QUIET) });
+  const phone = await startBaresip({ user: number, plays: wavOf(QUIET, RATE_HZ) });
   onTestFinished(() => phone.close());
   return phone;
 }
@@ -136,7 +134,7 @@ describe.skipIf(skip)('what was recorded of a baresip', { timeout: TIMEOUT }, ()
           async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1),
           SLOW,
         );
-        await phone.play(wavOf(joined([samples, QUIET])));
+        await phone.play(wavOf(joined([samples, QUIET]), RATE_HZ));
       }
       expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
       expect(await line.finalized(call)).toEqual(ALL_EVENTS);

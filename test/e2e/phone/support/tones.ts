@@ -36,15 +36,31 @@ export function onsetMs(samples: Int16Array, sampleRateHz: number, frequencyHz: 
   return (at * 1000) / sampleRateHz;
 }
 
-/** Every sound that stands alone for so long, with a frame of the quiet before it and after. */
-export function soundsOf(samples: Int16Array, sampleRateHz: number, quietMs: number): Int16Array[] {
-  const length = sampleRateHz / 50;
-  const sounds: { from: number; to: number }[] = [];
-  for (const [index, frame] of frames(samples, sampleRateHz).entries()) {
-    if (rootMeanSquare(frame) <= AUDIBLE_RMS) continue;
-    const last = sounds.at(-1);
-    if (last && (index - last.to) * 20 < quietMs) last.to = index + 1;
-    else sounds.push({ from: index, to: index + 1 });
+/** Where a sound begins and ends, in samples. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Every sound that stands alone, to the sample.
+ *
+ * @param quietMs - Between two of them, at least.
+ * @param audible - The least sample that counts.
+ */
+export function stretches(
+  samples: Int16Array,
+  sampleRateHz: number,
+  quietMs: number,
+  audible = AUDIBLE_RMS,
+): Stretch[] {
+  const quiet = (sampleRateHz * quietMs) / 1000;
+  const found: { from: number; to: number }[] = [];
+  for (const [index, sample] of samples.entries()) {
+    if (Math.abs(sample) < audible) continue;
+    const last = found.at(-1);
+    if (last && index - last.to < quiet) last.to = index + 1;
+    else found.push({ from: index, to: index + 1 });
   }
-  return sounds.map(({ from, to }) => samples.subarray(Math.max(0, from - 1) * length, (to + 1) * length));
+  return found;
 }

@@ -1,0 +1,107 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { startSimulator } from '../../../src/gateway/simulator.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { createRandom } from '../../media/signals.ts';
+import { joined, spoken } from '../../support/spoken.ts';
+import { makeTempDir } from '../../support/tempDir.ts';
+import { wavOf } from '../../support/wavFile.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type Placed } from './support/line.ts';
+import { stretches } from './support/tones.ts';
+import { startVendor } from './support/vendor.ts';
+
+const TIMEOUT = 120_000;
+const RATE_HZ = 8000;
+/** A packet of the caller's and one of the agent's: it is counted from packet to packet. */
+const TOLERANCE_MS = 20;
+const SAID = ['yes please', 'only the two of us', 'speak to a human', 'no thank you'];
+/** Above the loudest noise of a test, far below speech. */
+const AUDIBLE = 1500;
+const BETWEEN_SOUNDS_MS = 300;
+
+const vendor = await startVendor();
+const installation = await phoneInstallation({
+  OPENAI_BASE_URL: vendor.baseUrl,
+  OPENAI_API_KEY: 'key',
+  EMBEDDING_PROVIDER: 'local',
+});
+const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
+afterAll(() => carrier.close());
+
+/** Words that break off at a loud sample: where they end is no matter of opinion. */
+function brokenOff(words: Int16Array): Int16Array {
+  return words.subarray(0, words.findLastIndex((sample) => Math.abs(sample) > 4 * AUDIBLE) + 1);
+}
+
+/** A caller who says something every few seconds, over a line that hisses as loud as this. */
+async function talkative(noise: number): Promise<Int16Array> {
+  const words = await Promise.all(SAID.map((text) => spoken(text, RATE_HZ, 'slt')));
+  const quiet = new Int16Array(2.5 * RATE_HZ);
+  const random = createRandom(7);
+  return joined([...words.flatMap((samples) => [quiet, brokenOff(samples)]), quiet]).map((sample) =>
+    Math.round(sample + noise * (2 * random() - 1)),
+  );
+}
+
+interface Turn {
+  readonly latencyMs: number;
+  readonly latencyParts: Readonly<Record<string, number>>;
+}
+
+/** The answers to what the caller said, as the history and the last webhook have them. */
+async function answersIn(line: Line, { sessionId }: Placed): Promise<[Turn[], Turn[]]> {
+  const { messages } = (await line.api('GET', `/session-history/${sessionId}`)).body;
+  const last = installation().webhooks.of(sessionId).at(-1);
+  const [history, webhook] = [messages, last.messages].map((all: (Turn & { role: string })[]) =>
+    all.filter(({ role }, at) => at > 0 && role === 'assistant'),
+  );
+  return [history ?? [], webhook ?? []];
+}
+
+/** From the caller's last sample to the agent's first, for each answer. */
+async function gapsIn(url: string): Promise<number[]> {
+  const wav = parseWav(new Uint8Array(await (await fetch(url)).arrayBuffer()));
+  const sounds = (side: 0 | 1) => stretches(pickChannel(wav, side), RATE_HZ, BETWEEN_SOUNDS_MS, AUDIBLE);
+  const ends = sounds(0).map(({ to }) => to);
+  const [_greeting, ...answers] = sounds(1).map(({ from }) => from);
+  return answers.map((begin) => {
+    const end = ends.findLast((at) => at < begin) ?? Number.NaN;
+    return ((begin - end) * 1000) / RATE_HZ;
+  });
+}
+
+describe('the latency of a turn', { timeout: TIMEOUT }, () => {
+  test.each([
+    ['a silent line', 0],
+    ['a line that hisses at -51 dB', 160],
+    ['a line that hisses at -39 dB', 640],
+  ])('on %s is what both sides of the recording show, and its parts add up', async (_line, noise) => {
+    const folder = makeTempDir();
+    onTestFinished(folder.remove);
+    const file = join(folder.path, 'caller.wav');
+    await writeFile(file, wavOf(await talkative(noise), RATE_HZ));
+    const toNumber = newNumber();
+    carrier.phones.set(toNumber, { kind: 'answers', afterMs: 0, script: [{ do: 'play', file }] });
+    const line = await installation().makeLine({ trunks: [{ port: carrier.sipPort }] });
+    const call = await line.call({ toNumber });
+    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+    await line.finalized(call);
+
+    const [turns, toldLater] = await answersIn(line, call);
+    expect(toldLater).toEqual(turns);
+    const shownMs = await gapsIn((await line.shown(call)).recording.url);
+    const told = turns.map(({ latencyMs, latencyParts }) => latencyMs - (latencyParts.bufferMs ?? 0));
+    expect(told).toHaveLength(SAID.length);
+    expect(shownMs).toHaveLength(SAID.length);
+    for (const [index, gapMs] of shownMs.entries()) {
+      expect(Math.abs((told[index] ?? Number.NaN) - gapMs)).toBeLessThanOrEqual(TOLERANCE_MS);
+    }
+    for (const { latencyMs, latencyParts } of turns) {
+      expect(Object.values(latencyParts).reduce((sum, part) => sum + part, 0)).toBe(latencyMs);
+    }
+  });
+});
