@@ -9,6 +9,8 @@ import { createWatchdog, type Watchdog } from './watchdog.ts';
 const MOST_ATTEMPTS = 2;
 /** Lets a lost connection or a restarting process settle; hardly heard on the phone. */
 const RETRY_DELAY_MS = 200;
+/** More than any model writes in one answer: one that is caught in a loop would go on for ever. */
+const LONGEST_ANSWER_CHARACTERS = 1_000_000;
 /** An endpoint that wants a longer rest than this gets no second try, since the person would hear silence. */
 const LONGEST_RETRY_DELAY_MS = 2000;
 
@@ -41,6 +43,7 @@ class ResilientAnswer implements AsyncIterator<ChatEvent, undefined> {
   readonly #outerSignal: AbortSignal;
   readonly #watchdog: Watchdog;
   #attempts = 0;
+  #characters = 0;
   #attempt: LinkedAbort | undefined;
   #events: AsyncIterator<ChatEvent> | undefined;
   #begun = false;
@@ -92,12 +95,23 @@ class ResilientAnswer implements AsyncIterator<ChatEvent, undefined> {
     if (!done) {
       this.#begun = true;
       if (value.type === 'end') this.#ended = true;
+      if (value.type === 'text') this.#count(value.text);
       return value;
     }
     if (this.#ended) return undefined;
     throw new ModelError('model_malformed', 'The model broke off in the middle of its answer', {
       beforeFirstToken: !this.#begun,
     });
+  }
+
+  #count(text: string): void {
+    this.#characters += text.length;
+    if (this.#characters <= LONGEST_ANSWER_CHARACTERS) return;
+    const failure = new ModelError('model_malformed', 'The model does not stop writing', {
+      beforeFirstToken: false,
+    });
+    this.#attempt?.abort(failure);
+    throw failure;
   }
 
   #start(): AsyncIterator<ChatEvent> {

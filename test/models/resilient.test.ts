@@ -269,4 +269,18 @@ describe('an abort', () => {
     await expect(stream().next()).rejects.toBe(reason);
     expect(signals).toHaveLength(0);
   });
+
+  it('leaves a model that does not stop writing', async () => {
+    const piece: ChatEvent = { type: 'text', text: 'and so on '.repeat(10_000) };
+    const { stream, hasLeft, retries } = setUp(Array(20).fill(piece));
+    const answer = stream();
+    let pieces = 0;
+    const read = async () => {
+      for (;;)
+        if ((await answer.next()).done) return;
+        else pieces += 1;
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'model_malformed' });
+    expect([pieces, hasLeft(), retries]).toEqual([10, true, []]);
+  });
 });

@@ -55,6 +55,7 @@ async function* answer(
         }
       }
       if (!events.isComplete && !reader.isFinished) throw malformed('broke off in the middle of', reader);
+      if (!reader.hasAnswer) throw malformed('sent no choice in', reader);
     } finally {
       events.close();
     }

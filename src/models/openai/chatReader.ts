@@ -18,6 +18,8 @@ export interface ChatReader {
   read(chunk: unknown): ChatEvent[];
   /** Whether the answer's last chunk with content has come; only the usage may still follow. */
   readonly isFinished: boolean;
+  /** Whether there was an answer in what was read, be it an empty one. */
+  readonly hasAnswer: boolean;
   /** Whether any event was read. */
   readonly hasBegun: boolean;
   /** The end of the answer, after what was still to be told. */
@@ -30,6 +32,7 @@ export function createChatReader(requestedModel: string, makeId: MakeId): ChatRe
   let usage: Usage | undefined;
   let wireReason: string | undefined;
   let begun = false;
+  let hasAnswer = false;
 
   const readChoice = (choice: Readonly<Record<string, unknown>>): ChatEvent[] => {
     const events: ChatEvent[] = [];
@@ -51,6 +54,9 @@ export function createChatReader(requestedModel: string, makeId: MakeId): ChatRe
     get isFinished() {
       return wireReason !== undefined;
     },
+    get hasAnswer() {
+      return hasAnswer;
+    },
     get hasBegun() {
       return begun;
     },
@@ -59,7 +65,9 @@ export function createChatReader(requestedModel: string, makeId: MakeId): ChatRe
       if (typeof chunk.model === 'string' && chunk.model !== '') model = chunk.model;
       usage = usageOf(chunk.usage) ?? usage;
       const [choice] = listOf(chunk.choices);
-      return isRecord(choice) ? readChoice(choice) : [];
+      if (!isRecord(choice)) return [];
+      hasAnswer = true;
+      return readChoice(choice);
     },
     finish() {
       const finishReason = finishReasonOf(wireReason, calls);

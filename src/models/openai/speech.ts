@@ -6,6 +6,11 @@ import { type PatienceDeps, patiently } from './patience.ts';
 
 /** Of the format `pcm`: 16 bits, little-endian, mono. */
 const OPENAI_SPEECH_RATE_HZ = 24_000;
+/** Nobody takes longer to say a text, not even one of numbers: what goes on after it is no speech. */
+const LONGEST_PAUSES_SECONDS = 5;
+const LONGEST_CHARACTER_SECONDS = 0.5;
+/** How files of sound, and pages, begin. Played as samples they would be noise in somebody's ear. */
+const BEGINNINGS_OF_FILES = ['RIFF', 'ID3', 'OggS', 'fLaC', '<!DOCTYPE', '<html', '{"'];
 
 export interface OpenAiSpeechDeps extends PatienceDeps {
   readonly endpoint: OpenAiEndpoint;
@@ -43,15 +48,20 @@ async function* send(
         { signal },
       )
       .asResponse();
-    if (response.headers.get('content-type')?.includes('json')) throw notAudio();
+    if (/^text\/|json/.test(response.headers.get('content-type') ?? '')) throw notAudio();
+    let leftSamples = longestSpeechSamples(request.text);
     let rest: Uint8Array = new Uint8Array(0);
     for await (const bytes of response.body ?? []) {
       const joined: Uint8Array = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
       const evenLength = joined.length - (joined.length % Int16Array.BYTES_PER_ELEMENT);
       rest = joined.slice(evenLength);
       if (evenLength === 0) continue;
+      if (!hasBegun && isFile(joined)) throw notAudio();
       hasBegun = true;
-      yield samplesOf(joined, evenLength);
+      const samples = samplesOf(joined, evenLength);
+      leftSamples -= samples.length;
+      if (leftSamples < 0) throw endless();
+      yield samples;
     }
     if (!hasBegun) throw notAudio();
   } catch (error) {
@@ -65,6 +75,20 @@ function samplesOf(bytes: Uint8Array, lengthBytes: number): Int16Array {
   const samples = new Uint8Array(lengthBytes);
   samples.set(bytes.subarray(0, lengthBytes));
   return new Int16Array(samples.buffer);
+}
+
+function longestSpeechSamples(text: string): number {
+  return OPENAI_SPEECH_RATE_HZ * (LONGEST_PAUSES_SECONDS + LONGEST_CHARACTER_SECONDS * text.length);
+}
+
+function isFile(bytes: Uint8Array): boolean {
+  const beginning = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1', 0, 9);
+  return BEGINNINGS_OF_FILES.some((file) => beginning.startsWith(file));
+}
+
+function endless(): ModelError {
+  const message = "The model's endpoint does not stop speaking";
+  return new ModelError('model_malformed', message, { beforeFirstToken: false });
 }
 
 function notAudio(): ModelError {

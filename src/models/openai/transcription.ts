@@ -11,6 +11,8 @@ import { isRecord, textOf } from './wire.ts';
 
 /** Hints beyond this are more than a model heeds. */
 const LONGEST_HINT_CHARACTERS = 800;
+/** Of an utterance, which lasts a minute at most; a recogniser that hears more is caught in a loop. */
+const LONGEST_TRANSCRIPT_CHARACTERS = 4000;
 
 export interface OpenAiTranscriptionDeps extends PatienceDeps {
   readonly endpoint: OpenAiEndpoint;
@@ -52,6 +54,8 @@ async function transcribe(
   const attempt = (attemptSignal: AbortSignal) => send(deps, body, contentType, attemptSignal);
   for await (const event of patiently(attempt, signal, deps)) {
     text = event.isWhole ? event.text : text + event.text;
+    if (text.length > LONGEST_TRANSCRIPT_CHARACTERS)
+      throw malformed('hears more words than anybody can say', false);
     if (text.trim() !== '') request.onPartial?.(text.trim());
   }
   return { text: text.trim() };
@@ -76,14 +80,17 @@ async function* send(
       .asResponse();
     const isDocument = response.headers.get('content-type')?.includes('application/json') ?? false;
     const events = createResponseEvents(byteStreamOf(response), isDocument, clock);
+    let hasWords = false;
     try {
       for (let batch = await events.read(); batch; batch = await events.read()) {
         for (const data of batch) {
           const words = wordsOf(data, endpoint, !hasBegun);
           hasBegun = true;
+          hasWords ||= words !== undefined;
           if (words) yield words;
         }
       }
+      if (!hasWords) throw malformed('sent something that is no transcription', true);
     } finally {
       events.close();
     }
@@ -93,13 +100,16 @@ async function* send(
   }
 }
 
+function malformed(what: string, beforeFirstToken: boolean): ModelError {
+  return new ModelError('model_malformed', `The model's endpoint ${what}`, { beforeFirstToken });
+}
+
 function wordsOf(data: string, endpoint: OpenAiEndpoint, beforeFirstToken: boolean): Words | undefined {
   let event: unknown;
   try {
     event = JSON.parse(data);
   } catch {
-    const message = "The model's endpoint sent something that is not JSON as a transcription";
-    throw new ModelError('model_malformed', message, { beforeFirstToken });
+    throw malformed('sent something that is not JSON as a transcription', beforeFirstToken);
   }
   if (!isRecord(event)) return undefined;
   if (event.error) throw streamedErrorOf(event.error, endpoint, beforeFirstToken);

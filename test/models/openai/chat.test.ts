@@ -312,6 +312,8 @@ describe('a failure before the first word', () => {
       { code: 'model_unavailable', retryable: true },
     ],
     ['an empty stream', { steps: [] }, { code: 'model_malformed', retryable: true }],
+    ['an empty document', { json: {} }, { code: 'model_malformed', retryable: true }],
+    ['a stream of nothing', { steps: [done] }, { code: 'model_malformed', retryable: true }],
     [
       'broken JSON',
       { steps: [{ send: 'data: {"choices"\n\n' }] },

@@ -48,6 +48,12 @@ const failing =
     response.end(JSON.stringify({ error: { message: 'no', type: 'x', code: null } }));
   };
 
+const document =
+  (contentType: string, text: string): Answer =>
+  (_request, _body, response) => {
+    response.writeHead(200, { 'content-type': contentType }).end(text);
+  };
+
 describe('speech', () => {
   const tts = (timeoutMs?: number) =>
     createOpenAiSpeech({ endpoint, model: 'tts-x', voice: 'alloy', ...patience(timeoutMs) });
@@ -86,10 +92,39 @@ describe('speech', () => {
     ['a refusal', () => [failing(401)], 'model_rejected', 1],
     ['a JSON document', () => [failing(200)], 'model_malformed', 2],
     ['nothing at all', () => [sending()], 'model_malformed', 2],
+    ['a page', () => [document('text/html; charset=utf-8', '<html>')], 'model_malformed', 2],
+    ['a page that calls itself sound', () => [document('audio/pcm', '<html>')], 'model_malformed', 2],
+    ['a WAV file', () => [document('audio/pcm', 'RIFF....WAVE')], 'model_malformed', 2],
   ])('%s is told', async (_, script, code, attempts) => {
     answers = script();
     await expect(collect(tts().speak({ text: 'Hi.' }, forever))).rejects.toMatchObject({ code });
     expect(bodies.length).toBe(attempts);
+  });
+
+  test('an endpoint that does not stop is left, once it has spoken for longer than anybody could', async () => {
+    const left = new Promise<void>((resolve) => {
+      answers = [
+        (_request, _body, response) => {
+          const second = Buffer.alloc(48_000, 1);
+          response.writeHead(200, { 'content-type': 'audio/pcm' });
+          const timer = setInterval(() => response.write(second), 1);
+          response.on('close', () => {
+            clearInterval(timer);
+            resolve();
+          });
+        },
+      ];
+    });
+    let samples = 0;
+    const listen = async () => {
+      for await (const piece of tts().speak({ text: 'Four' }, forever)) samples += piece.length;
+    };
+    await expect(listen()).rejects.toMatchObject({ code: 'model_malformed' });
+    await left;
+    // Five seconds, and half a second for each letter.
+    expect(samples).toBeLessThanOrEqual(7 * 24_000);
+    expect(samples).toBeGreaterThan(5 * 24_000);
+    expect(bodies.length).toBe(1);
   });
 
   test('an endpoint that is silent is given up', async () => {
@@ -167,6 +202,11 @@ describe('transcription', () => {
     expect(await transcription.transcribe(forever)).toEqual({ text: 'Tea, please.' });
   });
 
+  test('an endpoint that heard nothing says so', async () => {
+    answers = [document('application/json', '{"text":""}')];
+    expect(await stt().open({ sampleRateHz: 8000 }).transcribe(forever)).toEqual({ text: '' });
+  });
+
   test('asked again after a pause, it sends all that was heard', async () => {
     answers = [streaming];
     const transcription = stt().open({ sampleRateHz: 8000 });
@@ -180,6 +220,14 @@ describe('transcription', () => {
 
   test.each([
     ['a failure', failing(500), 'model_unavailable'],
+    ['a page', document('text/html', '<html></html>'), 'model_malformed'],
+    ['nothing at all', document('text/event-stream', ''), 'model_malformed'],
+    ['a document of another kind', document('application/json', '{}'), 'model_malformed'],
+    [
+      'words without end',
+      document('text/event-stream', event({ type: 'transcript.text.delta', delta: 'word ' }).repeat(801)),
+      'model_malformed',
+    ],
     [
       'something that is no JSON',
       ((_q, _b, response) => response.end('data: <html>\n\n')) as Answer,
