@@ -9,7 +9,16 @@ const KEPT_MS = 20;
  * @returns The samples from shortly before the first audible one; none where there is none.
  */
 export function withoutLeadIn(samples: Int16Array, sampleRateHz: number): Int16Array {
-  const first = samples.findIndex((sample) => Math.abs(sample) >= AUDIBLE);
+  const first = samples.findIndex(isHeard);
   if (first < 0) return samples.subarray(samples.length);
   return samples.subarray(Math.max(0, first - (sampleRateHz * KEPT_MS) / 1000));
+}
+
+/** Whether a listener on a telephone hears anything of it. */
+export function isAudible(samples: Int16Array): boolean {
+  return samples.some(isHeard);
+}
+
+function isHeard(sample: number): boolean {
+  return Math.abs(sample) >= AUDIBLE;
 }

@@ -1,5 +1,9 @@
+import type { Clock } from '../base/clock.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../media/resample/resampler.ts';
+import { linkAbort } from '../models/linkedAbort.ts';
+import { ModelError, type ModelErrorCode } from '../models/modelError.ts';
 import type { SpeechRequest, TextToSpeech } from '../models/textToSpeech.ts';
+import { isAudible } from './leadIn.ts';
 import type { SpeechCache } from './speechCache.ts';
 
 /** Texts that are kept are short: what is said again and again. */
@@ -7,6 +11,10 @@ const LONGEST_CACHED_CHARACTERS = 300;
 /** Pushes what the resampler's filters hold back out of them. */
 const TAIL_MS = 5;
 const PIECE_SAMPLES = 4800;
+/** Nobody waits longer for a speaker's first sound where another one could speak. */
+const FIRST_SOUND_MS = 4000;
+/** A speaker that had to be stood in for is not tried again so soon: each sentence would come late. */
+const REST_MS = 30_000;
 
 /** Speech at one stream's rate. */
 export interface SpeechSource {
@@ -19,37 +27,87 @@ export interface SpeechSourceDeps {
   /** Speaks when the first one cannot; better another voice than none. */
   readonly fallback?: TextToSpeech | undefined;
   readonly cache: SpeechCache;
+  readonly clock: Clock;
   /** Told of each failure that another attempt answers. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Says texts from the cache, else by the speaker, else by the speaker once more, else by the other speaker.
+ * Says texts from the cache, else by the speaker, else by the speaker once more, else by the other speaker. Speech that
+ * nobody can hear is a failure too.
  *
  * @throws {RangeError} When the stream's rate is none that speech can be brought to.
  */
 export function createSpeechSource(deps: SpeechSourceDeps, sampleRateHz: number): SpeechSource {
   if (!isSampleRate(sampleRateHz)) throw new RangeError(`speech cannot be brought to ${sampleRateHz} Hz`);
-  const { textToSpeech, fallback } = deps;
-  const attempts = [textToSpeech, textToSpeech, ...(fallback ? [fallback] : [])];
+  const { textToSpeech, fallback, cache, clock } = deps;
+  const speakers = [textToSpeech, textToSpeech, ...(fallback ? [fallback] : [])];
+  let restsUntilMs = Number.NEGATIVE_INFINITY;
+  const onFailed = (error: unknown, next: TextToSpeech | undefined, dueMs: number) => {
+    deps.onFailure(error);
+    const isGivenUp = next === fallback || clock.monotonicMs() >= dueMs;
+    if (fallback && isGivenUp) restsUntilMs = clock.monotonicMs() + REST_MS;
+  };
   return {
     async *speak(request, signal) {
-      for (const [index, speaker] of attempts.entries()) {
-        let hasBegun = false;
+      const dueMs = clock.monotonicMs() + FIRST_SOUND_MS;
+      for (const [index, speaker] of speakers.entries()) {
+        const isLast = index === speakers.length - 1;
+        const nowMs = clock.monotonicMs();
+        if (!isLast && nowMs < restsUntilMs) continue;
+        const attempt: Attempt = {
+          speak: (own) => speakBy(speaker, cache, request, sampleRateHz, own),
+          limitMs: fallback && !isLast ? dueMs - nowMs : undefined,
+          hasBegun: false,
+        };
         try {
-          for await (const samples of speakBy(speaker, deps.cache, request, sampleRateHz, signal)) {
-            hasBegun = true;
-            yield samples;
-          }
+          yield* heardOf(attempt, clock, signal);
           return;
         } catch (error) {
           signal.throwIfAborted();
-          if (hasBegun || index === attempts.length - 1) throw error;
-          deps.onFailure(error);
+          if (attempt.hasBegun || isLast) throw error;
+          onFailed(error, speakers[index + 1], dueMs);
         }
       }
     },
   };
+}
+
+/** What one speaker makes of a text. */
+interface Attempt {
+  readonly speak: (signal: AbortSignal) => AsyncIterable<Int16Array>;
+  /** Until the first sound; undefined where it takes as long as it takes. */
+  readonly limitMs: number | undefined;
+  /** Something of it can be heard. */
+  hasBegun: boolean;
+}
+
+async function* heardOf(
+  attempt: Attempt,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<Int16Array, void> {
+  const { speak, limitMs } = attempt;
+  const abort = linkAbort(signal);
+  const giveUp = () => abort.abort(failed('model_unavailable', 'The voice did not begin to speak in time'));
+  const timer = limitMs === undefined ? undefined : clock.setTimer(giveUp, Math.max(0, limitMs));
+  try {
+    for await (const samples of speak(abort.signal)) {
+      attempt.hasBegun ||= isAudible(samples);
+      if (attempt.hasBegun) timer?.cancel();
+      yield samples;
+    }
+  } catch (error) {
+    throw abort.signal.aborted ? abort.signal.reason : error;
+  } finally {
+    timer?.cancel();
+    abort.unlink();
+  }
+  if (!attempt.hasBegun) throw failed('model_malformed', 'The voice said nothing that can be heard');
+}
+
+function failed(code: ModelErrorCode, message: string): ModelError {
+  return new ModelError(code, message, { beforeFirstToken: true });
 }
 
 async function* speakBy(
@@ -72,7 +130,7 @@ async function* speakBy(
     if (isKept) made.push(samples);
     yield samples;
   }
-  if (isKept && made.length > 0) cache.set(key, joined(made));
+  if (isKept && made.some(isAudible)) cache.set(key, joined(made));
 }
 
 async function* resampled(

@@ -47,6 +47,7 @@ export function createVoice(deps: VoiceDeps): Voice {
           textToSpeech,
           fallback: fallbackSpeech,
           cache,
+          clock: deps.clock,
           onFailure: (error) => onError(error, 'speech failed and is tried again'),
         },
         stream.info.sampleRateHz,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { type AgentSpeech, createAgentSpeech } from '../../src/voice/agentSpeech.ts';
 import { createSpeechCache } from '../../src/voice/speechCache.ts';
 import { createSpeechSource } from '../../src/voice/speechSource.ts';
@@ -14,7 +15,7 @@ function speaking(options: Partial<SimulatedStreamOptions> = {}, isOnHold = () =
   const voice = scriptedVoice();
   const stream = createSimulatedStream({ clock: createSimulatedClock(), ...options });
   const source = createSpeechSource(
-    { textToSpeech: voice, cache: createSpeechCache(), onFailure: () => undefined },
+    { textToSpeech: voice, cache: createSpeechCache(), clock: systemClock, onFailure: () => undefined },
     8000,
   );
   let marks = 0;
@@ -119,7 +120,10 @@ test('an answer without anything to be spoken is over as soon as it is complete'
 test('speech comes at the stream’s rate, and from the cache the second time', async () => {
   const voice = scriptedVoice(24_000 as 8000);
   const cache = createSpeechCache();
-  const source = createSpeechSource({ textToSpeech: voice, cache, onFailure: () => undefined }, 8000);
+  const source = createSpeechSource(
+    { textToSpeech: voice, cache, clock: systemClock, onFailure: () => undefined },
+    8000,
+  );
   const first = await collect(source.speak({ text: 'One two.' }, forever));
   const length = first.reduce((sum, samples) => sum + samples.length, 0);
   // 600 ms, and 5 ms that push the filters' memory out.
@@ -144,12 +148,71 @@ test('speech that broke off is not kept, and is not begun again', async () => {
     },
   };
   const cache = createSpeechCache();
-  const source = createSpeechSource({ textToSpeech: breaking, cache, onFailure: () => undefined }, 8000);
+  const source = createSpeechSource(
+    { textToSpeech: breaking, cache, clock: systemClock, onFailure: () => undefined },
+    8000,
+  );
   await expect(collect(source.speak({ text: 'One two.' }, forever))).rejects.toThrow('broke off');
   expect([voice.texts.length, cache.sizeBytes]).toEqual([1, 0]);
 });
 
 test('a stream at a rate that speech cannot be brought to is refused by name', () => {
-  const deps = { textToSpeech: scriptedVoice(), cache: createSpeechCache(), onFailure: () => undefined };
+  const deps = {
+    textToSpeech: scriptedVoice(),
+    cache: createSpeechCache(),
+    clock: systemClock,
+    onFailure: () => undefined,
+  };
   expect(() => createSpeechSource(deps, 11_025)).toThrow(/11025/);
+});
+
+test('a voice that keeps the caller waiting is stood in for, and left alone for a while', async () => {
+  const clock = createSimulatedClock();
+  const [mute, other] = [scriptedVoice(), scriptedVoice(8000, 7000)];
+  let asked = 0;
+  const hanging = {
+    ...mute,
+    async *speak(_request: object, signal: AbortSignal): AsyncGenerator<Int16Array> {
+      asked += 1;
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    },
+  };
+  const failures: unknown[] = [];
+  const source = createSpeechSource(
+    {
+      textToSpeech: hanging,
+      fallback: other,
+      cache: createSpeechCache(),
+      clock,
+      onFailure: (error) => failures.push(error),
+    },
+    8000,
+  );
+  const say = (text: string) => collect(source.speak({ text }, forever));
+  const first = say('One.');
+  clock.advance(3999);
+  expect(other.texts).toEqual([]);
+  clock.advance(1);
+  await first;
+  await say('Two.');
+  expect([asked, other.texts, failures.length]).toEqual([1, ['One.', 'Two.'], 1]);
+  clock.advance(30_000);
+  const third = say('Three.');
+  clock.advance(4000);
+  await third;
+  expect([asked, other.texts.length]).toEqual([2, 3]);
+});
+
+test('speech that nobody can hear is said by another voice, and not kept', async () => {
+  const [faint, other] = [scriptedVoice(8000, 20), scriptedVoice(8000, 7000)];
+  const cache = createSpeechCache();
+  const deps = { textToSpeech: faint, cache, clock: systemClock, onFailure: () => undefined };
+  await expect(collect(createSpeechSource(deps, 8000).speak({ text: 'One.' }, forever))).rejects.toThrow(
+    'nothing that can be heard',
+  );
+  expect(cache.sizeBytes).toBe(0);
+  const heard = await collect(
+    createSpeechSource({ ...deps, fallback: other }, 8000).speak({ text: 'One.' }, forever),
+  );
+  expect([other.texts, heard.at(-1)?.[0]]).toEqual([['One.'], 7000]);
 });

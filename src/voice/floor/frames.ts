@@ -12,7 +12,7 @@ import {
   stay,
   takeTurn,
 } from './steps.ts';
-import { conclude, isOwed } from './words.ts';
+import { conclude, isOwed, onWordsFailed } from './words.ts';
 
 /** Silence after which it is worth asking for the words: most pauses that are no end are shorter. */
 const ASK_AFTER_MS = 200;
@@ -22,6 +22,8 @@ const TAKE_BACK_MS = 240;
 const CONFIRM_MS = 500;
 /** A stopped agent waits for words at most so long once the caller is silent again. */
 const VERDICT_MS = 2500;
+/** Nobody who has finished waits longer for their words to be known: they are asked for them again. */
+const WORDS_WAIT_MS = 8000;
 /** Keys that were pressed amid words wait so long for these, at most. */
 const KEYS_WAIT_MS = 1000;
 /** Nobody speaks for so long without a pause; music and noise do. */
@@ -95,7 +97,9 @@ function onHearing(state: FloorState, utterance: Utterance, context: FloorContex
   if (areKeysLate) return conclude({ ...state, words: '' }, context);
   const isEnded = state.isEnded || (isAsked && silenceMs >= context.endPauseMs());
   const next = { ...state, isEnded };
-  return isEnded && state.words !== undefined ? conclude(next, context) : stay(next);
+  if (isEnded && state.words !== undefined) return conclude(next, context);
+  if (!isEnded || silenceMs < WORDS_WAIT_MS) return stay(next);
+  return onWordsFailed(next, 'The recogniser did not answer in time', context);
 }
 
 /** The caller speaks while the agent does. */

@@ -56,6 +56,22 @@ test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], st
     ['forget_utterance', 'resume'],
   ],
   [
+    'words that are long in coming are waited for',
+    at('hearing', { askedToMs: 1000, isEnded: true }),
+    frame,
+    context(8980, { utterance: speaking(400, 1000) }),
+    'hearing',
+    [],
+  ],
+  [
+    'words that do not come are asked for again',
+    at('hearing', { askedToMs: 1000, isEnded: true }),
+    frame,
+    context(9000, { utterance: speaking(400, 1000) }),
+    'thinking',
+    ['forget_utterance', 'take_turn notice'],
+  ],
+  [
     'what seemed to be speech, and was noise, is forgotten',
     at('hearing'),
     frame,
