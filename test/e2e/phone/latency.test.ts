@@ -12,7 +12,7 @@ import { wavOf } from '../../support/wavFile.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, newNumber, type Placed } from './support/line.ts';
 import { stretches } from './support/tones.ts';
-import { startVendor } from './support/vendor.ts';
+import { chatReply, speechReply, startVendor, transcriptionReply } from './support/vendor.ts';
 
 const TIMEOUT = 120_000;
 const RATE_HZ = 8000;
@@ -23,7 +23,8 @@ const SAID = ['yes please', 'only the two of us', 'speak to a human', 'no thank 
 const AUDIBLE = 1500;
 const BETWEEN_SOUNDS_MS = 300;
 
-const vendor = await startVendor();
+const REPLIES = { chat: chatReply('That is fine.'), speech: speechReply, transcription: transcriptionReply };
+const vendor = await startVendor((service) => REPLIES[service]);
 const installation = await phoneInstallation({
   OPENAI_BASE_URL: vendor.baseUrl,
   OPENAI_API_KEY: 'key',

@@ -55,6 +55,8 @@ export interface LineOptions {
   readonly trunks: readonly object[];
   readonly number?: object;
   readonly pathway?: object;
+  /** Beside its webhooks; by default it is published. */
+  readonly agent?: object;
 }
 
 let lastDigits = 0;
@@ -95,7 +97,7 @@ export async function makeLine(
     }),
   );
   const postSessionWebhook = { url: webhooks.url, events: [...ALL_EVENTS] };
-  await made(api('PUT', '/agent', { status: 'published', postSessionWebhook }));
+  await made(api('PUT', '/agent', { status: 'published', postSessionWebhook, ...options.agent }));
   const trunkIds: string[] = [];
   for (const trunk of options.trunks) {
     const body = { name: 'Carrier', host: '127.0.0.1', optionsIntervalSeconds: 0, ...trunk };

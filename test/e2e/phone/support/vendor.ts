@@ -1,31 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll } from 'vitest';
 
 import { tone } from '../../../media/signals.ts';
 import { type LoopbackServer, serveOnLoopback } from '../../../support/loopbackServer.ts';
 
-/** What is asked for, whatever the request's form. */
-export interface Asked {
-  readonly request: IncomingMessage;
-  /** Whole; JSON, or a form with a file. */
-  readonly body: Buffer;
+export type Service = 'chat' | 'speech' | 'transcription';
+
+/** An answer as it goes over the wire. */
+export interface Reply {
+  readonly status?: number;
+  readonly type?: string;
+  readonly body?: Uint8Array | string;
+  /** Sent over and over, every 20 ms, until the other side leaves. */
+  readonly endlessly?: boolean;
 }
 
-/** Answers one request, or does not. */
-export type Conduct = (response: ServerResponse, asked: Asked) => unknown;
+/** How one request is answered: never at all, by a lost connection, or so. */
+export type Conduct = Reply | 'hang' | 'reset';
 
-/** An OpenAI-compatible endpoint on loopback whose three services can be made to go wrong, each by itself. */
+/** An OpenAI-compatible endpoint on loopback. */
 export interface Vendor {
   /** For `OPENAI_BASE_URL`. */
   readonly baseUrl: string;
-  readonly conduct: Record<Service, Conduct>;
-  /** How often each was asked since the last {@link behave}. */
-  readonly asked: Record<Service, number>;
-  /** All of them work again. */
-  behave(): void;
 }
-
-export type Service = 'chat' | 'speech' | 'transcription';
 
 const PATHS: Readonly<Record<string, Service>> = {
   '/v1/chat/completions': 'chat',
@@ -33,55 +29,49 @@ const PATHS: Readonly<Record<string, Service>> = {
   '/v1/audio/transcriptions': 'transcription',
 };
 const SPEECH_RATE_HZ = 24_000;
-export const AGENT_HZ = 1000;
-/** Of every piece of speech, whatever its text: it begins and ends at its loudest. */
-export const SPOKEN_MS = 400;
+const AGENT_HZ = 1000;
+const SPOKEN_MS = 400;
+const REPEAT_MS = 20;
 const SPOKEN = tone(SPEECH_RATE_HZ, AGENT_HZ, (SPEECH_RATE_HZ * SPOKEN_MS) / 1000);
 
-const bytesOf = (samples: Int16Array) => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
-const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
-const chunk = (delta: object, finishReason: string | null = null) => ({
-  id: 'chatcmpl-1',
-  object: 'chat.completion.chunk',
-  created: 1,
-  model: 'scripted',
-  choices: [{ index: 0, delta, finish_reason: finishReason }],
-});
+/** An answer of a chat model as it is streamed. */
+export function chatReply(text: string): Reply {
+  const chunk = (delta: object, finishReason: string | null) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'scripted',
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+  });
+  const events = [chunk({ role: 'assistant', content: text }, null), chunk({}, 'stop')];
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+  return { type: 'text/event-stream', body: `${body}data: [DONE]\n\n` };
+}
 
-/** Whatever it is asked, in one short sentence. */
-export const speaks: Readonly<Record<Service, Conduct>> = {
-  chat(response) {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(event(chunk({ role: 'assistant', content: 'That is fine.' })));
-    response.end(`${event(chunk({}, 'stop'))}data: [DONE]\n\n`);
-  },
-  speech(response) {
-    response.writeHead(200, { 'content-type': 'audio/pcm' }).end(bytesOf(SPOKEN));
-  },
-  transcription(response) {
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"Yes, please."}');
-  },
+/** Speech that begins and ends at its loudest, whatever its text. */
+export const speechReply: Reply = {
+  type: 'audio/pcm',
+  body: new Uint8Array(SPOKEN.buffer),
 };
 
-/** Runs while the tests of a file do. */
-export async function startVendor(): Promise<Vendor> {
-  const conduct = { ...speaks };
-  const asked = { chat: 0, speech: 0, transcription: 0 };
+export const transcriptionReply: Reply = { type: 'application/json', body: '{"text":"Yes, please."}' };
+
+/** Runs while the tests of a file do. @param conductOf - By the service, and by the whole request's text. */
+export async function startVendor(
+  conductOf: (service: Service, request: string) => Conduct,
+): Promise<Vendor> {
   const server: LoopbackServer = await serveOnLoopback(async (request, response) => {
-    const body = Buffer.concat(await request.toArray());
+    const text = Buffer.concat(await request.toArray()).toString('latin1');
     const service = PATHS[request.url ?? ''];
-    if (!service) return void response.writeHead(404).end();
-    asked[service] += 1;
-    await conduct[service](response, { request, body });
+    const conduct = service ? conductOf(service, text) : { status: 404 };
+    if (conduct === 'hang') return;
+    if (conduct === 'reset') return void response.socket?.resetAndDestroy();
+    const { status = 200, type = 'application/json', body = '', endlessly = false } = conduct;
+    response.writeHead(status, { 'content-type': type });
+    if (!endlessly) return void response.end(body);
+    const timer = setInterval(() => response.write(body), REPEAT_MS);
+    response.on('close', () => clearInterval(timer));
   });
   afterAll(() => server.close());
-  return {
-    baseUrl: `http://127.0.0.1:${server.port}/v1`,
-    conduct,
-    asked,
-    behave() {
-      Object.assign(conduct, speaks);
-      Object.assign(asked, { chat: 0, speech: 0, transcription: 0 });
-    },
-  };
+  return { baseUrl: `http://127.0.0.1:${server.port}/v1` };
 }

@@ -1,0 +1,182 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startSimulator } from '../../../src/gateway/simulator.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import type { BehaviourInput } from '../../../src/simulator/script.ts';
+import { spoken } from '../../support/spoken.ts';
+import { makeTempDir } from '../../support/tempDir.ts';
+import { wavOf } from '../../support/wavFile.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { newNumber } from './support/line.ts';
+import { stretches } from './support/tones.ts';
+import {
+  type Conduct,
+  chatReply,
+  type Service,
+  speechReply,
+  startVendor,
+  transcriptionReply,
+} from './support/vendor.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
+
+const TIMEOUT = 150_000;
+const RATE_HZ = 8000;
+/** Nobody on the phone should hear nothing for longer. */
+const DEAD_LINE_MS = 10_000;
+const BETWEEN_SOUNDS_MS = 300;
+/** What is heard of so short a text before it counts as endless: 5 s, and half a second for each character. */
+const LONGEST_SPEECH_MS = 5000 + 500 * 'Well, speech never stops speaking.'.length;
+
+const noise = Uint8Array.from({ length: 4801 }, (_, n) => (n * 7919 * (n + 3)) % 251);
+const loud = new Uint8Array(Int16Array.from({ length: 2400 }, (_, n) => 8000 * Math.sin(n / 4)).buffer);
+/** What an endpoint can do wrong; each time it is asked, and without ever getting better. */
+const FAULTS = {
+  'fails with 500': { status: 500, body: '{"error":{"message":"broken","code":null}}' },
+  'refuses the key': { status: 401, body: '{"error":{"message":"who are you","code":null}}' },
+  hangs: 'hang',
+  'breaks the connection': 'reset',
+  'answers with noise': { type: 'application/octet-stream', body: noise },
+  'answers with a page': { type: 'text/html', body: '<html><body>Bad gateway</body></html>' },
+  'answers with nothing': { type: 'text/event-stream' },
+  'answers with an empty document': { body: '{}' },
+  'is silent for a second': { type: 'audio/pcm', body: new Uint8Array(48_000) },
+  'never stops speaking': { type: 'audio/pcm', body: loud, endlessly: true },
+  'never stops hearing words': {
+    type: 'text/event-stream',
+    body: 'data: {"type":"transcript.text.delta","delta":"word "}\n\n',
+    endlessly: true,
+  },
+} as const satisfies Record<string, Conduct>;
+type Fault = keyof typeof FAULTS;
+
+/** The fault that a request is to meet stands in its text; the greeting goes well. */
+function conductOf(service: Service, request: string): Conduct {
+  const fault = (Object.keys(FAULTS) as Fault[]).find((name) => request.includes(`${service} ${name}`));
+  if (service === 'chat' && !request.includes('"role":"user"')) return chatReply('Hello.');
+  if (fault) return FAULTS[fault];
+  const meant = /Mode: ([a-z ]+\d*)\./.exec(request)?.[1];
+  return { chat: chatReply(`Well, ${meant}.`), speech: speechReply, transcription: transcriptionReply }[
+    service
+  ];
+}
+
+const vendor = await startVendor(conductOf);
+const installation = await phoneInstallation({
+  OPENAI_BASE_URL: vendor.baseUrl,
+  OPENAI_API_KEY: 'key',
+  EMBEDDING_PROVIDER: 'local',
+});
+const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
+const folder = makeTempDir();
+const file = join(folder.path, 'yes.wav');
+beforeAll(async () => writeFile(file, wavOf(await spoken('yes please', RATE_HZ, 'slt'), RATE_HZ)));
+afterAll(async () => {
+  await carrier.close();
+  folder.remove();
+});
+
+type Step = Extract<BehaviourInput, { kind: 'answers' }>['script'][number];
+/** Until nothing has been heard for a while. */
+const WHILE_THERE_IS_SOMETHING: Step = { do: 'listen', quietMs: 2500, atMostMs: 40_000 };
+const UNTIL_THE_AGENT_HANGS_UP: Step = { do: 'wait', ms: 60_000 };
+
+/** Somebody is greeted, says yes, and listens. */
+async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
+  const toNumber = newNumber();
+  carrier.phones.set(toNumber, {
+    kind: 'answers',
+    afterMs: 0,
+    script: [{ do: 'listen', quietMs: 800 }, { do: 'play', file }, listens],
+  });
+  const data = { title: 'Talk', prompt: `Mode: ${mode}.`, expectedAnswers: [mode] };
+  const line = await installation().makeLine({
+    trunks: [{ port: carrier.sipPort }],
+    pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
+  });
+  const call = await line.call({ toNumber });
+  expect((await line.over(call)).status).toBe('completed');
+  expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+  const { messages, events } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
+  const wav = parseWav(
+    new Uint8Array(await (await fetch((await line.shown(call)).recording.url)).arrayBuffer()),
+  );
+  const [words, agent] = ([0, 1] as const).map((side) =>
+    stretches(pickChannel(wav, side), RATE_HZ, BETWEEN_SOUNDS_MS),
+  );
+  const endOfWords = words?.at(-1)?.to ?? Number.NaN;
+  const answer = agent?.filter(({ from }) => from > endOfWords) ?? [];
+  const quiet = answer.map(({ from }, index) => from - (answer[index - 1]?.to ?? endOfWords));
+  const inMs = (samples: number) => (samples * 1000) / RATE_HZ;
+  return {
+    said: messages.slice(1).map(({ content }: { content: string }) => content),
+    errors: events.flatMap((one: { type: string; data: { code: string } }) =>
+      one.type === 'error' ? [one.data.code] : [],
+    ),
+    /** The longest in which the caller waited for something. */
+    silenceMs: inMs(Math.max(...quiet)),
+    answerMs: inMs((answer.at(-1)?.to ?? Number.NaN) - (answer[0]?.from ?? Number.NaN)),
+  };
+}
+
+const APOLOGY = expect.stringMatching(/something is not working on our side/);
+const USE_KEYS = expect.stringMatching(/You can use the keys of your phone/);
+
+describe.concurrent('a caller hears no dead line where', { timeout: TIMEOUT }, () => {
+  test.each<[Fault, string]>([
+    ['fails with 500', 'model_unavailable'],
+    ['refuses the key', 'model_rejected'],
+    ['hangs', 'model_unavailable'],
+    ['breaks the connection', 'model_unavailable'],
+    ['answers with noise', 'model_malformed'],
+    ['answers with a page', 'model_malformed'],
+    ['answers with nothing', 'model_malformed'],
+    ['answers with an empty document', 'model_malformed'],
+  ])('the chat model %s: an apology, and the end', async (fault, code) => {
+    const seen = await callInto(`chat ${fault}`, UNTIL_THE_AGENT_HANGS_UP);
+    expect(seen).toMatchObject({ said: ['Yes, please.', APOLOGY], errors: [code] });
+    expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
+  });
+
+  test.each<[Fault]>([
+    ['fails with 500'],
+    ['refuses the key'],
+    ['hangs'],
+    ['breaks the connection'],
+    ['answers with a page'],
+    ['answers with nothing'],
+    ['answers with an empty document'],
+    ['is silent for a second'],
+  ])('the voice %s: another one speaks', async (fault) => {
+    const seen = await callInto(`speech ${fault}`);
+    expect(seen).toMatchObject({ said: ['Yes, please.', `Well, speech ${fault}.`], errors: [] });
+    expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
+    // The tone that the endpoint speaks in is shorter than any words.
+    expect(seen.answerMs).toBeGreaterThan(800);
+  });
+
+  test('the voice never stops speaking: it is stopped', async () => {
+    const seen = await callInto('speech never stops speaking', { do: 'wait', ms: LONGEST_SPEECH_MS + 2000 });
+    expect(seen.errors).toEqual(['speech_failed']);
+    expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
+    expect(seen.answerMs).toBeLessThan(LONGEST_SPEECH_MS + 500);
+  });
+
+  test.each<[Fault]>([
+    ['fails with 500'],
+    ['refuses the key'],
+    ['hangs'],
+    ['breaks the connection'],
+    ['answers with noise'],
+    ['answers with a page'],
+    ['answers with nothing'],
+    ['answers with an empty document'],
+    ['never stops hearing words'],
+  ])('the recogniser %s: the keys are pointed to', async (fault) => {
+    const seen = await callInto(`transcription ${fault}`);
+    expect(seen).toMatchObject({ said: [USE_KEYS], errors: ['transcription_failed'] });
+    expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
+  });
+});
