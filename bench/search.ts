@@ -35,6 +35,7 @@ const SEARCHES: readonly (readonly [what: string, text: string])[] = [
   ['a word in most', 'treatment'],
   ['a name in one of 12', 'Dmitri'],
   ['two Chinese characters in one of 12', '怡君'],
+  ['three Chinese characters in one of 12', '陳怡君'],
   ['a key and its value', '"isNew":true'],
   ['what stands in all', '"role":"user"'],
   ['one character in all', 'e'],

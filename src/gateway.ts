@@ -44,6 +44,7 @@ import { redisVoiceNodes } from './queue/voiceNodes.ts';
 import { lockFolder } from './storage/folderLock.ts';
 import { startHousekeeping } from './storage/housekeeping.ts';
 import { requireSameSealer } from './storage/installation.ts';
+import { startSessionIndexing } from './storage/sessionIndexing.ts';
 import { createStorage } from './storage/storage.ts';
 
 const USER_AGENT = 'callway';
@@ -125,6 +126,7 @@ async function build(
   });
   closers.push(() => authenticator.close());
   closers.push(startHousekeeping(storage.stores, clock, logger));
+  closers.push(startSessionIndexing(database, clock, logger));
 
   const nodeId = await nodeIdOf(config);
   const tracing = await buildTracing(config, nodeId, logger, closers);

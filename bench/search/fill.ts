@@ -4,6 +4,7 @@ import { createSealer } from '../../src/base/sealer.ts';
 import { type Session, sessionData } from '../../src/conversation/session.ts';
 import { starterPathway } from '../../src/pathway/starter.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { indexSessions } from '../../src/storage/sessionIndexing.ts';
 import { createStorage } from '../../src/storage/storage.ts';
 import { talkingSession } from './texts.ts';
 
@@ -11,7 +12,7 @@ const BATCH = 2_000;
 const PROJECTS = ['large', 'small'] as const;
 /** Of a second project in the same tables, so that a search has something to leave out. */
 const SMALL_SESSIONS = 2_000;
-const INDEX = 'session_texts_trigrams';
+const INDEXES = ['session_texts_trigrams', 'session_grams_index'];
 
 export interface Filled {
   readonly projectId: string;
@@ -24,11 +25,11 @@ export interface Filled {
 export async function fill(database: Database, sessions: number): Promise<Filled> {
   const { stores } = createStorage(database, createSealer(Buffer.alloc(32, 1)));
   // An index is built at once much faster than row by row; it is the same in the end.
-  const [index] = await database.query<{ indexdef: string }>(
-    'SELECT indexdef FROM pg_indexes WHERE indexname = $1',
-    [INDEX],
+  const indexes = await database.query<{ indexdef: string }>(
+    'SELECT indexdef FROM pg_indexes WHERE indexname = ANY ($1)',
+    [INDEXES],
   );
-  await database.query(`DROP INDEX ${INDEX}`, []);
+  await database.query(`DROP INDEX ${INDEXES.join()}`, []);
   let projectId = '';
   let bytes = 0;
   for (const name of PROJECTS) {
@@ -38,12 +39,13 @@ export async function fill(database: Database, sessions: number): Promise<Filled
     ({ projectId } = filled);
     bytes = filled.bytes;
   }
+  await indexSessions(database, { quietMs: 0 });
   await database.transaction(async (transaction) => {
     // It takes longer than any query of a request may.
     await transaction.query('SET LOCAL statement_timeout = 0');
-    await transaction.query(index?.indexdef ?? '');
+    for (const { indexdef } of indexes) await transaction.query(indexdef);
   });
-  await database.query('VACUUM ANALYZE session_texts');
+  await database.query('VACUUM ANALYZE session_texts, session_grams, session_text_changes');
   return { projectId, stores, meanBytes: bytes / sessions };
 }
 

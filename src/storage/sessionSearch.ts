@@ -1,16 +1,19 @@
 import type { Page, PageOf } from '../base/page.ts';
 import { ALWAYS_SHOWN } from '../conversation/session.ts';
 import type { FoundSession } from '../conversation/stores.ts';
-import type { Queryable } from './database.ts';
+import type { Parameter, Queryable } from './database.ts';
 import { asInJson, containing } from './like.ts';
 import { isoTime } from './rows.ts';
+import { searchedGrams } from './sessionGrams.ts';
 
 /** So many of the latest texts tell how common a string is. */
 const SAMPLED_TEXTS = 300;
 /** A string in this part of the sampled texts is common: a page of its finds is close at hand, all of them are many. */
 const COMMON_PART = 0.1;
-/** What the index of trigrams can narrow down; it knows letters and digits only. */
-const HAS_TRIGRAM = /[\p{L}\p{N}]{3}/u;
+/** What the index of trigrams can narrow down; which other letters it knows depends on the database's locale. */
+const HAS_TRIGRAM = /[A-Za-z0-9]{3}/;
+/** Of so many characters or less the grams tell all. */
+const CERTAIN_CHARACTERS = 2;
 
 interface FoundRow {
   total: number;
@@ -20,7 +23,7 @@ interface FoundRow {
   updated_at: Date;
 }
 
-/** A string as it is, and, where that differs, as it stands within a string of JSON; else null. */
+/** A string as it is, and as it stands within a string of JSON; null where that finds nothing more. */
 type Needles = readonly [text: string, other: string | null];
 
 /**
@@ -30,9 +33,10 @@ type Needles = readonly [text: string, other: string | null];
  *
  * | string | page | count |
  * |---|---|---|
- * | common | along the index of the order, until it is full | a scan, beside it; none where all texts hold the string |
+ * | common, of one or two characters | along the index of the order, until it is full | index of grams, beside it |
+ * | common, longer | the same | a scan; none where all texts hold the string |
  * | rare, with three letters or digits in a row | index of trigrams | the same |
- * | rare, any other | a scan | the same |
+ * | rare, any other | index of grams | the same |
  */
 export async function searchSessions(
   database: Queryable,
@@ -41,7 +45,7 @@ export async function searchSessions(
   page: Page,
 ): Promise<PageOf<FoundSession>> {
   const escaped = asInJson(text);
-  const needles: Needles = [text, escaped === text ? null : escaped];
+  const needles: Needles = [text, escaped.includes(text) ? null : escaped];
   const [sample] = await database.query<{ seen: number; holding: number }>(SAMPLE, [
     projectId,
     ...needles,
@@ -52,14 +56,14 @@ export async function searchSessions(
     return await searchCommon(database, projectId, needles, page);
   const rows = HAS_TRIGRAM.test(text)
     ? await searchByTrigrams(database, projectId, needles, page)
-    : await database.query<FoundRow>(SCAN, [projectId, ...needles, page.limit, page.offset]);
+    : await searchByGrams(database, projectId, needles, page);
   return {
     items: rows.flatMap((row) => (row.session_id === null ? [] : [toFound(row, row.session_id)])),
     total: rows[0]?.total ?? 0,
   };
 }
 
-/** True where the part before the string is not the whole; as `count_session_texts` and `find_session_texts` have it. */
+/** True where the part before the string is not the whole; as the database's functions have it. */
 const holds = (needle: '$2' | '$3') => `octet_length(split_part(data, ${needle}, 1)) < octet_length(data)`;
 const MATCHES = `(${holds('$2')} OR ${holds('$3')})`;
 
@@ -79,24 +83,33 @@ async function searchCommon(
   needles: Needles,
   page: Page,
 ): Promise<PageOf<FoundSession>> {
-  const [text] = needles;
-  const counting = ALWAYS_SHOWN.some((part) => part.includes(text))
-    ? database.query<{ total: number }>(
-        'SELECT count(*)::integer AS total FROM session_texts WHERE project_id = $1',
-        [projectId],
-      )
-    : database.query<{ total: number }>('SELECT * FROM count_session_texts($1, $2, $3) AS total', [
-        projectId,
-        ...needles,
-      ]);
   const showing = database.query<FoundRow & { session_id: string }>(COMMON_PAGE, [
     projectId,
     ...needles,
     page.limit,
     page.offset,
   ]);
-  const [[count], rows] = await Promise.all([counting, showing]);
-  return { items: rows.map((row) => toFound(row, row.session_id)), total: count?.total ?? 0 };
+  const [total, rows] = await Promise.all([countCommon(database, projectId, needles), showing]);
+  return { items: rows.map((row) => toFound(row, row.session_id)), total };
+}
+
+async function countCommon(database: Queryable, projectId: string, needles: Needles): Promise<number> {
+  const [text] = needles;
+  const counting = (sql: string, parameters: readonly Parameter[]) =>
+    database.query<{ total: number }>(sql, [projectId, ...parameters]);
+  const [count] = ALWAYS_SHOWN.some((part) => part.includes(text))
+    ? await counting('SELECT count(*)::integer AS total FROM session_texts WHERE project_id = $1', [])
+    : isCertain(needles)
+      ? await counting('SELECT count_by_grams($1, $2::bigint[], $3) AS total', [
+          searchedGrams(projectId, text),
+          text,
+        ])
+      : await counting('SELECT * FROM count_session_texts($1, $2, $3) AS total', needles);
+  return count?.total ?? 0;
+}
+
+function isCertain([text, other]: Needles): boolean {
+  return other === null && [...text].length <= CERTAIN_CHARACTERS;
 }
 
 /** Of all finds, which are few, those that are shown, and in each row how many there are. */
@@ -109,8 +122,6 @@ const pageOf = (found: string): string => `
   LEFT JOIN page ON true
   LEFT JOIN session_texts AS text USING (instance_id)
   ORDER BY page.updated_at DESC, page.session_id`;
-
-const SCAN = pageOf('SELECT * FROM find_session_texts($1, $2, $3)');
 
 const BY_TRIGRAMS = pageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
@@ -132,6 +143,26 @@ async function searchByTrigrams(
     other === null ? null : containing(other),
     limit,
     offset,
+  ]);
+}
+
+const BY_GRAMS = pageOf('SELECT * FROM find_by_grams($1, $6::bigint[], $7::bigint[], $2, $3, $8)');
+
+async function searchByGrams(
+  database: Queryable,
+  projectId: string,
+  needles: Needles,
+  { limit, offset }: Page,
+): Promise<FoundRow[]> {
+  const [text, other] = needles;
+  return await database.query<FoundRow>(BY_GRAMS, [
+    projectId,
+    ...needles,
+    limit,
+    offset,
+    searchedGrams(projectId, text),
+    other === null ? null : searchedGrams(projectId, other),
+    isCertain(needles),
   ]);
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { uuidV7 } from '../../src/base/ids.ts';
 import { ALWAYS_SHOWN, sessionData } from '../../src/conversation/session.ts';
+import { indexSessions } from '../../src/storage/sessionIndexing.ts';
 import { databases, migrated, type OpenDatabase } from './support/databases.ts';
 import {
   agent,
@@ -245,15 +246,36 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       expect(await found('haystack')).toEqual({ ids: [], total: 0 });
     });
 
-    test('finds the same by whatever way, and counts all of it', async () => {
-      const rare = ['xylophone', 'Ωλ', 'qz', '§', 'say \\"no\\"', 'a "q', '\\\\'];
+    const asTheyAre = async () => undefined;
+    const sortedIn = () => indexSessions(opened.database, { quietMs: 0 });
+    test.each([
+      ['no session is sorted in', [asTheyAre, asTheyAre]],
+      ['all are sorted in', [asTheyAre, sortedIn]],
+      ['some have changed since', [sortedIn, asTheyAre]],
+    ])('finds the same by whatever way, and counts all of it, when %s', async (_when, [before, after]) => {
+      const rare = [
+        'xylophone',
+        'Ωλ',
+        'Ωλψ',
+        '😀',
+        'ω',
+        'qz',
+        '§',
+        'say \\"no\\"',
+        'a "q',
+        '\\\\',
+        'e"',
+        '": "',
+      ];
       const texts: { id: string; text: string; at: number }[] = [];
       for (let index = 0; index < 44; index += 1) {
         const words = `${index % 2 === 0 ? 'even' : 'odd'} ${index === 17 ? rare.join(' ') : 'plain'}`;
         const started = await world.start({ sessionId: `s${index}` });
         const said = await world.say(started, [user(words)], later(index * 1000));
         texts.push({ id: `s${index}`, text: JSON.stringify(sessionData(said)), at: index });
+        if (index === 30) await before?.();
       }
+      await after?.();
       const common = [
         'e',
         'ev',
@@ -307,7 +329,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     await world.start({ sessionId: 'phone', channel: 'phone' });
     await world.say(await world.start({ sessionId: 'busy' }), [user('x')], later(60_000));
     await patient.start({ sessionId: 'patient' });
-    const idle = async (minutes: number, limit = 100) =>
+    const idle = async (minutes: number, limit = 1_000) =>
       (await world.stores.sessions.idle(new Date(Date.parse(BEGIN) + minutes * 60_000 + 1), limit))
         .filter(({ projectId }) => [world.projectId, patient.projectId].includes(projectId))
         .map(({ sessionId }) => sessionId)
