@@ -1,3 +1,4 @@
+import { escaped } from '../support/svg.ts';
 import { driftOf, FIGURES, type FigureName, pointsOf, type Sample } from './drift.ts';
 
 const COLUMNS = 2;
@@ -48,8 +49,4 @@ function panel(samples: readonly Sample[], name: FigureName, minutes: number): s
     `<polyline points="${curve}" fill="none" stroke="#26c" stroke-width="1.5"/>`,
     line,
   ].join('');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
