@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { CallwayError } from '../base/errors.ts';
 import type { CallLeg, DialRequest, IncomingCall, LegEnd, Telephony } from '../calls/callLeg.ts';
 import { normalNumber } from '../calls/number.ts';
 import type { Trunk } from '../calls/trunk.ts';
@@ -85,7 +86,11 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
     if (!media) throw new Error('the leg has no audio');
     media.events.on('command', (command) => {
       if (command.kind === 'hangup') void leg.hangup();
-      else if (command.kind === 'send_dtmf') void leg.sendDtmf(command.digits);
+      else if (command.kind === 'send_dtmf')
+        leg.sendDtmf(command.digits).catch((error: unknown) => {
+          // Who presses a key just as the other side hangs up presses it into a dead line.
+          if (!isConflict(error)) deps.onError(error, `a key of ${number} was not sent`);
+        });
     });
     const stream = await deps.connectAudio(media, leg.sipCallId);
     await playPerson(stream, how.script, how.stays, {
@@ -142,4 +147,8 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
       );
     },
   };
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof CallwayError && error.category === 'conflict';
 }

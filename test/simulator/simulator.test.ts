@@ -78,6 +78,13 @@ const durationMs = (events: readonly PersonEvent[]) => {
 };
 
 describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
+  test('is hung up in the middle of keys, and the rest of them fail nothing', async () => {
+    rig.far.phones.set('0912345678', { kind: 'answers', afterMs: 0, script: [], stays: true });
+    const keys = Array.from({ length: 8 }, () => ({ do: 'press', digits: '1' }) as const);
+    expect((await rig.call([{ do: 'wait', ms: 400 }, ...keys])).outcome).toBe('local_hangup');
+    expect(rig.warnings).toEqual([]);
+  });
+
   test('is a talk: each says its lines, hears the other’s, and presses keys', async () => {
     rig.far.phones.set('0912345678', {
       kind: 'answers',

@@ -98,7 +98,8 @@ describe.skipIf(skip).concurrent('goes wrong in the middle of a call', { timeout
   };
 
   test.each([
-    ['fails once', 'caller_hangup', 'All right.'],
+    // On a busy machine the second attempt takes so long that the wait is filled.
+    ['fails once', 'caller_hangup', expect.stringMatching(/^(One moment, please\. )?All right\.$/)],
     ['fails', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
     ['hangs', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
   ] as const)('the model %s: nobody hears a dead line', async (mode, endReason, last) => {

@@ -9,6 +9,8 @@ import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 import { longestSilenceMs, type People, type Seen, startPeople, TALKATIVE, wordsSince } from './people.ts';
 
 const START_TIMEOUT_MS = 180_000;
+/** From one key to the next, on a machine that does other things too. */
+const LONGEST_TURN_MS = 8_000;
 
 /** A call to somebody who presses a key whenever the agent has spoken. */
 export interface Talk extends Placed {
@@ -129,7 +131,8 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
  * @param seen - What the person saw of it, for whoever has to find out what went wrong.
  */
 export async function expectWhole(line: Line, talk: Talk, seen: readonly Seen[]): Promise<void> {
-  expect(await line.over(talk)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+  const over = await line.over(talk, SLOW.timeout + talk.keys * LONGEST_TURN_MS);
+  expect(over).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
   expect(await line.finalized(talk)).toEqual(ALL_EVENTS);
   const { messages } = (await line.api('GET', `/session-history/${talk.sessionId}`)).body as {
     messages: { role: string }[];

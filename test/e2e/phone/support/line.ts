@@ -29,8 +29,8 @@ export interface Line extends TestProject {
   shown(call: Placed): Promise<any>;
   /** Waits for one of these, and shows the call. */
   until(call: Placed, ...statuses: string[]): ReturnType<Line['shown']>;
-  /** Waits until all is over, and shows the call. */
-  over(call: Placed): ReturnType<Line['shown']>;
+  /** Waits until all is over, and shows the call. @param timeoutMs - Of a call that has long to talk yet. */
+  over(call: Placed, timeoutMs?: number): ReturnType<Line['shown']>;
   /** Waits until the trace's first words match, and gives it. */
   trace(call: Placed, pattern: RegExp): Promise<TraceLine[]>;
   /** Waits for the last event; the names of all that came, in their order. */
@@ -114,12 +114,15 @@ export async function makeLine(
       ...request,
     });
   const shown: Line['shown'] = async ({ callId }) => (await api('GET', `/calls/${callId}`)).body;
-  const until: Line['until'] = (call, ...statuses) =>
-    vi.waitFor(async () => {
-      const seen = await shown(call);
-      expect(statuses).toContain(seen.status);
-      return seen;
-    }, SLOW);
+  const reach = (call: Placed, statuses: readonly string[], timeout = SLOW_MS) =>
+    vi.waitFor(
+      async () => {
+        const seen = await shown(call);
+        expect(statuses).toContain(seen.status);
+        return seen;
+      },
+      { ...SLOW, timeout },
+    );
   return {
     ...project,
     number: number.number,
@@ -133,8 +136,8 @@ export async function makeLine(
       return body;
     },
     shown,
-    until,
-    over: (call) => until(call, ...FINAL),
+    until: (call, ...statuses) => reach(call, statuses),
+    over: (call, timeoutMs) => reach(call, FINAL, timeoutMs),
     trace: ({ callId }, pattern) =>
       vi.waitFor(async () => {
         const messages: TraceLine[] = (await api('GET', `/calls/${callId}/sip-trace`)).body.messages;
