@@ -1,16 +1,17 @@
 /**
  * Whole calls at once: an API request becomes an INVITE, an answer, and a talk of several turns with cut-ins.
  *
- *   npm run bench:calls [-- --calls 50,100 --seconds 30 --embedded --profile FOLDER]
+ *   npm run bench:calls [-- --calls 50,100 --seconds 30 --roles --embedded --profile FOLDER]
  *
  * The product is a process of its own, and so are Postgres and Redis: those that DATABASE_URL and REDIS_URL name, else
- * some that run only while this measures. With `--embedded` the product runs on what it brings, within its CPU time. The
- * models are a process that takes scripted times. The phones run here; they answer at once, and speak from a recording,
+ * some that run only while this measures. With `--embedded` the product runs on what it brings, within its CPU time. With
+ * `--roles` it is a process for each of its roles, and what each of them costs is told apart. The models are a process that takes scripted times. The phones run here; they answer at once, and speak from a recording,
  * since whole simulated callees would take more of a small machine than the calls do; the CPU time of all three is told
  * beside the product's, since they share its machine. The gateway's own part of a turn is what its history says of it
  * after the end of the caller's turn was sure (transcription, answer, speech and playout) without the scripted times.
  * Calls are placed ten a second; a few before them, which do not count, warm the product up.
  */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
@@ -36,20 +37,33 @@ const PACKET_BYTES = 160;
 /** Of a turn, as its history names them. */
 const STEPS = ['bufferMs', 'endpointingMs', 'transcriptionMs', 'answerMs', 'speechMs', 'playoutMs'];
 
+/** The API's first, since it is asked for calls. */
+const ROLES = ['api', 'worker', 'voice', 'media'] as const;
+
+/** A process of the product; the role is empty where it has all. */
+interface ProductNode {
+  readonly role: string;
+  readonly server: Server;
+}
+
 const { values: options } = parseArgs({
   options: {
     calls: { type: 'string', default: '50,100' },
     seconds: { type: 'string', default: '30' },
     embedded: { type: 'boolean', default: false },
+    roles: { type: 'boolean', default: false },
     profile: { type: 'string' },
   },
 });
 
+if (options.roles && options.embedded)
+  throw new Error('--roles share a database and a Redis: not --embedded');
 const program = await compileProgram('chat/child.ts');
 const stores = await openStores(options.embedded);
 const utterance = await recordedWords('I would like to know a little more about that.');
 const rows: string[][] = [];
 const steps: string[][] = [];
+const parts: string[][] = [];
 try {
   for (const calls of options.calls.split(',').map(Number)) rows.push(await measure(calls));
 } finally {
@@ -84,6 +98,8 @@ console.log(
     ...rows,
   ]),
 );
+if (options.roles)
+  console.log(table([['calls', 'role', 'CPU % a call', 'MB a call', 'MB before', 'calls a core'], ...parts]));
 console.log(table([['calls', ...STEPS.flatMap((step) => [`${step} p50`, 'p99'])], ...steps]));
 
 async function measure(count: number): Promise<string[]> {
@@ -96,17 +112,24 @@ async function measure(count: number): Promise<string[]> {
       return server;
     };
     const { url: upstreamUrl } = await start('speakingUpstream');
-    const product = await start('product', {
-      upstreamUrl,
-      environment: stores.environment,
-      ...(options.profile === undefined ? {} : { profileFolder: options.profile }),
-    });
-    const project = await createProject(product.url, { executionMode: 'balance' }, ONE_STEP);
+    const nodes: ProductNode[] = [];
+    for (const role of options.roles ? ROLES : ['']) {
+      const server = await start('product', {
+        upstreamUrl,
+        environment: { ...stores.environment, ROLES: role },
+        ...(options.profile === undefined ? {} : { profileFolder: join(options.profile, role) }),
+      });
+      nodes.push({ role, server });
+    }
+    const api = nodes[0]?.server;
+    if (!api) throw new Error('nothing was started');
+    const project = await createProject(api.url, { executionMode: 'balance' }, ONE_STEP);
     const trunk = { name: 'Phones', host: '127.0.0.1', port: phones.sipPort, optionsIntervalSeconds: 0 };
     await project.call('POST', '/trunks', { ...trunk, maxChannels: 1000, callsPerSecond: 1000 });
     await project.call('POST', '/phone-numbers', { number: FROM });
-    await warmUp(product, project, phones);
-    return await talk(count, product, project, phones, servers);
+    await warmUp(api, project, phones);
+    const models = servers.find(({ name }) => name === 'speakingUpstream');
+    return await talk(count, nodes, api, project, phones, models);
   } finally {
     await phones.close();
     for (const server of servers.reverse()) await server.close();
@@ -124,27 +147,42 @@ async function warmUp(product: Server, project: BenchProject, phones: Phones): P
 
 async function talk(
   count: number,
-  product: Server,
+  nodes: readonly ProductNode[],
+  api: Server,
   project: BenchProject,
   phones: Phones,
-  servers: readonly Server[],
+  models: Server | undefined,
 ): Promise<string[]> {
-  const models = servers.find(({ name }) => name === 'speakingUpstream');
-  const before = await product.figures();
+  const all = <T>(ask: (server: Server) => Promise<T>) => Promise.all(nodes.map(({ server }) => ask(server)));
+  const before = await all((server) => server.figures());
   const contacts: Contact[] = [];
   for (let n = 0; n < count; n++) {
-    contacts.push(await place(product, project, `+88691${String(1_000_000 + n)}`));
+    contacts.push(await place(api, project, `+88691${String(1_000_000 + n)}`));
     await sleep(BETWEEN_CALLS_MS);
   }
-  const [cpuBefore, beganMs] = [await product.cpuMicroseconds(), performance.now()];
+  const [cpuBefore, beganMs] = [await all((server) => server.cpuMicroseconds()), performance.now()];
   const phonesBefore = process.cpuUsage();
   const modelsBefore = (await models?.cpuMicroseconds()) ?? 0;
   await sleep(Number(options.seconds) * 1000);
-  const cpuShare = (await product.cpuMicroseconds()) - cpuBefore;
+  const cpuAfter = await all((server) => server.cpuMicroseconds());
   const { user, system } = process.cpuUsage(phonesBefore);
   const modelsShare = ((await models?.cpuMicroseconds()) ?? 0) - modelsBefore;
   const elapsedUs = (performance.now() - beganMs) * 1000;
-  const after = await product.figures();
+  const after = await all((server) => server.figures());
+  const costs = nodes.map(({ role }, index) => ({
+    role,
+    cpuPercent: (100 * ((cpuAfter[index] ?? 0) - (cpuBefore[index] ?? 0))) / elapsedUs / count,
+    megabytes: ((after[index]?.rssBytes ?? 0) - (before[index]?.rssBytes ?? 0)) / count / 1e6,
+    megabytesBefore: (before[index]?.rssBytes ?? 0) / 1e6,
+  }));
+  for (const { role, cpuPercent, megabytes, megabytesBefore } of costs) {
+    const perCore = (100 / cpuPercent).toFixed(0);
+    parts.push([
+      ...[String(count), role, cpuPercent.toFixed(2), megabytes.toFixed(2)],
+      ...[megabytesBefore.toFixed(0), perCore],
+    ]);
+  }
+  const sumOf = (part: 'cpuPercent' | 'megabytes') => costs.reduce((sum, cost) => sum + cost[part], 0);
   const found = await readCalls(project, contacts);
   const stepOf = (step: string) => found.parts.map((parts) => parts[step] ?? 0);
   steps.push([String(count), ...STEPS.flatMap((step) => [ms(stepOf(step), 0.5), ms(stepOf(step), 0.99)])]);
@@ -160,10 +198,10 @@ async function talk(
     ...rowOf(count, found, heard),
     ...both(invited),
     ...both(answered),
-    ((100 * cpuShare) / elapsedUs / count).toFixed(2),
+    sumOf('cpuPercent').toFixed(2),
     ((100 * (user + system)) / elapsedUs / count).toFixed(2),
     ((100 * modelsShare) / elapsedUs / count).toFixed(2),
-    ((after.rssBytes - before.rssBytes) / count / 1e6).toFixed(2),
+    sumOf('megabytes').toFixed(2),
   ];
 }
 

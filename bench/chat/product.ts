@@ -17,17 +17,21 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-/** The whole product, on the database and Redis that the environment names, else embedded, in a folder of its own. */
+/**
+ * The whole product, or the roles of it that the environment names, on the database and Redis that it names too, else
+ * embedded, in a folder of its own.
+ */
 export async function startProduct(upstreamUrl: string): Promise<Product> {
   collectSeldom();
   const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
-  const { DATABASE_URL = '', REDIS_URL = '' } = process.env;
+  const { DATABASE_URL = '', REDIS_URL = '', ROLES = '' } = process.env;
   const config = loadConfig({
     PORT: '0',
     SIP_PORT: '0',
     DATA_DIR: folder,
     DATABASE_URL,
     REDIS_URL,
+    ROLES,
     CALLWAY_ADMIN_TOKEN: ADMIN_TOKEN,
     SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
     RATE_LIMIT_PER_MINUTE,

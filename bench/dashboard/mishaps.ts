@@ -35,6 +35,9 @@ export async function startMishaps(client: Client): Promise<{ stop(): Promise<vo
     host: '127.0.0.1',
     port: 9,
     optionsIntervalSeconds: 5,
+    register: true,
+    username: 'nobody',
+    password: 'nothing',
   });
   await made('POST', `${path}/phone-numbers`, { number: FROM });
   await client.api('PATCH', path, { body: { callLimits: { blockedPrefixes: ['+1900'] } } });

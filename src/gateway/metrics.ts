@@ -12,6 +12,9 @@ import { createTalkMeter, type TalkMeter } from '../metrics/talks.ts';
 import { watchTrunks } from '../metrics/trunks.ts';
 import type { SipServerAccess } from './sipServer.ts';
 
+/** Gauges with the ending of a counter; the same numbers stand in those of the same name without it. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
 /** The numbers of this node, and who reports them. */
 export interface BuiltMetrics {
   readonly registry: Registry;
@@ -30,6 +33,7 @@ export function buildMetrics(): BuiltMetrics {
   const texts: (() => Promise<string>)[] = [];
   // With Node's own, among them the lag of the event loop.
   collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   return {
     registry,
     texts,

@@ -32,8 +32,8 @@ const queries = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-/** Every name that a node of all roles shows, without the parts of histograms. */
-async function names(): Promise<Set<string>> {
+/** What a node of all roles shows. */
+async function page(): Promise<string> {
   const metrics = buildMetrics();
   metrics.trunks({ publish: async () => undefined }, () => 0);
   metrics.watchNode({
@@ -41,19 +41,45 @@ async function names(): Promise<Set<string>> {
     talks: () => 0,
     calls: { admission: { inUse: 0, limit: 1 }, mediaSessions: () => 0, ports: { used: () => 0, limit: 2 } },
   });
-  const page = await createMetrics({
-    ...metrics,
-    texts: [async () => playoutLateness([new Float64Array(401)]), async () => sipServerCounts({})],
-  }).render();
-  return new Set([...page.matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name));
+  const texts = [async () => playoutLateness([new Float64Array(401)]), async () => sipServerCounts({})];
+  const shown = createMetrics({ ...metrics, texts });
+  shown.legacyRequest({ project: 'p', route: '/project' });
+  shown.requestDone({ method: 'GET', route: '/v1/projects', status: 200 }, 0.1);
+  return await shown.render();
+}
+
+/** Every metric by its type, without the parts of histograms. */
+async function types(): Promise<Map<string, string>> {
+  const lines = (await page()).matchAll(/^# TYPE (\S+) (\S+)$/gm);
+  return new Map([...lines].map(([, name = '', type = '']) => [name, type]));
 }
 
 test.each(queries)('%s asks for numbers that there are', async (_title, expr) => {
-  const known = await names();
+  const known = await types();
   const asked = [...expr.matchAll(/\b(?:callway|nodejs|process)_\w+/g)].map(([name]) => name);
   const isKnown = (name: string) => known.has(name) || known.has(name.replace(/_(bucket|sum|count)$/, ''));
   expect(asked.filter((name) => !isKnown(name))).toEqual([]);
   expect(asked.length > 0 || expr.startsWith('up')).toBe(true);
+});
+
+describe('metrics', () => {
+  /** @see https://prometheus.io/docs/practices/naming/ */
+  test('are named after the rules: what they belong to, base units, and _total for what only grows', async () => {
+    for (const [name, type] of await types()) {
+      expect(name).toMatch(/^(callway|nodejs|process)(_[a-z0-9]+)+$/);
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+      expect(name).not.toMatch(/_(bucket|sum|count|ms|milliseconds|minutes|kb|mb|megabytes|percent)(_|$)/);
+    }
+  });
+
+  test('say what they are, and their labels are named like them', async () => {
+    const text = await page();
+    for (const name of (await types()).keys())
+      expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.{8}`, 'm'));
+    const labels = [...text.matchAll(/[{,](\w+)="/g)].map(([, label = '']) => label);
+    expect(labels.length).toBeGreaterThan(50);
+    for (const label of new Set(labels)) expect(label).toMatch(/^[a-z]+(_[a-z0-9]+)*$/);
+  });
 });
 
 describe('alerts', () => {
