@@ -14,6 +14,12 @@ const isHungUpOn = [
 /** Callees: each takes one call and expects exactly what its name says. */
 export const callees = {
   answers: step.scenario('answers', [step.expectInvite(), rings, ...answers, ...isHungUpOn]),
+  /** Takes the call, and has no ear for its end. */
+  ignoresBye: step.scenario(
+    'answers, and never answers a BYE',
+    [step.expectInvite(), rings, ...answers, step.expectRequest('BYE')],
+    LINGER_MS,
+  ),
   /** Without ringing: SIPp knows a repeated INVITE only by the one answer that it has sent. */
   answersOverLoss: step.scenario(
     'answers at once, stays until nothing is repeated any more',

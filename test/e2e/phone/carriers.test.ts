@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { CODECS } from '../../media/session/harness.ts';
+import { callees } from '../../scenarios/callees.ts';
+import { startBaresip } from '../../sip/support/baresip.ts';
+import { startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { wavOf } from '../../support/wavFile.ts';
+import { startCallee } from './support/callee.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type Placed } from './support/line.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
+
+const TIMEOUT = 90_000;
+const RATE_HZ = 8000;
+const MEDIA_TIMEOUT_SECONDS = 2;
+const TALK_MS = 1500;
+/** What it may take beside that, on a slow machine. */
+const MORE_MS = 6000;
+const installation = await phoneInstallation({ MEDIA_TIMEOUT_SECONDS: String(MEDIA_TIMEOUT_SECONDS) });
+const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+
+/** What such a call came to; its number is free again. */
+async function outcomeOf(line: Line, call: Placed, toNumber: string) {
+  const { status, endReason, durationMs, endedAt } = await line.over(call);
+  expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+  const again = await line.order({ toNumber });
+  expect(again.status).toBe(202);
+  await line.api('POST', `/calls/${again.body.callId}/hangup`);
+  await line.over(again.body);
+  const told = await line.shown(call);
+  return { status, endReason, durationMs, endedAt, recording: told.recording.status };
+}
+
+describe.skipIf(skip)('a carrier in the middle of a call', { timeout: TIMEOUT }, () => {
+  test('dies: its silence ends the call, though nobody answers our BYE', async () => {
+    const toNumber = newNumber();
+    const phone = await startBaresip({
+      user: `+886${toNumber.slice(1)}`,
+      plays: wavOf(new Int16Array(60 * RATE_HZ), RATE_HZ),
+    });
+    onTestFinished(() => phone.close());
+    const line = await installation().makeLine({ trunks: [{ port: phone.port }] });
+    const call = await line.call({ toNumber });
+    await line.until(call, 'in_progress');
+    await sleep(TALK_MS);
+    process.kill(phone.pid, 'SIGKILL');
+    const killedMs = Date.now();
+    const seen = await outcomeOf(line, call, toNumber);
+    expect(seen).toMatchObject({ status: 'completed', endReason: 'media_timeout', recording: 'ready' });
+    expect(Date.parse(seen.endedAt) - killedMs).toBeLessThan(MEDIA_TIMEOUT_SECONDS * 1000 + MORE_MS);
+  });
+
+  test('sends no more audio: it is hung up on', async () => {
+    const phone = await startRtpPhone(CODECS.PCMU, new Int16Array(RATE_HZ));
+    const callee = await startCallee(callees.answers, { mediaPort: phone.port });
+    const toNumber = newNumber();
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call({ toNumber });
+    await phone.talkBack();
+    await sleep(TALK_MS);
+    await phone.close();
+    expect((await callee.ended).exitCode).toBe(0);
+    const seen = await outcomeOf(line, call, toNumber);
+    expect(seen).toMatchObject({ status: 'completed', endReason: 'media_timeout', recording: 'ready' });
+    expect(seen.durationMs).toBeGreaterThan(TALK_MS);
+  });
+
+  test('never answers our BYE: the call is over all the same, and at once', async () => {
+    const phone = await startRtpPhone(CODECS.PCMU, new Int16Array(RATE_HZ));
+    onTestFinished(() => phone.close());
+    const callee = await startCallee(callees.ignoresBye, { mediaPort: phone.port });
+    const toNumber = newNumber();
+    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+    const call = await line.call({ toNumber });
+    await phone.talkBack();
+    await line.until(call, 'in_progress');
+    const askedMs = Date.now();
+    await line.api('POST', `/calls/${call.callId}/hangup`);
+    const { endedAt } = await line.over(call);
+    expect(Date.parse(endedAt) - askedMs).toBeLessThan(MORE_MS);
+    const seen = await outcomeOf(line, call, toNumber);
+    expect(seen).toMatchObject({ status: 'completed', endReason: 'api_hangup', recording: 'ready' });
+  });
+});
