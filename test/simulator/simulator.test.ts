@@ -77,6 +77,16 @@ const durationMs = (events: readonly PersonEvent[]) => {
   return (end?.atMs ?? 0) - (begin?.atMs ?? 0);
 };
 
+/** What happened, with all that was heard at one go told once: on a slow machine speech has holes. */
+function story(events: readonly PersonEvent[]): string[] {
+  const kinds = events.map(({ kind }) => kind);
+  return kinds.filter(
+    (kind, at) =>
+      !(kind === 'heard_end' && kinds[at + 1] === 'heard_begin') &&
+      !(kind === 'heard_begin' && kinds[at - 1] === 'heard_end'),
+  );
+}
+
 describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
   test('is hung up in the middle of keys, and the rest of them fail nothing', async () => {
     rig.far.phones.set('0912345678', { kind: 'answers', afterMs: 0, script: [], stays: true });
@@ -107,7 +117,7 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
     );
     expect(end).toMatchObject({ outcome: 'remote_hangup', sip: { code: 200 } });
     const [caller, callee] = [rig.of(CALLER), rig.of(CALLEE)];
-    expect(caller.map(({ kind }) => kind)).toEqual([
+    expect(story(caller)).toEqual([
       'heard_begin',
       'heard_end',
       'said',
@@ -126,7 +136,12 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
       '#',
     ]);
     const said = callee.find((event) => event.kind === 'said');
-    const heard = caller.find(({ kind }) => kind === 'heard_end');
+    const heard = caller
+      .slice(
+        0,
+        caller.findIndex(({ kind }) => kind === 'said'),
+      )
+      .findLast(({ kind }) => kind === 'heard_end');
     // The whole of it: less the quiet that synthesised speech begins and ends with, more the hangover of the ear.
     expect(heard?.atMs).toBeGreaterThan((said?.kind === 'said' ? said.durationMs : 0) - 500);
     expect(caller.at(-1)).toMatchObject({ kind: 'hung_up', by: 'other' });
@@ -149,15 +164,11 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
     });
     await rig.call([{ do: 'cut_in', afterMs: 600, text: 'uh huh' }], { stays: true });
     const caller = rig.of(CALLER);
-    const begin = caller.findIndex(({ kind }) => kind === 'heard_begin');
-    expect(caller.slice(begin, begin + 3).map(({ kind }) => kind)).toEqual([
-      'heard_begin',
-      'said',
-      'heard_end',
-    ]);
-    const said = caller.find(({ kind }) => kind === 'said');
-    expect((said?.atMs ?? 0) - (caller[begin]?.atMs ?? 0)).toBeLessThan(800);
-    expect(rig.kinds(CALLEE)).toEqual(['said', 'heard_begin', 'heard_end', 'hung_up']);
+    const at = caller.findIndex(({ kind }) => kind === 'said');
+    const [before, said, after] = caller.slice(at - 1, at + 2);
+    expect([before?.kind, after?.kind]).toEqual(['heard_begin', 'heard_end']);
+    expect((said?.atMs ?? 0) - (before?.atMs ?? 0)).toBeLessThan(800);
+    expect(story(rig.of(CALLEE))).toEqual(['said', 'heard_begin', 'heard_end', 'hung_up']);
   });
 
   test('a voice mail speaks its greeting and beeps; who listens hears both', async () => {

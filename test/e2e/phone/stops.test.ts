@@ -4,14 +4,16 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { parseWav } from '../../../src/media/wav/wav.ts';
 import { callees } from '../../scenarios/callees.ts';
+import { callers } from '../../scenarios/callers.ts';
+import { freePort, runSipp, type SippRun } from '../../sip/support/sipp.ts';
 import { createClient } from '../../support/gateway.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 import { type ServiceProcess, startService } from '../../support/processes.ts';
 import { redisDatabase } from '../../support/redis.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { startCallee } from './support/callee.ts';
-import { makeLine, newNumber, SLOW } from './support/line.ts';
-import { ALL_EVENTS, receiveWebhooks } from './support/webhooks.ts';
+import { type Client, type Line, makeLine, newNumber, type Placed, SLOW } from './support/line.ts';
+import { ALL_EVENTS, receiveWebhooks, type WebhookReceiver } from './support/webhooks.ts';
 
 const TIMEOUT = 240_000;
 const READY_TIMEOUT_MS = 90_000;
@@ -31,24 +33,37 @@ function dataFolder(): string {
   onTestFinished(remove);
   return path;
 }
+/** Of the test run's servers, which are light to start on. */
+async function ownStores(): Promise<Record<string, string>> {
+  const [database, redis] = [await createTestDatabase(), await redisDatabase()];
+  onTestFinished(async () => {
+    await redis.drop();
+    await database.drop();
+  });
+  return { DATABASE_URL: database.url, REDIS_URL: redis.url };
+}
 async function webhookReceiver() {
   const webhooks = await receiveWebhooks();
   onTestFinished(() => webhooks.close());
   return webhooks;
 }
 
+/** The call was ended by the service's next life: it is told of once and in order, and what was recorded plays. */
+async function expectLost(client: Client, line: Line, call: Placed, webhooks: WebhookReceiver) {
+  const events = () => webhooks.of(call.sessionId).map(({ event }) => event);
+  await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);
+  expect(events()).toEqual(ALL_EVENTS);
+  const { body } = await client.api('GET', `${line.path}/calls/${call.callId}`, { key: line.developerKey });
+  expect(body).toMatchObject({ status: 'failed', endReason: 'node_lost', recording: { status: 'ready' } });
+  const wav = parseWav(new Uint8Array(await (await fetch(body.recording.url)).arrayBuffer()));
+  expect(wav.channels).toBe(2);
+  expect(wav.samples.length / 2 / wav.sampleRateHz).toBeGreaterThan(1);
+}
+
 describe.skipIf(skip)('a service that stops', { timeout: TIMEOUT }, () => {
   test('lets a running call end by itself, takes no new one, and exits 0', async () => {
-    const [database, redis, webhooks] = [
-      await createTestDatabase(),
-      await redisDatabase(),
-      await webhookReceiver(),
-    ];
-    onTestFinished(async () => {
-      await redis.drop();
-      await database.drop();
-    });
-    const service = await start(dataFolder(), { DATABASE_URL: database.url, REDIS_URL: redis.url });
+    const [stores, webhooks] = [await ownStores(), await webhookReceiver()];
+    const service = await start(dataFolder(), stores);
     const callee = await startCallee(callees.hangsUpLater, { durationMs: 5000 });
     const line = await makeLine(await clientOf(service), webhooks, { trunks: [{ port: callee.port }] });
     const call = await line.call();
@@ -63,7 +78,7 @@ describe.skipIf(skip)('a service that stops', { timeout: TIMEOUT }, () => {
     expect((await stopped).code).toBe(0);
 
     // Whatever was still to be told is told by the next life.
-    const next = await start(service.dataDir, { DATABASE_URL: database.url, REDIS_URL: redis.url });
+    const next = await start(service.dataDir, stores);
     const events = () => webhooks.of(call.sessionId).map(({ event }) => event);
     await vi.waitFor(() => expect(events()).toEqual(ALL_EVENTS), SLOW);
     const seen = (
@@ -90,15 +105,7 @@ describe.skipIf(skip)('a service that is killed in the middle of a call', { time
 
     const second = await start(dataDir, {});
     const client = await clientOf(second);
-    const events = () => webhooks.of(call.sessionId).map(({ event }) => event);
-    await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);
-    expect(events()).toEqual(ALL_EVENTS);
-    const seen = (await client.api('GET', `${line.path}/calls/${call.callId}`, { key: line.developerKey }))
-      .body;
-    expect(seen).toMatchObject({ status: 'failed', endReason: 'node_lost', recording: { status: 'ready' } });
-    const wav = parseWav(new Uint8Array(await (await fetch(seen.recording.url)).arrayBuffer()));
-    expect(wav.channels).toBe(2);
-    expect(wav.samples.length / 2 / wav.sampleRateHz).toBeGreaterThan(1);
+    await expectLost(client, line, call, webhooks);
     const again = await client.api('POST', '/v1/calls/outbound', {
       key: line.developerKey,
       body: { projectId: line.id, fromNumber: line.number, toNumber },
@@ -106,5 +113,35 @@ describe.skipIf(skip)('a service that is killed in the middle of a call', { time
     expect(again.status).toBe(202);
     await client.api('POST', `${line.path}/calls/${again.body.callId}/hangup`, { key: line.developerKey });
     expect((await second.stop()).code).toBe(0);
+  });
+
+  test('does so with a call that came in, and takes the next one', async () => {
+    const [stores, webhooks, dataDir] = [await ownStores(), await webhookReceiver(), dataFolder()];
+    const [sipPort, nextSipPort] = [await freePort(), await freePort()];
+    const first = await start(dataDir, { ...stores, SIP_PORT: String(sipPort) });
+    const line = await makeLine(await clientOf(first), webhooks, {
+      trunks: [{ port: await freePort(), inboundCidrs: ['127.0.0.1/32'] }],
+      number: { inboundEnabled: true },
+    });
+    const ring = async (port: number, more: Partial<SippRun>) => {
+      const own = { localPort: await freePort(), user: line.number, calls: 1, ...more };
+      return await runSipp({ scenario: callers.answered, remote: `127.0.0.1:${port}`, ...own });
+    };
+    const ended = ring(sipPort, { durationMs: 20_000, timeoutSeconds: 25 });
+    onTestFinished(() => void ended);
+    const came = await vi.waitFor(async () => {
+      const { data } = (await line.api('GET', '/calls?direction=inbound&status=in_progress')).body;
+      expect(data).toHaveLength(1);
+      return data[0];
+    }, SLOW);
+    await vi.waitFor(() => expect(Date.now() - Date.parse(came.answeredAt)).toBeGreaterThan(3000), SLOW);
+    await first.kill9();
+
+    const second = await start(dataDir, { ...stores, SIP_PORT: String(nextSipPort) });
+    const call = { callId: came.id, sessionId: came.sessionId };
+    await expectLost(await clientOf(second), line, call, webhooks);
+    expect((await ring(nextSipPort, { durationMs: 300 })).exitCode).toBe(0);
+    expect((await second.stop()).code).toBe(0);
+    expect(webhooks.of(call.sessionId)).toHaveLength(ALL_EVENTS.length);
   });
 });

@@ -32,6 +32,8 @@ export interface SippRun {
 }
 
 const NOBODYS_PORT = 40_000;
+/** More than there is time for. */
+const PATIENT_REPETITIONS = 30;
 
 export interface SippOutcome {
   /** 0: every call went by the scenario. */
@@ -79,7 +81,7 @@ function argumentsOf(run: SippRun, scenario: string): string[] {
     ['-d', run.durationMs ?? 0],
     ['-T2', run.t2Ms ?? 4000],
     ['-timeout', `${run.timeoutSeconds ?? 40}s`],
-    ...(run.lost ? [['-lost', run.lost] as [string, number]] : []),
+    ...(run.lost ? lossy(run.lost) : []),
   ];
   const remote = run.remote === undefined ? [] : [run.remote];
   const flags = [
@@ -92,6 +94,16 @@ function argumentsOf(run: SippRun, scenario: string): string[] {
     ...(run.extra ?? []),
   ];
   return [...remote, ...values.flatMap(([name, value]) => [name, String(value)]), ...flags];
+}
+
+/** By itself it repeats what it says five times, all of which may be lost: a few calls in a thousand would fail so. */
+function lossy(percent: number): [name: string, value: number][] {
+  return [
+    ['-lost', percent],
+    ['-max_retrans', PATIENT_REPETITIONS],
+    ['-max_invite_retrans', PATIENT_REPETITIONS],
+    ['-max_non_invite_retrans', PATIENT_REPETITIONS],
+  ];
 }
 
 /** Reads lines of date, time, seconds, `S` or `R`, Call-ID, CSeq and start line, parted by tabs. */

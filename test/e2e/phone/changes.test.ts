@@ -1,0 +1,136 @@
+import { pino } from 'pino';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+
+import { startSimulator, trunkTo } from '../../../src/gateway/simulator.ts';
+import type { BehaviourInput } from '../../../src/simulator/script.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, type LineOptions, newNumber, type Placed, SLOW } from './support/line.ts';
+import { ALL_EVENTS } from './support/webhooks.ts';
+
+const TIMEOUT = 120_000;
+const installation = await phoneInstallation({ TTS_PROVIDER: 'local', STT_PROVIDER: 'local' });
+const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
+afterAll(() => carrier.close());
+
+/** An agent that greets, and says something else once a key is pressed. */
+function pathway(greeting: string, answer: string) {
+  return {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Greet', prompt: `Say "${greeting}"` } },
+      { id: 'answer', type: 'conversation', data: { title: 'Answer', prompt: `Say "${answer}"` } },
+    ],
+    edges: [
+      { id: 'key', source: 'start', target: 'answer', data: { condition: { event: 'dtmf', digits: '1' } } },
+    ],
+  };
+}
+const OLD = pathway('Old greeting.', 'Old answer.');
+const NEW = pathway('New greeting.', 'New answer.');
+
+/** Hears the greeting, leaves time for changes, presses a key, hears the answer. */
+const PATIENT: Extract<BehaviourInput, { kind: 'answers' }> = {
+  kind: 'answers',
+  afterMs: 0,
+  script: [
+    { do: 'listen', quietMs: 1500 },
+    { do: 'wait', ms: 1500 },
+    { do: 'press', digits: '1' },
+    { do: 'listen', quietMs: 1000 },
+  ],
+};
+
+const makeLine = (more: Partial<LineOptions> = {}) =>
+  installation().makeLine({
+    trunks: [{ port: carrier.sipPort, inboundCidrs: ['127.0.0.1/32'] }],
+    number: { inboundEnabled: true },
+    pathway: OLD,
+    ...more,
+  });
+
+async function place(line: Line): Promise<Placed> {
+  const toNumber = newNumber();
+  carrier.phones.set(toNumber, PATIENT);
+  return await line.call({ toNumber });
+}
+
+/** What the agent said in a call, once it is over and told of. */
+async function saidIn(line: Line, call: Placed): Promise<string[]> {
+  expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
+  expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+  const { messages } = (await line.api('GET', `/session-history/${call.sessionId}`)).body;
+  return messages.flatMap((one: { role: string; content: string }) =>
+    one.role === 'assistant' ? [one.content] : [],
+  );
+}
+
+/** Until the caller has been greeted. */
+const greeted = (line: Line, { sessionId }: Placed) =>
+  vi.waitFor(
+    async () => expect((await line.api('GET', `/sessions/${sessionId}`)).body.state.messages.length).toBe(1),
+    SLOW,
+  );
+
+async function change(line: Line, method: string, path: string, body?: object): Promise<void> {
+  const headers: Record<string, string> = {};
+  if (path === '/pathway') headers['if-match'] = (await line.api('GET', path)).headers.get('etag') ?? '';
+  const { status } = await line.api(method, path, body, { headers });
+  expect(status).toBeLessThan(300);
+}
+
+describe('a call goes on by what it began with', { timeout: TIMEOUT }, () => {
+  test('when its pathway is changed and published; the next one has the new one', async () => {
+    const line = await makeLine();
+    const call = await place(line);
+    await greeted(line, call);
+    await change(line, 'PUT', '/pathway', NEW);
+    await change(line, 'PUT', '/agent', { status: 'published' });
+    expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
+    expect(await saidIn(line, await place(line))).toEqual(['New greeting.', 'New answer.']);
+  });
+
+  test('when its agent is withdrawn; the next ones have what was published last', async () => {
+    const line = await makeLine();
+    const call = await place(line);
+    await greeted(line, call);
+    await change(line, 'PUT', '/agent', { status: 'draft' });
+    await change(line, 'PUT', '/pathway', NEW);
+    expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
+    expect(await saidIn(line, await place(line))).toEqual(['Old greeting.', 'Old answer.']);
+    await change(line, 'PUT', '/agent', { status: 'published' });
+    expect(await saidIn(line, await place(line))).toEqual(['New greeting.', 'New answer.']);
+  });
+
+  test('when its number and its trunk are taken out of service; the next one is refused', async () => {
+    const line = await makeLine();
+    const call = await place(line);
+    await greeted(line, call);
+    await change(line, 'PATCH', `/trunks/${line.trunkIds[0]}`, { status: 'inactive' });
+    await change(line, 'DELETE', `/phone-numbers/${line.numberId}`);
+    expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
+    const refused = await line.order();
+    expect([refused.status, refused.body.code]).toEqual([404, 'from_number_not_configured']);
+  });
+});
+
+describe('an agent that was never published', { timeout: TIMEOUT }, () => {
+  const DRAFT = { agent: { status: 'draft' } };
+
+  test('talks by its working copy to whom it calls', async () => {
+    const line = await makeLine(DRAFT);
+    expect(await saidIn(line, await place(line))).toEqual(['Old greeting.', 'Old answer.']);
+  });
+
+  test('and to who calls it', async () => {
+    const line = await makeLine(DRAFT);
+    const ended = carrier.phones.call({
+      trunk: trunkTo(installation().sipPort),
+      fromNumber: '+886223456789',
+      toNumber: line.number,
+      how: PATIENT,
+    });
+    expect((await ended).outcome).toBe('local_hangup');
+    const [came] = (await line.api('GET', '/calls?direction=inbound')).body.data;
+    const call = { callId: came.id, sessionId: came.sessionId };
+    expect(await saidIn(line, call)).toEqual(['Old greeting.', 'Old answer.']);
+  });
+});
