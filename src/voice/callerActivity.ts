@@ -5,6 +5,8 @@ const WINDOW_FRAMES = 5;
 const WINDOW_MASK = (1 << WINDOW_FRAMES) - 1;
 /** Voiced ones among them that begin speech. */
 const ONSET_FRAMES = 3;
+/** The newest ones, among which a voiced one may be the first of them. */
+const ONSET_MASK = (1 << ONSET_FRAMES) - 1;
 
 /** What the caller says at one stretch, pauses included, until it is closed. All times on the stream's clock. */
 export interface Utterance {
@@ -54,6 +56,11 @@ export function hearFrame(activity: CallerActivity, isVoiced: boolean, atMs: num
     ? extended(activity.utterance, voicedMs, atMs)
     : { startMs: atMs - oldest * ACTIVITY_FRAME_MS, voicedMs, lastVoicedMs: atMs };
   return { window, isActive: true, utterance };
+}
+
+/** Whether something is heard that is too short yet to be told from a click: at most 60 ms later it is known. */
+export function mayBegin({ isActive, window }: CallerActivity): boolean {
+  return !isActive && (window & ONSET_MASK) !== 0;
 }
 
 /** What was said is dealt with; speech that goes on begins an utterance of its own. */

@@ -4,6 +4,7 @@ import {
   type CallerActivity,
   closeUtterance,
   hearFrame,
+  mayBegin,
   SILENT_CALLER,
   type Utterance,
 } from './callerActivity.ts';
@@ -37,6 +38,8 @@ export interface Ear {
   /** The caller's next samples, any number; they may be used again after it returns. */
   push(samples: Int16Array): void;
   readonly utterance: Utterance | undefined;
+  /** The caller may just be beginning to speak: it is not sure yet. */
+  readonly mayBegin: boolean;
   /** Asks for the words of the open utterance, so far as it has come; `onWords` or `onWordsFailed` follows. */
   ask(): void;
   /** The caller went on: an answer that is still to come would be about too little. */
@@ -102,6 +105,9 @@ export function createEar(deps: EarDeps): Ear {
   return {
     get utterance() {
       return activity.utterance;
+    },
+    get mayBegin() {
+      return mayBegin(activity);
     },
     push(samples) {
       for (let at = 0; at < samples.length; ) {

@@ -232,6 +232,7 @@ export class Talk {
     return {
       atMs: this.#nowMs,
       utterance: this.#ear.utterance,
+      mayBegin: this.#ear.mayBegin,
       policy: this.#manners.policy,
       endPauseMs: () => this.#manners.endPauseMs(this.#floor.words),
       answering: this.#agent.answering,

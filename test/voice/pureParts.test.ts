@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closeUtterance, hearFrame, SILENT_CALLER } from '../../src/voice/callerActivity.ts';
+import { closeUtterance, hearFrame, mayBegin, SILENT_CALLER } from '../../src/voice/callerActivity.ts';
 import {
   completenessOf,
   endPauseMs,
@@ -31,6 +31,16 @@ describe('activity', () => {
     ['a click after a word', '.####......#...', { startMs: 20, voicedMs: 80, lastVoicedMs: 100 }],
     ['two words', '.####......###.', { startMs: 20, voicedMs: 140, lastVoicedMs: 280 }],
   ])('%s', (_, frames, utterance) => expect(hear(frames).utterance).toEqual(utterance));
+
+  test.each([
+    ['silence', '.####......', false],
+    ['the first frame of what may be speech', '.####......#', true],
+    ['the last moment in which it may be', '.####......#..', true],
+    ['a click', '.####......#...', false],
+    ['speech', '.####......###', false],
+  ])('%s after a word: whether somebody may be going on', (_, frames, expected) =>
+    expect(mayBegin(hear(frames))).toBe(expected),
+  );
 
   test('what was dealt with is forgotten, and speech that goes on begins anew', () => {
     const closed = closeUtterance(hear('.#####'));

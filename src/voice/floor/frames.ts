@@ -95,7 +95,9 @@ function onHearing(state: FloorState, utterance: Utterance, context: FloorContex
   if (!isAsked && (silenceMs >= ASK_AFTER_MS || mustEnd)) return ask({ ...state, isEnded: mustEnd }, context);
   const areKeysLate = state.keys !== undefined && context.atMs - state.keys.atMs >= KEYS_WAIT_MS;
   if (areKeysLate) return conclude({ ...state, words: '' }, context);
-  const isEnded = state.isEnded || (isAsked && silenceMs >= context.endPauseMs());
+  // Nobody is answered who is just going on.
+  const isOver = isAsked && silenceMs >= context.endPauseMs() && !context.mayBegin;
+  const isEnded = state.isEnded || isOver;
   const next = { ...state, isEnded };
   if (isEnded && state.words !== undefined) return conclude(next, context);
   if (!isEnded || silenceMs < WORDS_WAIT_MS) return stay(next);

@@ -78,6 +78,8 @@ export interface FloorContext {
   /** On the stream's clock. */
   readonly atMs: number;
   readonly utterance: Utterance | undefined;
+  /** The caller may just be beginning to speak: it is not sure yet. */
+  readonly mayBegin: boolean;
   readonly policy: TurnPolicy;
   /** The silence that ends the caller's turn, as things stand. */
   readonly endPauseMs: () => number;

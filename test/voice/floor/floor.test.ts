@@ -12,6 +12,7 @@ import { DEFAULT_TURN_POLICY } from '../../../src/voice/turnPolicy.ts';
 const context = (atMs: number, more: Partial<FloorContext> = {}): FloorContext => ({
   atMs,
   utterance: undefined,
+  mayBegin: false,
   policy: DEFAULT_TURN_POLICY,
   endPauseMs: () => 700,
   answering: undefined,
@@ -54,6 +55,22 @@ test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], st
     context(900),
     'speaking',
     ['forget_utterance', 'resume'],
+  ],
+  [
+    'who has been silent for long enough is answered',
+    at('hearing', { askedToMs: 1000, words: 'yes' }),
+    frame,
+    context(1700, { utterance: speaking(400, 1000) }),
+    'thinking',
+    ['forget_utterance', 'take_turn words'],
+  ],
+  [
+    'but not who may just be going on',
+    at('hearing', { askedToMs: 1000, words: 'yes' }),
+    frame,
+    context(1700, { utterance: speaking(400, 1000), mayBegin: true }),
+    'hearing',
+    [],
   ],
   [
     'words that are long in coming are waited for',
