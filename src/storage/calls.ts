@@ -7,6 +7,7 @@ import type { Parameter, Queryable } from './database.ts';
 import { violates } from './errors.ts';
 import { isoTimeOrNull, mapPage, queryPage } from './rows.ts';
 import { INSERT_SESSION, sessionParameters } from './sessions.ts';
+import { storableJson } from './storable.ts';
 
 const FINAL = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
 /** A recording that takes longer to store than this is taken for lost. */
@@ -57,7 +58,7 @@ export function callStore(database: Queryable): CallStore {
     },
     async update(id, nodeId, change, event) {
       const { sql, parameters } = assignments(change, FIRST_CHANGE);
-      const happened = [event?.type ?? null, event?.at ?? null, event ? JSON.stringify(event.data) : null];
+      const happened = [event?.type ?? null, event?.at ?? null, event ? storableJson(event.data) : null];
       return await one(updateTo(sql), [id, nodeId, ...happened, ...parameters]);
     },
     async requestHangup(projectId, id, at) {

@@ -9,6 +9,7 @@ import type {
 import type { Parameter, Queryable } from './database.ts';
 import { containing } from './like.ts';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from './rows.ts';
+import { storableJson } from './storable.ts';
 
 interface Row {
   instance_id: string;
@@ -72,7 +73,7 @@ export function historyStore(database: Queryable): HistoryStore {
           instanceId,
           events.map(({ type }) => type),
           events.map(({ at }) => at),
-          events.map(({ data }) => JSON.stringify(data)),
+          events.map(({ data }) => storableJson(data)),
         ],
       );
     },

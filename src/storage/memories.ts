@@ -1,5 +1,6 @@
 import type { MemoryStore } from '../conversation/stores.ts';
 import type { Queryable } from './database.ts';
+import { storableText } from './storable.ts';
 
 export function memoryStore(database: Queryable): MemoryStore {
   return {
@@ -15,7 +16,7 @@ export function memoryStore(database: Queryable): MemoryStore {
         `INSERT INTO customer_memories (project_id, customer, memory, updated_at) VALUES ($1, $2, $3, now())
          ON CONFLICT (project_id, customer) DO UPDATE
            SET memory = excluded.memory, updated_at = excluded.updated_at`,
-        [projectId, customer, text],
+        [projectId, customer, storableText(text)],
       );
     },
   };

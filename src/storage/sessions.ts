@@ -10,6 +10,7 @@ import type { SessionEnding, SessionStore, TurnRecord } from '../conversation/st
 import type { Parameter, Queryable } from './database.ts';
 import { isoTime } from './rows.ts';
 import { searchSessions } from './sessionSearch.ts';
+import { storableJson, storableText } from './storable.ts';
 
 interface Row {
   project_id: string;
@@ -188,13 +189,13 @@ export function sessionParameters(session: Session, started: SessionEvent): Para
     session.pathwayId,
     session.releaseId,
     session.turn,
-    JSON.stringify(session.state),
+    storableJson(session.state),
     session.startedAt,
     session.lastActivityAt,
-    JSON.stringify(sessionData(session)),
+    storableJson(sessionData(session)),
     started.type,
     started.at,
-    JSON.stringify(started.data),
+    storableJson(started.data),
   ];
 }
 
@@ -205,9 +206,9 @@ function turnParameters(session: Session, record: TurnRecord): Parameter[] {
     session.sessionId,
     session.instanceId,
     session.turn,
-    JSON.stringify(session.state),
+    storableJson(session.state),
     session.lastActivityAt,
-    JSON.stringify(sessionData(session)),
+    storableJson(sessionData(session)),
     texts,
     turns,
     types,
@@ -220,21 +221,20 @@ function turnParameters(session: Session, record: TurnRecord): Parameter[] {
 
 function lateParameters({ instanceId, state }: Session, record: TurnRecord): Parameter[] {
   const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
-  return [instanceId, JSON.stringify(state.variables), texts, contents, latencies, turns, types, times, data];
+  return [instanceId, storableJson(state.variables), texts, contents, latencies, turns, types, times, data];
 }
 
 /** What a turn adds to the history, column by column. */
 function recordColumns({ messages, events }: TurnRecord) {
   const shown = messages.filter(({ internal }) => !internal);
   return {
-    texts: shown.map((message) => JSON.stringify(message)),
-    // JSON holds a NUL character escaped; a text cannot hold it at all.
-    contents: shown.map(({ content }) => content?.replaceAll('\0', '') ?? null),
+    texts: shown.map(storableJson),
+    contents: shown.map(({ content }) => (content === null ? null : storableText(content))),
     latencies: shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
     turns: messages.length > 0 ? 1 : 0,
     types: events.map(({ type }) => type),
     times: events.map(({ at }) => at),
-    data: events.map(({ data }) => JSON.stringify(data)),
+    data: events.map(({ data }) => storableJson(data)),
   };
 }
 

@@ -11,6 +11,7 @@ import type {
 } from '../conversation/webhookStores.ts';
 import type { Database, Queryable } from './database.ts';
 import { isoTime } from './rows.ts';
+import { storableJson } from './storable.ts';
 
 interface Row {
   finalize_by: Date;
@@ -84,7 +85,7 @@ export function webhookOutbox(database: Database): WebhookOutbox {
       await database.query(TELL, [instanceId, event, at]);
     },
     async keepEvaluation(instanceId, evaluation, at) {
-      const json = evaluation === undefined ? null : JSON.stringify(evaluation);
+      const json = evaluation === undefined ? null : storableJson(evaluation);
       await database.query(KEEP_EVALUATION, [instanceId, 'session.finalized', at, json]);
     },
   };
@@ -213,7 +214,7 @@ async function keepDelivery(
       url,
       status,
       durationMs,
-      error && JSON.stringify(error),
+      error && storableJson(error),
       at,
       body?.slice(0, KEPT_BODY_CHARACTERS) ?? null,
     ],
@@ -221,7 +222,7 @@ async function keepDelivery(
   const data = { event, deliveryId: id, status, durationMs, ...(error ? { error } : {}) };
   await transaction.query(
     `INSERT INTO session_events (instance_id, type, at, data) VALUES ($1, 'webhook_sent', $2, $3::json)`,
-    [instanceId, at, JSON.stringify(data)],
+    [instanceId, at, storableJson(data)],
   );
 }
 

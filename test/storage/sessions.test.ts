@@ -77,6 +77,25 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     ]);
   });
 
+  test('what a model or a tool says that no database takes does not keep a session from being shown and ended', async () => {
+    const session = await world.start();
+    const odd = 'a\0b\ud83d';
+    const state = { ...session.state, variables: { [odd]: odd }, messages: [user(odd)] };
+    const next = { ...session, turn: 1, state };
+    const event = { type: 'tool_result', at: BEGIN, data: { result: odd } } as const;
+    await world.stores.sessions.saveTurn(next, { messages: [user(odd)], events: [event] });
+    const whole = 'a\ufffdb\ufffd';
+    const kept = await world.stores.history.find(world.projectId, session.sessionId);
+    expect(kept).toMatchObject({ variables: { [whole]: whole }, messages: [{ content: whole }] });
+    expect(kept?.events.at(-1)?.data).toEqual({ result: whole });
+    expect((await found(whole)).total).toBe(1);
+    expect((await world.end(next))?.turn).toBe(1);
+    expect(await world.stores.history.find(world.projectId, session.sessionId)).toMatchObject({
+      status: 'ended',
+      variables: { [whole]: whole },
+    });
+  });
+
   test('a turn that comes after its session’s end stands in the history, once', async () => {
     const session = await world.start({ sessionId: 'late' });
     const said = await world.say(session, [user('one')]);

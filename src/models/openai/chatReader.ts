@@ -1,6 +1,7 @@
 import type { MakeId } from '../../base/ids.ts';
 import type { ChatEvent, EndEvent, FinishReason, Usage } from '../chatModel.ts';
 import { createToolCallAssembler, type ToolCallAssembler } from './toolCallAssembler.ts';
+import { createWholeText } from './wholeText.ts';
 import { countOf, isRecord, listOf, textOf } from './wire.ts';
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
@@ -28,6 +29,7 @@ export interface ChatReader {
 
 export function createChatReader(requestedModel: string, makeId: MakeId): ChatReader {
   const calls = createToolCallAssembler(makeId);
+  const words = createWholeText();
   let model = requestedModel;
   let usage: Usage | undefined;
   let wireReason: string | undefined;
@@ -38,7 +40,7 @@ export function createChatReader(requestedModel: string, makeId: MakeId): ChatRe
     const events: ChatEvent[] = [];
     const delta = isRecord(choice.delta) ? choice.delta : choice.message;
     if (isRecord(delta)) {
-      const text = contentOf(delta.content) || textOf(delta.refusal);
+      const text = words.add(contentOf(delta.content) || textOf(delta.refusal));
       if (text !== '') events.push({ type: 'text', text });
       for (const piece of listOf(delta.tool_calls)) events.push(...calls.add(piece));
     }
@@ -72,7 +74,8 @@ export function createChatReader(requestedModel: string, makeId: MakeId): ChatRe
     finish() {
       const finishReason = finishReasonOf(wireReason, calls);
       const end: EndEvent = { type: 'end', finishReason, model, ...(usage ? { usage } : {}) };
-      return [...calls.finish(), end];
+      const rest = words.finish();
+      return [...(rest === '' ? [] : [{ type: 'text' as const, text: rest }]), ...calls.finish(), end];
     },
   };
 }

@@ -23,6 +23,14 @@ describe('text', () => {
     ['content in parts', [delta({ content: [{ type: 'text', text: 'a' }, { type: 'thinking' }] })], ['a']],
     ['a refusal', [delta({ refusal: 'I cannot' })], ['I cannot']],
     ['a whole message', [{ choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] }], ['a']],
+    [
+      'a pair of surrogates in two halves',
+      [delta({ content: 'a\ud83d' }), delta({ content: '\ude00b' })],
+      ['a', '😀b'],
+    ],
+    ['a half that stays alone', [delta({ content: 'a\ud83d' }), delta({ content: 'b' })], ['a', '\ufffdb']],
+    ['a half at the end', [delta({ content: 'a\ud83d' }, 'stop')], ['a', '\ufffd']],
+    ['a NUL character', [delta({ content: 'a\0b' })], ['a\ufffdb']],
     ['content of an odd type', [delta({ content: 7 })], []],
   ])('reads %s', (_, chunks, texts) => {
     const events = read(...chunks);
