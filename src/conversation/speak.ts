@@ -1,4 +1,5 @@
 import type { ToolCallEvent } from '../models/chatModel.ts';
+import { ModelError } from '../models/modelError.ts';
 import { MOVE_TOOL, moveArguments, moveTool } from '../models/protocol.ts';
 import type { ToolDefinition } from '../models/toolDefinition.ts';
 import type { PathwayEdge } from '../pathway/edgeSchema.ts';
@@ -53,8 +54,17 @@ export async function* speak(
     const isDone =
       own.length === 0 ||
       (own.every(({ name }) => name === 'set_variable' || name === 'send_dtmf') && saidAnything());
-    if (isDone || round > MAX_TOOL_ROUNDS) return { edgeId, saidAnything: saidAnything(), halt: null };
+    if (isDone) return { edgeId, saidAnything: saidAnything(), halt: null };
+    if (round > MAX_TOOL_ROUNDS) return { edgeId, saidAnything: requireWords(saidAnything()), halt: null };
   }
+}
+
+/** Nobody is left in silence by a model that went on calling tools when it had none any more. */
+function requireWords(saidAnything: boolean): true {
+  if (saidAnything) return true;
+  throw new ModelError('model_malformed', 'The model called tools again and again, and never answered', {
+    beforeFirstToken: true,
+  });
 }
 
 async function* askOnce(

@@ -175,6 +175,19 @@ describe('tools', () => {
     expect(model.requests.length).toBe(9);
   });
 
+  test('a model that calls tools even then has failed, and the talk goes on', async () => {
+    const model = scriptedModel((_request, index) =>
+      index < 9 ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] } : { text: 'Here I am.' },
+    );
+    const talk = memoryConversations({ model, pathway: withTool, tools: [lookUp] });
+    await expect(talk.say('Where?')).rejects.toMatchObject({
+      code: 'model_malformed',
+      beforeFirstToken: true,
+    });
+    expect(talk.events().find(({ type }) => type === 'error')?.data.code).toBe('model_malformed');
+    expect(await talk.say('Where?')).toBe('Here I am.');
+  });
+
   test.each([
     ['an unknown tool', 'no_such_tool', '{}'],
     ['arguments that are no JSON', 'set_variable', '{"name":'],
