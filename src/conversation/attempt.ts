@@ -104,6 +104,8 @@ function createGate() {
 function keeperBehind(opened: Promise<void>, { sessions, onError }: KeepTurnDeps): KeepTurnDeps {
   return {
     sessions: {
+      find: sessions.find,
+      keepLate: sessions.keepLate,
       async saveTurn(session, record) {
         await opened;
         await sessions.saveTurn(session, record);

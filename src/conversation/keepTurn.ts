@@ -1,7 +1,7 @@
 import { CallwayError } from '../base/errors.ts';
 import { TurnTakenBack } from './delivery.ts';
+import { keepLateTurn, type TurnKeeper } from './lateTurn.ts';
 import type { Session, SessionEventType } from './session.ts';
-import type { SessionStore } from './stores.ts';
 import { takeTurn } from './takeTurn.ts';
 import type { TurnDone, TurnOutput } from './turn.ts';
 import type { TurnRun } from './turnRun.ts';
@@ -12,7 +12,7 @@ const LEFT_BEFORE_FIRST_WORD = {
 };
 
 export interface KeepTurnDeps {
-  readonly sessions: Pick<SessionStore, 'saveTurn'>;
+  readonly sessions: TurnKeeper;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -25,8 +25,9 @@ export interface KeptTurn {
 
 /**
  * Takes the turn and keeps it: whole, or, when the customer left or the model failed midway, as far as it was passed
- * on. A turn that failed, or was left, before its first word is as if it had not been, but for the error in the history,
- * and for what the customer said aloud, who does not send it again; one that was taken back leaves nothing at all.
+ * on. A turn that failed, or was left, before its first word is as if it had not been, but for the history, which has the
+ * error and the tools that ran, and for what the customer said aloud, who does not send it again; one that was taken back
+ * leaves nothing at all.
  */
 export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerator<TurnOutput, KeptTurn> {
   const { journal } = run;
@@ -36,9 +37,12 @@ export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerato
     isKept = true;
     const delivered = await run.request.delivery?.settle();
     if (isTakenBack(run)) throw run.signal.reason;
-    const closed = journal.close({ hasSpoken, interrupted, delivered });
-    await deps.sessions.saveTurn(closed.session, closed.record);
-    return closed.session;
+    const { session, record } = journal.close({ hasSpoken, interrupted, delivered });
+    await deps.sessions.saveTurn(session, record).catch(async (error: unknown) => {
+      await keepLateTurn(deps.sessions, session, record, error);
+      throw error;
+    });
+    return session;
   };
   try {
     const end = yield* takeTurn(run);
@@ -71,13 +75,17 @@ function isTakenBack({ signal }: TurnRun): boolean {
 
 /** What came from a customer who speaks, or presses keys. */
 const HEARD_EVENTS: ReadonlySet<SessionEventType> = new Set(['dtmf', 'silence']);
+/** What happened, whatever became of the turn: a tool may have done something that cannot be undone. */
+const LASTING_EVENTS: ReadonlySet<SessionEventType> = new Set(['error', 'tool_called', 'tool_result']);
 
 /** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
 async function keepUnanswered(deps: KeepTurnDeps, { session, journal, request }: TurnRun): Promise<void> {
   const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
   const isSpoken = request.delivery !== undefined;
   const messages = isSpoken ? record.messages.filter(({ role }) => role === 'user') : [];
-  const events = record.events.filter(({ type }) => type === 'error' || (isSpoken && HEARD_EVENTS.has(type)));
+  const events = record.events.filter(
+    ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && HEARD_EVENTS.has(type)),
+  );
   const { state } = session;
   const next = {
     ...session,

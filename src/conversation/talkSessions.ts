@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import { CallwayError, isUnavailable, unavailable } from '../base/errors.ts';
+import { isUnavailable, unavailable } from '../base/errors.ts';
+import { keepLateTurn } from './lateTurn.ts';
 import type { Session } from './session.ts';
 import type { SessionStore, TurnRecord } from './stores.ts';
 
@@ -182,14 +183,11 @@ export function createTalkSessions({ sessions, spool, clock, onError }: TalkSess
 
 /** A turn is refused where an attempt before has kept it, its answer lost, and where its session is over. */
 async function keepTurn(sessions: SessionStore, { session, record }: TakenTurn): Promise<void> {
-  const { projectId, sessionId, instanceId, turn } = session;
   try {
     await sessions.saveTurn(session, record);
   } catch (error) {
-    if (!(error instanceof CallwayError) || error.code !== 'session_changed') throw error;
-    const now = await sessions.find(projectId, sessionId);
-    if (now?.instanceId !== instanceId) await sessions.keepLate(session, record);
-    else if (now.turn < turn) throw error;
+    const now = await keepLateTurn(sessions, session, record, error);
+    if (now && now.turn < session.turn) throw error;
   }
 }
 

@@ -188,6 +188,18 @@ describe('tools', () => {
     expect(await talk.say('Where?')).toBe('Here I am.');
   });
 
+  test('what a tool did before the model failed stands in the history', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { fail: new ModelError('model_unavailable', 'Away', { beforeFirstToken: true }) },
+    );
+    const talk = memoryConversations({ model, pathway: withTool, tools: [lookUp] });
+    await expect(talk.say('Where?')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(talk.session().state.messages).toEqual([]);
+    expect(types(talk.events())).toEqual(['session_started', 'tool_called', 'tool_result', 'error']);
+  });
+
   test.each([
     ['an unknown tool', 'no_such_tool', '{}'],
     ['arguments that are no JSON', 'set_variable', '{"name":'],
@@ -326,6 +338,23 @@ describe('failures', () => {
     expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'model_unavailable' } });
     expect(await talk.say('Hi')).toBe('Hello!');
     expect(talk.session().state.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+
+  test('what was said in a session that was ended meanwhile stands in the history', async () => {
+    const model = scriptedModel(() => ({ text: ['One', ' two'] }));
+    const talk = memoryConversations({ model, pathway });
+    const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+    const turn = talk.conversations.converse(
+      wanted,
+      () => ({ input: { kind: 'words', text: 'Count' } }),
+      new AbortController().signal,
+    );
+    const taken = async () => {
+      for await (const { type } of turn)
+        if (type === 'text') await talk.conversations.end(PROJECT, 's', 'api_end');
+    };
+    await expect(taken()).rejects.toMatchObject({ code: 'session_changed' });
+    expect(talk.records.at(-1)?.messages).toMatchObject([{ content: 'Count' }, { content: 'One two' }]);
   });
 
   test('a model that fails midway leaves what it said, marked as interrupted', async () => {
