@@ -81,8 +81,9 @@ export async function startLoad(
   };
   const { id: trunkId } = await api('POST', `${project.path}/trunks`, { body: trunk });
   await api('POST', `${project.path}/phone-numbers`, { body: { number: FROM, trunkIds: [trunkId] } });
-  const { knowledgebaseId } = await api('POST', `${project.path}/knowledgebases`, { body: KNOWLEDGE });
-  const documents = `${project.path}/knowledgebases/${knowledgebaseId}/datasets`;
+  await api('POST', `${project.path}/knowledgebases`, { body: KNOWLEDGE });
+  const [knowledgebase] = await api('GET', `${project.path}/knowledgebases`);
+  const documents = `${project.path}/knowledgebases/${knowledgebase.id}/datasets`;
 
   const chat = async (who: number, round: number) => {
     const beganMs = performance.now();

@@ -81,7 +81,7 @@ export interface AcceptanceDeps {
  *
  * @throws {CallwayError} 400 `invalid_number`; 403 `destination_not_allowed`; 404 `from_number_not_configured`, `from_number_inactive`,
  *   `no_active_trunk`; 409 `number_already_queued`;
- *   429 `call_rate_exceeded`, `call_minutes_exhausted`.
+ *   429 `call_rate_exceeded`, `call_minutes_exhausted`, `call_spending_exhausted`.
  */
 export function acceptCall(
   deps: AcceptanceDeps,

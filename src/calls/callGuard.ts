@@ -3,10 +3,20 @@ import type { ProjectStore } from '../accounts/stores.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Call } from './call.ts';
 import type { CallMeter, Refusal } from './callMeter.ts';
-import type { ProjectCalls } from './coordination.ts';
+import { costOf, MILLIONTHS } from './callRates.ts';
+import type { DayUse, ProjectCalls } from './coordination.ts';
 import { isDestinationAllowed } from './destinations.ts';
 
 const MS_PER_MINUTE = 60_000;
+
+const NOTHING: DayUse = { talkedMs: 0, spentMillionths: 0 };
+
+/** A leg that was placed for a project, and that it pays for. */
+export interface PaidLeg {
+  /** A number, or a SIP URI. */
+  readonly to: string;
+  readonly talkedMs: number;
+}
 
 type Begun = Pick<Call, 'id' | 'projectId' | 'direction' | 'toNumber'>;
 
@@ -15,25 +25,28 @@ export interface CallGuard {
   /**
    * Lets an outbound call be accepted, and counts it.
    *
-   * @throws {CallwayError} 403 `destination_not_allowed`; 429 `call_rate_exceeded`, `call_minutes_exhausted`.
+   * @throws {CallwayError} 403 `destination_not_allowed`; 429 `call_rate_exceeded`, `call_minutes_exhausted`,
+   *   `call_spending_exhausted`.
    */
   accept(projectId: string, toNumber: string): Promise<void>;
   /** @param to - A number in normal form, or a SIP URI. @throws {CallwayError} 403 `destination_not_allowed` */
   requireDestination(projectId: string, to: string): Promise<void>;
+  /** Whether anything is left of the day's minutes and money, for another leg of a call that is on. */
+  mayPay(projectId: string): Promise<boolean>;
   /**
    * Lets a call begin, and takes its place among the simultaneous ones.
    *
    * @returns `full` where there is no place now; `refused` where the call may not begin any more, since the limits were
-   *   changed or the day's minutes used up after it had been accepted.
+   *   changed or the day's minutes or money used up after it had been accepted.
    */
   begin(call: Begun): Promise<'begun' | 'full' | 'refused'>;
   /**
    * Keeps a call's place, and counts what it has talked.
    *
-   * @param talkedMs - Since the last time.
-   * @returns False where the day's minutes are used up: the call is to be hung up.
+   * @param legs - What was talked on each since the last time; none where only the caller pays.
+   * @returns False where the day's minutes or money are used up: the call is to be hung up.
    */
-  goOn(call: Begun, talkedMs: number): Promise<boolean>;
+  goOn(call: Pick<Begun, 'id' | 'projectId'>, legs: readonly PaidLeg[]): Promise<boolean>;
   /** Frees a call's place. Harmless for a call that has none. */
   end(call: Pick<Call, 'id' | 'projectId'>): Promise<void>;
 }
@@ -58,21 +71,23 @@ export function createCallGuard({ projects, counts, meter, onRefused }: CallGuar
     note(projectId, 'destination');
     throw new CallwayError('forbidden', 'destination_not_allowed', `This project may not call ${to}`);
   };
-  const hasMinutes = async (projectId: string, limits: CallLimits): Promise<boolean> =>
-    limits.maxCallMinutesPerDay === null ||
-    (await counts.talked(projectId, 0)) < limits.maxCallMinutesPerDay * MS_PER_MINUTE;
+  const usedUpToday = async (projectId: string, limits: CallLimits) =>
+    limits.maxCallMinutesPerDay === null && limits.maxSpendingPerDay === null
+      ? undefined
+      : usedUp(limits, await counts.use(projectId, NOTHING));
 
   return {
     async accept(projectId, toNumber) {
       const limits = await limitsOf(projectId);
       requireAllowed(projectId, limits, toNumber);
-      const { maxCallsPerMinute, maxCallsPerHour, maxCallMinutesPerDay } = limits;
-      if (maxCallsPerMinute === null && maxCallsPerHour === null && maxCallMinutesPerDay === null) return;
-      const over = await counts.count(projectId, {
-        perMinute: maxCallsPerMinute,
-        perHour: maxCallsPerHour,
-        talkedMsPerDay: maxCallMinutesPerDay === null ? null : maxCallMinutesPerDay * MS_PER_MINUTE,
-      });
+      const most = {
+        perMinute: limits.maxCallsPerMinute,
+        perHour: limits.maxCallsPerHour,
+        talkedMsPerDay: times(limits.maxCallMinutesPerDay, MS_PER_MINUTE),
+        spentMillionthsPerDay: times(limits.maxSpendingPerDay, MILLIONTHS),
+      };
+      if (Object.values(most).every((limit) => limit === null)) return;
+      const over = await counts.count(projectId, most);
       if (!over) return;
       note(projectId, over.what);
       throw overLimit(over.what, over.retryAfterSeconds);
@@ -80,11 +95,17 @@ export function createCallGuard({ projects, counts, meter, onRefused }: CallGuar
     async requireDestination(projectId, to) {
       requireAllowed(projectId, await limitsOf(projectId), to);
     },
+    async mayPay(projectId) {
+      const what = await usedUpToday(projectId, await limitsOf(projectId));
+      if (what) note(projectId, what);
+      return what === undefined;
+    },
     async begin({ id, projectId, direction, toNumber }) {
       const limits = await limitsOf(projectId);
       if (direction === 'outbound') {
-        const what = isDestinationAllowed(limits, toNumber) ? 'minutes' : 'destination';
-        if (what === 'destination' || !(await hasMinutes(projectId, limits))) {
+        const isAllowed = isDestinationAllowed(limits, toNumber);
+        const what = isAllowed ? await usedUpToday(projectId, limits) : 'destination';
+        if (what) {
           note(projectId, what);
           return 'refused';
         }
@@ -96,31 +117,40 @@ export function createCallGuard({ projects, counts, meter, onRefused }: CallGuar
       if (direction === 'inbound') note(projectId, 'simultaneous');
       return 'full';
     },
-    async goOn({ id, projectId, direction }, talkedMs) {
+    async goOn({ id, projectId }, legs) {
       await counts.renew(projectId, id);
-      if (direction === 'inbound' || talkedMs <= 0) return true;
-      const talkedTodayMs = await counts.talked(projectId, talkedMs);
-      const { maxCallMinutesPerDay } = await limitsOf(projectId);
-      return maxCallMinutesPerDay === null || talkedTodayMs < maxCallMinutesPerDay * MS_PER_MINUTE;
+      const talked = legs.filter(({ talkedMs }) => talkedMs > 0);
+      if (talked.length === 0) return true;
+      const limits = await limitsOf(projectId);
+      const sum = (of: (leg: PaidLeg) => number) => talked.reduce((total, leg) => total + of(leg), 0);
+      const used = await counts.use(projectId, {
+        talkedMs: sum(({ talkedMs }) => talkedMs),
+        spentMillionths: sum(({ to, talkedMs }) => costOf(limits.rates, to, talkedMs)),
+      });
+      return usedUp(limits, used) === undefined;
     },
     end: ({ id, projectId }) => counts.free(projectId, id),
   };
 }
 
-function overLimit(what: 'rate' | 'minutes', retryAfterSeconds: number): CallwayError {
-  return what === 'rate'
-    ? new CallwayError(
-        'rate_limited',
-        'call_rate_exceeded',
-        'This project has placed as many calls as it may for now',
-        {
-          retryAfterSeconds,
-        },
-      )
-    : new CallwayError(
-        'rate_limited',
-        'call_minutes_exhausted',
-        'This project’s calls have talked as many minutes as they may today',
-        { retryAfterSeconds },
-      );
+const EXHAUSTED = {
+  rate: ['call_rate_exceeded', 'This project has placed as many calls as it may for now'],
+  minutes: ['call_minutes_exhausted', 'This project’s calls have talked as many minutes as they may today'],
+  spending: ['call_spending_exhausted', 'This project’s calls have cost as much as they may today'],
+} as const;
+
+function overLimit(what: keyof typeof EXHAUSTED, retryAfterSeconds: number): CallwayError {
+  const [code, message] = EXHAUSTED[what];
+  return new CallwayError('rate_limited', code, message, { retryAfterSeconds });
+}
+
+/** What of a day's use is used up, if anything. */
+function usedUp(limits: CallLimits, { talkedMs, spentMillionths }: DayUse) {
+  const isOver = (used: number, most: number | null) => most !== null && used >= most;
+  if (isOver(talkedMs, times(limits.maxCallMinutesPerDay, MS_PER_MINUTE))) return 'minutes';
+  return isOver(spentMillionths, times(limits.maxSpendingPerDay, MILLIONTHS)) ? 'spending' : undefined;
+}
+
+function times(limit: number | null, unit: number): number | null {
+  return limit === null ? null : Math.round(limit * unit);
 }

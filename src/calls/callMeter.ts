@@ -12,7 +12,7 @@ export type SetupPhase = 'accepted_to_invite' | 'invite_to_answer' | 'answer_to_
  * Why a call was not taken: what the operator lets its project do, or, of a call that came in, no channel of the trunk or
  * no place on the node.
  */
-export type Refusal = 'destination' | 'rate' | 'minutes' | 'simultaneous' | 'trunk' | 'node';
+export type Refusal = 'destination' | 'rate' | 'minutes' | 'spending' | 'simultaneous' | 'trunk' | 'node';
 
 /** What the operator is to know of calls in numbers. Nothing here fails or waits. */
 export interface CallMeter {

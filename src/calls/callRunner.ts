@@ -4,7 +4,7 @@ import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import { type Call, isFinal, ownNumber } from './call.ts';
-import type { CallGuard } from './callGuard.ts';
+import type { CallGuard, PaidLeg } from './callGuard.ts';
 import type { CallLeg, Telephony } from './callLeg.ts';
 import { type CallState, inboundCall, outboundCall } from './callMachine.ts';
 import type { CallMeter } from './callMeter.ts';
@@ -25,7 +25,7 @@ export interface CallRunnerDeps {
   readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
   readonly lock: NumberLock;
   readonly slots: TrunkSlots;
-  readonly guard: Pick<CallGuard, 'goOn' | 'requireDestination'>;
+  readonly guard: Pick<CallGuard, 'goOn' | 'requireDestination' | 'mayPay'>;
   /** The trunks that a call from this number may take now. @see routeFor */
   readonly routeFor: (projectId: string, fromNumber: string) => Promise<readonly Trunk[]>;
   readonly engine: (call: Call) => Promise<BridgeTarget>;
@@ -131,7 +131,9 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
       },
       legsTo: (to, beside) => {
         const route = () => deps.routeFor(call.projectId, ownNumber(call));
-        return secondLegs({ telephony: deps.telephony, route, channel: second, clock }, call, to, beside);
+        const mayPay = () => deps.guard.mayPay(call.projectId);
+        const { telephony } = deps;
+        return secondLegs({ telephony, route, mayPay, channel: second, clock }, call, to, beside);
       },
       async finish(result, media, endedAt) {
         const counted = renewal.stop();
@@ -200,13 +202,17 @@ function dialRequest(call: Call, trunk: Trunk) {
  */
 function keepLeases(deps: CallRunnerDeps, call: Call, channels: readonly TrunkChannel[], one: LiveCall) {
   let timer: Timer | undefined;
-  let countedMs = 0;
+  let counted: readonly PaidLeg[] = [];
   const failed = (error: unknown) =>
     deps.onError(error, 'a call’s leases were not renewed', { callId: call.id });
   const count = async (): Promise<boolean> => {
-    const { talkedMs } = one;
-    const mayGoOn = await deps.guard.goOn(call, talkedMs - countedMs);
-    countedMs = talkedMs;
+    const legs = one.paidLegs;
+    const more = legs.map(({ to, talkedMs }, index) => ({
+      to,
+      talkedMs: talkedMs - (counted[index]?.talkedMs ?? 0),
+    }));
+    const mayGoOn = await deps.guard.goOn(call, more);
+    counted = legs;
     return mayGoOn;
   };
   const renew = async () => {

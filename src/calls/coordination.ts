@@ -45,6 +45,13 @@ export interface TrunkSlots {
   inUse(trunkId: string): Promise<number>;
 }
 
+/** What a project's outbound calls use up of a day. */
+export interface DayUse {
+  readonly talkedMs: number;
+  /** Of the money that its rates are in. @see costOf */
+  readonly spentMillionths: number;
+}
+
 /** A project's calls, counted over all nodes. */
 export interface ProjectCalls {
   /** Counts an outbound call that is accepted, unless that would be one too many. @returns What is used up then. */
@@ -54,10 +61,13 @@ export interface ProjectCalls {
       readonly perMinute: number | null;
       readonly perHour: number | null;
       readonly talkedMsPerDay: number | null;
+      readonly spentMillionthsPerDay: number | null;
     },
-  ): Promise<{ readonly what: 'rate' | 'minutes'; readonly retryAfterSeconds: number } | undefined>;
-  /** Adds to what outbound calls have talked today, in UTC. @returns The sum, in ms. */
-  talked(projectId: string, talkedMs: number): Promise<number>;
+  ): Promise<
+    { readonly what: 'rate' | 'minutes' | 'spending'; readonly retryAfterSeconds: number } | undefined
+  >;
+  /** Adds to what outbound calls have used up today, in UTC. @returns The sums. */
+  use(projectId: string, more: DayUse): Promise<DayUse>;
   /** Takes one of so many places for simultaneous calls; one that has a place keeps it. */
   take(projectId: string, callId: string, most: number): Promise<boolean>;
   renew(projectId: string, callId: string): Promise<void>;

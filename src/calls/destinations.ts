@@ -19,14 +19,19 @@ const SIP_USER = /^sips?:([^;:@?]*)[^@]*@/i;
  */
 export function isDestinationAllowed({ allowedPrefixes, blockedPrefixes }: Rules, to: string): boolean {
   if (allowedPrefixes.length === 0 && blockedPrefixes.length === 0) return true;
-  const user = userOf(to);
-  const number = user === undefined ? undefined : readCarrierNumber(user);
-  if (number === undefined && digitsIn(user ?? '') >= SHORTEST_PUBLIC_NUMBER) return false;
+  const number = numberIn(to);
+  if (number === undefined && digitsIn(userOf(to) ?? '') >= SHORTEST_PUBLIC_NUMBER) return false;
   const longest = (prefixes: readonly string[]) =>
     Math.max(-1, ...prefixes.filter((prefix) => number?.startsWith(prefix)).map(({ length }) => length));
   const [allowed, blocked] = [longest(allowedPrefixes), longest(blockedPrefixes)];
   if (allowed === blocked) return allowed === -1 && allowedPrefixes.length === 0;
   return allowed > blocked;
+}
+
+/** The number that is called, in normal form; undefined where none can be read. @param to - A number, or a SIP URI. */
+export function numberIn(to: string): string | undefined {
+  const user = userOf(to);
+  return user === undefined ? undefined : readCarrierNumber(user);
 }
 
 /** The number itself, or the user of a SIP URI; undefined where the URI names none. */

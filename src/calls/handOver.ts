@@ -73,8 +73,9 @@ class RunningHandOver {
       if (this.#isJoined) take({ type: 'transferred' });
       else this.#fail('second_leg', whyNot(end, this.#isLeft));
     } catch (error) {
-      this.#deps.onError(error, 'a transfer failed');
-      this.#fail('second_leg', 'it could not be called');
+      const isForbidden = error instanceof CallwayError && error.category === 'rate_limited';
+      if (!isForbidden) this.#deps.onError(error, 'a transfer failed');
+      this.#fail('second_leg', isForbidden ? error.message : 'it could not be called');
     }
   }
 

@@ -3,6 +3,7 @@ import { within } from '../base/within.ts';
 import type { SessionEvent } from '../conversation/session.ts';
 import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
 import type { Call, CallChange } from './call.ts';
+import type { PaidLeg } from './callGuard.ts';
 import type { CallLeg, LegEnd } from './callLeg.ts';
 import { type CallEffect, type CallEvent, type CallState, transition } from './callMachine.ts';
 import type { CallMeter, SetupPhase } from './callMeter.ts';
@@ -55,6 +56,8 @@ export class LiveCall {
   #media: MediaSession | undefined;
   /** The last one. */
   #handOver: HandOver | undefined;
+  /** Whom the caller was joined with by a leg of ours, and since when. */
+  #joined: { readonly to: string; readonly sinceMs: number } | undefined;
   /** Whether the engine that was reached last may be reached again. */
   #canReconnect = true;
 
@@ -103,9 +106,18 @@ export class LiveCall {
     });
   }
 
-  /** How long it has lasted since its answer; 0 before it. */
-  get talkedMs(): number {
-    return this.#answeredAtMs === undefined ? 0 : Math.max(0, this.#deps.clock.now() - this.#answeredAtMs);
+  /**
+   * What was talked so far on each leg that was placed for the project: on the call itself where it went out, and with
+   * whom the caller was joined. A leg keeps its place in the list.
+   */
+  get paidLegs(): readonly PaidLeg[] {
+    const { direction, toNumber } = this.#call;
+    const since = (ms: number | undefined) =>
+      ms === undefined ? 0 : Math.max(0, this.#deps.clock.now() - ms);
+    return [
+      ...(direction === 'outbound' ? [{ to: toNumber, talkedMs: since(this.#answeredAtMs) }] : []),
+      ...(this.#joined ? [{ to: this.#joined.to, talkedMs: since(this.#joined.sinceMs) }] : []),
+    ];
   }
 
   hangUp(intent: HangupIntent): void {
@@ -258,7 +270,10 @@ export class LiveCall {
         media,
         requireDestination: this.#deps.requireDestination,
         ...(maySpend ? { legsTo: (target) => this.#deps.legsTo(target, media) } : {}),
-        take: (event) => this.#take(event),
+        take: (event) => {
+          if (event.type === 'joined') this.#joined = { to, sinceMs: this.#deps.clock.now() };
+          this.#take(event);
+        },
         note: (data) => this.#note('transfer', data),
         onError: this.#deps.onError,
       },

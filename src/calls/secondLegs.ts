@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { CallwayError } from '../base/errors.ts';
 import type { MediaSession } from '../media/mediaSession.ts';
 import { type Call, ownNumber } from './call.ts';
 import type { CallLeg, DialRequest, Telephony } from './callLeg.ts';
@@ -10,12 +11,15 @@ export interface SecondLegDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
   /** The trunks of the call's own number, in the order of trial. */
   readonly route: () => Promise<readonly Trunk[]>;
+  /** Whether the project may pay for another leg. */
+  readonly mayPay: () => Promise<boolean>;
   readonly channel: TrunkChannel;
   readonly clock: Clock;
 }
 
 /** A trunk whose calls of this second are used up has room in the next. */
 const NEXT_SECOND_MS = 1000;
+const USED_UP = 'this project’s calls have talked, or cost, as much as they may today';
 
 /**
  * Calls whom a caller is transferred to: over one trunk of the call's own number after the other, as far as they have
@@ -23,6 +27,7 @@ const NEXT_SECOND_MS = 1000;
  *
  * @param to - A number, or a `sip:` or `tel:` URI.
  * @param beside - The caller's audio.
+ * @throws {CallwayError} `call_limit_used_up` where the project may not pay for another leg today.
  */
 export async function* secondLegs(
   deps: SecondLegDeps,
@@ -30,6 +35,7 @@ export async function* secondLegs(
   to: string,
   beside: MediaSession,
 ): AsyncGenerator<CallLeg> {
+  if (!(await deps.mayPay())) throw new CallwayError('rate_limited', 'call_limit_used_up', USED_UP);
   try {
     for (const trunk of await deps.route()) {
       if (await hasRoom(deps, trunk)) yield deps.telephony.dial(requestOf(call, trunk, to, beside));

@@ -2,18 +2,19 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import { type CallLimits, NO_CALL_LIMITS } from '../../src/accounts/callLimits.ts';
 import { createCallGuard } from '../../src/calls/callGuard.ts';
-import type { ProjectCalls } from '../../src/calls/coordination.ts';
+import type { DayUse, ProjectCalls } from '../../src/calls/coordination.ts';
 
 const OUT = { id: 'call', projectId: 'p', direction: 'outbound', toNumber: '+886912345678' } as const;
 const IN = { ...OUT, direction: 'inbound' } as const;
 
 let limits: CallLimits;
-let talkedMs: number;
+let used: DayUse;
 let over: Awaited<ReturnType<ProjectCalls['count']>>;
 let hasRoom: boolean;
 let log: unknown[];
 beforeEach(() => {
-  [limits, talkedMs, over, hasRoom, log] = [NO_CALL_LIMITS, 0, undefined, true, []];
+  used = { talkedMs: 0, spentMillionths: 0 };
+  [limits, over, hasRoom, log] = [NO_CALL_LIMITS, undefined, true, []];
 });
 const limit = (change: Partial<CallLimits>) => {
   limits = { ...NO_CALL_LIMITS, ...change };
@@ -39,9 +40,12 @@ const guard = createCallGuard({
       log.push(['count', projectId, most]);
       return over;
     },
-    async talked(_projectId, more) {
-      talkedMs += more;
-      return talkedMs;
+    async use(_projectId, more) {
+      used = {
+        talkedMs: used.talkedMs + more.talkedMs,
+        spentMillionths: used.spentMillionths + more.spentMillionths,
+      };
+      return used;
     },
     async take(projectId, callId, most) {
       log.push(['take', projectId, callId, most]);
@@ -66,14 +70,16 @@ describe('the acceptance of a call', () => {
   });
 
   test('is counted against what limits there are', async () => {
-    limit({ maxCallsPerHour: 100, maxCallMinutesPerDay: 2 });
+    limit({ maxCallsPerHour: 100, maxCallMinutesPerDay: 2, maxSpendingPerDay: 0.25 });
     await guard.accept('p', OUT.toNumber);
-    expect(log).toEqual([['count', 'p', { perMinute: null, perHour: 100, talkedMsPerDay: 120_000 }]]);
+    const most = { perHour: 100, talkedMsPerDay: 120_000, spentMillionthsPerDay: 250_000 };
+    expect(log).toEqual([['count', 'p', { perMinute: null, ...most }]]);
   });
 
   test.each([
     ['rate', 'call_rate_exceeded'],
     ['minutes', 'call_minutes_exhausted'],
+    ['spending', 'call_spending_exhausted'],
   ] as const)('is refused over the %s until there is more', async (what, code) => {
     limit({ maxCallsPerMinute: 1 });
     over = { what, retryAfterSeconds: 17 };
@@ -111,10 +117,11 @@ describe('the begin of a call', () => {
   test.each([
     ['destination', { blockedPrefixes: ['+886'] }],
     ['minutes', { maxCallMinutesPerDay: 1 }],
+    ['spending', { maxSpendingPerDay: 1 }],
   ] satisfies [string, Partial<CallLimits>][])(
     'is refused when the %s was forbidden after its acceptance',
     async (reason, change) => {
-      talkedMs = 60_000;
+      used = { talkedMs: 60_000, spentMillionths: 1_000_000 };
       limit({ maxConcurrentCalls: 1, ...change });
       expect(await guard.begin(OUT)).toBe('refused');
       expect(log).toEqual([['refused', reason]]);
@@ -124,21 +131,53 @@ describe('the begin of a call', () => {
 });
 
 describe('a call that goes on', () => {
+  const on = (talkedMs: number, to: string = OUT.toNumber) => [{ to, talkedMs }];
+
   test('keeps its place, and is over when its project has no minutes left', async () => {
     limit({ maxCallMinutesPerDay: 1 });
-    expect(await guard.goOn(OUT, 59_999)).toBe(true);
-    expect(await guard.goOn(OUT, 1)).toBe(false);
+    expect(await guard.goOn(OUT, on(59_999))).toBe(true);
+    expect(await guard.goOn(OUT, on(1))).toBe(false);
     expect(log).toEqual([
       ['renew', 'p', 'call'],
       ['renew', 'p', 'call'],
     ]);
   });
 
+  test('is over when its project’s money is spent, each leg at its own rate', async () => {
+    const rates = [
+      { prefix: '+', perMinute: 5 },
+      { prefix: '+886', perMinute: 0.5 },
+    ];
+    limit({ rates, maxSpendingPerDay: 5.5 });
+    expect(await guard.goOn(OUT, on(60_000))).toBe(true);
+    expect(await guard.goOn(IN, on(59_000, 'sip:+19005550100@pbx.example'))).toBe(true);
+    expect(used).toEqual({ talkedMs: 119_000, spentMillionths: 500_000 + 4_916_667 });
+    expect(await guard.goOn(IN, on(1_000, 'sip:+19005550100@pbx.example'))).toBe(false);
+  });
+
   test('counts no minutes that others pay', async () => {
     limit({ maxCallMinutesPerDay: 1 });
-    expect(await guard.goOn(IN, 3_600_000)).toBe(true);
-    expect(talkedMs).toBe(0);
+    expect(await guard.goOn(IN, [])).toBe(true);
+    expect(used.talkedMs).toBe(0);
     await guard.end(IN);
     expect(log.at(-1)).toEqual(['free', 'p', 'call']);
   });
+});
+
+describe('another leg of a call', () => {
+  test.each([
+    [{}, undefined],
+    [{ maxCallMinutesPerDay: 3 }, undefined],
+    [{ maxCallMinutesPerDay: 2 }, 'minutes'],
+    [{ maxSpendingPerDay: 1.5 }, undefined],
+    [{ maxSpendingPerDay: 1 }, 'spending'],
+  ] satisfies [Partial<CallLimits>, string | undefined][])(
+    'may be paid within %j unless that is used up',
+    async (change, refusal) => {
+      used = { talkedMs: 120_000, spentMillionths: 1_000_000 };
+      limit(change);
+      expect(await guard.mayPay('p')).toBe(refusal === undefined);
+      expect(log).toEqual(refusal === undefined ? [] : [['refused', refusal]]);
+    },
+  );
 });

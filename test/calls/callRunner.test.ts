@@ -130,6 +130,8 @@ let isEngineGone: boolean;
 let apology: Promise<void>;
 let hasMinutes: boolean;
 let talked: number[];
+/** Each time that legs were counted: whom, and for how long. */
+let paid: (readonly [string, number])[][];
 let steps: unknown[];
 let traces: RecordedTraces;
 let runner: CallRunner;
@@ -149,6 +151,7 @@ beforeEach(() => {
   canReconnect = true;
   hasMinutes = true;
   talked = [];
+  paid = [];
   steps = [];
   traces = recordTraces(clock.now);
   runner = createCallRunner({
@@ -197,10 +200,12 @@ beforeEach(() => {
       inUse: async () => 0,
     },
     guard: {
-      async goOn(_call, talkedMs) {
-        talked.push(talkedMs);
+      async goOn(_call, legs) {
+        for (const { talkedMs } of legs) talked.push(talkedMs);
+        paid.push(legs.map(({ to, talkedMs }) => [to, talkedMs]));
         return hasMinutes;
       },
+      mayPay: async () => hasMinutes,
       async requireDestination(_projectId, to) {
         if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');
       },
@@ -716,6 +721,57 @@ describe('the runner', () => {
     leg().legEvents.emit('ended', END);
     await settle();
     expect(talked).toEqual([15_000, 15_000, 5_000]);
+  });
+
+  test('counts whom a caller was joined with by a leg of ours as well, from then on', async () => {
+    await talk();
+    clock.advance(10_000);
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    for (const passedMs of [5_000, 15_000]) {
+      clock.advance(passedMs);
+      await settle();
+    }
+    expect(paid).toEqual([
+      [
+        [CALL.toNumber, 15_000],
+        ['sip:second@pbx.example', 5_000],
+      ],
+      [
+        [CALL.toNumber, 15_000],
+        ['sip:second@pbx.example', 15_000],
+      ],
+    ]);
+  });
+
+  test('counts nothing of who calls, until a leg of ours takes them elsewhere', async () => {
+    const incoming = fakeLeg({ trunk: trunk('a') }, log);
+    legs.push(incoming);
+    runner.receive({ ...CALL, direction: 'inbound', trunkId: 'a' }, incoming.leg);
+    incoming.legEvents.emit('answered', { atMs: clock.now() });
+    await settle();
+    clock.advance(15_000);
+    await settle();
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    await settle();
+    clock.advance(15_000);
+    await settle();
+    expect(paid).toEqual([[], [['sip:second@pbx.example', 15_000]]]);
+  });
+
+  test('takes nobody elsewhere by a leg that the project may not pay', async () => {
+    await talk();
+    hasMinutes = false;
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    expect(legs).toHaveLength(1);
+    const reason = 'this project’s calls have talked, or cost, as much as they may today';
+    const note = { to: 'sip:second@pbx.example', status: 'failed', by: 'second_leg', reason };
+    expect(log).toContainEqual(['note', 'transfer', note]);
   });
 
   test('hangs up a call whose project has no minutes left', async () => {

@@ -13,6 +13,8 @@ const NO_LIMITS = {
   maxCallsPerMinute: null,
   maxCallsPerHour: null,
   maxCallMinutesPerDay: null,
+  rates: [],
+  maxSpendingPerDay: null,
 };
 const gateway = sharedGateway();
 
@@ -57,12 +59,14 @@ describe('projects', () => {
     const { body: created } = await gateway().api('POST', '/v1/projects', { body });
     expect(created.callLimits).toEqual({ ...NO_LIMITS, ...body.callLimits });
     const path = `/v1/projects/${created.id}`;
-    const callLimits = { maxConcurrentCalls: null, maxCallMinutesPerDay: 600 };
+    const rates = [{ prefix: '+886', perMinute: 0.04 }];
+    const callLimits = { maxConcurrentCalls: null, maxCallMinutesPerDay: 600, rates };
     const patched = await gateway().api('PATCH', path, { body: { callLimits } });
     expect(patched.body.callLimits).toEqual({
       ...NO_LIMITS,
       blockedPrefixes: ['+1900'],
       maxCallMinutesPerDay: 600,
+      rates,
     });
     const log = await gateway().api('GET', `${path}/audit-log`);
     expect(log.body.data[0]).toMatchObject({
@@ -85,6 +89,12 @@ describe('projects', () => {
       { name: 'x', callLimits: { blockedPrefixes: ['886'] } },
       '/callLimits/blockedPrefixes/0',
     ],
+    [
+      'a rate of less than nothing',
+      { name: 'x', callLimits: { rates: [{ prefix: '+886', perMinute: -1 }] } },
+      '/callLimits/rates/0/perMinute',
+    ],
+    ['no money at all', { name: 'x', callLimits: { maxSpendingPerDay: 0 } }, '/callLimits/maxSpendingPerDay'],
     ['a limit of nothing', { name: 'x', callLimits: { maxCallsPerHour: 0 } }, '/callLimits/maxCallsPerHour'],
     ['null for a flag', { name: 'x', reportUsage: null }, '/reportUsage'],
   ])('%s is refused by name', async (_, body, path) => {

@@ -5,7 +5,8 @@ import { redisProjectCalls } from '../../src/queue/projectCalls.ts';
 import { connectRedis, type RedisConnection } from '../../src/queue/redis.ts';
 import { redisServers, type TestRedis } from './support/servers.ts';
 
-const NONE = { perMinute: null, perHour: null, talkedMsPerDay: null };
+const NONE = { perMinute: null, perHour: null, talkedMsPerDay: null, spentMillionthsPerDay: null };
+const NOTHING = { talkedMs: 0, spentMillionths: 0 };
 
 describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
   let server: TestRedis;
@@ -63,20 +64,36 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
     expect(await nodes[0]?.client.pttl(key)).toBeGreaterThan(86_400_000);
   });
 
-  test('use up a day’s minutes together, on whatever node they talk', async () => {
+  test.each([
+    ['minutes', 60_000, 'talkedMsPerDay', { talkedMs: 6000, spentMillionths: 0 }],
+    [
+      'spending',
+      2_500_000_000_000,
+      'spentMillionthsPerDay',
+      { talkedMs: 1, spentMillionths: 250_000_000_000 },
+    ],
+  ] as const)('use up a day’s %s together, on whatever node they talk', async (what, most, limit, each) => {
     const [here, there] = counts();
     const projectId = uuidV7();
-    const most = { ...NONE, talkedMsPerDay: 60_000 };
-    const sums = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => (index % 2 ? here : there).talked(projectId, 6000)),
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index % 2 ? here : there).use(projectId, each)),
     );
-    expect(Math.max(...sums)).toBe(60_000);
-    expect(await here.talked(projectId, 0)).toBe(60_000);
-    expect(await here.talked(uuidV7(), 0)).toBe(0);
-    const over = await there.count(projectId, most);
-    expect(over?.what).toBe('minutes');
+    const used = { talkedMs: 10 * each.talkedMs, spentMillionths: 10 * each.spentMillionths };
+    expect(await here.use(projectId, NOTHING)).toEqual(used);
+    expect(await here.use(uuidV7(), NOTHING)).toEqual(NOTHING);
+    const over = await there.count(projectId, { ...NONE, [limit]: most });
+    expect(over?.what).toBe(what);
     expect(over?.retryAfterSeconds).toBeLessThanOrEqual(86_400);
-    expect(await there.count(projectId, { ...most, talkedMsPerDay: 60_001 })).toBeUndefined();
+    expect(await there.count(projectId, { ...NONE, [limit]: most + 1 })).toBeUndefined();
+  });
+
+  test('use nothing up of the day before', async () => {
+    const [here] = counts();
+    const projectId = uuidV7();
+    await here.use(projectId, { talkedMs: 5, spentMillionths: 7 });
+    const key = `callway:project:{${projectId}}:counts`;
+    await nodes[0]?.client.hset(key, { day: 1, spending: 1 });
+    expect(await here.use(projectId, NOTHING)).toEqual(NOTHING);
   });
 
   test('take no more places than there are, and free them', async () => {

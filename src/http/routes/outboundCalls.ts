@@ -29,7 +29,7 @@ const v1Body = z
   .meta({ id: 'OutboundCall' });
 
 const description = `One call per project and number is queued or live at a time; the second is 409 \`number_already_queued\`.
-403 \`destination_not_allowed\` and 429 \`call_rate_exceeded\` or \`call_minutes_exhausted\` are limits of the project.
+403 \`destination_not_allowed\` and 429 \`call_rate_exceeded\`, \`call_minutes_exhausted\` or \`call_spending_exhausted\` are limits of the project.
 404 names what is missing: \`from_number_not_configured\`, \`from_number_inactive\` or \`no_active_trunk\`.`;
 
 /** One way to accept a call, on two paths: the older one has its project in the path, the other in the body. */
