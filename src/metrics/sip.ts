@@ -1,5 +1,7 @@
 const OPEN_PREFIX = 'now.';
 const MESSAGES_PREFIX = 'messages.';
+/** Shown before the first of them: an alert on their increase sees nothing of a count that begins above 0. */
+const WATCHED = { 'refused.flood': 0, 'sources.banned': 0, 'dropped.rate': 0, 'answered.603': 0 };
 
 /**
  * What the embedded SIP server counts: what it took, answered by itself, dropped and refused, and what is open in it.
@@ -10,7 +12,7 @@ const MESSAGES_PREFIX = 'messages.';
  */
 export function sipServerCounts(stats: Readonly<Record<string, number>> | undefined): string {
   if (!stats) return '';
-  const all = Object.entries(stats).sort(([one], [other]) => (one < other ? -1 : 1));
+  const all = Object.entries({ ...WATCHED, ...stats }).sort(([one], [other]) => (one < other ? -1 : 1));
   const samples = (name: string, label: string, prefix: string) =>
     all
       .filter(([key]) => key.startsWith(prefix))

@@ -83,6 +83,13 @@ describe('metrics', () => {
 });
 
 describe('alerts', () => {
+  test('find each count of the SIP server that they watch before it happens', async () => {
+    const watched = rules.flatMap(({ expr }) => /event=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []);
+    expect(watched.length).toBeGreaterThan(0);
+    const text = await page();
+    for (const event of watched) expect(text).toContain(`callway_sip_events_total{event="${event}"} 0`);
+  });
+
   test('have names of their own, and say how bad it is and what to do', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     for (const rule of rules) {

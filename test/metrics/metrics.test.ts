@@ -205,6 +205,10 @@ test('what the SIP server counts is shown by its own names', () => {
     'callway_sip_messages_total{direction="in"}': 7,
     'callway_sip_events_total{event="answered.482"}': 1,
     'callway_sip_events_total{event="dropped.rate"}': 3,
+    // What an alert watches is there before it happens.
+    'callway_sip_events_total{event="answered.603"}': 0,
+    'callway_sip_events_total{event="refused.flood"}': 0,
+    'callway_sip_events_total{event="sources.banned"}': 0,
     'callway_sip_open{what="dialogs"}': 2,
   });
   expect(sipServerCounts(undefined)).toBe('');
