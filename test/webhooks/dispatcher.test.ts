@@ -25,7 +25,7 @@ const ALL: readonly WebhookEventName[] = [
 ];
 const CHAT: readonly WebhookEventName[] = ['session.ended', 'session.finalized'];
 /** What is waited for comes at once, but on a busy machine. */
-const PATIENCE = { timeout: 15_000, interval: 5 };
+const PATIENCE = { timeout: 30_000, interval: 5 };
 const ENDED_AT_MS = Date.parse(ENDING.at);
 const CALL: CallReport = {
   call: {
@@ -485,7 +485,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
         }
       }
       reportDeaths(databaseName, deaths);
-    }, 120_000);
+    }, 300_000);
   });
 });
 

@@ -88,11 +88,16 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
   });
   closers.push(() => cluster.close());
   const trunk = { port: people.carrier.sipPort, callsPerSecond: 50, maxChannels: 50 };
-  const line = await makeLine(cluster.client, webhooks, {
-    trunks: [{ ...trunk, inboundCidrs: ['127.0.0.1/32'] }],
-    number: { inboundEnabled: true },
-    pathway: options.pathway ?? TALKATIVE,
-  });
+  // Nodes that have just started all at once, on few cores, may not have heard of the database for seconds: 503.
+  const line = await vi.waitFor(
+    () =>
+      makeLine(cluster.client, webhooks, {
+        trunks: [{ ...trunk, inboundCidrs: ['127.0.0.1/32'] }],
+        number: { inboundEnabled: true },
+        pathway: options.pathway ?? TALKATIVE,
+      }),
+    { ...SLOW, interval: 1000 },
+  );
 
   const heard: Rig['heard'] = (talks, sinceMs, times) =>
     vi.waitFor(() => {
