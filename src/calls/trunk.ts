@@ -19,10 +19,10 @@ const host = z
   .string()
   .min(1)
   .max(253)
-  .regex(
-    /^(\[[0-9a-fA-F:.]+\]|[0-9a-fA-F:]*:[0-9a-fA-F:.]+|[A-Za-z0-9._-]+)$/,
-    'must be a host name or an IP address',
-  );
+  .regex(/^(\[[0-9a-fA-F:.]+\]|[0-9a-fA-F:]*:[0-9a-fA-F:.]+|[A-Za-z0-9._-]+)$/, {
+    error: 'must be a host name or an IP address',
+    abort: true,
+  });
 /** Nothing that could begin another header. */
 const headerValue = z
   .string()

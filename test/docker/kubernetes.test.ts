@@ -16,7 +16,6 @@ const manifests: any[] = files.flatMap((file) =>
 const ROLES = ['api', 'media', 'voice', 'worker'];
 const VERSIONS: Readonly<Record<string, string>> = {
   ConfigMap: 'v1',
-  PersistentVolumeClaim: 'v1',
   Service: 'v1',
   Deployment: 'apps/v1',
   PodDisruptionBudget: 'policy/v1',
@@ -106,10 +105,12 @@ test('nodes that talk say where they are reached, and nodes that carry calls are
   expect(containerOf('media').env.map(({ name }: { name: string }) => name)).toContain('PUBLIC_IP');
 });
 
-test('nodes that take documents and nodes that read them have one volume', () => {
-  const claims = ['api', 'worker'].map((role) => podOf(role).spec.volumes[0].persistentVolumeClaim.claimName);
-  expect(claims).toEqual(['callway-data', 'callway-data']);
-  expect(of('PersistentVolumeClaim', 'callway-data').spec.accessModes).toEqual(['ReadWriteMany']);
+test('what one node takes and another gives out lies in a bucket; a pod’s own folder goes with it', () => {
+  expect(of('ConfigMap', 'callway').data.S3_BUCKET).toBeTruthy();
+  for (const role of ROLES) {
+    expect(containerOf(role).volumeMounts).toEqual([{ name: 'data', mountPath: '/data' }]);
+    expect(podOf(role).spec.volumes).toEqual([{ name: 'data', emptyDir: {} }]);
+  }
 });
 
 test('no secret stands in a manifest', () => {
