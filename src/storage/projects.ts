@@ -1,4 +1,4 @@
-import { type CallLimitsPatch, NO_CALL_LIMITS } from '../accounts/callLimits.ts';
+import { type CallLimits, type CallLimitsPatch, NO_CALL_LIMITS } from '../accounts/callLimits.ts';
 import type { Project, ProjectPatch } from '../accounts/project.ts';
 import type { ProjectStore } from '../accounts/stores.ts';
 import { definedOnly } from '../base/definedOnly.ts';
@@ -85,8 +85,14 @@ function fromRow(row: Row): Project {
     sessionIdleMinutes: row.session_idle_minutes,
     historyRetentionDays: row.history_retention_days,
     reportUsage: row.report_usage,
-    callLimits: { ...NO_CALL_LIMITS, ...definedOnly(row.call_limits) },
+    callLimits: limitsFrom(row.call_limits),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   };
+}
+
+/** What a later release may have added, whose nodes run beside this one during an upgrade, is left out. */
+function limitsFrom(stored: CallLimitsPatch): CallLimits {
+  const known = Object.entries(stored).filter(([name]) => name in NO_CALL_LIMITS);
+  return { ...NO_CALL_LIMITS, ...definedOnly<CallLimitsPatch>(Object.fromEntries(known)) };
 }

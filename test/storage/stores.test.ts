@@ -100,6 +100,10 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
       updatedAt: T2,
     });
     expect((await projects.find(theirs))?.name).toBe('theirs');
+    // A node of a later release knows more limits than this one.
+    const ofLater = `UPDATE projects SET call_limits = call_limits || '{"maxCallsPerYear": 9}' WHERE id = $1`;
+    await opened.database.query(ofLater, [mine]);
+    expect((await projects.find(mine))?.callLimits).toEqual({ ...found?.callLimits, ...callLimits });
     const { total } = await projects.list({ limit: 1, offset: 0 });
     expect((await projects.list({ limit: 200, offset: total - 1 })).items).toHaveLength(1);
     for (const id of [...NOT_IDS, uuidV7()]) {
