@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -71,6 +72,7 @@ async function watch(url: string, load: Load, minutes: number): Promise<Sample[]
     samples.push({
       atMinutes: passed(),
       ...(await numbersOf(url)),
+      load: loadavg()[0] ?? 0,
       ...(chatMs.length > 0 && { chatP50: percentile(chatMs, 0.5), chatP95: percentile(chatMs, 0.95) }),
       ...(turnMs.length > 0 && { turnP50: percentile(turnMs, 0.5), turnP95: percentile(turnMs, 0.95) }),
     });
@@ -86,7 +88,9 @@ function tell(samples: readonly Sample[], { done, failures }: Load, minutes: num
     const { name: label, unit, mayGrowBy, noise } = FIGURES[name];
     const drift = driftOf(samples, name);
     isBeyond ||= drift?.isBeyond === true;
-    const limit = `may grow by ${Math.round(mayGrowBy * 100)} % or ${noise}`;
+    const limit = Number.isFinite(mayGrowBy)
+      ? `may grow by ${Math.round(mayGrowBy * 100)} % or ${noise}`
+      : 'told, not judged';
     const seen = drift ? `${drift.from.toFixed(1)} to ${drift.to.toFixed(1)} ${unit}` : 'too few samples';
     console.log(
       `${label.padEnd(32)} ${seen.padEnd(24)} ${limit.padEnd(28)} ${drift?.isBeyond ? 'BEYOND' : 'ok'}`,

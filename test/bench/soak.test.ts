@@ -19,6 +19,11 @@ describe('drift', () => {
     expect(driftOf(line(from, to), 'rss')).toMatchObject({ fromMinutes: 2, toMinutes: 8, to, isBeyond });
   });
 
+  test('is told, and not judged, of what the machine does beside us', () => {
+    const busy = line(0, 40).map(({ atMinutes, rss = 0 }) => ({ atMinutes, load: rss }));
+    expect(driftOf(busy, 'load')).toMatchObject({ to: 40, isBeyond: false });
+  });
+
   test('is read behind the warm-up, and not from a few points, nor from those of another figure', () => {
     const warming = [{ atMinutes: -1, rss: 1 }, ...line(500, 500)];
     expect(driftOf(warming, 'rss')).toMatchObject({ from: 500, to: 500 });
