@@ -24,6 +24,12 @@ export interface Delivery {
    * @returns What the customer got, once they have got it or have cut it short. Must not reject.
    */
   settle(): Promise<Delivered>;
+  /**
+   * Asked in place of {@link settle} where the turn failed, or was left, before the answer's first word.
+   *
+   * @returns Words of the channel's own that the customer got while they waited; empty where there were none.
+   */
+  heard(): string;
 }
 
 /** A node of the pathway, as far as a channel has to know it. */

@@ -78,11 +78,17 @@ const HEARD_EVENTS: ReadonlySet<SessionEventType> = new Set(['dtmf', 'silence'])
 /** What happened, whatever became of the turn: a tool may have done something that cannot be undone. */
 const LASTING_EVENTS: ReadonlySet<SessionEventType> = new Set(['error', 'tool_called', 'tool_result']);
 
-/** The history learns of the failure; the talk stays where it was, so that the same request may be sent again. */
+/**
+ * The history learns of the failure, and of what was said on the phone while the answer was waited for; the talk stays
+ * where it was, so that the same request may be sent again.
+ */
 async function keepUnanswered(deps: KeepTurnDeps, { session, journal, request }: TurnRun): Promise<void> {
-  const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false });
   const isSpoken = request.delivery !== undefined;
-  const messages = isSpoken ? record.messages.filter(({ role }) => role === 'user') : [];
+  const delivered = { text: request.delivery?.heard() ?? '', interrupted: false };
+  const hasHeard = delivered.text !== '';
+  const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false, delivered });
+  const said = isSpoken ? record.messages.filter(({ role }) => role === 'user') : [];
+  const messages = hasHeard ? [...said, ...record.messages.slice(-1)] : said;
   const events = record.events.filter(
     ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && HEARD_EVENTS.has(type)),
   );

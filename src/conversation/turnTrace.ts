@@ -79,6 +79,7 @@ export function tracedDelivery(
   return {
     of: (session) => delivery.of(session),
     at: (place) => delivery.at(place),
+    heard: () => delivery.heard(),
     async settle(): Promise<Delivered> {
       const delivered = await delivery.settle();
       let atMs = beganAtMs;

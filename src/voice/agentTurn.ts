@@ -115,7 +115,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   const run = async (): Promise<AgentTurnResult['how']> => {
     const read = () => {
       const { input, history, moments } = request;
-      const delivery = { of: deps.onSession, at: deps.onPlace, settle };
+      const delivery = { of: deps.onSession, at: deps.onPlace, settle, heard: () => speech.heardText() };
       const beganAtMs = epochOf(moments, clock);
       return { input, delivery, beganAtMs, ...(history.length > 0 ? { history } : {}) };
     };

@@ -34,6 +34,7 @@ function delivering(delivered: Delivered) {
       delivery.settled += 1;
       return delivered;
     },
+    heard: () => '',
   } satisfies Delivery & Record<string, unknown>;
   return delivery;
 }

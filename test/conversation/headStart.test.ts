@@ -160,6 +160,7 @@ describe('a further turn', () => {
         of,
         at: () => undefined,
         settle: async () => ({ text: 'Yes.', interrupted: false }),
+        heard: () => '',
       };
       const read = () => ({ input: { kind: 'words' as const, text: 'Well' }, delivery });
       const wanted = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;

@@ -177,6 +177,28 @@ describe('a turn', () => {
     expect(call.voice.texts.at(-1)).toBe('One moment, please.');
     await call.stream.hangUp();
     await call.report;
+    expect(call.transcript().slice(1)).toEqual(['user: Who are you?', 'assistant: One moment, please.']);
+  });
+
+  test('one that never comes was announced, which is history too', async () => {
+    let fail = () => {};
+    const after = new Promise<void>((resolve) => {
+      fail = resolve;
+    });
+    const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { after, fail: away }) });
+    await greeted(call);
+    await call.say('Who are you?', 600);
+    await call.agentSounds();
+    await call.agentIsSilent();
+    fail();
+    await call.stream.until(() => call.stream.commands.length > 0);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.transcript().slice(1)).toEqual([
+      'user: Who are you?',
+      'assistant: One moment, please.',
+      expect.stringMatching(/^assistant: I am sorry, something is not working/),
+    ]);
   });
 
   test('one that is still not there is announced again', async () => {
@@ -372,6 +394,7 @@ test('what the caller said in a turn that was not kept is history with the next 
   await call.stream.hangUp();
   expect(call.transcript().slice(1)).toEqual([
     'user: Where are you?',
+    'assistant: One',
     'user: Hello, where are you?',
     'assistant: Here.',
   ]);
