@@ -94,19 +94,24 @@ async function searchCommon(
 }
 
 async function countCommon(database: Queryable, projectId: string, needles: Needles): Promise<number> {
-  const [text] = needles;
-  const counting = (sql: string, parameters: readonly Parameter[]) =>
-    database.query<{ total: number }>(sql, [projectId, ...parameters]);
-  const [count] = ALWAYS_SHOWN.some((part) => part.includes(text))
-    ? await counting('SELECT count(*)::integer AS total FROM session_texts WHERE project_id = $1', [])
-    : isCertain(needles)
-      ? await counting('SELECT count_by_grams($1, $2::bigint[], $3) AS total', [
-          searchedGrams(projectId, text),
-          text,
-        ])
-      : await counting('SELECT * FROM count_session_texts($1, $2, $3) AS total', needles);
-  return count?.total ?? 0;
+  const [text, other] = needles;
+  const counting = async (sql: string, parameters: readonly Parameter[]) => {
+    const [count] = await database.query<{ total: number }>(sql, [projectId, ...parameters]);
+    return count?.total ?? 0;
+  };
+  if (ALWAYS_SHOWN.some((part) => part.includes(text)))
+    return await counting('SELECT count(*)::integer AS total FROM session_texts WHERE project_id = $1', []);
+  if (isCertain(needles)) return await counting(COUNT_CERTAIN, [searchedGrams(projectId, text), text]);
+  // Quotes within strings are rare: texts need not be read a second time for what none of them holds.
+  const isOtherHeld =
+    other !== null && (await counting(COUNT_BY_GRAMS, [searchedGrams(projectId, other), other])) > 0;
+  return await counting(COUNT_BY_SCAN, [text, isOtherHeld ? other : null]);
 }
+
+const COUNT_CERTAIN = 'SELECT count_by_grams($1, $2::bigint[], $3) AS total';
+const COUNT_BY_GRAMS = `
+  SELECT count(*)::integer AS total FROM find_by_grams($1, $2::bigint[], NULL, $3, NULL, false)`;
+const COUNT_BY_SCAN = 'SELECT * FROM count_session_texts($1, $2, $3) AS total';
 
 function isCertain([text, other]: Needles): boolean {
   return other === null && [...text].length <= CERTAIN_CHARACTERS;

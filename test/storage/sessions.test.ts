@@ -288,7 +288,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       ];
       const texts: { id: string; text: string; at: number }[] = [];
       for (let index = 0; index < 44; index += 1) {
-        const words = `${index % 2 === 0 ? 'even' : 'odd'} ${index === 17 ? rare.join(' ') : 'plain'}`;
+        const words = `${index % 2 === 0 ? 'even "yes"' : 'odd'} ${index === 17 ? rare.join(' ') : 'plain'}`;
         const started = await world.start({ sessionId: `s${index}` });
         const said = await world.say(started, [user(words)], later(index * 1000));
         texts.push({ id: `s${index}`, text: JSON.stringify(sessionData(said)), at: index });
@@ -301,6 +301,8 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
         'even',
         'd p',
         '"content":"odd',
+        '"content":"',
+        '"yes"',
         '"status":"active"',
         'lastActivityAt',
         '"}',
