@@ -32,6 +32,8 @@ export async function run(args) {
 function npmAudit() {
   const options = { cwd: root, maxBuffer: MAX_REPORT_BYTES };
   return new Promise((resolve) => {
-    execFile('npm', ['audit', '--omit=dev', '--json', ...ASK_ONCE], options, (_error, stdout) => resolve(stdout));
+    execFile('npm', ['audit', '--omit=dev', '--json', ...ASK_ONCE], options, (_error, stdout) =>
+      resolve(stdout),
+    );
   });
 }
