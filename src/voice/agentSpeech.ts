@@ -1,5 +1,5 @@
 import type { SpeechRequest } from '../models/textToSpeech.ts';
-import { withoutLeadIn } from './leadIn.ts';
+import { firstAudible, withoutLeadIn } from './leadIn.ts';
 import { isSpeakable, speakable } from './sentences.ts';
 import {
   type PlayedMark,
@@ -12,6 +12,7 @@ import { createSpokenText } from './spokenText.ts';
 
 /** Speech is made ahead of what sounds by so much: enough for a slow sentence, little to be thrown away. */
 const LOOKAHEAD_MS = 8000;
+const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps {
   readonly source: SpeechSource;
@@ -69,12 +70,15 @@ class Speech implements AgentSpeech {
   #isFinished = false;
   #isProducing = false;
   #wakeProducer: () => void = () => undefined;
+  /** Samples before the first that can be heard. */
+  #leadSamples = 0;
 
   constructor(deps: AgentSpeechDeps) {
     this.#deps = deps;
     this.#sampleRateHz = deps.stream.info.sampleRateHz;
     this.#spoken = createSpokenText(this.#sampleRateHz);
-    this.#playout = new SpeechPlayout(deps);
+    const onSounding = (position: PlayPosition) => deps.onSounding(this.#firstHeard(position));
+    this.#playout = new SpeechPlayout({ ...deps, onSounding });
   }
 
   get over(): Promise<'played' | 'cut'> {
@@ -206,8 +210,18 @@ class Speech implements AgentSpeech {
     }
   }
 
+  /** The position is told once the first frame is out; what can be heard of it begins somewhere within. */
+  #firstHeard(position: PlayPosition): PlayPosition {
+    const frameSamples = (this.#sampleRateHz * FRAME_MS) / 1000;
+    const receivedSamples = position.receivedSamples - frameSamples + this.#leadSamples;
+    return { ...position, receivedSamples };
+  }
+
   #append(samples: Int16Array): void {
-    if (this.#spoken.lengthSamples === 0) this.#deps.onSpeech();
+    if (this.#spoken.lengthSamples === 0) {
+      this.#leadSamples = Math.max(0, firstAudible(samples));
+      this.#deps.onSpeech();
+    }
     this.#spoken.append(samples);
     this.#playout.append(samples);
   }

@@ -9,6 +9,7 @@ import {
   type Utterance,
 } from './callerActivity.ts';
 import { createEchoGuard } from './echo/echoGuard.ts';
+import { createVoiceEnd } from './voiceEnd.ts';
 
 /** Heard before it was known that somebody speaks; first consonants are soft. */
 const PRE_ROLL_MS = 300;
@@ -38,6 +39,8 @@ export interface Ear {
   /** The caller's next samples, any number; they may be used again after it returns. */
   push(samples: Int16Array): void;
   readonly utterance: Utterance | undefined;
+  /** Where the voice in it ends, to the sample. */
+  readonly voiceEndMs: number | undefined;
   /** The caller may just be beginning to speak: it is not sure yet. */
   readonly mayBegin: boolean;
   /** Asks for the words of the open utterance, so far as it has come; `onWords` or `onWordsFailed` follows. */
@@ -55,6 +58,7 @@ export function createEar(deps: EarDeps): Ear {
   const frameSamples = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
   const frame = new Int16Array(frameSamples);
   const echoes = createEchoGuard(sampleRateHz);
+  const voiceEnd = createVoiceEnd(sampleRateHz);
   const preRoll: Int16Array[] = [];
   let filled = 0;
   let heardSamples = deps.startSamples;
@@ -71,6 +75,7 @@ export function createEar(deps: EarDeps): Ear {
     transcription?.close();
     transcription = undefined;
     activity = closeUtterance(activity);
+    voiceEnd.forget();
   };
   const keep = () => {
     if (activity.utterance && transcription) {
@@ -98,6 +103,7 @@ export function createEar(deps: EarDeps): Ear {
     const verdict = echoes.judge(frame, deps.played(), isSpeech);
     if (verdict === 'found' || isNoise(activity.utterance, atMs)) forget();
     activity = hearFrame(activity, isSpeech && verdict === 'own', atMs);
+    if (activity.utterance?.lastVoicedMs === atMs) voiceEnd.hear(frame, atMs);
     keep();
     deps.onFrame(frame, atMs);
   };
@@ -105,6 +111,9 @@ export function createEar(deps: EarDeps): Ear {
   return {
     get utterance() {
       return activity.utterance;
+    },
+    get voiceEndMs() {
+      return voiceEnd.atMs;
     },
     get mayBegin() {
       return mayBegin(activity);

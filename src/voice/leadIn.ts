@@ -9,9 +9,14 @@ const KEPT_MS = 20;
  * @returns The samples from shortly before the first audible one; none where there is none.
  */
 export function withoutLeadIn(samples: Int16Array, sampleRateHz: number): Int16Array {
-  const first = samples.findIndex(isHeard);
+  const first = firstAudible(samples);
   if (first < 0) return samples.subarray(samples.length);
   return samples.subarray(Math.max(0, first - (sampleRateHz * KEPT_MS) / 1000));
+}
+
+/** Index of the first sample that a listener on a telephone hears; -1 where there is none. */
+export function firstAudible(samples: Int16Array): number {
+  return samples.findIndex(isHeard);
 }
 
 /** Whether a listener on a telephone hears anything of it. */

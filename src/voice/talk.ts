@@ -146,7 +146,7 @@ export class Talk {
     this.#nowMs = atMs;
     this.#lifeline.watch();
     const { utterance } = this.#ear;
-    if (utterance) this.#lastVoicedMs = utterance.lastVoicedMs;
+    if (utterance) this.#lastVoicedMs = this.#ear.voiceEndMs ?? utterance.lastVoicedMs;
     this.#agent.onTick(this.#isOnHold);
     this.#watchMachine(frame);
     this.#watchTransfer();

@@ -2,7 +2,7 @@ import type { LatencyParts } from '../conversation/session.ts';
 
 /** When the steps of an answer came, as far as they did. */
 export interface TurnMoments {
-  /** End of the caller's last voice, on the stream's clock. */
+  /** End of the caller's last sound, on the stream's clock. */
   readonly lastVoicedMs: number;
   /** When it was sure that the caller had finished: on the stream's clock, and on the process's. */
   readonly endedStreamMs: number;
@@ -11,7 +11,7 @@ export interface TurnMoments {
   wordsAtMs?: number;
   firstTextAtMs?: number;
   firstSpeechAtMs?: number;
-  /** The agent's first sample, on the stream's clock, and what the jitter buffer held the caller back by then. */
+  /** The agent's first sound, on the stream's clock, and what the jitter buffer held the caller back by then. */
   soundedStreamMs?: number;
   bufferDelayMs?: number;
 }
@@ -22,7 +22,7 @@ export interface TurnLatency {
 }
 
 /**
- * From the caller's last voiced packet to the agent's first, with its parts.
+ * From the caller's last sound to the agent's first, as a recording of both sides shows them, with its parts.
  *
  * The whole is counted in the stream's samples alone; what the process's own clock tells of the steps between is laid
  * into it, and the playout has what is left.
