@@ -45,12 +45,24 @@ export interface Ear {
   readonly mayBegin: boolean;
   /** Asks for the words of the open utterance, so far as it has come; `onWords` or `onWordsFailed` follows. */
   ask(): void;
+  /**
+   * The words of all of the open utterance, when nothing more comes; empty where there is none.
+   *
+   * @throws {ModelError} When they are not recognised.
+   */
+  lastWords(): Promise<string>;
   /** The caller went on: an answer that is still to come would be about too little. */
   dropQuestion(): void;
   /** The utterance is dealt with. */
   forget(): void;
   /** Idempotent. */
   close(): void;
+}
+
+/** Of the words of the open utterance, so far as it had come. */
+interface Question {
+  readonly words: Promise<string>;
+  drop(reason: Error): void;
 }
 
 export function createEar(deps: EarDeps): Ear {
@@ -64,11 +76,27 @@ export function createEar(deps: EarDeps): Ear {
   let heardSamples = deps.startSamples;
   let activity: CallerActivity = SILENT_CALLER;
   let transcription: Transcription | undefined;
-  let question: AbortController | undefined;
+  let question: Question | undefined;
 
   const dropQuestion = () => {
-    question?.abort(new Error('the caller went on'));
+    question?.drop(new Error('the caller went on'));
     question = undefined;
+  };
+  const ask = () => {
+    dropQuestion();
+    if (!transcription) return;
+    const controller = new AbortController();
+    const words = transcription.transcribe(controller.signal).then(({ text }) => text);
+    const asked: Question = { words, drop: (reason) => controller.abort(reason) };
+    question = asked;
+    words.then(
+      (text) => {
+        if (question === asked) deps.onWords(text);
+      },
+      (error: unknown) => {
+        if (question === asked) deps.onWordsFailed(error);
+      },
+    );
   };
   const forget = () => {
     dropQuestion();
@@ -129,19 +157,10 @@ export function createEar(deps: EarDeps): Ear {
         hear();
       }
     },
-    ask() {
-      dropQuestion();
-      if (!transcription) return;
-      const asked = new AbortController();
-      question = asked;
-      transcription.transcribe(asked.signal).then(
-        ({ text }) => {
-          if (question === asked) deps.onWords(text);
-        },
-        (error: unknown) => {
-          if (question === asked) deps.onWordsFailed(error);
-        },
-      );
+    ask,
+    async lastWords() {
+      if (!question) ask();
+      return (await question?.words) ?? '';
     },
     dropQuestion,
     forget,

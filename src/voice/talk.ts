@@ -1,4 +1,5 @@
 import { CallwayError } from '../base/errors.ts';
+import { within } from '../base/within.ts';
 import type { Session } from '../conversation/session.ts';
 import type { TurnInput } from '../conversation/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
@@ -29,6 +30,8 @@ import { isAcknowledgement } from './words.ts';
 
 /** Nobody waits longer for an answer without asking whether the line is dead. */
 const FILL_AFTER_MS = 4000;
+/** Words that are still to be recognised when the caller has hung up are waited for so long. */
+const LAST_WORDS_MS = 5000;
 /** For the other side to close the stream after it was told to hang up. */
 const CLOSE_WAIT_MS = 5000;
 /** Audio comes without gaps, silence included: a stream that brings none for so long is gone, whatever it says. */
@@ -161,6 +164,7 @@ export class Talk {
   }
 
   #onWords(text: string): void {
+    if (this.#isClosed) return;
     if (this.#moments) this.#moments.wordsAtMs = this.#deps.clock.monotonicMs();
     const voicedMs = this.#ear.utterance?.voicedMs ?? 0;
     this.#noteMachine(this.#watch?.onWords(text, voicedMs));
@@ -174,6 +178,7 @@ export class Talk {
   }
 
   #onWordsFailed(error: unknown): void {
+    if (this.#isClosed) return;
     this.#deps.onError(error, 'speech was not recognised');
     const message = error instanceof CallwayError ? error.message : 'The recogniser failed';
     this.#dispatch({ type: 'words_failed', message });
@@ -214,10 +219,26 @@ export class Talk {
   #onClosed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // Without a session that it knows of, there is none to keep anything in.
-    this.#agent.close(this.#instanceId === '' ? '' : untakenWords(this.#floor), this.#momentsNow());
+    this.#agent.close(this.#lastWords(), this.#momentsNow());
     this.#dispatch({ type: 'ending' });
     this.#finish();
+  }
+
+  /** What the caller said and no turn has taken, also where it is not recognised yet. */
+  async #lastWords(): Promise<string> {
+    const floor = this.#floor;
+    // Without a session that it knows of, there is none to keep anything in.
+    if (this.#instanceId === '') return '';
+    if (floor.phase !== 'hearing' && floor.phase !== 'held') return '';
+    let { words } = floor;
+    const heard = this.#ear.lastWords().then(
+      (text) => {
+        words = text;
+      },
+      (error: unknown) => this.#deps.onError(error, 'a caller’s last words were not recognised'),
+    );
+    await within(this.#deps.clock, heard, LAST_WORDS_MS);
+    return untakenWords({ ...floor, phase: 'hearing', words });
   }
 
   #dispatch(event: FloorEvent): void {

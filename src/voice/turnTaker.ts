@@ -169,9 +169,9 @@ export class TurnTaker {
   /**
    * The stream is gone. Idempotent.
    *
-   * @param words - What the caller said last, if no turn has taken it.
+   * @param words - What the caller said last, if no turn has taken it. Never rejects.
    */
-  close(words: string, moments: TurnMoments): void {
+  close(words: Promise<string>, moments: TurnMoments): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#turn?.leave();
@@ -180,10 +180,11 @@ export class TurnTaker {
   }
 
   /** Nobody answers it any more, but it was said. */
-  async #keepLast(words: string, moments: TurnMoments): Promise<void> {
+  async #keepLast(words: Promise<string>, moments: TurnMoments): Promise<void> {
+    const text = await words;
     await this.#turn?.done;
-    if (words === '' && this.#unkept.length === 0) return;
-    await this.#resultOf(this.#start({ kind: 'last_words', text: words }, moments, false));
+    if (text === '' && this.#unkept.length === 0) return;
+    await this.#resultOf(this.#start({ kind: 'last_words', text }, moments, false));
   }
 
   async #resultOf(turn: AgentTurn): Promise<AgentTurnResult> {

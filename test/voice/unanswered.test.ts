@@ -49,6 +49,61 @@ test('what a caller said last, and hung up before anybody took the turn, is hist
   expect(call.model.requests).toHaveLength(1);
 });
 
+test('what a caller hung up upon, and was not recognised yet, is history', async () => {
+  const call = silentAgent();
+  await greeted(call);
+  await call.say('Never mind. Goodbye.', 900);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: Never mind. Goodbye.']);
+  expect(call.model.requests).toHaveLength(1);
+});
+
+test('what a caller goes on to say after a pause, and hangs up upon, is history as a whole', async () => {
+  const call = silentAgent();
+  await greeted(call);
+  await call.say('Never mind, and', 900);
+  await call.stream.advance(400);
+  await call.say('thank you.', 600);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().at(-1)).toBe('user: Never mind, and thank you.');
+});
+
+test('what a caller says over the agent, and hangs up upon, is history after what they heard of it', async () => {
+  const call = simulatedCall({
+    answer: () => ({ text: 'One two three four. Five six seven eight nine ten.' }),
+  });
+  await call.agentSounds();
+  await call.stream.advance(900);
+  await call.say('Stop that please.', 500);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().at(-1)).toBe('user: Stop that please.');
+  expect(call.transcript().at(0)).toMatch(/^assistant: One two/);
+});
+
+test('last words that the recogniser cannot tell, or not in time, end the talk all the same', async () => {
+  const failing = silentAgent();
+  await greeted(failing);
+  failing.caller.fail = new Error('away');
+  await failing.say('Goodbye.', 900);
+  await failing.stream.hangUp();
+  await failing.report;
+  expect(failing.errors).toHaveLength(1);
+  expect(failing.transcript()).toHaveLength(1);
+
+  const hanging = silentAgent();
+  await greeted(hanging);
+  hanging.caller.delayTurns = Number.POSITIVE_INFINITY;
+  await hanging.say('Goodbye.', 900);
+  await hanging.stream.hangUp();
+  await hanging.clock.advance(5000);
+  await hanging.report;
+  hanging.caller.delayTurns = 0;
+  expect(hanging.transcript()).toHaveLength(1);
+});
+
 test('words of an answer taken back, and what followed, are history where the caller then hangs up', async () => {
   const call = silentAgent();
   await greeted(call);
