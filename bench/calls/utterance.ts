@@ -1,16 +1,13 @@
 import { pcmu } from '../../src/media/codecs/g711.ts';
 import { createFlite } from '../../src/models/local/flite.ts';
-import { atRate } from '../../src/simulator/sounds.ts';
+import { saidBy } from '../../test/support/recordedTalk.ts';
 
 const PACKET_BYTES = 160;
 
 /** Words in µ-law, in whole packets of 20 ms. */
 export async function recordedWords(text: string): Promise<Uint8Array> {
   const speech = createFlite({ threads: 1 });
-  const pieces: number[] = [];
-  for await (const piece of speech.speak({ text }, new AbortController().signal)) pieces.push(...piece);
-  await speech.close();
-  const samples = atRate(Int16Array.from(pieces), speech.sampleRateHz, 8000);
+  const samples = await saidBy(speech, text).finally(() => speech.close());
   const out = new Uint8Array(samples.length - (samples.length % PACKET_BYTES));
   pcmu.open().encode(samples.subarray(0, out.length), out);
   return out;

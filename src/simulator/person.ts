@@ -3,7 +3,7 @@ import type { VoiceActivity } from '../models/voiceActivity.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import { type Ear, listenTo, StreamOver } from './ear.ts';
 import type { Step } from './script.ts';
-import { atRate, beep, noise, soundOfFile } from './sounds.ts';
+import { beep, noise, onLine, soundOfFile } from './sounds.ts';
 
 /** What happened on the line, as this person saw it; times on the stream's clock. */
 export type PersonEvent =
@@ -139,5 +139,5 @@ async function speak(text: string, sampleRateHz: number, speech: TextToSpeech): 
     whole.set(piece, at);
     at += piece.length;
   }
-  return atRate(whole, speech.sampleRateHz, sampleRateHz);
+  return onLine(whole, speech.sampleRateHz, sampleRateHz);
 }

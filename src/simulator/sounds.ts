@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import { createResampler, isSampleRate, type SampleRateHz } from '../media/resample/resampler.ts';
+import { atRate, isSampleRate, type SampleRateHz } from '../media/resample/resampler.ts';
 import { parseWav, pickChannel } from '../media/wav/wav.ts';
 import { createRandom } from './random.ts';
 
@@ -40,15 +40,12 @@ export function noise(
  */
 export async function soundOfFile(path: string, sampleRateHz: number): Promise<Int16Array> {
   const wav = parseWav(await readFile(path));
-  return atRate(pickChannel(wav, 0), wav.sampleRateHz, sampleRateHz);
+  return onLine(pickChannel(wav, 0), wav.sampleRateHz, sampleRateHz);
 }
 
 /** The same sound at another rate. @throws {RangeError} For a rate that no line has. */
-export function atRate(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
-  if (fromHz === toHz) return samples;
-  const resampler = createResampler(lineRate(fromHz), lineRate(toHz), Math.max(1, samples.length));
-  const out = new Int16Array(resampler.maxOutput(samples.length));
-  return out.subarray(0, resampler.process(samples, out));
+export function onLine(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
+  return atRate(samples, lineRate(fromHz), lineRate(toHz));
 }
 
 function lineRate(rateHz: number): SampleRateHz {

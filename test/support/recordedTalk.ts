@@ -1,4 +1,4 @@
-import { createResampler } from '../../src/media/resample/resampler.ts';
+import { atRate } from '../../src/media/resample/resampler.ts';
 import type { SpeechToText } from '../../src/models/speechToText.ts';
 import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
 import type { VoiceActivity } from '../../src/models/voiceActivity.ts';
@@ -64,9 +64,7 @@ export async function saidBy(speaker: TextToSpeech, text: string): Promise<Int16
   const pieces: number[] = [];
   for await (const piece of speaker.speak({ text }, new AbortController().signal))
     for (const sample of piece) pieces.push(sample);
-  const resampler = createResampler(speaker.sampleRateHz, RATE_HZ, pieces.length);
-  const out = new Int16Array(resampler.maxOutput(pieces.length));
-  return out.subarray(0, resampler.process(Int16Array.from(pieces), out));
+  return atRate(Int16Array.from(pieces), speaker.sampleRateHz, RATE_HZ);
 }
 
 function hearing(text: string): SpeechToText {

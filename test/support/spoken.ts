@@ -1,4 +1,4 @@
-import { createResampler, type SampleRateHz } from '../../src/media/resample/resampler.ts';
+import { atRate, type SampleRateHz } from '../../src/media/resample/resampler.ts';
 import { createFlite, FLITE_RATE_HZ } from '../../src/models/local/flite.ts';
 import { collect } from './collect.ts';
 
@@ -8,7 +8,7 @@ export async function spoken(text: string, sampleRateHz: SampleRateHz, voice = '
   try {
     const chunks = await collect(flite.speak({ text, voice }, new AbortController().signal));
     const quiet = new Int16Array(FLITE_RATE_HZ / 10);
-    return resampled(joined([quiet, ...chunks, quiet]), FLITE_RATE_HZ, sampleRateHz);
+    return atRate(joined([quiet, ...chunks, quiet]), FLITE_RATE_HZ, sampleRateHz);
   } finally {
     await flite.close();
   }
@@ -22,10 +22,4 @@ export function joined(chunks: readonly Int16Array[]): Int16Array {
     at += chunk.length;
   }
   return all;
-}
-
-function resampled(samples: Int16Array, fromHz: SampleRateHz, toHz: SampleRateHz): Int16Array {
-  const resampler = createResampler(fromHz, toHz, samples.length);
-  const output = new Int16Array(resampler.maxOutput(samples.length));
-  return output.subarray(0, resampler.process(samples, output));
 }

@@ -88,6 +88,14 @@ export function createResampler(
   };
 }
 
+/** A whole sound at another rate: what its filters hold back at its end is left out. */
+export function atRate(samples: Int16Array, fromHz: SampleRateHz, toHz: SampleRateHz): Int16Array {
+  if (fromHz === toHz) return samples;
+  const resampler = createResampler(fromHz, toHz, samples.length);
+  const output = new Int16Array(resampler.maxOutput(samples.length));
+  return output.subarray(0, resampler.process(samples, output));
+}
+
 function createStage(step: Step, maxInput: number): Stage {
   if (step === '3/2') return createRationalStage(3, 2, maxInput);
   if (step === '2/3') return createRationalStage(2, 3, maxInput);

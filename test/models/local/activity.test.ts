@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createResampler, type SampleRateHz } from '../../../src/media/resample/resampler.ts';
+import { atRate, type SampleRateHz } from '../../../src/media/resample/resampler.ts';
 import { createLocalVoiceActivity } from '../../../src/models/local/activity.ts';
 import { createFlite } from '../../../src/models/local/flite.ts';
 import type { VoiceActivity } from '../../../src/models/voiceActivity.ts';
@@ -19,11 +19,7 @@ beforeAll(async () => {
   speech = Int16Array.from(chunks.flatMap((chunk) => [...chunk]));
 });
 
-function at(sampleRateHz: SampleRateHz): Int16Array {
-  const resampler = createResampler(16_000, sampleRateHz, speech.length);
-  const samples = new Int16Array(resampler.maxOutput(speech.length));
-  return samples.subarray(0, resampler.process(speech, samples));
-}
+const at = (sampleRateHz: SampleRateHz) => atRate(speech, 16_000, sampleRateHz);
 
 function voicedShare(samples: Int16Array, sampleRateHz: number): number {
   const detector = activity.open(sampleRateHz);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createResampler, type SampleRateHz } from '../../../src/media/resample/resampler.ts';
+import { atRate } from '../../../src/media/resample/resampler.ts';
 import { createLocalVoiceActivity } from '../../../src/models/local/activity.ts';
 import { createNeuralVoiceActivity } from '../../../src/models/local/neuralActivity.ts';
 import type { VoiceActivity } from '../../../src/models/voiceActivity.ts';
@@ -32,15 +32,9 @@ function verdicts(activity: VoiceActivity, samples: Int16Array, sampleRateHz: nu
 
 const voiced = (heard: readonly boolean[]) => heard.filter(Boolean).length;
 
-function at(sampleRateHz: SampleRateHz, samples: Int16Array): Int16Array {
-  const resampler = createResampler(8000, sampleRateHz, samples.length);
-  const out = new Int16Array(resampler.maxOutput(samples.length));
-  return out.subarray(0, resampler.process(samples, out));
-}
-
 describe.each(RATES)('at %i Hz', (sampleRateHz) => {
   test.each([3000, 150])('speech as loud as %i is heard as by the first, and as soon', (rms) => {
-    const samples = at(sampleRateHz, atLevel(speech, rms));
+    const samples = atRate(atLevel(speech, rms), 8000, sampleRateHz);
     const byFirst = verdicts(first, samples, sampleRateHz);
     const byBoth = verdicts(neural, samples, sampleRateHz);
     expect(voiced(byBoth)).toBeGreaterThan(0.8 * voiced(byFirst));
@@ -48,7 +42,7 @@ describe.each(RATES)('at %i Hz', (sampleRateHz) => {
   });
 
   test('cars that drive past are none, which the first takes for speech', () => {
-    const street = at(sampleRateHz, lineNoise('street', { rms: 1000, samples: 8000 * 6, seed: 5 }));
+    const street = atRate(lineNoise('street', { rms: 1000, samples: 8000 * 6, seed: 5 }), 8000, sampleRateHz);
     expect(voiced(verdicts(first, street, sampleRateHz))).toBeGreaterThan(10);
     expect(voiced(verdicts(neural, street, sampleRateHz))).toBe(0);
   });
