@@ -12,11 +12,13 @@ import type { TurnDeps, TurnRun } from './turnRun.ts';
 export interface Attempt {
   readonly run: TurnRun;
   /**
-   * It may be taken: models and tools are asked, and the turn is kept. Idempotent.
+   * It may be taken, as far as is known: models and tools are asked. Idempotent.
    *
    * @param lost - Ends it when it is aborted.
    */
   go(lost: AbortSignal): void;
+  /** It is the turn that counts: it is kept once it is over, which may be now. Idempotent. */
+  stand(): void;
   /** What it says; to be read once, and only once it may go. */
   pieces(): AsyncGenerator<TurnOutput, KeptTurn>;
   /** Takes it back where it is not over, as if it had not been; idempotent. */
@@ -38,9 +40,10 @@ export function beginAttempt(
   signal: AbortSignal,
 ): Attempt {
   const abort = linkAbort(signal);
-  const gate = createGate();
-  const run = makeRun(behind(gate.opened, deps.turn), abort.signal);
-  const outputs = keepTurn(keeperBehind(gate.opened, deps), run);
+  const asking = createGate();
+  const keeping = createGate();
+  const run = makeRun(behind(asking.opened, deps.turn), abort.signal);
+  const outputs = keepTurn(keeperBehind(keeping.opened, deps), run);
   const first = outputs.next();
   first.catch(() => {}); // thrown where it is read, if it ever is
   let follows = false;
@@ -51,8 +54,9 @@ export function beginAttempt(
       if (follows) return;
       follows = true;
       abort.follow(lost);
-      gate.open();
+      asking.open();
     },
+    stand: keeping.open,
     pieces: () =>
       fromFirst(first, outputs, () => {
         isOver = true;
@@ -63,7 +67,8 @@ export function beginAttempt(
       if (isOver) return;
       const reason = new TurnTakenBack();
       abort.abort(reason);
-      gate.refuse(reason);
+      asking.refuse(reason);
+      keeping.refuse(reason);
       // What is over, or ends by its abort, has nothing to return from.
       first.then(() => outputs.return(NOTHING_KEPT)).catch(() => {});
     },

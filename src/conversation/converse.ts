@@ -59,7 +59,7 @@ interface HeadStart {
  *
  * While the lock is on its way, the session is read, and the turn made ready on the session as this node left it. Where
  * the lock tells that nobody has gone on with it since, the model is asked at once; what the read says is waited for
- * before anything of the answer is passed on. Nor is it before a new session is kept.
+ * before anything of the answer is passed on, or the turn kept. Nor is it before a new session is kept.
  *
  * ```text
  *  lock      ──────┐ nobody was here since
@@ -171,6 +171,7 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
     try {
       held = await locking;
       attempt = await settle(asked, ahead, held);
+      attempt.stand();
       const { run } = attempt;
       yield { type: 'start', model: run.modelName };
       const { kept, done } = yield* attempt.pieces();

@@ -1,11 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { isConflict } from './errors.ts';
 
 /** The first one counts. Who loses twice against others that went on meanwhile loses to a load, not to an accident. */
 const ATTEMPTS = 3;
+/** Long enough for the other one to be given the locks that it waited for; nobody notices it. */
+const PAUSE_MS = 20;
 
 /**
- * Runs a transaction, and runs the whole of it again when the database gave it up in favour of another. There is no
- * pause between: the other one has its locks by then, and the repetition waits for them.
+ * Runs a transaction, and runs the whole of it again when the database gave it up in favour of another. A short pause
+ * between, of no fixed length, keeps the repetition from taking the locks away again from whoever it made room for.
  *
  * @throws {CallwayError} 503 `database_busy` when the last attempt was given up too.
  */
@@ -15,6 +19,7 @@ export async function repeatConflicts<Result>(transaction: () => Promise<Result>
       return await transaction();
     } catch (error) {
       if (attempt === ATTEMPTS || !isConflict(error)) throw error;
+      await pause(PAUSE_MS * attempt * (0.5 + Math.random()));
     }
   }
 }

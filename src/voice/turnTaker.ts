@@ -61,6 +61,8 @@ export class TurnTaker {
   #answering: TurnInput['kind'] | undefined;
   /** Of the newest turn that is wanted; one that still waits for the turn before it may be wanted no more. */
   #ticket = 0;
+  /** What that one answers, while it waits. */
+  #waiting: TurnInput | undefined;
   #nodeId: string | null = null;
   /** What the caller said in turns that did not come to begin. */
   #unkept: TakenMessage[] = [];
@@ -102,9 +104,12 @@ export class TurnTaker {
     this.#ticket += 1;
     const ticket = this.#ticket;
     this.#answering = input.kind;
+    this.#dropWaiting();
     if (said !== '') this.#unkept.push({ role: 'user', content: said });
+    this.#waiting = input;
     await this.#turn?.done;
     if (this.#isClosed || ticket !== this.#ticket) return;
+    this.#waiting = undefined;
     const turn = this.#start(input, moments, isLast);
     const result = await this.#resultOf(turn);
     if (this.#isClosed) return;
@@ -127,11 +132,13 @@ export class TurnTaker {
   /** The call is taken from the agent: what was heard until now stands. */
   leave(): void {
     this.#ticket += 1;
+    this.#dropWaiting();
     this.#turn?.leave();
   }
 
   takeBack(): void {
     this.#ticket += 1;
+    this.#waiting = undefined;
     this.#turn?.takeBack();
   }
 
@@ -174,6 +181,7 @@ export class TurnTaker {
   close(words: Promise<string>, moments: TurnMoments): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#dropWaiting();
     this.#turn?.leave();
     this.#speech?.onClosed();
     this.#last = this.#keepLast(words, moments);
@@ -185,6 +193,12 @@ export class TurnTaker {
     await this.#turn?.done;
     if (text === '' && this.#unkept.length === 0) return;
     await this.#resultOf(this.#start({ kind: 'last_words', text }, moments, false));
+  }
+
+  /** A turn that waited is not to be; what the caller said for it stays said. */
+  #dropWaiting(): void {
+    if (this.#waiting) this.#unkept.push(...saidIn(this.#waiting));
+    this.#waiting = undefined;
   }
 
   async #resultOf(turn: AgentTurn): Promise<AgentTurnResult> {
@@ -243,11 +257,9 @@ export class TurnTaker {
   }
 
   #note({ input }: AgentTurn, { how, isKept, latency }: AgentTurnResult): void {
-    if (!isKept) this.#unkept.unshift(...this.#before);
     // Words of a turn that was taken back come again, with what the caller added.
-    if (!isKept && input.kind === 'words' && how !== 'taken_back') {
-      this.#unkept.push({ role: 'user', content: input.text });
-    }
+    const said = how === 'taken_back' ? [] : saidIn(input);
+    if (!isKept) this.#unkept.unshift(...this.#before, ...said);
     if (how === 'cut') this.bargeIns += 1;
     if (!latency) return;
     const isAnswer = input.kind === 'words' || input.kind === 'dtmf';
@@ -293,4 +305,9 @@ export class TurnTaker {
       input.kind === 'failure' ? { kind: 'notice', code: AGENT_FAILED, message } : { kind: 'failure' };
     await this.take(next, { ...moments });
   }
+}
+
+function saidIn(input: TurnInput): readonly TakenMessage[] {
+  if (input.kind === 'words') return [{ role: 'user', content: input.text }];
+  return input.kind === 'dtmf' ? [{ role: 'user', content: input.digits }] : [];
 }

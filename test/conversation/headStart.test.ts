@@ -192,6 +192,44 @@ describe('a further turn', () => {
     expect(await talk.say('Third')).toBe('Yes.');
   });
 
+  describe('that is over before its session is read', () => {
+    const slowRead = async (options: Scene) => {
+      let reading: Promise<void> | undefined;
+      const begun = scene({ ...options, read: async () => reading });
+      await begun.talk.say('First');
+      const { open, opened } = deferred();
+      reading = opened;
+      const openLate = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        open();
+      };
+      return { ...begun, openLate };
+    };
+
+    test('and says nothing is kept once', async () => {
+      const { talk, openLate } = await slowRead({});
+      const records = talk.records.length;
+      const taking = talk.turn({ kind: 'last_words', text: 'Never mind' });
+      await openLate();
+      await taking;
+      const said = talk.session().state.messages.map(({ content }) => content);
+      expect(said).toEqual(['First', 'Answer 0.', 'Never mind']);
+      expect(talk.records).toHaveLength(records + 1);
+    });
+
+    test('and fails is asked for once, and kept as failed once', async () => {
+      const failure = invalid('no', 'no');
+      const { talk, model, openLate } = await slowRead({
+        answer: (index) => (index === 0 ? { text: 'Yes.' } : { fail: failure }),
+      });
+      const saying = expect(talk.say('Second')).rejects.toBe(failure);
+      await openLate();
+      await saying;
+      expect(model.requests).toHaveLength(2);
+      expect(talk.events().filter(({ type }) => type === 'error')).toHaveLength(1);
+    });
+  });
+
   test('that is left after its first piece is kept as far as it went', async () => {
     const { talk } = scene({ answer: () => ({ text: ['One ', 'two ', 'three'] }) });
     await talk.say('First');

@@ -167,7 +167,8 @@ describe('on a server', () => {
       { id: 1, changes: 2 },
       { id: 2, changes: 2 },
     ]);
-    expect(attempts).toBe(3);
+    // One of them was given up at least once; the machine may bring them in each other's way again.
+    expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
   test('a statement that takes too long is given up, and its connection goes on', async () => {

@@ -66,6 +66,7 @@ function* said({ text, json, calls = [] }: ScriptedAnswer, request: number): Gen
 /** @throws The signal's reason, once there is one. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }

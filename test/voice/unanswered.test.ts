@@ -59,6 +59,37 @@ test('what a caller hung up upon, and was not recognised yet, is history', async
   expect(call.model.requests).toHaveLength(1);
 });
 
+test('what a caller says while an answer before it is still being kept, and hangs up upon, is history', async () => {
+  let keeping: Promise<void> | undefined;
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
+    wrapSessions: (sessions) => ({
+      ...sessions,
+      async saveTurn(...turn) {
+        await keeping;
+        await sessions.saveTurn(...turn);
+      },
+    }),
+  });
+  await greeted(call);
+  let kept = () => {};
+  keeping = new Promise((resolve) => {
+    kept = resolve;
+  });
+  await call.say('Count for me.', 900);
+  await call.agentSounds();
+  await call.stream.advance(900);
+  await call.say('Stop that please.', 900);
+  await call.stream.advance(3000);
+  await call.stream.hangUp();
+  kept();
+  await call.report;
+  expect(call.transcript().filter((message) => message.startsWith('user'))).toEqual([
+    'user: Count for me.',
+    'user: Stop that please.',
+  ]);
+});
+
 test('what a caller goes on to say after a pause, and hangs up upon, is history as a whole', async () => {
   const call = silentAgent();
   await greeted(call);
