@@ -10,7 +10,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 180_000,
     setupFiles: ['test/support/patience.ts'],
-    expect: { poll: { timeout: 15_000, interval: 20 } },
+    expect: { poll: { timeout: 15_000, interval: 50 } },
     pool: 'forks',
     // Many tests wait for phones and servers: a third worker fills the time in which the two others do.
     maxWorkers: 3,

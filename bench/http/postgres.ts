@@ -1,4 +1,4 @@
-import { createTemplate, dropTemplate, startPostgres } from '../../test/support/postgres.ts';
+import { createTemplates, dropTemplates, startPostgres } from '../../test/support/postgres.ts';
 
 /**
  * An empty database with pgvector: on the server that TEST_DATABASE_URL names, by a role that may make databases, or on
@@ -12,13 +12,13 @@ export async function startMeasuredPostgres() {
     ? { url: named, close: async () => undefined }
     : await startPostgres().catch(() => undefined);
   if (!server) return undefined;
-  const name = await createTemplate(server.url);
+  const name = await createTemplates(server.url);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return {
     url: url.href,
     async close() {
-      await dropTemplate(server.url, name);
+      await dropTemplates(server.url, name);
       await server.close();
     },
   };

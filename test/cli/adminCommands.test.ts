@@ -18,7 +18,7 @@ let environment: Record<string, string>;
 
 beforeAll(async () => {
   folder = makeTempDir();
-  [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   const config = loadConfig({
     PORT: '0',
     SIP_PORT: '0',

@@ -153,7 +153,7 @@ test(
   async () => {
     const [fake, objects] = await Promise.all([startFakeEmbeddings(), startObjectStore()]);
     onTestFinished(() => fake.close());
-    const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+    const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
     onTestFinished(async () => {
       await Promise.all([database.drop(), redis.drop()]);
     });
@@ -185,7 +185,7 @@ test(
 test('a stop in the middle ends at once, and the job goes to the next start', TIMEOUT, async () => {
   const fake = await startFakeEmbeddings();
   onTestFinished(() => fake.close());
-  const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   onTestFinished(async () => {
     await Promise.all([database.drop(), redis.drop()]);
   });

@@ -37,7 +37,7 @@ beforeAll(async () => {
       response.writeHead(204).end();
     });
   });
-  const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   redisUrl = redis.url;
   const key = randomBytes(32);
   const env = {

@@ -20,7 +20,7 @@ let redis: RedisConnection;
 const closers: (() => unknown)[] = [];
 beforeAll(async () => {
   assertNoLeaks = watchLeaks();
-  const [database, redisOfTest] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const [database, redisOfTest] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   redis = connectRedis({ url: redisOfTest.url, onError: () => undefined });
   await redis.untilReady();
   closers.push(database.drop, redisOfTest.drop, () => redis.close());

@@ -73,7 +73,7 @@ describe('keys', () => {
   });
 
   test('tell when they were used last, once that is written down', async () => {
-    const [database, folder] = [await createTestDatabase(), makeTempDir()];
+    const [database, folder] = [await createTestDatabase('newest'), makeTempDir()];
     const options = { env: { DATABASE_URL: database.url }, dataDir: folder.path };
     const first = await startTestGateway(options);
     const { path, developerKey: key } = await first.createProject();

@@ -79,7 +79,7 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
     settings.DATA_DIR = folder.path;
   } else settings.DATA_DIR = dataDir;
   if (database === 'server' && settings.DATABASE_URL === undefined) {
-    const { url, drop } = await createTestDatabase();
+    const { url, drop } = await createTestDatabase('newest');
     closers.push(drop);
     settings.DATABASE_URL = url;
   }
@@ -104,7 +104,7 @@ export async function startTestGateway(options: GatewayOptions = {}): Promise<Te
 
 /** Two gateways on one database and one Redis, as two nodes of one installation. */
 export async function startTwoGateways(env: Readonly<Record<string, string>> = {}) {
-  const [database, redis] = await Promise.all([createTestDatabase(), redisDatabase()]);
+  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
   const shared = {
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { freshBuild } from '../../scripts/lib/serviceBuild.mjs';
-import { createTemplate, dropTemplate, startPostgres } from './postgres.ts';
+import { createTemplates, dropTemplates, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 
 declare module 'vitest' {
@@ -32,13 +32,13 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     borrowed(process.env.TEST_REDIS_URL) ?? startRedis(),
     freshBuild(),
   ]);
-  const template = await createTemplate(postgres.url);
+  const template = await createTemplates(postgres.url);
   project.provide('postgresUrl', postgres.url);
   project.provide('postgresTemplate', template);
   project.provide('redisUrl', redis.url);
   project.provide('serviceEntry', built ?? 'src/main.ts');
   return async () => {
-    await dropTemplate(postgres.url, template);
+    await dropTemplates(postgres.url, template);
     await Promise.all([postgres.close(), redis.close()]);
   };
 }

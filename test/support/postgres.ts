@@ -2,13 +2,18 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { findPostgres } from '../../scripts/lib/postgresInstallation.mjs';
+import { migrate, readMigrations } from '../../src/storage/migrate.ts';
+import { openPostgres } from '../../src/storage/postgres.ts';
 import { type Child, startChild, waitUntilReady } from './child.ts';
 import { freePort } from './ports.ts';
 import { makeTempDir } from './tempDir.ts';
+
+export const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
 
 const READY_TIMEOUT_MS = 30_000;
 const START_ATTEMPTS = 3;
@@ -50,16 +55,19 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** What a test's database begins with: nothing but pgvector, or the newest schema. */
+export type Contents = 'empty' | 'newest';
+
 /**
- * An empty database with pgvector, on the test run's server.
+ * A database on the test run's server.
  *
  * @throws When the server cannot be reached.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase(contents: Contents = 'empty'): Promise<TestDatabase> {
   const serverUrl = inject('postgresUrl');
   const template = inject('postgresTemplate');
   const name = `${template}_${randomBytes(6).toString('hex')}`;
-  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${templateOf(template, contents)}`);
   return {
     url: withDatabase(serverUrl, name),
     drop: () => execute(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
@@ -67,19 +75,29 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * Makes the database that {@link createTestDatabase} copies.
+ * Makes the databases that {@link createTestDatabase} copies.
  *
- * @returns Its name, which begins the name of each copy.
+ * @returns The name of the empty one, which begins the names of all others.
  */
-export async function createTemplate(serverUrl: string): Promise<string> {
+export async function createTemplates(serverUrl: string): Promise<string> {
   const name = `callway_test_${randomBytes(4).toString('hex')}`;
   await execute(serverUrl, `CREATE DATABASE ${name}`);
   await execute(withDatabase(serverUrl, name), 'CREATE EXTENSION vector');
+  const newest = templateOf(name, 'newest');
+  await execute(serverUrl, `CREATE DATABASE ${newest} TEMPLATE ${name}`);
+  const url = withDatabase(serverUrl, newest);
+  const database = openPostgres({ url, onIdleError: () => undefined });
+  await migrate(database, await readMigrations(MIGRATIONS));
+  await database.close();
   return name;
 }
 
-/** Removes the template and every copy that a test left behind. */
-export async function dropTemplate(serverUrl: string, template: string): Promise<void> {
+function templateOf(name: string, contents: Contents): string {
+  return contents === 'empty' ? name : `${name}_newest`;
+}
+
+/** Removes the templates and every copy that a test left behind. */
+export async function dropTemplates(serverUrl: string, template: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {

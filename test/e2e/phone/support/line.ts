@@ -8,7 +8,7 @@ export type Client = Awaited<ReturnType<typeof createClient>>;
 
 /** Generous: only a stuck call is meant to reach it. */
 const SLOW_MS = 40_000;
-export const SLOW = { timeout: SLOW_MS, interval: 50 };
+export const SLOW = { timeout: SLOW_MS, interval: 200 };
 
 export interface Placed {
   readonly callId: string;
