@@ -14,6 +14,8 @@ const LOWEST_RMS = 300;
 /** A beep lasts at least so long; ring-back and dial tones last longer than the upper bound. */
 const SHORTEST_FRAMES = 8;
 const LONGEST_FRAMES = 75;
+/** While nothing sounds like a tone, one frame of so many is looked at: no beep fits between two of them. */
+const LOOK_EVERY_FRAMES = 4;
 /** A tone holds its pitch. */
 const TOLERANCE_HZ = 2 * STEP_HZ;
 
@@ -25,20 +27,34 @@ export interface BeepDetector {
 
 /** Looks for one steady tone by Goertzel's algorithm over a comb of frequencies. */
 export function createBeepDetector(sampleRateHz: number): BeepDetector {
+  const unseen: Int16Array[] = [];
   let toneHz: number | undefined;
   let frames = 0;
+
+  const look = (frame: Int16Array): boolean => {
+    const hz = toneOf(frame, sampleRateHz);
+    const goesOn = hz !== undefined && toneHz !== undefined && Math.abs(hz - toneHz) <= TOLERANCE_HZ;
+    if (goesOn) {
+      frames += 1;
+      return false;
+    }
+    const wasBeep = frames >= SHORTEST_FRAMES && frames <= LONGEST_FRAMES && hz === undefined;
+    toneHz = hz;
+    frames = hz === undefined ? 0 : 1;
+    return wasBeep;
+  };
   return {
     hear(frame) {
-      const hz = toneOf(frame, sampleRateHz);
-      const goesOn = hz !== undefined && toneHz !== undefined && Math.abs(hz - toneHz) <= TOLERANCE_HZ;
-      if (goesOn) {
-        frames += 1;
+      if (toneHz !== undefined) return look(frame);
+      if (unseen.length < LOOK_EVERY_FRAMES - 1) {
+        unseen.push(frame.slice());
         return false;
       }
-      const wasBeep = frames >= SHORTEST_FRAMES && frames <= LONGEST_FRAMES && hz === undefined;
-      toneHz = hz;
-      frames = hz === undefined ? 0 : 1;
-      return wasBeep;
+      const before = unseen.splice(0);
+      if (toneOf(frame, sampleRateHz) === undefined) return false;
+      // It began somewhere in what was passed over, and its length counts.
+      for (const passed of before) look(passed);
+      return look(frame);
     },
   };
 }

@@ -52,6 +52,15 @@ describe('the beep', () => {
     ['silence', silence],
   ])('%s is none', (_, samples) => expect(beepsIn(samples)).toBe(0));
 
+  test.each([0, 1, 2, 3, 4, 5])(
+    'is measured from its first frame, wherever it begins: after %i frames',
+    (before) => {
+      const after = (durationMs: number) =>
+        beepsIn(joined(silence, new Int16Array(before * 160), tone(1000, durationMs), silence));
+      expect([after(140), after(160), after(1500), after(1520)]).toEqual([0, 1, 1, 0]);
+    },
+  );
+
   test('is found at 16 kHz too', () => {
     expect(beepsIn(joined(silence, tone(1000, 300, 8000, 16_000), silence), 16_000)).toBe(1);
     expect(toneOf(tone(1000, 20, 8000, 16_000), 16_000)).toBe(1000);
