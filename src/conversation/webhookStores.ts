@@ -5,7 +5,7 @@ import type { Channel, SessionMessage } from './session.ts';
 /**
  * - `waiting`: its fact is not known yet.
  * - `ready`: its fact is known; it is sent when every event before it is settled or expired.
- * - `sending`: a sender may have written the first byte.
+ * - `sending`: a sender may have written the last byte, without which nothing is sent.
  * - `settled`: nothing more will be sent; `outcome` says why.
  * - `expired`: the backstop came before its fact; it will never be sent.
  */
@@ -13,7 +13,7 @@ export type GateStatus = 'waiting' | 'ready' | 'sending' | 'settled' | 'expired'
 
 /**
  * `delivered` and `failed` are the receiver's answer, or its lack; `skipped` was not subscribed to; `unknown` is a
- * `session.finalized` whose sender was lost on the way.
+ * `session.finalized` whose sender was lost once it had leave to send.
  */
 export type GateOutcome = 'delivered' | 'failed' | 'skipped' | 'unknown';
 

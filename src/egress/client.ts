@@ -1,11 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { bareHost } from './address.ts';
-import { createConnections } from './connections.ts';
+import type { Answer } from './answer.ts';
+import { createConnections, type SocketOptions } from './connections.ts';
 import { type Deadline, startDeadline, unlessAborted } from './deadline.ts';
 import { createDial, type Dial, type Endpoint } from './dial.ts';
 import { EgressError } from './errors.ts';
-import { type Answer, exchange, type HttpMethod, type Outgoing } from './exchange.ts';
+import { exchange, type HttpMethod, type Outgoing } from './exchange.ts';
 import { checkHeaders, type HeaderEntry } from './headers.ts';
+import { exchangeHeld } from './heldExchange.ts';
 import { createDnsLookup, type Lookup } from './lookup.ts';
 import { isAddress, resolveTarget } from './resolveTarget.ts';
 import { checkTarget, type EgressPolicy } from './target.ts';
@@ -20,7 +22,14 @@ export interface GuardedRequest {
   readonly url: string;
   readonly headers?: readonly HeaderEntry[];
   readonly body?: string | Uint8Array;
-  /** For all of it: resolver, connection, request, and the answer's last byte. */
+  /**
+   * Holds back the body's last byte until it resolves; where it rejects, the request is torn down as `aborted`, and was
+   * never whole. Called at most once, when the rest is written or the server has answered already, and not at all in a
+   * request that fails before. An answer counts only after it. For what must not be sent without leave; over a connection
+   * of its own always.
+   */
+  readonly beforeLastByte?: () => Promise<void>;
+  /** For all of it: resolver, connection, request with the wait for leave, and the answer's last byte. */
   readonly timeoutMs: number;
   /** @default DEFAULT_MAX_RESPONSE_BYTES */
   readonly maxResponseBytes?: number;
@@ -75,6 +84,19 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
   const running = new Set<Deadline>();
   let closing: Promise<void> | undefined;
 
+  function send(
+    { keepAlive = false, beforeLastByte }: GuardedRequest,
+    outgoing: Outgoing,
+    to: SocketOptions,
+  ) {
+    if (beforeLastByte) {
+      const { connect, release } = connections.leaseSocket(to);
+      return { release, answer: connect().then((socket) => exchangeHeld(socket, outgoing, beforeLastByte)) };
+    }
+    const { dispatcher, release } = connections.lease({ ...to, origin: outgoing.url.origin, keepAlive });
+    return { release, answer: exchange(dispatcher, outgoing) };
+  }
+
   async function perform(request: GuardedRequest, signal: AbortSignal): Promise<AddressedAnswer> {
     signal.throwIfAborted();
     const refused = checkTarget(request.url, policy) ?? checkHeaders(request.headers ?? []);
@@ -82,16 +104,14 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
     const outgoing = outgoingOf(request, userAgent, signal);
     const addresses = await resolveTarget(outgoing.url, { lookup, policy }, signal);
     return tryInTurn(addresses, async (address, isLast) => {
-      const lease = connections.lease({
-        origin: outgoing.url.origin,
+      const { release, answer } = send(request, outgoing, {
         endpoint: endpointAt(address, outgoing.url),
         connectTimeoutMs: isLast ? request.timeoutMs : Math.min(ADDRESS_ATTEMPT_MS, request.timeoutMs),
-        keepAlive: request.keepAlive ?? false,
       });
       try {
-        return { ...(await unlessAborted(exchange(lease.dispatcher, outgoing), signal)), address };
+        return { ...(await unlessAborted(answer, signal)), address };
       } finally {
-        await lease.release();
+        await release();
       }
     });
   }

@@ -1,22 +1,32 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Clock, Timer } from '../base/clock.ts';
-import { createConnector, type Dial, type Endpoint } from './dial.ts';
+import { createConnector, type Dial, type Endpoint, openSocket } from './dial.ts';
 
 /** Below the five seconds after which many servers close an idle connection, so that requests seldom meet a closed one. */
 const IDLE_CONNECTION_MS = 4_000;
-const MAX_RESPONSE_HEADER_BYTES = 16_384;
+export const MAX_RESPONSE_HEADER_BYTES = 16_384;
 
-export interface LeaseOptions {
-  /** `https://name:port`, for the request's Host header. */
-  readonly origin: string;
+export interface SocketOptions {
   readonly endpoint: Endpoint;
   readonly connectTimeoutMs: number;
+}
+
+export interface LeaseOptions extends SocketOptions {
+  /** `https://name:port`, for the request's Host header. */
+  readonly origin: string;
   /** Shares connections with other requests for the same origin at the same address. */
   readonly keepAlive: boolean;
 }
 
 /** The right to send one request; `release` must follow, whatever became of the request. Idempotent. */
+export interface SocketLease {
+  /** @throws {EgressError} `connect_failed`, `tls_failed` */
+  connect(): Promise<Socket>;
+  release(): Promise<void>;
+}
+
+/** As {@link SocketLease}, for undici. */
 export interface Lease {
   readonly dispatcher: Dispatcher;
   release(): Promise<void>;
@@ -24,16 +34,22 @@ export interface Lease {
 
 export interface Connections {
   lease(options: LeaseOptions): Lease;
+  /** A connection that nobody else gets, open or not. */
+  leaseSocket(options: SocketOptions): SocketLease;
   /** Destroys every connection, also those in use. Idempotent. */
   close(): Promise<void>;
 }
 
 interface Line {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher?: Dispatcher;
   readonly sockets: Set<Socket>;
 }
 
-interface SharedLine extends Line {
+interface DispatcherLine extends Line {
+  readonly dispatcher: Dispatcher;
+}
+
+interface SharedLine extends DispatcherLine {
   users: number;
   idleTimer: Timer | undefined;
 }
@@ -46,7 +62,7 @@ export function createConnections(deps: { readonly dial: Dial; readonly clock: C
   const shared = new Map<string, SharedLine>();
   const single = new Set<Line>();
 
-  function open({ origin, endpoint, connectTimeoutMs, keepAlive }: LeaseOptions): Line {
+  function open({ origin, endpoint, connectTimeoutMs, keepAlive }: LeaseOptions): DispatcherLine {
     const sockets = new Set<Socket>();
     const options = {
       connect: createConnector({ ...deps, endpoint, timeoutMs: connectTimeoutMs, sockets }),
@@ -67,16 +83,27 @@ export function createConnections(deps: { readonly dial: Dial; readonly clock: C
 
   async function destroy({ dispatcher, sockets }: Line): Promise<void> {
     for (const socket of sockets) socket.destroy();
-    await dispatcher.destroy();
+    await dispatcher?.destroy();
+  }
+
+  function keepUntilReleased(line: Line) {
+    single.add(line);
+    return { release: () => (single.delete(line) ? destroy(line) : Promise.resolve()) };
   }
 
   function leaseSingle(options: LeaseOptions): Lease {
     const line = open(options);
-    single.add(line);
-    return {
-      dispatcher: line.dispatcher,
-      release: () => (single.delete(line) ? destroy(line) : Promise.resolve()),
-    };
+    return { dispatcher: line.dispatcher, ...keepUntilReleased(line) };
+  }
+
+  function leaseSocket({ endpoint, connectTimeoutMs }: SocketOptions) {
+    const line = { sockets: new Set<Socket>() };
+    const options = { ...deps, endpoint, timeoutMs: connectTimeoutMs, sockets: line.sockets };
+    const connect = () =>
+      new Promise<Socket>((resolve, reject) => {
+        openSocket(options, (error, socket) => (socket ? resolve(socket) : reject(error)));
+      });
+    return { connect, ...keepUntilReleased(line) };
   }
 
   function leaseShared(options: LeaseOptions): Lease {
@@ -103,6 +130,7 @@ export function createConnections(deps: { readonly dial: Dial; readonly clock: C
 
   return {
     lease: (options) => (options.keepAlive ? leaseShared(options) : leaseSingle(options)),
+    leaseSocket,
     async close() {
       const lines = [...single, ...shared.values()];
       for (const line of shared.values()) line.idleTimer?.cancel();

@@ -43,42 +43,47 @@ export interface ConnectorOptions {
   readonly sockets: Set<Socket>;
 }
 
-/**
- * A connector for undici that can reach one endpoint only, whatever undici asks for. It fails with `connect_failed`
- * while no request can have been sent, or with `tls_failed` once TCP stands.
- */
+/** A connector for undici that can reach one endpoint only, whatever undici asks for; it fails as {@link openSocket}. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  return (_asked, callback) => openSocket(options, callback);
+}
+
+/**
+ * Opens a connection to the endpoint. It fails with `connect_failed` while no request can have been sent, or with
+ * `tls_failed` once TCP stands.
+ *
+ * @param callback - Called once, in the tick in which it is known.
+ */
+export function openSocket(options: ConnectorOptions, callback: buildConnector.Callback): void {
   const { dial, clock, endpoint, timeoutMs, sockets } = options;
-  return (_asked, callback) => {
-    const socket = dial(endpoint);
-    let isTcpOpen = false;
-    sockets.add(socket);
-    socket.setNoDelay(true);
-    const timer = clock.setTimer(
-      () => socket.destroy(new Error(`no connection in ${timeoutMs} ms`)),
-      timeoutMs,
-    );
-    const settle = () => {
-      timer.cancel();
-      socket.off('error', fail);
-      socket.off('close', closeEarly);
-    };
-    const fail = (cause?: Error) => {
-      settle();
-      callback(failure(endpoint, isTcpOpen, cause), null);
-    };
-    const closeEarly = () => fail();
-    socket.once('connect', () => {
-      isTcpOpen = true;
-    });
-    socket.once('error', fail);
-    socket.once('close', closeEarly);
-    socket.once('close', () => sockets.delete(socket));
-    socket.once(endpoint.tls ? 'secureConnect' : 'connect', () => {
-      settle();
-      callback(null, socket);
-    });
+  const socket = dial(endpoint);
+  let isTcpOpen = false;
+  sockets.add(socket);
+  socket.setNoDelay(true);
+  const timer = clock.setTimer(
+    () => socket.destroy(new Error(`no connection in ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  const settle = () => {
+    timer.cancel();
+    socket.off('error', fail);
+    socket.off('close', closeEarly);
   };
+  const fail = (cause?: Error) => {
+    settle();
+    callback(failure(endpoint, isTcpOpen, cause), null);
+  };
+  const closeEarly = () => fail();
+  socket.once('connect', () => {
+    isTcpOpen = true;
+  });
+  socket.once('error', fail);
+  socket.once('close', closeEarly);
+  socket.once('close', () => sockets.delete(socket));
+  socket.once(endpoint.tls ? 'secureConnect' : 'connect', () => {
+    settle();
+    callback(null, socket);
+  });
 }
 
 function failure({ address, port }: Endpoint, isTcpOpen: boolean, cause?: Error): EgressError {

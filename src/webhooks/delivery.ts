@@ -24,6 +24,12 @@ export interface DeliveryRequest {
   /** JSON, exactly as it shall be sent. */
   readonly body: string;
   readonly secrets: readonly string[];
+  /**
+   * Asked for leave before the body's last byte is sent; where it rejects, nothing was sent.
+   *
+   * @see GuardedRequest.beforeLastByte
+   */
+  readonly leave: () => Promise<void>;
 }
 
 export interface DeliveryError {
@@ -41,6 +47,7 @@ export interface DeliveryResult {
   readonly status?: number;
   /** Present exactly when `ok` is false. `code` is of the guarded client, of the signature, or `unexpected_status`. */
   readonly error?: DeliveryError;
+  /** From the name's look-up on, the wait for leave included. */
   readonly durationMs: number;
 }
 
@@ -55,7 +62,7 @@ export async function deliver(request: DeliveryRequest, deps: DeliveryDeps): Pro
 }
 
 async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): Promise<Outcome> {
-  const { target, deliveryId, body, secrets } = request;
+  const { target, deliveryId, body, secrets, leave } = request;
   const timestampSeconds = Math.floor(clock.now() / 1000);
   const signature = signDelivery({ deliveryId, timestampSeconds, body, secrets });
   const { status } = await client.request({
@@ -67,6 +74,7 @@ async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): 
       ...target.headers.filter(({ key }) => !isOurs(key)),
     ],
     body,
+    beforeLastByte: leave,
     timeoutMs: DELIVERY_TIMEOUT_MS,
     readBody: false,
   });

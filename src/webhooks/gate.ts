@@ -39,7 +39,7 @@ export type GateEvent =
   | SessionEnded
   /** What the event reports is known: the call's end, the recording's outcome; for the last one, the evaluation. */
   | { readonly type: 'fact_ready'; readonly name: WebhookEventName }
-  /** A sender has the body built and asks for leave to send; it may only when the answer is the effect `send`. */
+  /** A sender has sent all but the last byte, and asks for leave; it may go on only when the answer is the effect `send`. */
   | { readonly type: 'delivery_begun'; readonly name: WebhookEventName }
   /** The receiver answered, or did not, or the sender gave up before it began. `attempt` as in `send`, or the row's. */
   | {
@@ -48,6 +48,8 @@ export type GateEvent =
       readonly attempt: number;
       readonly outcome: 'delivered' | 'failed';
     }
+  /** A sender had leave for this attempt, and certainly has not used it. */
+  | { readonly type: 'leave_returned'; readonly name: WebhookEventName; readonly attempt: number }
   /** Nothing was heard of a sender for longer than any delivery can take. */
   | { readonly type: 'sender_lost'; readonly name: WebhookEventName; readonly attempt: number }
   | { readonly type: 'backstop_due' };
@@ -55,11 +57,11 @@ export type GateEvent =
 export type GateEffect =
   /** See to it that `backstop_due` is told at `atMs`. */
   | { readonly type: 'arm_backstop'; readonly atMs: number }
-  /** It is this event's turn: build its body, then ask by `delivery_begun`. */
+  /** It is this event's turn: send it but for its last byte, then ask by `delivery_begun`. */
   | { readonly type: 'deliver'; readonly name: EarlierEventName }
-  /** All others are done: build the body of `session.finalized`, then claim it by `delivery_begun`. */
+  /** All others are done: send `session.finalized` but for its last byte, then claim it by `delivery_begun`. */
   | { readonly type: 'claim_finalized' }
-  /** Leave to send, given once per attempt: send, then tell `delivery_settled` with this attempt. */
+  /** Leave to send, given once per attempt: write the last byte, then tell `delivery_settled` with this attempt. */
   | { readonly type: 'send'; readonly name: WebhookEventName; readonly attempt: number };
 
 export interface GateTransition {
@@ -77,11 +79,11 @@ export const liveGate: LiveGate = { phase: 'live', known: [] };
  *            fact_ready            delivery_begun             delivery_settled
  *  waiting ─────────────▶ ready ───────────────────▶ sending ──────────────────▶ settled
  *     │                   │   ▲    (its turn only)      │                          ▲
- *     │ backstop_due      │   │       sender_lost       │  sender_lost             │
+ *     │ backstop_due      │   │     leave_returned,     │  sender_lost             │
  *     │ (earlier ones)    │   └─────────────────────────┤  (session.finalized)     │
- *     ▼                   │         (earlier ones)      └──────────────────────────┤
+ *     ▼                   │ sender_lost (earlier ones)  └──────────────────────────┤
  *  expired                └────────────────────────────────────────────────────────┘
- *                            its turn, but not subscribed, or given up unsent
+ *                            its turn, but not subscribed, or failed before it asked for leave
  *
  *  waiting ─── backstop_due ──▶ ready      session.finalized itself: it goes out without its evaluation
  * ```
@@ -97,15 +99,18 @@ export const liveGate: LiveGate = { phase: 'live', known: [] };
  *
  * Running it: load the rows of a session under a lock on the session, apply, write the changed rows, commit, and only
  * then do the effects. That makes `delivery_begun` one conditional update, `ready` to `sending`, which one of any
- * number of racing nodes wins; it has to be committed before the first byte is written.
+ * number of racing nodes wins. A sender asks for it as late as it can, with the connection open and the request written
+ * but for the body's last byte: no receiver can take that for an event, and what fails before has certainly not been
+ * sent. The last byte is written in the tick in which the commit is answered.
  *
  * When a node dies, any other does {@link pendingEffects} of the stored state:
  * - Before the commit of `delivery_begun`: the row is `ready`, and provably nothing was sent. Anybody may begin it,
  *   `session.finalized` too.
- * - After it: the request may have arrived or not. Once the attempt's lease has run out (longer than any delivery can
- *   take), `sender_lost` lets an earlier event be sent again, which receivers tell by session and event; but
- *   `session.finalized` is given up as `unknown`. Of losing it and sending it twice, at most once means losing it:
- *   the window is that between one commit and the end of one request, and its data stay in the session's history.
+ * - After it: the last byte may have been written or not. Once the attempt's lease has run out (longer than any delivery
+ *   can take), `sender_lost` lets an earlier event be sent again, which receivers tell by session and event; but
+ *   `session.finalized` is given up as `unknown`. Of losing it and sending it twice, at most once means losing it. It is
+ *   lost where the node dies between that commit and the last byte: while the database's answer is on its way. A death
+ *   after that byte costs no more than the record of how it went. Its data stay in the session's history.
  */
 export function transition(state: GateState, event: GateEvent): GateTransition {
   const changed = apply(state, event);
@@ -158,6 +163,10 @@ function apply(state: GateState, event: GateEvent): GateState {
         isTurn(state, row) && row.status !== 'waiting' && row.attempt === event.attempt
           ? { ...row, status: 'settled', outcome: event.outcome }
           : row,
+      );
+    case 'leave_returned':
+      return change(state, event.name, (row) =>
+        row.status === 'sending' && row.attempt === event.attempt ? { ...row, status: 'ready' } : row,
       );
     case 'sender_lost':
       return change(state, event.name, (row) =>

@@ -70,27 +70,42 @@ export function begin(
   return { outbox: begun, nextAtMs: nextAt(begun, nowMs), result: leave.attempt };
 }
 
-/**
- * Settles an attempt by how it went.
- *
- * @param delivery - Its record; absent when nothing could be sent.
- */
+/** Settles an attempt by how it went. @param delivery - Its record. */
 export function settle(
   outbox: Outbox,
   settled: { readonly event: WebhookEventName; readonly attempt: number; readonly ok: boolean },
   nowMs: number,
-  delivery?: WebhookDelivery,
+  delivery: WebhookDelivery,
 ): OutboxStep<void> {
   const { event, attempt, ok } = settled;
   const outcome = ok ? 'delivered' : 'failed';
   const next = apply(outbox, [{ type: 'delivery_settled', name: event, attempt, outcome }]);
   // What is due next is done at once by whoever settled this.
-  return {
-    outbox: next,
-    nextAtMs: nextAt(next, nowMs),
-    ...(delivery ? { delivery } : {}),
-    result: undefined,
-  };
+  return { outbox: next, nextAtMs: nextAt(next, nowMs), delivery, result: undefined };
+}
+
+/** Settles an event that could not be sent, and for which no leave was asked; changes nothing where another node is at it. */
+export function giveUp(
+  outbox: Outbox,
+  { event, attempt }: DueEvent,
+  nowMs: number,
+  delivery: WebhookDelivery,
+): OutboxStep<void> {
+  const row = outbox.events.find((one) => one.event === event);
+  if (row?.status === 'ready' && row.attempt === attempt) {
+    return settle(outbox, { event, attempt, ok: false }, nowMs, delivery);
+  }
+  return { outbox, nextAtMs: nextAt(outbox, nowMs), result: undefined };
+}
+
+/** Gives back leave on which nothing was sent, so that the event may be begun again. */
+export function giveBack(
+  outbox: Outbox,
+  { event, attempt }: { readonly event: WebhookEventName; readonly attempt: number },
+  nowMs: number,
+): OutboxStep<void> {
+  const next = apply(outbox, [{ type: 'leave_returned', name: event, attempt }]);
+  return { outbox: next, nextAtMs: nextAt(next, nowMs), result: undefined };
 }
 
 /** Evaluating and remembering is over. */

@@ -7,12 +7,11 @@ import type { OutboxSession, WebhookDelivery, WebhookOutbox } from '../conversat
 import type { GuardedClient } from '../egress/client.ts';
 import { withTraceparent } from '../egress/headers.ts';
 import { type CallReport, webhookBody } from './bodies.ts';
-import { DELIVERY_TIMEOUT_MS, type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
-import { begin, type DueEvent, SENDER_LEASE_MS, settle } from './outboxSteps.ts';
+import { type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
+import { createLeave, type LeaveOutcome } from './leave.ts';
+import { type DueEvent, giveBack, giveUp, SENDER_LEASE_MS, settle } from './outboxSteps.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
 
-/** Whoever got leave to send, and then stood still for so long, must leave it: it might count as lost before its end. */
-const LATEST_START_MS = SENDER_LEASE_MS - 2 * DELIVERY_TIMEOUT_MS;
 const KEEP_AGAIN_MS = 500;
 
 export interface SendDeps {
@@ -30,9 +29,10 @@ export interface SendDeps {
 }
 
 /**
- * Sends the event whose turn it is: builds its body, asks for leave, sends, and keeps how it went.
+ * Sends the event whose turn it is: builds its body, sends it but for its last byte, asks for leave, sends that, and keeps
+ * how it went.
  *
- * @returns Whether it is settled now; false where another node has taken it.
+ * @returns Whether it is settled now; false where it is another node's, or is to be looked at again later.
  * @throws When the database is away. The event's lease then decides what becomes of it.
  */
 export async function sendEvent(
@@ -46,33 +46,49 @@ export async function sendEvent(
   if (!session) return false;
   const prepared = await prepare(deps, due, session);
   const at = new Date(clock.now()).toISOString();
-  if (prepared.body === undefined) {
-    const record = recordOf(due, prepared, at, { ok: false, durationMs: 0, error: prepared.error });
-    const { event, attempt } = due;
-    await outbox.advance(instanceId, (now) =>
-      settle(now, { event, attempt, ok: false }, clock.now(), record),
-    );
+  const leave = createLeave(deps, instanceId, due.event);
+  const result = prepared.error
+    ? { ok: false, durationMs: 0, error: prepared.error }
+    : await deliverTraced(deps, due, session, { ...prepared, leave: leave.ask });
+  const outcome = await leave.outcome();
+  if (outcome.type === 'refused') return false;
+  if (outcome.type === 'unasked') {
+    if (isOurs(result)) throw new Error('the service stopped before the event was sent');
+    const record = recordOf({ ...due, attempt: due.attempt + 1 }, prepared, at, result);
+    await outbox.advance(instanceId, (now) => giveUp(now, due, clock.now(), record));
     deps.onSent?.(due.event, false);
     return true;
   }
-
-  const askedMs = clock.monotonicMs();
-  const attempt = await outbox.advance(instanceId, (now) => begin(now, due.event, clock.now()));
-  if (attempt === undefined) return false;
-  if (clock.monotonicMs() - askedMs > LATEST_START_MS)
-    throw new Error('leave to send came too late to be used');
-  const result = await deliverTraced(deps, due, session, prepared);
+  const { attempt, askedMs } = outcome;
+  const begun = { event: due.event, attempt };
+  if (isToComeAgain(outcome, result)) {
+    await untilKept(deps, askedMs, signal, () =>
+      outbox.advance(instanceId, (now) => giveBack(now, begun, clock.now())),
+    );
+    return false;
+  }
   deps.onSent?.(due.event, result.ok);
-  const settled = { event: due.event, attempt, ok: result.ok };
   const record = recordOf({ ...due, attempt }, prepared, at, result);
   await untilKept(deps, askedMs, signal, () =>
-    outbox.advance(instanceId, (now) => settle(now, settled, clock.now(), record)),
+    outbox.advance(instanceId, (now) => settle(now, { ...begun, ok: result.ok }, clock.now(), record)),
   );
   return true;
 }
 
+/** It was the service's own doing that nothing was sent: leave was too slow in coming, or the service stopped. */
+function isToComeAgain({ type }: LeaveOutcome, result: DeliveryResult): boolean {
+  return type === 'unused' && (isOurs(result) || result.error?.code === 'timeout');
+}
+
+function isOurs({ error }: DeliveryResult): boolean {
+  return error?.code === 'aborted';
+}
+
 type Prepared =
-  | (DeliveryRequest & { readonly error?: undefined; readonly traceparent: string | undefined })
+  | (Omit<DeliveryRequest, 'leave'> & {
+      readonly error?: undefined;
+      readonly traceparent: string | undefined;
+    })
   | (Pick<DeliveryRequest, 'target'> & {
       readonly body?: undefined;
       readonly error: { readonly code: string; readonly message: string };
@@ -144,7 +160,7 @@ function recordOf(
   };
 }
 
-/** What was sent must not be sent again only because the database was away for a moment. */
+/** What was sent must not be sent again, nor what was not be lost, only because the database was away for a moment. */
 async function untilKept(
   { clock }: SendDeps,
   askedMs: number,

@@ -11,6 +11,7 @@ import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const secrets = [makeSigningSecret()];
 const body = '{"event":"session.ended"}';
+const leave = async () => undefined;
 const cleanups: (() => Promise<void>)[] = [];
 
 let assertNoLeaks: () => Promise<void>;
@@ -97,7 +98,7 @@ describe('deliver', () => {
   ])('reports %s without throwing', async (_what, url, keys, code) => {
     const target = { url, headers: [] };
     const result = await deliver(
-      { target, body, secrets: keys, deliveryId: 'delivery-1' },
+      { target, body, secrets: keys, deliveryId: 'delivery-1', leave },
       { client: guarded(), clock: systemClock },
     );
     expect(result).toMatchObject({ ok: false, error: { code } });
@@ -111,7 +112,7 @@ describe('deliver', () => {
   ])('turns a failure %s into a result', async (_what, failure, code) => {
     const client = { request: () => Promise.reject(failure) };
     const target = { url: 'https://no.test/', headers: [] };
-    const request = { target, body, secrets, deliveryId: 'delivery-1' };
+    const request = { target, body, secrets, deliveryId: 'delivery-1', leave };
     const result = await deliver(request, { client, clock: systemClock });
     expect(result).toMatchObject({ ok: false, error: { code, cause: failure } });
     expect(result.error?.message).not.toContain('secret detail');
@@ -130,6 +131,7 @@ function send(
       body,
       secrets,
       deliveryId: 'delivery-1',
+      leave,
     },
     { client: guarded(clock), clock },
   );

@@ -33,6 +33,11 @@ const settled = (name: WebhookEventName, attempt = 1): GateEvent => ({
   outcome: 'delivered',
 });
 const lost = (name: WebhookEventName, attempt = 1): GateEvent => ({ type: 'sender_lost', name, attempt });
+const returned = (name: WebhookEventName, attempt = 1): GateEvent => ({
+  type: 'leave_returned',
+  name,
+  attempt,
+});
 const sent = (name: WebhookEventName): GateEvent[] => [begun(name), settled(name)];
 const backstop: GateEvent = { type: 'backstop_due' };
 
@@ -179,6 +184,21 @@ describe('the gate', () => {
     expect(story([begun('session.finalized'), settled('session.finalized')], dead)).toEqual([]);
   });
 
+  it('gives leave again once it came back unused, for session.finalized too, and to nobody who is late', () => {
+    const claimable = run([ended({ expected: chat }), ...sent('session.ended')]);
+    const leave = run([begun('session.finalized')], claimable);
+    expect(transition(leave, returned('session.finalized', 0)).state).toBe(leave);
+    const back = transition(leave, returned('session.finalized'));
+    expect(back.effects).toEqual([{ type: 'claim_finalized' }]);
+    expect(transition(back.state, settled('session.ended', 1)).state).toBe(back.state);
+    const again = transition(back.state, begun('session.finalized'));
+    expect(again.effects).toEqual([{ type: 'send', name: 'session.finalized', attempt: 2 }]);
+    for (const late of [returned('session.finalized'), settled('session.finalized')]) {
+      expect(transition(again.state, late).state).toBe(again.state);
+    }
+    expect(outcomes(run([settled('session.finalized', 2)], again.state))).toEqual(['delivered', 'delivered']);
+  });
+
   it('has the order of the catalogue', () => {
     expect(WEBHOOK_EVENT_NAMES).toEqual([
       'session.ended',
@@ -241,6 +261,7 @@ describe('whatever happens in whatever order', () => {
       }),
     },
     fc.record({ type: fc.constant('sender_lost' as const), name: names, attempt: attempts }),
+    fc.record({ type: fc.constant('leave_returned' as const), name: names, attempt: attempts }),
     fc.constant(backstop),
   );
   const call = fc.record({ answered: fc.boolean(), record: fc.boolean() });
@@ -270,6 +291,9 @@ describe('whatever happens in whatever order', () => {
           checkStep(state, event, step.state, step.effects);
           state = step.state;
           sends.push(...step.effects.flatMap((effect) => (effect.type === 'send' ? [effect.name] : [])));
+          // It is the turn of what was returned, so that nothing came after it.
+          if (event.type === 'leave_returned' && step.effects.length > 0)
+            expect(sends.pop()).toBe(event.name);
         }
         const places = sends.map((name) => WEBHOOK_EVENT_NAMES.indexOf(name));
         expect(places).toEqual([...places].sort());
@@ -287,7 +311,11 @@ describe('whatever happens in whatever order', () => {
         expect(isGateClosed(state)).toBe(true);
         const row = rowsOf(state).at(-1);
         if (row?.subscribed && row.attempt === 0) expect(row.outcome).toMatch(/delivered|failed/);
-        if (row?.subscribed && sends.includes('session.finalized')) expect(row.attempt).toBe(1);
+        const back = after.filter(({ type }) => type === 'leave_returned').length;
+        if (row?.subscribed && sends.includes('session.finalized')) {
+          expect(row.attempt).toBeGreaterThanOrEqual(1);
+          expect(row.attempt).toBeLessThanOrEqual(1 + back);
+        }
         expect(row?.outcome === 'skipped').toBe(row?.subscribed === false);
       }),
       { numRuns: 3_000 },
