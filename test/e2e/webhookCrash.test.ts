@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+
+import { createClient } from '../support/gateway.ts';
+import { listenOnLoopback } from '../support/loopbackServer.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { startService } from '../support/processes.ts';
+import { redisDatabase } from '../support/redis.ts';
+import { report } from './faults/support/table.ts';
+
+const TIMEOUT = 240_000;
+const SESSIONS = 40;
+const KILLS = 4;
+/** How long a connection waits before the receiver speaks TLS. */
+const ACCEPT_MS = 200;
+/** Sessions that a killed node had taken are another's after half a minute. */
+const WAIT = { timeout: 120_000, interval: 250 };
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));
+
+/** A receiver that is slow to take a connection, and then takes whatever comes whole. */
+async function slowReceiver() {
+  const received: { event: string; sessionId: string }[] = [];
+  let begun = 0;
+  const https = createTlsServer({
+    cert: readFileSync(fixture('server.pem')),
+    key: readFileSync(fixture('server.key')),
+  });
+  https.on('request', (request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      received.push(JSON.parse(text));
+      response.writeHead(204).end();
+    });
+  });
+  const tcp = createTcpServer((socket) => {
+    begun += 1;
+    setTimeout(() => https.emit('connection', socket), ACCEPT_MS);
+  });
+  const listening = await listenOnLoopback(tcp);
+  onTestFinished(() => listening.close());
+  return {
+    url: `https://localhost:${listening.port}/hook`,
+    begun: () => begun,
+    times: (event: string) => {
+      const times = new Map<string, number>();
+      for (const body of received) {
+        if (body.event === event) times.set(body.sessionId, (times.get(body.sessionId) ?? 0) + 1);
+      }
+      return times;
+    },
+  };
+}
+
+test('killed again and again over a slow receiver, a service sends session.finalized never twice, and hardly ever not', {
+  timeout: TIMEOUT,
+}, async () => {
+  const [database, redis, receiver] = await Promise.all([
+    createTestDatabase(),
+    redisDatabase(),
+    slowReceiver(),
+  ]);
+  onTestFinished(async () => {
+    await Promise.all([database.drop(), redis.drop()]);
+  });
+  const token = randomBytes(24).toString('hex');
+  const start = async () => {
+    const service = await startService({
+      env: {
+        DATABASE_URL: database.url,
+        REDIS_URL: redis.url,
+        CALLWAY_ADMIN_TOKEN: token,
+        SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+        ALLOW_INSECURE_WEBHOOKS: 'true',
+        NODE_EXTRA_CA_CERTS: fixture('ca.pem'),
+        ROLES: 'api,worker',
+      },
+      readyTimeoutMs: 90_000,
+    });
+    onTestFinished(() => service.close());
+    return service;
+  };
+
+  let service = await start();
+  const client = await createClient(service.url, token);
+  const { path, developerKey: key } = await client.createProject();
+  const call = async (method: string, route: string, body: object) => {
+    expect((await client.api(method, path + route, { key, body })).status).toBeLessThan(300);
+  };
+  const postSessionWebhook = { url: receiver.url, events: ['session.ended', 'session.finalized'] };
+  await call('PATCH', '/agent', { postSessionWebhook });
+  const ids = Array.from({ length: SESSIONS }, (_, index) => `talk-${index}`);
+  for (const id of ids) await call('POST', '/sessions', { session_id: id });
+  for (const id of ids) await call('DELETE', '/sessions', { session_id: id });
+
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const before = receiver.begun();
+    await vi.waitFor(() => expect(receiver.begun()).toBeGreaterThan(before), WAIT);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 3 * ACCEPT_MS));
+    await service.kill9();
+    service = await start();
+  }
+  await vi.waitFor(async () => expect(await unfinished(database.url)).toBe(0), WAIT);
+
+  const finalized = receiver.times('session.finalized');
+  const ended = receiver.times('session.ended');
+  const twice = [...finalized.values()].filter((times) => times > 1).length;
+  const lost = SESSIONS - finalized.size;
+  const endedTwice = [...ended.values()].filter((times) => times > 1).length;
+  report({
+    what: 'A node is killed again and again while it sends webhooks over slow connections',
+    done: `${KILLS} times kill -9 at random moments while ${SESSIONS} ended chats were told of`,
+    seen: `session.finalized twice for ${twice}, lost for ${lost}; session.ended lost for ${SESSIONS - ended.size}, twice for ${endedTwice}`,
+  });
+  expect({ twice, ended: ended.size }).toEqual({ twice: 0, ended: SESSIONS });
+  // Lost is what dies in the milliseconds between a commit and its answer; while connections were opened, it was dozens.
+  expect(lost).toBeLessThanOrEqual(KILLS / 2);
+});
+
+/** How many sessions still have webhooks to be sent. */
+async function unfinished(url: string): Promise<number> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query('SELECT 1 FROM webhook_outbox')).rows.length;
+  } finally {
+    await client.end();
+  }
+}
