@@ -21,8 +21,12 @@ export interface Attempt {
   stand(): void;
   /** What it says; to be read once, and only once it may go. */
   pieces(): AsyncGenerator<TurnOutput, KeptTurn>;
-  /** Takes it back where it is not over, as if it had not been; idempotent. */
-  close(): void;
+  /**
+   * Takes it back where it is not over, as if it had not been; idempotent.
+   *
+   * @returns Resolves once nothing of it goes on: what was being kept just then is kept.
+   */
+  close(): Promise<void>;
 }
 
 export interface AttemptDeps extends KeepTurnDeps {
@@ -43,7 +47,7 @@ export function beginAttempt(
   const asking = createGate();
   const keeping = createGate();
   const run = makeRun(behind(asking.opened, deps.turn), abort.signal);
-  const outputs = keepTurn(keeperBehind(keeping.opened, deps), run);
+  const outputs = keepTurn(deps, run, keeping.opened);
   const first = outputs.next();
   first.catch(() => {}); // thrown where it is read, if it ever is
   let follows = false;
@@ -61,7 +65,7 @@ export function beginAttempt(
       fromFirst(first, outputs, () => {
         isOver = true;
       }),
-    close() {
+    async close() {
       abort.unlink();
       // Most turns are, and are spared what takes one back: an error, and all that hears of it.
       if (isOver) return;
@@ -70,7 +74,7 @@ export function beginAttempt(
       asking.refuse(reason);
       keeping.refuse(reason);
       // What is over, or ends by its abort, has nothing to return from.
-      first.then(() => outputs.return(NOTHING_KEPT)).catch(() => {});
+      await first.then(() => outputs.return(NOTHING_KEPT)).catch(() => {});
     },
   };
 }
@@ -104,20 +108,6 @@ function createGate() {
   });
   opened.catch(() => {}); // thrown where it is waited for
   return { opened, open, refuse };
-}
-
-function keeperBehind(opened: Promise<void>, { sessions, onError }: KeepTurnDeps): KeepTurnDeps {
-  return {
-    sessions: {
-      find: sessions.find,
-      keepLate: sessions.keepLate,
-      async saveTurn(session, record) {
-        await opened;
-        await sessions.saveTurn(session, record);
-      },
-    },
-    onError,
-  };
 }
 
 /** All that others would notice of a turn waits. */

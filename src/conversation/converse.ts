@@ -1,6 +1,7 @@
 import type { AgentRelease } from '../agents/release.ts';
 import { createCalendar } from '../base/calendar.ts';
 import type { Clock } from '../base/clock.ts';
+import { CallwayError } from '../base/errors.ts';
 import type { Tracing } from '../base/tracing.ts';
 import { type Attempt, type AttemptDeps, beginAttempt } from './attempt.ts';
 import { dueForSummary } from './context.ts';
@@ -117,7 +118,7 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
     if (asksBeforeStart(release)) await kept;
     const attempt = await beginKnown(asked, session, release, request, held);
     await kept.catch((error: unknown) => {
-      attempt.close();
+      void attempt.close();
       throw error;
     });
     return attempt;
@@ -141,7 +142,7 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
 
   /** The attempt that counts, on the session as it certainly is. */
   const settle = async (asked: Asked, ahead: HeadStart, held: HeldTurn): Promise<Attempt> => {
-    const { wanted, read } = asked;
+    const { wanted } = asked;
     const attempt = await ahead.attempt?.catch(() => undefined);
     if (attempt && held.isLeft(markOf(attempt.run.session))) attempt.go(held.lost);
     const seen = await ahead.found;
@@ -153,11 +154,27 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
       attempt.go(held.lost);
       return attempt;
     }
-    attempt?.close();
-    if (!session) return await beginNew(asked, ahead, held);
-    const request = read(session);
+    void attempt?.close();
+    return session ? await goOn(asked, session, held) : await beginOrJoin(asked, ahead, held);
+  };
+
+  const goOn = async (asked: Asked, session: Session, held: HeldTurn): Promise<Attempt> => {
+    const request = asked.read(session);
     request.delivery?.of(session);
     return await beginKnown(asked, session, await requireRelease(deps, session), request, held);
+  };
+
+  /** Who makes a session without a turn asks for no lock: one that was made meanwhile is taken as it is. */
+  const beginOrJoin = async (asked: Asked, ahead: HeadStart, held: HeldTurn): Promise<Attempt> => {
+    try {
+      return await beginNew(asked, ahead, held);
+    } catch (error) {
+      const { projectId, sessionId } = asked.wanted;
+      const isInUse = error instanceof CallwayError && error.code === 'session_id_in_use';
+      const made = isInUse ? await deps.sessions.find(projectId, sessionId) : undefined;
+      if (!made) throw error;
+      return await goOn(asked, made, held);
+    }
   };
 
   return async function* converse(wanted, read, signal): AsyncGenerator<TurnOutput> {
@@ -188,7 +205,8 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
       throw error;
     } finally {
       trace.end();
-      attempt?.close();
+      // What it may be keeping just then is for the next turn to see.
+      await attempt?.close();
       ahead.attempt?.then((early) => early.close()).catch(() => {});
       await held?.release();
     }

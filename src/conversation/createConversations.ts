@@ -87,7 +87,9 @@ export function createConversations(deps: ConversationsDeps): Conversations {
     recent,
     currentRelease,
     newSession,
-    end: (session, reason) => end(session.projectId, session.sessionId, reason),
+    // Its id may have begun another life since.
+    end: ({ projectId, sessionId, instanceId }, reason) =>
+      end(projectId, sessionId, reason, (live) => live.instanceId === instanceId),
   });
 
   return {

@@ -28,13 +28,21 @@ export interface KeptTurn {
  * on. A turn that failed, or was left, before its first word is as if it had not been, but for the history, which has the
  * error and the tools that ran, and for what the customer said aloud, who does not send it again; one that was taken back
  * leaves nothing at all.
+ *
+ * @param stands - Resolves once it is the turn that counts, and rejects where it is taken back. Nobody is told before that
+ *   it is over.
  */
-export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerator<TurnOutput, KeptTurn> {
+export async function* keepTurn(
+  deps: KeepTurnDeps,
+  run: TurnRun,
+  stands: Promise<void>,
+): AsyncGenerator<TurnOutput, KeptTurn> {
   const { journal } = run;
   let isKept = false;
   let hasFailed = false;
   const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
     isKept = true;
+    await stands;
     const delivered = await run.request.delivery?.settle();
     if (isTakenBack(run)) throw run.signal.reason;
     const { session, record } = journal.close({ hasSpoken, interrupted, delivered });
@@ -64,7 +72,11 @@ export async function* keepTurn(deps: KeepTurnDeps, run: TurnRun): AsyncGenerato
     if (!isKept && journal.said() !== '') await keep(true, true);
     else if (!isKept) {
       if (!hasFailed) journal.event('error', LEFT_BEFORE_FIRST_WORD);
-      await keepUnanswered(deps, run);
+      const isMeant = await stands.then(
+        () => true,
+        () => false,
+      );
+      if (isMeant) await keepUnanswered(deps, run);
     }
   }
 }
@@ -86,10 +98,14 @@ async function keepUnanswered(deps: KeepTurnDeps, { session, journal, request }:
   const isSpoken = request.delivery !== undefined;
   const delivered = { text: request.delivery?.heard() ?? '', interrupted: false };
   const hasHeard = delivered.text !== '';
-  const { record } = journal.close({ hasSpoken: session.state.hasSpoken, interrupted: false, delivered });
-  const said = isSpoken ? record.messages.filter(({ role }) => role === 'user') : [];
-  const messages = hasHeard ? [...said, ...record.messages.slice(-1)] : said;
-  const events = record.events.filter(
+  const { record: whole } = journal.close({
+    hasSpoken: session.state.hasSpoken,
+    interrupted: false,
+    delivered,
+  });
+  const said = isSpoken ? whole.messages.filter(({ role }) => role === 'user') : [];
+  const messages = hasHeard ? [...said, ...whole.messages.slice(-1)] : said;
+  const events = whole.events.filter(
     ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && HEARD_EVENTS.has(type)),
   );
   const { state } = session;
@@ -98,9 +114,14 @@ async function keepUnanswered(deps: KeepTurnDeps, { session, journal, request }:
     turn: session.turn + 1,
     state: messages.length === 0 ? state : { ...state, messages: [...state.messages, ...messages] },
   };
-  await deps.sessions.saveTurn(next, { messages, events }).catch((error: unknown) => {
-    if (!(error instanceof TurnTakenBack)) deps.onError(error, 'a turn’s failure was not kept');
-  });
+  const record = { messages, events };
+  try {
+    await deps.sessions.saveTurn(next, record).catch(async (error: unknown) => {
+      if (await keepLateTurn(deps.sessions, next, record, error)) throw error;
+    });
+  } catch (error) {
+    deps.onError(error, 'a turn’s failure was not kept');
+  }
 }
 
 function dataOf(error: unknown): { readonly code: string; readonly message: string } {

@@ -221,6 +221,24 @@ describe('tools', () => {
     expect(talk.endings.length).toBe(1);
   });
 
+  test('end_call leaves a session that took its id meanwhile', async () => {
+    const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
+    const talk = memoryConversations({
+      model,
+      pathway: withTool,
+      wrapSessions: (sessions) => ({
+        ...sessions,
+        async saveTurn(session, record) {
+          await sessions.saveTurn(session, record);
+          talk.sessions.set('s', { ...session, instanceId: 'another', turn: 0 });
+        },
+      }),
+    });
+    await talk.turn({ kind: 'words', text: 'Bye' });
+    expect(talk.session().instanceId).toBe('another');
+    expect(talk.endings).toEqual([]);
+  });
+
   test('the caller’s own tools come back as calls, and their results are answered', async () => {
     const callerTools = [{ name: 'weather', parameters: { type: 'object' } }];
     const model = scriptedModel((request) =>
@@ -355,6 +373,27 @@ describe('failures', () => {
     };
     await expect(taken()).rejects.toMatchObject({ code: 'session_changed' });
     expect(talk.records.at(-1)?.messages).toMatchObject([{ content: 'Count' }, { content: 'One two' }]);
+  });
+
+  test('what was said aloud, and not answered, stands in the history of a session that was ended meanwhile', async () => {
+    const errors: unknown[] = [];
+    const model = scriptedModel(() => ({
+      after: talk.conversations.end(PROJECT, 's', 'api_end'),
+      fail: away,
+    }));
+    const talk = memoryConversations({ model, pathway, onError: (error) => void errors.push(error) });
+    const delivery = {
+      of: () => undefined,
+      at: () => undefined,
+      settle: async () => ({ text: '', interrupted: false }),
+      heard: () => '',
+    };
+    await expect(talk.turn({ kind: 'words', text: 'Help' }, { delivery })).rejects.toBe(away);
+    expect(talk.records.at(-1)).toMatchObject({
+      messages: [{ content: 'Help' }],
+      events: [{ type: 'error', data: { code: 'model_unavailable' } }],
+    });
+    expect(errors).toEqual([]);
   });
 
   test('a model that fails midway leaves what it said, marked as interrupted', async () => {

@@ -26,10 +26,13 @@ interface Scene {
   readonly lock?: () => Promise<void>;
   readonly read?: () => Promise<void>;
   readonly insert?: () => Promise<void>;
+  readonly save?: () => Promise<void>;
+  readonly onRelease?: () => void;
 }
 
 /** The engine with a lock that knows its marks, and with waits wherever a turn meets somebody else. */
-function scene({ answer = (index) => ({ text: `Answer ${index}.` }), lock, read, insert }: Scene = {}) {
+function scene({ answer = (index) => ({ text: `Answer ${index}.` }), ...waits }: Scene = {}) {
+  const { lock, read, insert, save, onRelease } = waits;
   let mark: string | null = null;
   const acquire = async (): Promise<HeldTurn> => {
     await lock?.();
@@ -42,7 +45,7 @@ function scene({ answer = (index) => ({ text: `Answer ${index}.` }), lock, read,
       leave: (left) => {
         mark = left;
       },
-      release: async () => undefined,
+      release: async () => onRelease?.(),
     };
   };
   let lookUps = 0;
@@ -63,6 +66,10 @@ function scene({ answer = (index) => ({ text: `Answer ${index}.` }), lock, read,
       async insert(session, started) {
         await insert?.();
         await sessions.insert(session, started);
+      },
+      async saveTurn(session, record) {
+        await save?.();
+        await sessions.saveTurn(session, record);
       },
     }),
   });
@@ -183,6 +190,52 @@ describe('a further turn', () => {
     expect(talk.session().turn).toBe(8);
   });
 
+  test('that says nothing is over for its channel once, when it is certain to be the turn', async () => {
+    const { talk, elsewhere } = scene();
+    await talk.say('First');
+    elsewhere((session) => ({ ...session, turn: 5 }));
+    const told: string[] = [];
+    const delivery = {
+      of: ({ turn }: Session) => void told.push(`of turn ${turn}`),
+      at: () => undefined,
+      settle: async () => {
+        told.push('over');
+        return { text: 'Are you there?', interrupted: false };
+      },
+      heard: () => '',
+    };
+    await talk.turn({ kind: 'notice', code: 'silence', message: 'Nobody speaks' }, { delivery });
+    expect(told).toEqual(['of turn 5', 'over']);
+  });
+
+  test('that is left at its begin while its failure is being kept holds up the next one until it is', async () => {
+    const failure = invalid('no', 'no');
+    const { open, opened } = deferred();
+    const order: string[] = [];
+    const { talk } = scene({
+      answer: (index) => (index === 1 ? { fail: failure } : { text: 'Yes.' }),
+      save: async () => {
+        if (order.push('save') === 3) await opened;
+      },
+      onRelease: () => void order.push('release'),
+    });
+    await talk.say('First');
+    const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+    const read = () => ({ input: { kind: 'words' as const, text: 'Second' } });
+    const turn = talk.conversations
+      .converse(wanted, read, new AbortController().signal)
+      [Symbol.asyncIterator]();
+    expect(await turn.next()).toMatchObject({ value: { type: 'start' } });
+    await vi.waitFor(() => expect(order).toEqual(['save', 'release', 'save']));
+    const leaving = turn.return?.();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(order).toEqual(['save', 'release', 'save']);
+    open();
+    await leaving;
+    expect(order).toEqual(['save', 'release', 'save', 'release']);
+    expect(talk.session().turn).toBe(2);
+  });
+
   test('that fails is kept as such once, and the next one begins anew', async () => {
     const failure = invalid('no', 'no');
     const { talk } = scene({ answer: (index) => (index === 1 ? { fail: failure } : { text: 'Yes.' }) });
@@ -253,6 +306,20 @@ describe('a first turn', () => {
     open();
     expect(await saying).toBe('Answer 0.');
     expect(talk.session().turn).toBe(1);
+  });
+
+  test('of a session that was made meanwhile goes on with that one', async () => {
+    let create = async () => {};
+    const { talk, model } = scene({ insert: () => create() });
+    create = async () => {
+      create = async () => {};
+      const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat', provider: 'made' } as const;
+      await talk.conversations.create(wanted);
+    };
+    expect(await talk.say('First')).toBe('Answer 1.');
+    expect(talk.session()).toMatchObject({ provider: 'made', turn: 1 });
+    expect(talk.session().state.messages.map(({ content }) => content)).toEqual(['First', 'Answer 1.']);
+    await vi.waitFor(() => expect(model.left()).toBe(1));
   });
 
   test('of a session that cannot be kept fails, and leaves nothing', async () => {

@@ -34,6 +34,8 @@ export interface MemoryOptions {
   readonly lock?: TurnLock;
   /** Told when it is asked what sessions begin on now. */
   readonly onReleaseLookUp?: () => void;
+  /** Told of what goes wrong beside a turn; default: it fails the turn. */
+  readonly onError?: (error: unknown, what: string) => void;
   /** Puts something in the way to the stored sessions. */
   readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
 }
@@ -92,9 +94,11 @@ export function memoryConversations(options: MemoryOptions): MemoryConversations
     makeId: uuidV7,
     finalizeTimeoutSeconds: 120,
     onEnded: () => undefined,
-    onError: (error) => {
-      throw error;
-    },
+    onError:
+      options.onError ??
+      ((error) => {
+        throw error;
+      }),
   });
   const turn: MemoryConversations['turn'] = async (input, { variables, ...more } = {}) => {
     const wanted = {
@@ -163,7 +167,8 @@ function memorySessions(
     },
     find: async (_project, sessionId) => sessions.get(sessionId),
     async saveTurn(session, record) {
-      if (sessions.get(session.sessionId)?.turn !== session.turn - 1) {
+      const live = sessions.get(session.sessionId);
+      if (live?.instanceId !== session.instanceId || live.turn !== session.turn - 1) {
         throw new CallwayError('conflict', 'session_changed', 'changed');
       }
       sessions.set(session.sessionId, session);

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { CallwayError } from '../../src/base/errors.ts';
+import { PROJECT } from '../support/memoryConversations.ts';
+import { askedIn, interleavedNodes, type Seen, type Turn } from './support/interleaved.ts';
+
+type Act =
+  | ({ readonly act: 'turn' } & Turn)
+  | { readonly act: 'end' | 'end, and begin anew' | 'idle'; readonly node: 0 | 1 };
+type World = ReturnType<typeof interleavedNodes>;
+
+const node = fc.constantFrom(0 as const, 1 as const);
+const turn = fc.record({
+  act: fc.constant('turn' as const),
+  node,
+  kind: fc.constantFrom('words' as const, 'words' as const, 'spoken' as const, 'last_words' as const),
+  model: fc.constantFrom(
+    'answers' as const,
+    'fails first' as const,
+    'fails later' as const,
+    'calls a tool' as const,
+    'asks the documents' as const,
+    'ends the call' as const,
+  ),
+  stay: fc.constantFrom('to the end' as const, 'to the end' as const, 1, 2, 3, 'hangs up' as const),
+});
+const other = fc.record({
+  act: fc.constantFrom('end' as const, 'end, and begin anew' as const, 'idle' as const),
+  node,
+});
+const acts: fc.Arbitrary<Act[]> = fc.array(fc.oneof({ weight: 3, arbitrary: turn }, other), {
+  minLength: 2,
+  maxLength: 4,
+});
+
+test('in whatever order turns, ends and sweeps of one session meet, nothing is said twice, lost, or left behind', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), fc.boolean(), acts, async (scheduler, isKnown, planned) => {
+      const here = interleavedNodes(scheduler);
+      // Both nodes have the session in mind, and one of them as it was before the other's turn.
+      for (const which of isKnown ? ([1, 0] as const) : []) await here.take(`words-${which}`, quiet(which));
+      here.world.isGated = true;
+      const acting = Promise.all(planned.map((act, index) => perform(here, act, `words-${index + 3}`)));
+      const seen = (await scheduler.waitFor(acting)).filter((one) => one !== undefined);
+      await scheduler.waitIdle();
+      here.world.isGated = false;
+
+      const mayEnd = planned.some(({ act }) => act !== 'turn');
+      for (const one of seen) check(here, one, mayEnd);
+      checkSession(here);
+      for (const [index, which] of [0 as const, 1 as const].entries()) {
+        const words = `words-${index + 90}`;
+        expect(await here.take(words, quiet(which))).toMatchObject({
+          text: `To ${words}: yes.`,
+          isDone: true,
+        });
+      }
+    }),
+    { numRuns: Number(process.env.RUNS ?? 400) },
+  );
+}, 600_000);
+
+function quiet(which: 0 | 1): Turn {
+  return { node: which, kind: 'words', model: 'answers', stay: 'to the end' };
+}
+
+async function perform(here: World, act: Act, words: string): Promise<Seen | undefined> {
+  if (act.act === 'turn') return await here.take(words, act);
+  const { conversations } = here.nodes[act.node];
+  const live = here.live();
+  if (act.act === 'idle') {
+    if (live) await conversations.endIdle(live);
+    return undefined;
+  }
+  await conversations.end(PROJECT, 's', 'api_end');
+  // Somebody may have begun it already by talking.
+  if (act.act === 'end, and begin anew') {
+    await conversations
+      .create({ projectId: PROJECT, sessionId: 's', channel: 'chat' })
+      .catch(() => undefined);
+  }
+  return undefined;
+}
+
+/** What must hold of one turn. */
+function check({ kept, requests }: World, seen: Seen, mayEnd: boolean): void {
+  const { words, turn: taken, text, isDone, error } = seen;
+  const records = kept.filter(({ record }) => record.messages.some(({ content }) => content === words));
+  const said = records
+    .flatMap(({ record }) => record.messages)
+    .filter(({ role, internal }) => role === 'assistant' && !internal)
+    .map(({ content }) => content)
+    .join('');
+  const asked = requests.map(askedIn).filter((one) => one.words === words && !one.isAfterTool).length;
+  const what = { words, taken, text, isDone, error: String(error), asked, said, kept: records.length };
+
+  expect(records.length, JSON.stringify(what)).toBeLessThanOrEqual(1);
+  if (isDone) expect(records.length, JSON.stringify(what)).toBe(1);
+  if (isDone) expect(said, JSON.stringify(what)).toBe(text);
+  expect(said.startsWith(text), JSON.stringify(what)).toBe(true);
+  // An end is not seen by the lock, so that a head start may have been in vain.
+  expect(asked, JSON.stringify(what)).toBeLessThanOrEqual(taken.kind === 'last_words' ? 0 : mayEnd ? 2 : 1);
+  expect(seen.settled, JSON.stringify(what)).toBeLessThanOrEqual(1);
+  if (isDone && taken.kind !== 'words') expect(seen.told, JSON.stringify(what)).toBe(1);
+  expect(isExpected(seen, mayEnd), JSON.stringify(what)).toBe(true);
+}
+
+function isExpected({ error, turn: { model, stay } }: Seen, mayEnd: boolean): boolean {
+  if (error === undefined) return true;
+  if (stay === 'hangs up' && error instanceof Error && error.message === 'gone') return true;
+  if (!(error instanceof CallwayError)) return false;
+  if (error.code === 'model_unavailable') return model === 'fails first' || model === 'fails later';
+  return error.code === 'session_changed' && mayEnd;
+}
+
+/** What must hold of the session, and of each life that it had. */
+function checkSession({ kept, ended, live, isLocked, errors }: World): void {
+  expect(isLocked()).toBe(false);
+  expect(errors).toEqual([]);
+  const session = live();
+  if (session) {
+    const mine = kept.filter(({ instanceId }) => instanceId === session.instanceId);
+    expect(mine.map((one) => one.turn)).toEqual(mine.map((_, index) => index + 1));
+    expect(session.turn).toBe(mine.length);
+    expect(session.state.messages).toEqual(mine.flatMap(({ record }) => record.messages));
+  }
+  for (const { instanceId, reason } of ended) {
+    if (reason !== 'end_call_tool') continue;
+    const events = kept.filter((one) => one.instanceId === instanceId).flatMap(({ record }) => record.events);
+    expect(events.some(({ type, data }) => type === 'tool_called' && data.name === 'end_call')).toBe(true);
+  }
+}
