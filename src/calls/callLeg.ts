@@ -8,7 +8,8 @@ export interface Telephony {
   /**
    * Sends an INVITE over one trunk. Trying another one after it is the caller's business.
    *
-   * @returns At once; what becomes of it is announced by the leg's events, `ended` last and exactly once.
+   * @returns At once; what becomes of it is announced by the leg's events, `ended` last and exactly once, and none of
+   *   them before the event loop's next turn: who gets the leg through promises misses nothing.
    */
   dial(request: DialRequest): CallLeg;
   /** Takes the calls that come in; each handler's decision is final. */
@@ -105,7 +106,8 @@ export interface LegEnd {
 }
 
 /**
- * After the answer: `remote_hangup`, `local_hangup`, `lost` (dialog or control connection gone). Before it: the rest.
+ * After the answer: `remote_hangup`, `local_hangup`, `lost` (dialog or control connection gone). Before it: the rest, and
+ * `lost` where nobody knows whether the phone still rings.
  * `unreachable` is no answer of any kind within the trunk's time, no way to the host, or 408 without ringing;
  * `no_answer` the ring timeout, 408 after ringing and 480; `declined` 603, 607, 608; `busy` 486, 600; `invalid_number`
  * 404, 484, 604; `rejected` other 3xx, 4xx and 6xx; `trunk_error` 5xx, 401 and 407 that our password does not satisfy,

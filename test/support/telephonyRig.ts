@@ -27,6 +27,8 @@ export interface TelephonyRig {
   /** The trunk that leads to the phone. */
   trunk(changes?: Partial<TrunkInput>): Trunk;
   dial(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): DialedLeg;
+  /** As `dial`, and nobody listens to the leg. */
+  place(trunk?: Partial<TrunkInput>, request?: Partial<DialRequest>): CallLeg;
   /** The next request of that call that the phone gets; what is repeated of it is passed over. */
   next(leg: CallLeg, method: string, timeoutMs?: number): Promise<string>;
   /** A request of the callee inside a call that it took. */
@@ -122,6 +124,16 @@ export async function startTelephonyRig(
       findByNumber: async (_project, number) => options.numbers?.find((one) => one.number === number),
     },
   });
+  const place: TelephonyRig['place'] = (changes = {}, request = {}) =>
+    telephony.dial({
+      projectId: PROJECT_ID,
+      callId: 'call-1',
+      trunk: trunk(changes),
+      fromNumber: '+886223456789',
+      toNumber: '+886912345678',
+      ringTimeoutMs: 10_000,
+      ...request,
+    });
   const waiting: ((call: IncomingCall) => void)[] = [];
   const came: IncomingCall[] = [];
   let sequence = 76;
@@ -141,18 +153,8 @@ export async function startTelephonyRig(
     errors,
     traced,
     trunk,
-    dial(changes = {}, request = {}) {
-      const leg = telephony.dial({
-        projectId: PROJECT_ID,
-        callId: 'call-1',
-        trunk: trunk(changes),
-        fromNumber: '+886223456789',
-        toNumber: '+886912345678',
-        ringTimeoutMs: 10_000,
-        ...request,
-      });
-      return watchLeg(leg);
-    },
+    dial: (changes, request) => watchLeg(place(changes, request)),
+    place,
     async next(leg, method, timeoutMs) {
       const wanted = new RegExp(`^${method} .*^Call-ID: ${leg.sipCallId}\\r$`, 'ms');
       for (;;) {

@@ -44,6 +44,8 @@ const OURS = new Set(
 export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
   const call = new OutboundCall(deps, request);
   call.prepare();
+  // What fails at once may do so before the leg has reached, through promises, who listens to it.
+  setImmediate(() => call.release());
   return call.leg;
 }
 
@@ -80,6 +82,7 @@ class OutboundCall {
       selfUri: this.#own.uri,
       state: { kind: 'preparing' },
       trace,
+      isHeldBack: true,
       steps: {
         connect: () => this.#connect(),
         invite: () => this.#invite(),
@@ -91,6 +94,11 @@ class OutboundCall {
 
   get leg(): CallLeg {
     return this.#core.leg;
+  }
+
+  /** Announces what was held back, and all that follows at once. */
+  release(): void {
+    this.#core.release();
   }
 
   /** Reserves a port, which the offer names. */

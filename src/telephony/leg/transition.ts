@@ -136,7 +136,8 @@ function whileInviting(state: LegState & { kind: 'inviting' }, event: LegEvent):
     case 'failed':
       return ended(event.isUnreachable ? UNREACHABLE : TRUNK_ERROR);
     case 'lost':
-      return ended(TRUNK_ERROR);
+      // The phone may ring for all that is known: it is not called again over another trunk.
+      return ended({ outcome: 'lost', sip: null, q850Cause: null });
     default:
       return same(state);
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { header, SDP } from '../../sip/support/phone.ts';
 import { drained, nothing } from '../../sip/support/rig.ts';
 import { watchLeaks } from '../../support/leaks.ts';
-import { startTelephonyRig, type TelephonyRig } from '../../support/telephonyRig.ts';
+import { startTelephonyRig, type TelephonyRig, watchLeg } from '../../support/telephonyRig.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let rig: TelephonyRig;
@@ -180,12 +180,17 @@ test('a reliable provisional answer is acknowledged', async () => {
   await ended;
 });
 
-test('a call for which no port is free fails before anybody is asked', async () => {
+test('a call for which no port is free fails before anybody is asked, and whoever gets it by promises hears of it', async () => {
   const poor = await startTelephonyRig();
   poor.media.exhaust();
+  async function* legs() {
+    yield poor.place();
+  }
+  for await (const leg of legs()) expect(await watchLeg(leg).ended).toMatchObject({ outcome: 'trunk_error' });
   const { ended } = poor.dial();
   expect(await ended).toEqual({ outcome: 'trunk_error', sip: null, q850Cause: null });
   expect(poor.phone.all).toEqual([]);
-  expect(poor.errors.map(({ error }) => error)).toMatchObject([{ code: 'media_ports_exhausted' }]);
+  const refusal = { code: 'media_ports_exhausted' };
+  expect(poor.errors.map(({ error }) => error)).toMatchObject([refusal, refusal]);
   await poor.close();
 });

@@ -41,7 +41,7 @@ test('a call whose peer does not know it any more is lost', async () => {
   await breaker.close();
 });
 
-test('a call that rings when the connection breaks is an error of the trunk, and stops ringing when it is back', async () => {
+test('a call that rings when the connection breaks is lost, and stops ringing when it is back', async () => {
   const breaker = await breakableControl();
   const rig = await startTelephonyRig({ controlPort: breaker.portTo });
   const { leg, ended } = rig.dial();
@@ -49,7 +49,7 @@ test('a call that rings when the connection breaks is an error of the trunk, and
   rig.phone.send(rig.phone.answer(invite, '180 Ringing'), rig.port);
   await rig.phone.silent(/^CANCEL/, 50);
   breaker.cut();
-  expect(await ended).toMatchObject({ outcome: 'trunk_error', sip: null });
+  expect(await ended).toMatchObject({ outcome: 'lost', sip: null });
   const cancel = await rig.next(leg, 'CANCEL');
   expect(header(cancel, 'CSeq')).toBe('1 CANCEL');
   rig.phone.send(rig.phone.answer(cancel, '200 OK'), rig.port);

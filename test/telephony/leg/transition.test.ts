@@ -29,7 +29,7 @@ const rows: [LegState, LegEvent, string, string[]][] = [
   [inviting, { kind: 'responseTimeout' }, 'ended', ['cancel', 'unreachable']],
   [inviting, { kind: 'failed' }, 'ended', ['trunk_error']],
   [inviting, { kind: 'failed', isUnreachable: true }, 'ended', ['unreachable']],
-  [inviting, { kind: 'lost' }, 'ended', ['trunk_error']],
+  [inviting, { kind: 'lost' }, 'ended', ['lost']],
   [{ kind: 'canceling', end }, refused(487), 'ended', ['canceled']],
   [{ kind: 'canceling', end }, { kind: 'over' }, 'ended', ['canceled']],
   [{ kind: 'canceling', end }, { kind: 'lost' }, 'ended', ['canceled']],
