@@ -18,16 +18,16 @@ import { type CallResult, type HangupIntent, mayTryNextTrunk, resultOf } from '.
  * A transfer goes on beside that, while the engine waits:
  *
  * ```
- *           asked for             peer takes no REFER            somebody answers
- *  none ────────────▶ referring ─────────────────────▶ calling ──────────────────▶ joined, without the engine
- *   ▲                  │   │                              │                          │ either side leaves
- *   └──────────────────┴───│────── it failed ─────────────┘                          ▼
- *                          └───────────────── peer has called elsewhere ─────────▶ leaving
+ *      asked for          allowed            peer takes no REFER            somebody answers
+ *  none ────────▶ asked ───────────▶ referring ─────────────────────▶ calling ──────────────────▶ joined, without the engine
+ *   ▲               │                 │   │                              │                          │ either side leaves
+ *   └───────────────┴─────────────────┴───│────── it failed ─────────────┘                          ▼
+ *                                         └───────────────── peer has called elsewhere ─────────▶ leaving
  * ```
  */
 export type CallPhase = 'dialing' | 'ringing' | 'connecting' | 'talking' | 'leaving' | 'over';
 
-export type TransferPhase = 'none' | 'referring' | 'calling' | 'joined';
+export type TransferPhase = 'none' | 'asked' | 'referring' | 'calling' | 'joined';
 
 export interface CallState {
   readonly phase: CallPhase;
@@ -54,6 +54,8 @@ export type CallEvent =
   | { readonly type: 'command'; readonly command: EngineCommand }
   /** The peer asks that the call goes on elsewhere. */
   | { readonly type: 'peer_transfer'; readonly to: string }
+  /** The peer is being asked to call elsewhere. */
+  | { readonly type: 'referring' }
   /** The peer takes no REFER: a second leg is being called. */
   | { readonly type: 'calling_other' }
   | { readonly type: 'joined' }
@@ -123,6 +125,8 @@ export function transition(state: CallState, event: CallEvent): CallStep {
       return hangUp({ ...state, transfer: 'none' }, 'transferred');
     case 'transfer_failed':
       return comeBack(state);
+    case 'referring':
+      return { state: { ...state, transfer: 'referring' }, effects: [] };
     case 'calling_other':
       return { state: { ...state, transfer: 'calling' }, effects: [] };
     case 'joined':
@@ -221,7 +225,7 @@ function obey(state: CallState, command: EngineCommand): CallStep {
 function transfer(state: CallState, to: string, maySpend: boolean): CallStep {
   const isTalking = state.phase === 'talking' || state.phase === 'connecting';
   if (!isTalking || state.transfer !== 'none') return { state, effects: [] };
-  return { state: { ...state, transfer: 'referring' }, effects: [{ type: 'transfer', to, maySpend }] };
+  return { state: { ...state, transfer: 'asked' }, effects: [{ type: 'transfer', to, maySpend }] };
 }
 
 /** The first reason counts. */

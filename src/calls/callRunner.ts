@@ -215,12 +215,19 @@ function keepLeases(deps: CallRunnerDeps, call: Call, channels: readonly TrunkCh
     counted = legs;
     return mayGoOn;
   };
-  const renew = async () => {
+  const hold = async () => {
     if (call.direction === 'outbound') await deps.lock.renew(call.projectId, call.toNumber, call.id);
     for (const channel of channels) await channel.renew();
+  };
+  const look = async () => {
     const found = await deps.calls.find(call.projectId, call.id);
     if (found?.nodeId !== deps.nodeId || isFinal(found.status)) one.hangUp('node_lost');
     else if (found.hangupRequested) one.hangUp('api_hangup');
+  };
+  const renew = async () => {
+    // The database tells of wishes while Redis is away, too.
+    await hold().catch(failed);
+    await look().catch(failed);
     if (!(await count())) one.hangUp('max_duration');
   };
   let last: Promise<unknown> = Promise.resolve();

@@ -60,6 +60,7 @@ class RunningHandOver {
     this.#quietly(media.tellEngine({ status: 'begun', to: this.#to }));
     try {
       await requireDestination(this.#to);
+      take({ type: 'referring' });
       await leg.transfer(this.#to);
       this.#note('done', 'refer');
       return take({ type: 'transferred' });
@@ -114,12 +115,14 @@ class RunningHandOver {
     this.#quietly(audible ? media.join(audible) : media.ring());
   }
 
-  async #join({ media: others }: CallLeg): Promise<void> {
+  async #join(other: CallLeg): Promise<void> {
     const { media, take, onError } = this.#deps;
+    const others = other.media;
     try {
       if (!others) throw new Error('the other leg has no audio');
       await media.join(others);
-      if (this.#isLeft) return;
+      // Who hung up while the two were being joined is nobody to leave the caller with.
+      if (this.#isLeft || this.#other !== other) return;
       others.events.on('silent', () => take({ type: 'hang_up', intent: 'media_timeout' }));
       others.events.on('lost', () => this.#hangUpOther());
       this.#isJoined = true;

@@ -120,8 +120,15 @@ describe('a call', () => {
 
   test('is transferred where the peer hangs up instead of saying so', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
-    const { last } = play(inboundCall(), [answered, open, transfer, ended('remote_hangup', 200)]);
+    const hungUp = ended('remote_hangup', 200);
+    const { last } = play(inboundCall(), [answered, open, transfer, { type: 'referring' }, hungUp]);
     expect(resultIn(last)).toEqual(['completed', 'transferred']);
+  });
+
+  test('is not transferred where the peer hangs up before it was asked to call elsewhere', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { last } = play(inboundCall(), [answered, open, transfer, ended('remote_hangup', 200)]);
+    expect(resultIn(last)).toEqual(['completed', 'caller_hangup']);
   });
 
   test.each<[string, CallEvent[], string[], [string, string]]>([

@@ -78,6 +78,7 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
     },
     async join(other) {
       log.push(['join', legs.findIndex(({ leg }) => leg.media === other)]);
+      await joining;
     },
     async part() {
       log.push(['part']);
@@ -128,6 +129,8 @@ let onUpdate: ((change: object) => Call | undefined) | undefined;
 let canReconnect: boolean;
 let isEngineGone: boolean;
 let apology: Promise<void>;
+let joining: Promise<void>;
+let isRedisAway: boolean;
 let hasMinutes: boolean;
 let talked: number[];
 /** Each time that legs were counted: whom, and for how long. */
@@ -145,6 +148,8 @@ beforeEach(() => {
   full = new Set();
   isEngineGone = false;
   apology = Promise.resolve();
+  joining = Promise.resolve();
+  isRedisAway = false;
   stored = CALL;
   updateFailures = 0;
   onUpdate = undefined;
@@ -187,6 +192,7 @@ beforeEach(() => {
       take: async () => 1,
       async renew() {
         log.push(['renew lock']);
+        if (isRedisAway) throw new Error('Redis is away');
         return true;
       },
       free: async () => {},
@@ -557,6 +563,33 @@ describe('the runner', () => {
     expect(clock.pendingTimers()).toBe(0);
   });
 
+  test('brings the caller back where the other one hangs up while both are being joined', async () => {
+    await talk();
+    let joined = () => {};
+    joining = new Promise((resolve) => {
+      joined = resolve;
+    });
+    runner.transfer('call', 'sip:second@pbx.example');
+    await settle();
+    leg(1).legEvents.emit('answered', { atMs: 0 });
+    leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    joined();
+    await settle();
+    const to = 'sip:second@pbx.example';
+    const reason = 'remote_hangup: 200 OK';
+    expect(log.slice(-3)).toEqual([
+      ['part'],
+      ['tell', { status: 'failed', to, reason }],
+      ['note', 'transfer', { to, status: 'failed', by: 'second_leg', reason }],
+    ]);
+    // The engine that talks with the caller again is sought again when it is lost.
+    log.length = 0;
+    lost();
+    await settle();
+    expect(acts()).toEqual([['bridge', 'ws://engine/']]);
+  });
+
   test('takes the one that was called along when the caller leaves', async () => {
     await talk();
     runner.transfer('call', 'sip:second@pbx.example');
@@ -633,6 +666,15 @@ describe('the runner', () => {
   test('keeps its leases, and hears of a hang-up whose message was lost', async () => {
     await talk();
     stored = { ...stored, hangupRequested: true };
+    clock.advance(15_000);
+    await settle();
+    expect(log).toEqual([['renew lock'], ['hangup', 'a']]);
+  });
+
+  test('hears of a hang-up while Redis is away, which can tell nobody of it', async () => {
+    await talk();
+    stored = { ...stored, hangupRequested: true };
+    isRedisAway = true;
     clock.advance(15_000);
     await settle();
     expect(log).toEqual([['renew lock'], ['hangup', 'a']]);
