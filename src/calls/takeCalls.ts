@@ -10,6 +10,7 @@ import type { CallMeter } from './callMeter.ts';
 import type { CallRunner } from './callRunner.ts';
 import type { TrunkSlots } from './coordination.ts';
 import type { CallEnd } from './finishCall.ts';
+import { keepTrying } from './keepTrying.ts';
 import type { PhoneNumber } from './phoneNumber.ts';
 import type { CallStore } from './stores.ts';
 
@@ -38,8 +39,12 @@ const UNAVAILABLE = 503;
 /** Calls end all the time; a carrier that has another way takes it at once. @see RFC 3261 section 20.33 */
 const NO_ROOM = { retryAfterSeconds: 5 };
 
-/** Takes the calls that come in to numbers of the project whose trunk they came over. */
-export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) => void {
+/**
+ * Takes the calls that come in to numbers of the project whose trunk they came over.
+ *
+ * @returns Takes one; resolves when the runner has it, or it is refused.
+ */
+export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) => Promise<void> {
   const take = async (incoming: IncomingCall): Promise<void> => {
     if (deps.isDraining()) return incoming.reject(UNAVAILABLE, NO_ROOM);
     const callId = deps.makeId();
@@ -99,12 +104,11 @@ export function createCallTaker(deps: TakeCallsDeps): (incoming: IncomingCall) =
       return false;
     }
   };
-  return (incoming) => {
+  return (incoming) =>
     take(incoming).catch((error: unknown) => {
       deps.onError(error, 'a call could not be taken');
       incoming.reject(UNAVAILABLE);
     });
-  };
 }
 
 /** A number that names no trunks may be called over any of its project's. */
@@ -169,7 +173,13 @@ async function keepTraced(
     nodeId: deps.nodeId,
     hangupRequested: false,
   };
-  await deps.calls.insert(call, session, started);
+  try {
+    await deps.calls.insert(call, session, started);
+  } catch (error) {
+    // It may be kept for all that: what was lost is perhaps the answer alone.
+    endUntaken(deps, call, incoming);
+    throw error;
+  }
   return call;
 }
 
@@ -179,13 +189,20 @@ async function answer(deps: TakeCallsDeps, incoming: IncomingCall, call: Call): 
     incoming.canceled.throwIfAborted();
     deps.runner.receive(call, await incoming.answer(call.id));
   } catch (error) {
-    const endedAt = new Date(deps.clock.now()).toISOString();
-    const hasLeft = incoming.canceled.aborted;
-    await deps.finish(call, {
-      status: hasLeft ? 'canceled' : 'failed',
-      endReason: hasLeft ? 'caller_hangup' : 'trunk_error',
-      endedAt,
-    });
+    endUntaken(deps, call, incoming);
     throw error;
   }
+}
+
+/** Not waited for: the caller is told at once, and the database may be away. Harmless for a call that was never kept. */
+function endUntaken({ finish, clock, onError }: TakeCallsDeps, call: Call, { canceled }: IncomingCall): void {
+  const endedAt = new Date(clock.now()).toISOString();
+  const end: CallEnd = canceled.aborted
+    ? { status: 'canceled', endReason: 'caller_hangup', endedAt }
+    : { status: 'failed', endReason: 'trunk_error', endedAt };
+  void keepTrying(
+    clock,
+    () => finish(call, end),
+    (failure) => onError(failure, 'a call that was not taken waits to be put away'),
+  );
 }
