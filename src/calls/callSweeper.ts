@@ -18,11 +18,11 @@ const JOB_LOST_MS = 15_000;
 const BATCH = 200;
 
 export interface CallSweeperDeps {
-  readonly calls: Pick<CallStore, 'queued' | 'orphans' | 'unclaim'>;
+  readonly calls: Pick<CallStore, 'queued' | 'orphans' | 'unclaim' | 'find'>;
   readonly removals: RecordingRemovals;
   readonly recordings: Pick<CallRecordings, 'recover' | 'remove'>;
   readonly finisher: CallFinisher;
-  readonly lock: Pick<NumberLock, 'renew' | 'take'>;
+  readonly lock: Pick<NumberLock, 'renew' | 'take' | 'free'>;
   readonly queue: Pick<CallQueue, 'add'>;
   readonly leases: Leases;
   readonly clock: Clock;
@@ -68,13 +68,20 @@ async function keepQueued(deps: CallSweeperDeps): Promise<void> {
   }
 }
 
-async function keepWaiting(
-  { lock, queue, clock }: CallSweeperDeps,
-  { id, projectId, toNumber, createdAtMs }: QueuedCall,
+async function keepWaiting(deps: CallSweeperDeps, call: QueuedCall): Promise<void> {
+  const { id, projectId, toNumber, createdAtMs } = call;
+  if (!(await deps.lock.renew(projectId, toNumber, id))) await takeLockAgain(deps, call);
+  if (deps.clock.now() - createdAtMs > JOB_LOST_MS) await deps.queue.add(id, projectId);
+}
+
+/** It ran out while nobody swept, and no other call can have been kept meanwhile; or the call has just ended. */
+async function takeLockAgain(
+  { calls, lock }: CallSweeperDeps,
+  { id, projectId, toNumber }: QueuedCall,
 ): Promise<void> {
-  // A lock that ran out while nobody swept is taken again; no other call can have been kept meanwhile.
-  if (!(await lock.renew(projectId, toNumber, id))) await lock.take(projectId, toNumber, id);
-  if (clock.now() - createdAtMs > JOB_LOST_MS) await queue.add(id, projectId);
+  await lock.take(projectId, toNumber, id);
+  const call = await calls.find(projectId, id);
+  if (!call || isFinal(call.status)) await lock.free(projectId, toNumber, id);
 }
 
 async function endOrphans(deps: CallSweeperDeps): Promise<void> {

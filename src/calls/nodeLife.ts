@@ -19,8 +19,8 @@ export interface NodeLifeDeps extends EndingDeps {
 export async function beginNodeLife(deps: NodeLifeDeps): Promise<() => Promise<void>> {
   const { calls, nodeId, clock, onError } = deps;
   const beat = () => calls.beat(nodeId, new Date(clock.now()));
-  for (const call of await calls.carriedBy(nodeId)) {
-    await endOrphan(deps, { call, lastSeenAt: null }).catch((error: unknown) => {
+  for (const left of await calls.carriedBy(nodeId)) {
+    await endOrphan(deps, left).catch((error: unknown) => {
       onError(error, 'a call of this node’s former life was not ended; the sweeper ends it');
     });
   }

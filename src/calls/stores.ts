@@ -86,7 +86,7 @@ export interface CallStore {
    */
   orphans(before: Date, limit: number): Promise<OrphanedCall[]>;
   /** Calls of one node that are not settled; where it begins another life, what its former one left. */
-  carriedBy(nodeId: string): Promise<Call[]>;
+  carriedBy(nodeId: string): Promise<OrphanedCall[]>;
   /** A node's sign of life. */
   beat(nodeId: string, at: Date): Promise<void>;
   /** How long callers waited for the agent's first words, of those sessions that had turns. */

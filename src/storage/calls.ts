@@ -1,7 +1,7 @@
 import { CallwayError, invalid } from '../base/errors.ts';
 import { isUuid } from '../base/ids.ts';
 import { type Call, type CallChange, FINAL_STATUSES } from '../calls/call.ts';
-import type { CallFilter, CallStore } from '../calls/stores.ts';
+import type { CallFilter, CallStore, OrphanedCall } from '../calls/stores.ts';
 import { type CallRow, callColumns, callParameters, callSelection, fromCallRow } from './callRows.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { violates } from './errors.ts';
@@ -14,6 +14,7 @@ const FINAL = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
 const LONGEST_STORING = `interval '15 minutes'`;
 /** Nodes that have not beaten for so long are forgotten. */
 const FORGOTTEN_AFTER = `interval '1 day'`;
+const LAST_SEEN = '(SELECT beat_at FROM nodes WHERE nodes.id = node_id) AS last_seen_at';
 const NODE_IS_SILENT = `NOT EXISTS (SELECT FROM nodes WHERE nodes.id = node_id AND beat_at >= $1)`;
 
 export function callStore(database: Queryable): CallStore {
@@ -89,15 +90,14 @@ export function callStore(database: Queryable): CallStore {
       }));
     },
     async orphans(before, limit) {
-      const rows = await database.query<CallRow & { last_seen_at: Date | null }>(ORPHANS, [before, limit]);
-      return rows.map((row) => ({ call: fromCallRow(row), lastSeenAt: isoTimeOrNull(row.last_seen_at) }));
+      return (await database.query<OrphanRow>(ORPHANS, [before, limit])).map(toOrphan);
     },
     async carriedBy(nodeId) {
-      const rows = await database.query<CallRow>(
-        `SELECT ${callSelection()} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`,
+      const rows = await database.query<OrphanRow>(
+        `SELECT ${callSelection()}, ${LAST_SEEN} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`,
         [nodeId],
       );
-      return rows.map(fromCallRow);
+      return rows.map(toOrphan);
     },
     async beat(nodeId, at) {
       await database.query(
@@ -126,6 +126,14 @@ interface QueuedRow {
   project_id: string;
   to_number: string;
   created_at: Date;
+}
+
+interface OrphanRow extends CallRow {
+  last_seen_at: Date | null;
+}
+
+function toOrphan(row: OrphanRow): OrphanedCall {
+  return { call: fromCallRow(row), lastSeenAt: isoTimeOrNull(row.last_seen_at) };
 }
 
 /** The call together with its session; where the session's id is in use, neither. */
@@ -158,7 +166,7 @@ const REQUEST_HANGUP = `
     UPDATE calls SET hangup_requested = true,
       status = CASE WHEN node_id IS NULL THEN 'canceled' ELSE status END,
       end_reason = CASE WHEN node_id IS NULL THEN 'api_hangup' ELSE end_reason END,
-      ended_at = CASE WHEN node_id IS NULL THEN $3::timestamptz ELSE ended_at END
+      ended_at = CASE WHEN node_id IS NULL THEN greatest($3::timestamptz, created_at) ELSE ended_at END
     WHERE project_id = $1 AND id = $2 AND status NOT IN (${FINAL}) RETURNING *
   ), happened AS (
     INSERT INTO session_events (instance_id, type, at, data)
@@ -170,7 +178,7 @@ const REQUEST_HANGUP = `
 
 /** $1 is when a living node has beaten at the latest. */
 const ORPHANS = `
-  SELECT ${callSelection()}, (SELECT beat_at FROM nodes WHERE nodes.id = node_id) AS last_seen_at
+  SELECT ${callSelection()}, ${LAST_SEEN}
   FROM calls
   WHERE NOT settled AND (
     (node_id IS NOT NULL AND ${NODE_IS_SILENT})
@@ -201,10 +209,19 @@ function conditions(
 function assignments(change: CallChange, first: number): { sql: string; parameters: Parameter[] } {
   const changed = callColumns.filter(({ name }) => name in change);
   if (changed.length === 0) return { sql: 'id = id', parameters: [] };
+  const assign = ({ column, type }: (typeof changed)[number], index: number) => {
+    const value = `$${first + index}::${type}`;
+    return `${column} = ${column === 'ended_at' ? notBefore(value) : value}`;
+  };
   return {
-    sql: changed.map(({ column, type }, index) => `${column} = $${first + index}::${type}`).join(', '),
+    sql: changed.map(assign).join(', '),
     parameters: changed.map(({ toParameter }) => toParameter(change)),
   };
+}
+
+/** Who ends a call may not know yet that it was answered, and nodes' clocks differ. */
+function notBefore(endedAt: string): string {
+  return `greatest(${endedAt}, created_at, started_at, answered_at)`;
 }
 
 async function orQueued<Result>(write: Promise<Result>, { toNumber }: Call): Promise<Result> {

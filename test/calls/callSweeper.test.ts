@@ -13,6 +13,7 @@ let queued: QueuedCall[];
 let orphans: OrphanedCall[];
 let removals: string[];
 let lostLocks: string[];
+let canceled: string[];
 let isOurs: boolean;
 let left: Call[];
 let failing: string | undefined;
@@ -31,6 +32,7 @@ const deps = (): CallSweeperDeps => ({
       return orphans;
     },
     unclaim: (id, nodeId) => note(`unclaim ${id} ${nodeId}`),
+    find: async (_projectId, id) => makeCall({ id, status: canceled.includes(id) ? 'canceled' : 'queued' }),
   },
   removals: { due: async () => removals, done: (key) => note(`forget ${key}`) },
   recordings: {
@@ -55,6 +57,7 @@ const deps = (): CallSweeperDeps => ({
       await note(`take ${number} ${callId}`);
       return 1;
     },
+    free: (_projectId, number, callId) => note(`free ${number} ${callId}`),
   },
   queue: { add: (callId) => note(`add ${callId}`) },
   leases: { hold: async () => isOurs, release: (name) => note(`release ${name}`) },
@@ -68,7 +71,7 @@ const sweep = async () => {
 
 beforeEach(() => {
   clock = createSimulatedClock(Date.parse(later(100)));
-  [done, queued, orphans, removals, lostLocks, left] = [[], [], [], [], [], []];
+  [done, queued, orphans, removals, lostLocks, left, canceled] = [[], [], [], [], [], [], []];
   [isOurs, failing] = [true, undefined];
 });
 
@@ -84,6 +87,13 @@ describe('a sweep', () => {
     queued = [waiting('new', 86), waiting('old', 84), waiting('unlocked', 90, '+2')];
     lostLocks = ['+2'];
     expect((await sweep()).sort()).toEqual(['add old', 'take +2 unlocked']);
+  });
+
+  test('leaves no lock to a call that was canceled since it was found waiting', async () => {
+    queued = [waiting('gone', 90)];
+    lostLocks = ['+1'];
+    canceled = ['gone'];
+    expect(await sweep()).toEqual(['take +1 gone', 'free +1 gone']);
   });
 
   test('goes through any number of waiting calls', async () => {
@@ -190,16 +200,16 @@ test('a node that begins another life ends what its former one left, and beats u
     nodeId: 'node',
     calls: {
       ...calls,
-      carriedBy: async () => left,
+      carriedBy: async () => left.map((call) => ({ call, lastSeenAt: later(60) })),
       beat: async (nodeId, at) => void beats.push(`${nodeId} ${at.toISOString()}`),
     },
   });
   expect(done).toEqual([
-    `finish left null failed node_lost ${later(100)}`,
+    `finish left null failed node_lost ${later(60)}`,
     'recover left',
     'recorded left saved',
     expect.stringMatching(/^warned: finish bad/),
-    `finish next null failed node_lost ${later(100)}`,
+    `finish next null failed node_lost ${later(60)}`,
   ]);
   clock.advance(5_000);
   expect(beats).toEqual([`node ${later(100)}`, `node ${later(105)}`]);

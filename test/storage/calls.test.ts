@@ -114,6 +114,15 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect((await find(call))?.nodeId).toBe(NODE);
   });
 
+  test('end no earlier than they were answered, whatever the clock and the knowledge of who ends them', async () => {
+    const answered = await keep({ status: 'in_progress', nodeId: NODE, answeredAt: later(20) });
+    const { calls } = world.stores;
+    const ended = await calls.update(answered.id, null, { status: 'failed', endedAt: later(10) });
+    expect(ended?.endedAt).toBe(later(20));
+    const queued = await keep({ createdAt: later(30) });
+    expect((await calls.requestHangup(world.projectId, queued.id, later(29)))?.endedAt).toBe(later(30));
+  });
+
   test('change while they live, by whoever carries them, and tell their history', async () => {
     const call = await keep({ nodeId: NODE });
     const { calls } = world.stores;
@@ -203,7 +212,9 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     ]);
     await calls.update(silent.id, null, { status: 'failed', endedAt: later(0) });
     expect(await calls.orphans(date(-30_000), 10)).toHaveLength(2);
-    expect((await calls.carriedBy('silent')).map(({ id }) => id)).toEqual([silent.id]);
+    expect(await calls.carriedBy('silent')).toMatchObject([
+      { call: { id: silent.id }, lastSeenAt: expect.any(String) },
+    ]);
     await calls.settle(silent.id);
     expect((await calls.orphans(date(-30_000), 10)).map(({ call }) => call.id)).toEqual([unknown.id]);
     expect(await calls.carriedBy('silent')).toEqual([]);
