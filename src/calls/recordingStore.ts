@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Where finished recordings lie: a folder, or a bucket. Keys are names like `project/call.wav`. */
 export interface RecordingStore {
-  /** Takes a finished file over; it is gone from where it was once this has resolved. */
+  /** Takes a finished file over; it is gone from where it was once this has resolved. Harmless for one that it took before. */
   keep(localPath: string, key: string): Promise<void>;
   /**
    * Opens a recording, or a part of it, for reading.

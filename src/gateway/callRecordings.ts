@@ -1,7 +1,7 @@
 import type { Call, CallRecording } from '../calls/call.ts';
 import { recordingKey } from '../calls/endCall.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
-import { recordedMs } from '../recording/recover.ts';
+import { keptMs, recordedMs } from '../recording/recover.ts';
 import type { Recordings } from './recordings.ts';
 
 /** Calls' recordings in the store of the settings. */
@@ -11,10 +11,12 @@ export function callRecordings(
 ): CallRecordings {
   const recover = async (call: Call): Promise<CallRecording> => {
     const path = working.pathOf(call.id);
-    const durationMs = await recordedMs(path);
-    if (durationMs === undefined) return lost('The node that recorded it was lost');
     const key = recordingKey(call);
-    await store.keep(path, key);
+    const leftMs = await recordedMs(path);
+    if (leftMs !== undefined) await store.keep(path, key);
+    // Its node may have been lost just after it had given the recording away.
+    const durationMs = leftMs ?? (await keptMs(store, key));
+    if (durationMs === undefined) return lost('The node that recorded it was lost');
     return { status: 'ready', key, durationMs, error: null };
   };
   return {

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { placeRange, type RecordingStore, requireKey } from '../calls/recordingStore.ts';
 
@@ -12,7 +12,9 @@ export function createLocalStore(folder: string): RecordingStore {
     async keep(localPath, key) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await move(localPath, path);
+      await move(localPath, path).catch(async (error: unknown) => {
+        if (codeOf(error) !== 'ENOENT' || !(await isThere(path))) throw error;
+      });
     },
     async open(key, range) {
       const file = await open(pathOf(key), 'r').catch(ignoreMissing);
@@ -44,6 +46,13 @@ async function move(from: string, to: string): Promise<void> {
     await rename(part, to);
     await rm(from, { force: true });
   }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function ignoreMissing(error: unknown): undefined {

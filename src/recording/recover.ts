@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 
+import type { RecordingStore } from '../calls/recordingStore.ts';
 import { WAV_HEADER_BYTES } from '../media/wav/wav.ts';
 
 /** Where the header has bytes per second. @see http://soundfile.sapp.org/doc/WaveFormat/ */
@@ -20,10 +22,20 @@ export async function recordedMs(path: string): Promise<number | undefined> {
     const { size } = await file.stat();
     const header = Buffer.alloc(WAV_HEADER_BYTES);
     const { bytesRead } = await file.read(header, 0, WAV_HEADER_BYTES, 0);
-    const byteRate = bytesRead === WAV_HEADER_BYTES ? header.readUInt32LE(BYTE_RATE_AT) : 0;
-    if (byteRate === 0 || size <= WAV_HEADER_BYTES) return undefined;
-    return Math.round(((size - WAV_HEADER_BYTES) * 1000) / byteRate);
+    return durationMs(header.subarray(0, bytesRead), size);
   } finally {
     await file.close();
   }
+}
+
+/** How long a recording is that was given to the store. @returns Undefined where it has none of this name. */
+export async function keptMs(store: Pick<RecordingStore, 'open'>, key: string): Promise<number | undefined> {
+  const kept = await store.open(key, { first: 0, last: WAV_HEADER_BYTES - 1 });
+  return kept && durationMs(await buffer(kept.stream), kept.totalBytes);
+}
+
+function durationMs(header: Buffer, totalBytes: number): number | undefined {
+  const byteRate = header.length === WAV_HEADER_BYTES ? header.readUInt32LE(BYTE_RATE_AT) : 0;
+  if (byteRate === 0 || totalBytes <= WAV_HEADER_BYTES) return undefined;
+  return Math.round(((totalBytes - WAV_HEADER_BYTES) * 1000) / byteRate);
 }

@@ -15,7 +15,12 @@ export function createS3Store(bucket: Bucket): RecordingStore {
   };
   return {
     async keep(localPath, key) {
-      await bucket.put(objectOf(key), createReadStream(localPath), 'audio/wav');
+      const object = objectOf(key);
+      try {
+        await bucket.put(object, createReadStream(localPath), 'audio/wav');
+      } catch (error) {
+        if (!isMissing(error) || (await bucket.lengthOf(object)) === undefined) throw error;
+      }
       await rm(localPath, { force: true });
     },
     async open(key, range) {
@@ -31,4 +36,8 @@ export function createS3Store(bucket: Bucket): RecordingStore {
       await bucket.remove(objectOf(key));
     },
   };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

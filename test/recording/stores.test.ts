@@ -96,6 +96,13 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
     }
   });
 
+  it('that were taken over before may be taken over again, as by who did not hear that they were', async () => {
+    const store = await open();
+    const path = await kept(store, 'p/c.wav');
+    await store.keep(path, 'p/c.wav');
+    expect(await buffer((await store.open('p/c.wav'))?.stream ?? Readable.from([]))).toEqual(BYTES);
+  });
+
   it('stay where they are when they cannot be taken over', async () => {
     const store = await open();
     await expect(store.keep(join(tempDir(), 'missing.wav'), 'p/c.wav')).rejects.toThrow('ENOENT');
