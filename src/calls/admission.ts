@@ -2,6 +2,7 @@
 export interface Admission {
   /** Takes a place for a call; one that has a place keeps it. @returns False where every place is taken. */
   take(callId: string): boolean;
+  has(callId: string): boolean;
   /** Harmless for a call without a place. */
   free(callId: string): void;
   readonly inUse: number;
@@ -16,6 +17,7 @@ export function createAdmission(limit: number): Admission {
       calls.add(callId);
       return true;
     },
+    has: (callId) => calls.has(callId),
     free(callId) {
       calls.delete(callId);
     },

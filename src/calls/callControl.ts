@@ -1,5 +1,4 @@
 import type { Clock } from '../base/clock.ts';
-import { delay } from '../base/delay.ts';
 import { CallwayError, invalid, notFound } from '../base/errors.ts';
 import { type Call, isFinal } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
@@ -53,6 +52,7 @@ export function createCallControl(deps: CallControlDeps): CallControl {
     if (!call) throw notFound('Call');
     return call;
   };
+  const pollTime = () => new Promise<void>((resolve) => clock.setTimer(resolve, POLL_MS));
   const hangUp = async (projectId: string, callId: string): Promise<Call> => {
     const asked = await calls.requestHangup(projectId, callId, new Date(clock.now()).toISOString());
     if (!asked) return await require(projectId, callId);
@@ -75,7 +75,7 @@ export function createCallControl(deps: CallControlDeps): CallControl {
     const untilMs = clock.monotonicMs() + PLACING_WAIT_MS;
     let call: Call | undefined = asked;
     while (call?.status === 'queued' && clock.monotonicMs() < untilMs) {
-      await delay(POLL_MS, { keepAlive: true });
+      await pollTime();
       call = await calls.find(asked.projectId, asked.id);
     }
     return call ?? asked;
@@ -87,7 +87,7 @@ export function createCallControl(deps: CallControlDeps): CallControl {
       const untilMs = clock.monotonicMs() + HANGUP_WAIT_MS;
       let call: Call | undefined = await hangUp(projectId, callId);
       while (call && !isFinal(call.status) && clock.monotonicMs() < untilMs) {
-        await delay(POLL_MS, { keepAlive: true });
+        await pollTime();
         call = await calls.find(projectId, callId);
       }
     },

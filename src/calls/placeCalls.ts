@@ -15,7 +15,7 @@ export interface PlaceCallsDeps extends RouteDeps {
   readonly calls: Pick<CallStore, 'claim' | 'unclaim' | 'find'>;
   readonly slots: Pick<TrunkSlots, 'take'>;
   readonly guard: Pick<CallGuard, 'begin' | 'end'>;
-  readonly admission: Pick<Admission, 'take' | 'free'>;
+  readonly admission: Pick<Admission, 'take' | 'has' | 'free'>;
   readonly runner: Pick<CallRunner, 'place'>;
   readonly finish: (call: Call, end: CallEnd) => Promise<unknown>;
   readonly clock: Clock;
@@ -76,6 +76,9 @@ export function createCallPlacer(deps: PlaceCallsDeps): (callId: string) => Prom
     }
   };
   return async (callId) => {
+    // It was given back while this node was taken for dead, and this node has not heard of that yet: only one of the two
+    // lives may dial. The sweeper makes another job of a call that waits still.
+    if (deps.admission.has(callId)) return DONE;
     if (!deps.admission.take(callId)) return NODE_FULL;
     let result: JobResult | 'placed' = DONE;
     try {

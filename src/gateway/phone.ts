@@ -4,6 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import { definedOnly } from '../base/definedOnly.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracing } from '../base/tracing.ts';
+import { createUnderWay } from '../base/underWay.ts';
+import { within } from '../base/within.ts';
 import type { MediaStreams } from '../bridge/mediaStreams.ts';
 import type { Admission } from '../calls/admission.ts';
 import type { Call } from '../calls/call.ts';
@@ -100,24 +102,25 @@ export function buildPhone(parts: PhoneParts): Phone {
     clock,
     onError,
   });
-  parts.telephony.onIncoming(
-    createCallTaker({
-      nodeId: calls.nodeId,
-      calls: stores.calls,
-      conversations: parts.conversations,
-      slots: calls.slots,
-      guard: calls.guard,
-      admission: parts.admission,
-      meter: parts.meter,
-      runner,
-      finish,
-      isDraining: parts.isDraining,
-      clock,
-      makeId,
-      tracing: parts.tracing,
-      onError,
-    }),
-  );
+  const take = createCallTaker({
+    nodeId: calls.nodeId,
+    calls: stores.calls,
+    conversations: parts.conversations,
+    slots: calls.slots,
+    guard: calls.guard,
+    admission: parts.admission,
+    meter: parts.meter,
+    runner,
+    finish,
+    isDraining: parts.isDraining,
+    clock,
+    makeId,
+    tracing: parts.tracing,
+    onError,
+  });
+  /** Calls that no runner has yet, and that one is to have. */
+  const arriving = createUnderWay();
+  parts.telephony.onIncoming((incoming) => void arriving.add(take(incoming)));
   const unsubscribe = calls.bus.subscribe((message) => {
     if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
     else if (message.kind === 'transfer') runner.transfer(message.callId, message.to);
@@ -126,8 +129,10 @@ export function buildPhone(parts: PhoneParts): Phone {
   let worker: QueueWorker | undefined;
   let closing: Promise<void> | undefined;
   const close = async () => {
+    const beganMs = clock.monotonicMs();
     await worker?.pause();
-    await runner.drain(parts.drainMs);
+    await within(clock, arriving.settled(), parts.drainMs);
+    await runner.drain(Math.max(0, parts.drainMs - (clock.monotonicMs() - beganMs)));
     unsubscribe();
     await worker?.close();
   };
@@ -135,7 +140,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     runner,
     async start() {
       await calls.beginLife();
-      worker = await calls.queue.process(place, PLACING_CONCURRENCY);
+      worker = await calls.queue.process((callId) => arriving.add(place(callId)), PLACING_CONCURRENCY);
     },
     close() {
       closing ??= close();

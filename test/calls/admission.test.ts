@@ -55,6 +55,27 @@ describe('a full node', () => {
     expect([claimed, admission.inUse]).toEqual([['call'], 0]);
   });
 
+  test('lets nobody place a call that it carries still, be it queued anew', async () => {
+    const admission = createAdmission(5);
+    const place = createCallPlacer({
+      nodeId: 'node',
+      calls: { claim: unused, unclaim: unused, find: unused },
+      phoneNumbers: { findByNumber: unused },
+      trunks: { activeOf: unused },
+      health: { read: unused },
+      slots: { take: unused },
+      guard: noLimits,
+      admission,
+      runner: { place: unused },
+      finish: unused,
+      clock: createSimulatedClock(),
+      onError: () => undefined,
+    });
+    admission.take('call');
+    expect(await place('call')).toEqual({ done: true });
+    expect(admission.has('call')).toBe(true);
+  });
+
   test('keeps the place of a call that is placed, and frees that of one that failed', async () => {
     const admission = createAdmission(5);
     const placed: string[] = [];
