@@ -164,7 +164,10 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
     return await beginKnown(asked, session, await requireRelease(deps, session), request, held);
   };
 
-  /** Who makes a session without a turn asks for no lock: one that was made meanwhile is taken as it is. */
+  /**
+   * Who makes a session without a turn asks for no lock: one that was made meanwhile is taken as it is, but by a channel
+   * that was told of another already.
+   */
   const beginOrJoin = async (asked: Asked, ahead: HeadStart, held: HeldTurn): Promise<Attempt> => {
     try {
       return await beginNew(asked, ahead, held);
@@ -172,7 +175,7 @@ export function createConverse(deps: ConverseDeps): Conversations['converse'] {
       const { projectId, sessionId } = asked.wanted;
       const isInUse = error instanceof CallwayError && error.code === 'session_id_in_use';
       const made = isInUse ? await deps.sessions.find(projectId, sessionId) : undefined;
-      if (!made) throw error;
+      if (!made || asked.read(made).delivery) throw error;
       return await goOn(asked, made, held);
     }
   };

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { CallwayError } from '../../src/base/errors.ts';
+import { TurnTakenBack } from '../../src/conversation/delivery.ts';
+import { isWhole } from '../e2e/faults/support/table.ts';
 import { PROJECT } from '../support/memoryConversations.ts';
 import { askedIn, interleavedNodes, type Seen, type Turn } from './support/interleaved.ts';
 
@@ -9,6 +11,9 @@ type Act =
   | ({ readonly act: 'turn' } & Turn)
   | { readonly act: 'end' | 'end, and begin anew' | 'idle'; readonly node: 0 | 1 };
 type World = ReturnType<typeof interleavedNodes>;
+
+/** How often an act may change what lives under the session's id without the lock's seeing it: a turn is asked in vain. */
+const CHANGES = { turn: 0, end: 1, idle: 1, 'end, and begin anew': 2 };
 
 const node = fc.constantFrom(0 as const, 1 as const);
 const turn = fc.record({
@@ -23,7 +28,15 @@ const turn = fc.record({
     'asks the documents' as const,
     'ends the call' as const,
   ),
-  stay: fc.constantFrom('to the end' as const, 'to the end' as const, 1, 2, 3, 'hangs up' as const),
+  stay: fc.constantFrom(
+    'to the end' as const,
+    'to the end' as const,
+    1,
+    2,
+    3,
+    'hangs up' as const,
+    'speaks on' as const,
+  ),
 });
 const other = fc.record({
   act: fc.constantFrom('end' as const, 'end, and begin anew' as const, 'idle' as const),
@@ -46,8 +59,8 @@ test('in whatever order turns, ends and sweeps of one session meet, nothing is s
       await scheduler.waitIdle();
       here.world.isGated = false;
 
-      const mayEnd = planned.some(({ act }) => act !== 'turn');
-      for (const one of seen) check(here, one, mayEnd);
+      const changes = planned.reduce((sum, { act }) => sum + CHANGES[act], 0);
+      for (const one of seen) check(here, one, changes);
       checkSession(here);
       for (const [index, which] of [0 as const, 1 as const].entries()) {
         const words = `words-${index + 90}`;
@@ -57,9 +70,9 @@ test('in whatever order turns, ends and sweeps of one session meet, nothing is s
         });
       }
     }),
-    { numRuns: Number(process.env.RUNS ?? 400) },
+    { numRuns: isWhole ? 10_000 : 300 },
   );
-}, 600_000);
+}, 300_000);
 
 function quiet(which: 0 | 1): Turn {
   return { node: which, kind: 'words', model: 'answers', stay: 'to the end' };
@@ -84,7 +97,7 @@ async function perform(here: World, act: Act, words: string): Promise<Seen | und
 }
 
 /** What must hold of one turn. */
-function check({ kept, requests }: World, seen: Seen, mayEnd: boolean): void {
+function check({ kept, requests }: World, seen: Seen, changes: number): void {
   const { words, turn: taken, text, isDone, error } = seen;
   const records = kept.filter(({ record }) => record.messages.some(({ content }) => content === words));
   const said = records
@@ -98,20 +111,23 @@ function check({ kept, requests }: World, seen: Seen, mayEnd: boolean): void {
   expect(records.length, JSON.stringify(what)).toBeLessThanOrEqual(1);
   if (isDone) expect(records.length, JSON.stringify(what)).toBe(1);
   if (isDone) expect(said, JSON.stringify(what)).toBe(text);
-  expect(said.startsWith(text), JSON.stringify(what)).toBe(true);
-  // An end is not seen by the lock, so that a head start may have been in vain.
-  expect(asked, JSON.stringify(what)).toBeLessThanOrEqual(taken.kind === 'last_words' ? 0 : mayEnd ? 2 : 1);
+  if (error instanceof TurnTakenBack) expect(said, JSON.stringify(what)).toBe('');
+  else expect(said.startsWith(text), JSON.stringify(what)).toBe(true);
+  expect(asked, JSON.stringify(what)).toBeLessThanOrEqual(taken.kind === 'last_words' ? 0 : 1 + changes);
   expect(seen.settled, JSON.stringify(what)).toBeLessThanOrEqual(1);
   if (isDone && taken.kind !== 'words') expect(seen.told, JSON.stringify(what)).toBe(1);
-  expect(isExpected(seen, mayEnd), JSON.stringify(what)).toBe(true);
+  expect(isExpected(seen, changes), JSON.stringify(what)).toBe(true);
 }
 
-function isExpected({ error, turn: { model, stay } }: Seen, mayEnd: boolean): boolean {
+function isExpected({ error, turn: { kind, model, stay } }: Seen, changes: number): boolean {
   if (error === undefined) return true;
+  if (error instanceof TurnTakenBack) return stay === 'speaks on';
   if (stay === 'hangs up' && error instanceof Error && error.message === 'gone') return true;
   if (!(error instanceof CallwayError)) return false;
   if (error.code === 'model_unavailable') return model === 'fails first' || model === 'fails later';
-  return error.code === 'session_changed' && mayEnd;
+  // A talk is told of its session once, and does not go on with another; and one may be gone again at the second look.
+  if (error.code === 'session_id_in_use') return changes > (kind === 'words' ? 2 : 1);
+  return error.code === 'session_changed' && changes > 0;
 }
 
 /** What must hold of the session, and of each life that it had. */

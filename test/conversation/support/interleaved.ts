@@ -1,7 +1,7 @@
 import type { Scheduler } from 'fast-check';
 
 import type { Tool } from '../../../src/agents/tool.ts';
-import type { Delivery } from '../../../src/conversation/delivery.ts';
+import { type Delivery, TurnTakenBack } from '../../../src/conversation/delivery.ts';
 import type { HeldTurn, SessionStore, TurnLock, TurnRecord } from '../../../src/conversation/stores.ts';
 import type { TurnOutput } from '../../../src/conversation/turn.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../../src/models/chatModel.ts';
@@ -16,8 +16,8 @@ export type ModelScript =
   | 'calls a tool'
   | 'asks the documents'
   | 'ends the call';
-/** How long a customer stays: to the end, until so many pieces have come, or until their connection breaks. */
-export type Stay = 'to the end' | number | 'hangs up';
+/** How long a customer stays: to the end, until so many pieces have come, until they leave, or speak on. */
+export type Stay = 'to the end' | number | 'hangs up' | 'speaks on';
 
 export interface Turn {
   readonly node: 0 | 1;
@@ -128,9 +128,9 @@ export function interleavedNodes(scheduler: Scheduler) {
   const take = async (words: string, turn: Turn): Promise<Seen> => {
     scripts.set(words, turn.model);
     const seen: Seen = { words, turn, text: '', isDone: false, error: undefined, settled: 0, told: 0 };
-    const hangUp = new AbortController();
-    if (turn.stay === 'hangs up')
-      void Promise.resolve(gate('the customer hangs up')).then(() => hangUp.abort(new Error('gone')));
+    const stop = new AbortController();
+    const why = { 'hangs up': new Error('gone'), 'speaks on': new TurnTakenBack() }[String(turn.stay)];
+    if (why) void gate(`the customer ${turn.stay}`)?.then(() => stop.abort(why));
     const delivery = deliveryOf(seen, around);
     const read = () => ({
       input: { kind: turn.kind === 'last_words' ? ('last_words' as const) : ('words' as const), text: words },
@@ -140,7 +140,7 @@ export function interleavedNodes(scheduler: Scheduler) {
     const wanted = { projectId: PROJECT, sessionId: 's', channel } as const;
     let pieces = 0;
     try {
-      for await (const output of nodes[turn.node].conversations.converse(wanted, read, hangUp.signal)) {
+      for await (const output of nodes[turn.node].conversations.converse(wanted, read, stop.signal)) {
         note(seen, output);
         pieces += 1;
         if (pieces === turn.stay) break;
