@@ -135,6 +135,8 @@ export function buildPhone(parts: PhoneParts): Phone {
     await runner.drain(Math.max(0, parts.drainMs - (clock.monotonicMs() - beganMs)));
     unsubscribe();
     await worker?.close();
+    // What took longer to arrive than there was time.
+    await runner.drain(0);
   };
   return {
     runner,

@@ -7,6 +7,8 @@ export class Phone {
   #waiting: { match: RegExp; take(text: string): void }[] = [];
   #branch = 0;
   readonly all: string[] = [];
+  /** Told of each message as it comes. */
+  onMessage: (text: string) => void = () => undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -128,6 +130,7 @@ export class Phone {
 
   #take(text: string): void {
     this.all.push(text);
+    this.onMessage(text);
     const waiting = this.#waiting.find(({ match }) => match.test(text));
     if (!waiting) {
       this.#inbox.push(text);

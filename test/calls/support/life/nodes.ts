@@ -187,7 +187,7 @@ const ORDER = {
   fromNumber: FROM,
   toNumber: TO,
   ringTimeoutSeconds: 10,
-  maxDurationSeconds: 60,
+  maxDurationSeconds: 90,
   draft: false,
 };
 const NO_LIMITS = {

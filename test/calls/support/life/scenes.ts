@@ -40,12 +40,13 @@ export interface Scene {
 /** Steps that a call takes which nothing disturbs, about. */
 export const STEPS = 260;
 
-const ANSWERS: PhoneFate = { kind: 'answers', talksMs: 18_000 };
+/** Long enough for leases to be renewed once. */
+const ANSWERS: PhoneFate = { kind: 'answers', talksMs: 16_000 };
 
-/** A call over one trunk that is answered, talks and is hung up by the person. */
+/** A call that is answered, talks and is hung up by the person; there is a second trunk, which nobody needs. */
 export const ORDINARY: Scene = {
   direction: 'outbound',
-  fates: [ANSWERS],
+  fates: [ANSWERS, ANSWERS],
   second: ANSWERS,
   takesRefer: false,
   record: true,
@@ -69,6 +70,11 @@ const disturbance = fc.oneof<fc.Arbitrary<Disturbance>[]>(
   fc.record({ kind: fc.constantFrom(...FOR_A_WHILE), ms: fc.constantFrom(100, 3_000, 20_000, 45_000) }),
 );
 
+/** Troubles come together. */
+const together = fc.array(fc.record({ after: fc.oneof(fc.nat(10), fc.nat(80)), what: disturbance }), {
+  maxLength: 3,
+});
+
 export const anyScene: fc.Arbitrary<Scene> = fc.record({
   direction: fc.constantFrom('outbound', 'outbound', 'inbound'),
   fates: fc.array(fate, { minLength: 1, maxLength: 2 }),
@@ -76,7 +82,10 @@ export const anyScene: fc.Arbitrary<Scene> = fc.record({
   takesRefer: fc.boolean(),
   record: fc.boolean(),
   isTransferred: fc.boolean(),
-  disturbances: fc.array(fc.record({ atStep: fc.nat(STEPS), what: disturbance }), { maxLength: 3 }),
+  disturbances: fc.tuple(fc.nat(STEPS), together).map(([first, all]) => {
+    const stepOf = (index: number) => all.slice(0, index + 1).reduce((sum, { after }) => sum + after, first);
+    return all.map(({ what }, index) => ({ atStep: stepOf(index), what }));
+  }),
 });
 
 /** One of each, to be tried at every moment. */

@@ -14,7 +14,7 @@ const FEWEST_STEPS = 20;
 /** What frees itself does so within a lease, once nobody renews it. */
 const LEASES_MS = 75_000;
 /** Seven tries to reach an engine, and an apology, where each step may take its time. */
-const LONGEST_SILENCE_MS = 60_000;
+const LONGEST_SILENCE_MS = 45_000;
 /** About when another node may end, or give back, what a node carries that does not say that it lives. */
 const TAKEN_FOR_DEAD_MS = 20_000;
 const TICK_MS = 500;

@@ -149,7 +149,9 @@ export function createDatabase(): Database {
       },
     },
     async tell(instanceId, event) {
-      note(instanceId, event);
+      const row = all().find(({ call }) => call.instanceId === instanceId);
+      const isEarly = event === 'recording.ready' && row !== undefined && !isRecordingClosed(row.call);
+      note(instanceId, isEarly ? `${event} too early` : event);
     },
     async endSession(sessionId) {
       const session = sessions.get(sessionId);

@@ -1,0 +1,362 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+
+import { header, SDP } from '../../sip/support/phone.ts';
+import { type Handset, openHandset } from './support/handset.ts';
+import { phoneInstallation } from './support/installation.ts';
+import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
+import { ALL_EVENTS, UNRECORDED } from './support/webhooks.ts';
+
+const TIMEOUT = 120_000;
+const installation = await phoneInstallation();
+/** With a little of everything that can go wrong in a call's set-up, the other side takes its time. */
+const HELD_SDP = SDP.replace('sendrecv', 'sendonly').replace('o=- 1 1', 'o=- 1 2');
+
+interface Ringing {
+  readonly line: Line;
+  readonly call: Placed;
+  readonly toNumber: string;
+  readonly handset: Handset;
+  readonly invite: string;
+}
+
+/** A call that has reached its phone. */
+async function reached(trunk: object = {}): Promise<Ringing> {
+  const handset = await openHandset(installation().sipPort);
+  const line = await installation().makeLine({ trunks: [{ port: handset.port, ...trunk }] });
+  const toNumber = newNumber();
+  const call = await line.call({ toNumber });
+  return { line, call, toNumber, handset, invite: await handset.next('INVITE') };
+}
+
+async function ringing(trunk?: object): Promise<Ringing> {
+  const call = await reached(trunk);
+  call.handset.answer(call.invite, '180 Ringing');
+  await call.line.until(call.call, 'ringing');
+  return call;
+}
+
+/** @returns Our 200, by which the phone took the call. */
+async function taken(call: Ringing): Promise<string> {
+  const accepted = call.handset.answer(call.invite, '200 OK', SDP);
+  await call.handset.next('ACK');
+  await call.line.until(call.call, 'in_progress');
+  return accepted;
+}
+
+const hangUp = ({ line, call }: Pick<Ringing, 'line' | 'call'>) =>
+  line.api('POST', `/calls/${call.callId}/hangup`);
+
+/** It came to this end, told it once and in order, and nothing is held that it had. */
+async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: string[]): Promise<void> {
+  const seen = await line.over(call);
+  expect(ends).toContain([seen.status, seen.endReason].join());
+  expect(await line.finalized(call)).toEqual(seen.answeredAt === null ? UNRECORDED : ALL_EVENTS);
+  const times = [seen.createdAt, seen.startedAt, seen.answeredAt, seen.endedAt].filter((at) => at !== null);
+  expect(times).toEqual(times.toSorted());
+  expect(seen.durationMs).toBe(
+    seen.answeredAt === null ? 0 : Date.parse(seen.endedAt) - Date.parse(seen.answeredAt),
+  );
+  for (const trunkId of line.trunkIds) {
+    const channels = async () => (await line.api('GET', `/trunks/${trunkId}`)).body.health.channelsInUse;
+    await vi.waitFor(async () => expect(await channels()).toBe(0), SLOW);
+  }
+  console.log(
+    ends.join(' or '),
+    '|',
+    seen.status,
+    seen.endReason,
+    JSON.stringify(seen.sip),
+    '|',
+    handset.ladder.join(' '),
+  );
+  const again = await line.call({ toNumber });
+  const second = await handset.next('INVITE');
+  expect(header(second, 'Call-ID')).not.toBe('');
+  handset.answer(second, '486 Busy Here');
+  expect((await line.over(again)).status).toBe('busy');
+}
+
+describe('an outbound call', { timeout: TIMEOUT }, () => {
+  test('that is taken while its CANCEL is on the way is hung up', async () => {
+    const call = await ringing();
+    await hangUp(call);
+    const cancel = await call.handset.next('CANCEL');
+    const accepted = call.handset.answer(call.invite, '200 OK', SDP);
+    call.handset.answer(cancel, '200 OK');
+    await call.handset.next('ACK');
+    const bye = await call.handset.next('BYE');
+    expect(header(bye, 'To')).toBe(header(accepted, 'To'));
+    call.handset.answer(bye, '200 OK');
+    await expectOver(call, 'canceled,api_hangup');
+  });
+
+  test.each([0, 2, 8])('that is hung up %i ms after it was taken is left by nobody', async (ms) => {
+    const call = await ringing();
+    call.handset.answer(call.invite, '200 OK', SDP);
+    await sleep(ms);
+    const answer = hangUp(call);
+    call.handset.answer(await call.handset.next('BYE'), '200 OK');
+    expect((await answer).status).toBe(200);
+    await expectOver(call, 'completed,api_hangup', 'canceled,api_hangup');
+  });
+
+  test('whose 487 is lost is over after a while', async () => {
+    const call = await ringing();
+    await hangUp(call);
+    call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
+    await expectOver(call, 'canceled,api_hangup');
+    // It comes after all.
+    call.handset.answer(call.invite, '487 Request Terminated');
+    await call.handset.next('ACK');
+  });
+
+  test('whose phone is taken long after its CANCEL is hung up for all that', async () => {
+    const call = await ringing();
+    await hangUp(call);
+    call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
+    await call.line.over(call.call);
+    call.handset.answer(call.invite, '200 OK', SDP);
+    await call.handset.next('ACK');
+    call.handset.answer(await call.handset.next('BYE'), '200 OK');
+    await expectOver(call, 'canceled,api_hangup');
+  });
+
+  test('that both hang up at once is over once', async () => {
+    const call = await ringing();
+    const accepted = await taken(call);
+    const answer = hangUp(call);
+    const bye = await call.handset.next('BYE');
+    call.handset.say('BYE', call.invite, accepted);
+    call.handset.answer(bye, '481 Call/Transaction Does Not Exist');
+    expect((await answer).status).toBe(200);
+    await expectOver(call, 'completed,api_hangup', 'completed,caller_hangup');
+  });
+
+  test('whose phone hangs up before it has our ACK was answered', async () => {
+    const call = await ringing();
+    const accepted = call.handset.answer(call.invite, '200 OK', SDP);
+    call.handset.say('BYE', call.invite, accepted);
+    await call.handset.next('200');
+    await expectOver(call, 'completed,caller_hangup');
+  });
+
+  test('whose ACK is lost is acknowledged again, and goes on', async () => {
+    const call = await ringing();
+    const accepted = await taken(call);
+    for (let repeated = 0; repeated < 3; repeated += 1) {
+      call.handset.send(accepted);
+      await call.handset.next('ACK');
+    }
+    expect((await call.line.shown(call.call)).status).toBe('in_progress');
+    call.handset.say('BYE', call.invite, accepted);
+    await expectOver(call, 'completed,caller_hangup');
+  });
+
+  test('that is hung up while its peer plays something before the answer is canceled', async () => {
+    const call = await reached();
+    call.handset.answer(call.invite, '183 Session Progress', SDP);
+    await call.line.until(call.call, 'ringing');
+    await hangUp(call);
+    call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
+    call.handset.answer(call.invite, '487 Request Terminated');
+    await call.handset.next('ACK');
+    await expectOver(call, 'canceled,api_hangup');
+  });
+});
+
+describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
+  /** A caller in talk, and the phone that rings for them. */
+  async function transferring() {
+    const call = await ringing({ transfer: 'second_leg' });
+    const accepted = await taken(call);
+    const to = newNumber();
+    expect((await call.line.api('POST', `/calls/${call.call.callId}/transfer`, { to })).status).toBe(202);
+    const second = await call.handset.next('INVITE');
+    call.handset.answer(second, '180 Ringing');
+    return { ...call, accepted, second };
+  }
+
+  test('goes on while the caller holds and comes back', async () => {
+    const call = await transferring();
+    call.handset.say('INVITE', call.invite, call.accepted, HELD_SDP);
+    await call.handset.next('200');
+    call.handset.say('ACK', call.invite, call.accepted);
+    const accepted = call.handset.answer(call.second, '200 OK', SDP);
+    await call.handset.next('ACK');
+    await sleep(300);
+    call.handset.say('BYE', call.second, accepted);
+    call.handset.answer(await call.handset.next('BYE'), '200 OK');
+    await expectOver(call, 'completed,transferred');
+  });
+
+  test.each([0, 2, 10])(
+    'leaves nobody alone whose other phone is taken and hung up after %i ms',
+    async (ms) => {
+      const call = await transferring();
+      const accepted = call.handset.answer(call.second, '200 OK', SDP);
+      await sleep(ms);
+      call.handset.say('BYE', call.second, accepted);
+      const bye = await call.handset.next('BYE', '', 1500).catch(() => undefined);
+      // Either they were joined, and end together, or the agent has the caller again.
+      if (bye) {
+        call.handset.answer(bye, '200 OK');
+        return await expectOver(call, 'completed,transferred');
+      }
+      const again = await call.line.api('POST', `/calls/${call.call.callId}/transfer`, { to: newNumber() });
+      expect(again.status).toBe(202);
+      call.handset.answer(await call.handset.next('INVITE'), '486 Busy Here');
+      call.handset.say('BYE', call.invite, call.accepted);
+      await expectOver(call, 'completed,caller_hangup');
+    },
+  );
+
+  test('lets the other phone go when the caller hangs up, be it taken at that moment', async () => {
+    const call = await transferring();
+    call.handset.say('BYE', call.invite, call.accepted);
+    const accepted = call.handset.answer(call.second, '200 OK', SDP);
+    const bye = await call.handset.next('BYE');
+    expect(header(bye, 'To')).toBe(header(accepted, 'To'));
+    call.handset.answer(bye, '200 OK');
+    await expectOver(call, 'completed,caller_hangup', 'completed,transferred');
+  });
+});
+
+describe('a caller', { timeout: TIMEOUT }, () => {
+  /** Somebody who calls, up to where they are answered. */
+  async function calling() {
+    const handset = await openHandset(installation().sipPort);
+    const line = await installation().makeLine({
+      trunks: [{ port: handset.port, inboundCidrs: ['127.0.0.1/32'] }],
+      number: { inboundEnabled: true },
+    });
+    const uri = `sip:${line.number}@127.0.0.1:${installation().sipPort}`;
+    const callId = `glare-${line.number}`;
+    const branch = `z9hG4bK-${callId}`;
+    const invite = { callId, branch, uri, to: `<${uri}>` };
+    const own = async () => (await line.api('GET', '/calls?direction=inbound')).body.data;
+    return { handset, line, invite, own, begin: () => void handset.call('INVITE', { ...invite, body: SDP }) };
+  }
+  type Caller = Awaited<ReturnType<typeof calling>>;
+
+  /** Every call that came to be has come to this end; and there may have been none. */
+  async function expectInbound({ line, own, handset }: Caller, ...ends: string[]): Promise<void> {
+    await vi.waitFor(async () => {
+      for (const { endedAt } of await own()) expect(endedAt).not.toBeNull();
+    }, SLOW);
+    for (const { id, sessionId, status, endReason, answeredAt } of await own()) {
+      expect(ends).toContain([status, endReason].join());
+      const told = await line.finalized({ callId: id, sessionId });
+      expect(told).toEqual(answeredAt === null ? UNRECORDED : ALL_EVENTS);
+    }
+    const channels = async () =>
+      (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health.channelsInUse;
+    await vi.waitFor(async () => expect(await channels()).toBe(0), SLOW);
+    console.log(
+      (await own()).map((one: { status: string; endReason: string }) => [one.status, one.endReason].join()),
+      '|',
+      handset.ladder.join(' '),
+    );
+  }
+
+  test.each([0, 4, 12, 40])('who gives up %i ms after the INVITE has called, or has not', async (ms) => {
+    const caller = await calling();
+    const { handset, invite } = caller;
+    caller.begin();
+    await sleep(ms);
+    handset.call('CANCEL', invite);
+    const answer = await handset.next('(?:200|487)', 'INVITE');
+    const to = header(answer, 'To');
+    const isTaken = answer.startsWith('SIP/2.0 200');
+    handset.call('ACK', { ...invite, to, ...(isTaken ? { branch: `${invite.branch}-ack` } : {}) });
+    if (isTaken) {
+      handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
+      await handset.next('200', 'BYE');
+    }
+    // The call may still be on its way to be kept.
+    await sleep(300);
+    await expectInbound(caller, 'canceled,caller_hangup', 'completed,caller_hangup');
+  });
+
+  test.each([0, 5])('who hangs up %i ms after the ACK was answered', async (ms) => {
+    const caller = await calling();
+    const { handset, invite } = caller;
+    caller.begin();
+    const to = header(await handset.next('200'), 'To');
+    handset.call('ACK', { ...invite, to, branch: `${invite.branch}-ack` });
+    if (ms > 0) await sleep(ms);
+    handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
+    await handset.next('200', 'BYE');
+    await expectInbound(caller, 'completed,caller_hangup');
+  });
+
+  test('who hangs up without an ACK is gone', async () => {
+    const caller = await calling();
+    const { handset, invite } = caller;
+    caller.begin();
+    const to = header(await handset.next('200'), 'To');
+    handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
+    await handset.next('200', 'BYE');
+    await expectInbound(caller, 'canceled,caller_hangup');
+  });
+
+  test('whose ACK is lost gets our 200 again, and talks', async () => {
+    const caller = await calling();
+    const { handset, invite } = caller;
+    caller.begin();
+    await handset.next('200');
+    const to = header(await handset.next('200'), 'To');
+    handset.call('ACK', { ...invite, to, branch: `${invite.branch}-ack` });
+    await vi.waitFor(async () => expect((await caller.own())[0].status).toBe('in_progress'), SLOW);
+    handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
+    await expectInbound(caller, 'completed,caller_hangup');
+  });
+});
+
+describe('the API hangs up at every moment of a set-up', { timeout: TIMEOUT }, () => {
+  /** 100 Trying, ringing, early media, the answer. */
+  const STEPS: readonly (readonly [atMs: number, status: string, body?: string])[] = [
+    [300, '100 Trying'],
+    [800, '180 Ringing'],
+    [1600, '183 Session Progress', SDP],
+    [2600, '200 OK', SDP],
+  ];
+  const MOMENTS = Array.from({ length: Number(process.env.GLARE_MOMENTS ?? 8) }, (_, index) => index);
+  const EVERY_MS = 4000 / MOMENTS.length;
+
+  test(`${MOMENTS.length} calls, each that much later`, async () => {
+    const rows = await Promise.all(
+      MOMENTS.map(async (index) => {
+        const call = await reached();
+        const { handset, invite } = call;
+        let isOver = false;
+        handset.whenever('CANCEL', (cancel) => {
+          isOver = true;
+          handset.answer(cancel, '200 OK');
+          handset.answer(invite, '487 Request Terminated');
+        });
+        handset.whenever('BYE', (bye) => void handset.answer(bye, '200 OK'));
+        for (const [atMs, status, body] of STEPS) {
+          setTimeout(() => {
+            if (!isOver) handset.answer(invite, status, body);
+          }, atMs);
+        }
+        await sleep(index * EVERY_MS);
+        const answer = await hangUp(call);
+        expect(answer.status).toBe(200);
+        isOver ||= answer.body.status === 'canceled';
+        const seen = await call.line.over(call.call);
+        await expectOver(call, 'canceled,api_hangup', 'completed,api_hangup');
+        return [
+          index * EVERY_MS,
+          answer.body.status,
+          seen.status,
+          seen.endReason,
+          seen.sip?.code,
+          handset.ladder.join(' '),
+        ].join(' | ');
+      }),
+    );
+    console.log(rows.join('\n'));
+  });
+});

@@ -1,0 +1,79 @@
+import { onTestFinished } from 'vitest';
+
+import { header, Phone } from '../../../sip/support/phone.ts';
+
+/** A phone that is played by hand: what it says, and when, is the test's. */
+export interface Handset {
+  readonly port: number;
+  /** All that went over the wire, in order: `< INVITE` came in, `> 200` went out. */
+  readonly ladder: readonly string[];
+  /** The next that comes, repetitions included. @param what - Its method or status, and whose answer it is. */
+  next(what: string, method?: string, timeoutMs?: number): Promise<string>;
+  /** Does this with each such request from now on. */
+  whenever(method: string, respond: (request: string) => void): void;
+  /** Answers what came. @returns The answer. */
+  answer(request: string, status: string, body?: string): string;
+  /** Says something inside a call that it took. */
+  say(method: string, invite: string, accepted: string, body?: string): void;
+  /** Something of its own, of a call that it makes. */
+  call(method: string, parts: Parameters<Phone['request']>[2]): string;
+  send(text: string): void;
+}
+
+const SLOW_MS = 20_000;
+
+export async function openHandset(sipPort: number): Promise<Handset> {
+  const phone = await Phone.open();
+  onTestFinished(() => phone.close());
+  const ladder: string[] = [];
+  const note = (arrow: string, text: string) => {
+    ladder.push(`${arrow} ${/^(?:SIP\/2\.0 )?(\w+)/.exec(text)?.[1]}`);
+  };
+  const responders = new Map<string, (request: string) => void>();
+  phone.onMessage = (text) => {
+    note('<', text);
+    for (const [method, respond] of responders) if (text.startsWith(`${method} `)) respond(text);
+  };
+  let sequence = 100;
+  const send = (text: string) => {
+    note('>', text);
+    phone.send(text, sipPort);
+  };
+  return {
+    port: phone.port,
+    ladder,
+    next: (what, method = '', timeoutMs = SLOW_MS) =>
+      phone.next(new RegExp(`^(?:SIP/2\\.0 )?${what} [^]*^CSeq: \\d+ ${method}`, 'm'), timeoutMs),
+    whenever: (method, respond) => void responders.set(method, respond),
+    answer(request, status, body = '') {
+      const answer = phone.answer(request, status, { body });
+      send(answer);
+      return answer;
+    },
+    say(method, invite, accepted, body = '') {
+      sequence += 1;
+      send(
+        [
+          `${method} ${header(invite, 'Contact').replace(/[<>]/g, '')} SIP/2.0`,
+          `Via: SIP/2.0/UDP 127.0.0.1:${phone.port};branch=z9hG4bK-handset-${sequence}`,
+          'Max-Forwards: 70',
+          `From: ${header(accepted, 'To')}`,
+          `To: ${header(invite, 'From')}`,
+          `Call-ID: ${header(invite, 'Call-ID')}`,
+          `CSeq: ${sequence} ${method}`,
+          `Contact: <${phone.uri}>`,
+          ...(body === '' ? [] : ['Content-Type: application/sdp']),
+          `Content-Length: ${Buffer.byteLength(body)}`,
+          '',
+          body,
+        ].join('\r\n'),
+      );
+    },
+    call(method, parts) {
+      const request = phone.request(method, sipPort, parts);
+      send(request);
+      return request;
+    },
+    send,
+  };
+}
