@@ -17,7 +17,7 @@ const LEASES_MS = 75_000;
 const LONGEST_SILENCE_MS = 45_000;
 /** About when another node may end, or give back, what a node carries that does not say that it lives. */
 const TAKEN_FOR_DEAD_MS = 20_000;
-const TICK_MS = 500;
+const TICK_MS = 1000;
 const THIRD = '+886223456780';
 
 /** Plays a scene to its end. @throws {Error} Where a call was not what it is to be; it shows all that can be seen. */
