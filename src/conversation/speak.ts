@@ -5,6 +5,7 @@ import type { ToolDefinition } from '../models/toolDefinition.ts';
 import type { PathwayEdge } from '../pathway/edgeSchema.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { BUILT_IN_DEFINITIONS } from './builtInTools.ts';
+import { fromFirstWord } from './firstWord.ts';
 import { runCalls } from './modelTools.ts';
 import type { Passage } from './passage.ts';
 import { stepPrompt, withStep } from './prompts.ts';
@@ -12,15 +13,22 @@ import { toChoice } from './questions.ts';
 import type { ToolCall } from './session.ts';
 import { parseArguments, toDefinition, toolsOfNode } from './toolRunner.ts';
 import type { TurnOutput } from './turn.ts';
-import { situationOf, type TurnRun, talkOf } from './turnRun.ts';
+import { isListenedTo, situationOf, type TurnRun, talkOf } from './turnRun.ts';
 
 /** A model that calls tools again and again is made to answer after so many rounds. */
 const MAX_TOOL_ROUNDS = 8;
+/** Tools that need not be talked about: they took a note, or spoke to a machine by its keys. */
+const SILENT_TOOLS: ReadonlySet<string> = new Set(['set_variable', 'send_dtmf']);
+
+/** Whether the customer got words of the model's: they are not due where it led on, or called a tool that does without. */
+export type Words = 'said' | 'missing' | 'not_due';
 
 /** What came of a node's speech. */
 export interface Spoken {
   readonly edgeId: string | null;
+  /** Placeholders included. */
   readonly saidAnything: boolean;
+  readonly words: Words;
   /** The turn stops here: for the caller's tools, or because a tool ended or handed over the talk. */
   readonly halt: 'caller_tools' | 'ended' | 'transferred' | null;
 }
@@ -33,11 +41,20 @@ export async function* speak(
   knowledge: readonly Passage[],
 ): AsyncGenerator<TurnOutput, Spoken> {
   const offered = offeredTools(run, node, moves);
+  const asking: NodeAsking = { node, moves, knowledge, offered };
   const before = run.journal.said().length;
   let edgeId: string | null = null;
+  let words: Words = 'missing';
+  const spoken = (halt: Spoken['halt'], saidAnything = run.journal.said().length > before): Spoken => ({
+    edgeId,
+    saidAnything,
+    words: wordsOf(words, halt !== null || edgeId !== null),
+    halt,
+  });
   for (let round = 1; ; round += 1) {
-    const calls = yield* askOnce(run, node, moves, knowledge, offered, round);
-    const saidAnything = () => run.journal.said().length > before;
+    const answer: Answer = yield* askForWords(run, asking, round, words === 'missing');
+    const { calls } = answer;
+    if (answer.hasWords) words = 'said';
     const move = calls.find(({ name }) => name === MOVE_TOOL);
     if (move) edgeId = edgeOf(move, moves) ?? edgeId;
     const others = calls.filter(({ name }) => name !== MOVE_TOOL);
@@ -47,16 +64,19 @@ export async function* speak(
     const halt = own.length > 0 ? yield* runCalls(run, node, own) : null;
     if (callers.length > 0) {
       yield* handOver(run, callers);
-      return { edgeId, saidAnything: true, halt: 'caller_tools' };
+      return spoken('caller_tools', true);
     }
-    if (halt) return { edgeId, saidAnything: saidAnything(), halt };
+    if (halt || own.length === 0) return spoken(halt);
     // Words beside a tool that only took a note need no second answer; a look-up's result has to be told.
-    const isDone =
-      own.length === 0 ||
-      (own.every(({ name }) => name === 'set_variable' || name === 'send_dtmf') && saidAnything());
-    if (isDone) return { edgeId, saidAnything: saidAnything(), halt: null };
-    if (round > MAX_TOOL_ROUNDS) return { edgeId, saidAnything: requireWords(saidAnything()), halt: null };
+    const isQuiet = own.every(({ name }) => SILENT_TOOLS.has(name));
+    if (isQuiet && spoken(null).saidAnything) return spoken(null);
+    words = wordsOf(words === 'not_due' ? 'missing' : words, isQuiet);
+    if (round > MAX_TOOL_ROUNDS) return spoken(null, requireWords(spoken(null).saidAnything));
   }
+}
+
+function wordsOf(words: Words, needsNone: boolean): Words {
+  return words === 'missing' && needsNone ? 'not_due' : words;
 }
 
 /** Nobody is left in silence by a model that went on calling tools when it had none any more. */
@@ -67,14 +87,37 @@ function requireWords(saidAnything: boolean): true {
   });
 }
 
+/** What is asked of the model at a node, in each round. */
+interface NodeAsking {
+  readonly node: PathwayNode;
+  readonly moves: readonly PathwayEdge[];
+  readonly knowledge: readonly Passage[];
+  readonly offered: OfferedTools;
+}
+
+interface Answer {
+  readonly calls: readonly ToolCallEvent[];
+  /** Where nobody listens, anything that was written counts. */
+  readonly hasWords: boolean;
+}
+
+/** To who listens, an answer with nothing in it failed before its first word: it is asked for once more. */
+async function* askForWords(
+  run: TurnRun,
+  asking: NodeAsking,
+  round: number,
+  needsWords: boolean,
+): AsyncGenerator<TurnOutput, Answer> {
+  const answer = yield* askOnce(run, asking, round);
+  const isEmpty = !answer.hasWords && answer.calls.length === 0;
+  return isEmpty && needsWords && isListenedTo(run) ? yield* askOnce(run, asking, round) : answer;
+}
+
 async function* askOnce(
   run: TurnRun,
-  node: PathwayNode,
-  moves: readonly PathwayEdge[],
-  knowledge: readonly Passage[],
-  offered: OfferedTools,
+  { node, moves, knowledge, offered }: NodeAsking,
   round: number,
-): AsyncGenerator<TurnOutput, ToolCallEvent[]> {
+): AsyncGenerator<TurnOutput, Answer> {
   const { request, journal } = run;
   const step = stepPrompt({
     ...run,
@@ -101,7 +144,7 @@ async function* askOnce(
     run.signal,
   );
   let isFirst = true;
-  for await (const event of stream) {
+  for await (const event of isListenedTo(run) ? fromFirstWord(stream) : stream) {
     if (event.type === 'text') {
       // What a second node, or a second round, says begins a line of its own.
       const gap = isFirst && journal.said() !== '' && !/\s$/.test(journal.said()) ? '\n' : '';
@@ -111,7 +154,7 @@ async function* askOnce(
     } else if (event.type === 'tool_call') calls.push(event);
     else if (event.type === 'end') run.meter.add(event.usage);
   }
-  return calls;
+  return { calls, hasWords: !isFirst };
 }
 
 /** What the caller's request says of how the model is to answer; a choice of tools is for the first round. */

@@ -1,3 +1,4 @@
+import { ModelError } from '../models/modelError.ts';
 import { isEventCondition } from '../pathway/edgeSchema.ts';
 import type { PathwayNode } from '../pathway/nodeSchema.ts';
 import { renderDeep } from '../pathway/templates.ts';
@@ -9,7 +10,7 @@ import { noteResult } from './modelTools.ts';
 import type { Passage } from './passage.ts';
 import { sayPlaceholder, withPlaceholder } from './placeholder.ts';
 import { askForRoute, askForVariables } from './questions.ts';
-import { speak } from './speak.ts';
+import { speak, type Words } from './speak.ts';
 import { toolsOfNode } from './toolRunner.ts';
 import type { TurnDone, TurnInput, TurnOutput } from './turn.ts';
 import {
@@ -19,12 +20,14 @@ import {
   type TurnMachineState,
   transition,
 } from './turnMachine.ts';
-import { askingOf, type TurnRun } from './turnRun.ts';
+import { askingOf, isListenedTo, type TurnRun } from './turnRun.ts';
 import type { Stimulus } from './walk.ts';
 
 /** What edges for its outcome name, whether a model called it or a node transfers by itself. */
 const TRANSFER_TOOL = 'transfer_call';
 
+/** Who listens waits for an answer to these; where there is none to others, the channel has words of its own. */
+const AWAITED: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'words', 'dtmf']);
 /** Where the pathway has nothing to say. */
 const UNANSWERED: ReadonlySet<TurnInput['kind']> = new Set(['notice', 'last_words']);
 
@@ -53,6 +56,7 @@ async function* drive(run: TurnRun, extraction: Promise<void>): AsyncGenerator<T
   if (here) run.request.delivery?.at(placeOf(graph, here, searchAheadAt(run, here)));
   let state = initialTurn(session.state.currentNodeId, session.state.hasSpoken);
   let ended: TurnDone['ended'] = null;
+  let words: Words = 'not_due';
   let event: TurnMachineEvent | undefined = { type: 'start', stimulus: stimulusOf(run.request.input) };
   if (needsVariablesFirst(run, state)) await extraction;
   while (event) {
@@ -69,16 +73,30 @@ async function* drive(run: TurnRun, extraction: Promise<void>): AsyncGenerator<T
       if (effect.type === 'end') ended = 'end_node';
       const outcome: Outcome = yield* perform(run, effect);
       if (outcome.halt === 'ended') ended = 'end_call_tool';
+      words = wordsAfter(words, outcome);
       event = outcome.event ?? event;
       if (event && event.type !== 'judged') await extraction;
     }
   }
+  if (words === 'missing') requireWords(run);
   return { hasSpoken: state.hasSpoken, ended };
 }
 
 interface Outcome {
   readonly event?: TurnMachineEvent;
   readonly halt?: 'ended';
+  /** Absent where it had nothing to do with words. */
+  readonly words?: Words;
+}
+
+function wordsAfter(words: Words, outcome: Outcome): Words {
+  return words === 'said' ? words : (outcome.words ?? words);
+}
+
+/** Who listens, and waits for an answer, is not left in silence by a model that has none. */
+function requireWords({ request }: TurnRun): void {
+  if (!isListenedTo({ request }) || !AWAITED.has(request.input.kind)) return;
+  throw new ModelError('model_malformed', 'The model answered without a word', { beforeFirstToken: true });
 }
 
 async function* perform(run: TurnRun, effect: TurnMachineEffect): AsyncGenerator<TurnOutput, Outcome> {
@@ -105,7 +123,7 @@ async function* perform(run: TurnRun, effect: TurnMachineEffect): AsyncGenerator
     case 'transfer':
       return yield* transfer(run, node);
     case 'end':
-      return {};
+      return { words: 'not_due' };
     case 'too_many_hops':
       run.journal.event('error', {
         code: 'too_many_hops',
@@ -134,8 +152,13 @@ async function* speakAtNode(
   const spoken = yield* speak(run, node, moves, knowledge);
   const edgeId = judged ? await judged : spoken.edgeId;
   if (spoken.halt)
-    return { event: { type: 'halted' }, ...(spoken.halt === 'ended' ? { halt: 'ended' } : {}) };
-  return { event: { type: 'spoke', edgeId, saidAnything: spoken.saidAnything } };
+    return {
+      event: { type: 'halted' },
+      words: 'not_due',
+      ...(spoken.halt === 'ended' ? { halt: 'ended' } : {}),
+    };
+  const words = spoken.words === 'missing' && edgeId !== null ? 'not_due' : spoken.words;
+  return { event: { type: 'spoke', edgeId, saidAnything: spoken.saidAnything }, words };
 }
 
 async function* sayFixed(run: TurnRun, node: PathwayNode): AsyncGenerator<TurnOutput, Outcome> {
@@ -146,7 +169,8 @@ async function* sayFixed(run: TurnRun, node: PathwayNode): AsyncGenerator<TurnOu
     journal.say(words);
     yield { type: 'text', text: words };
   }
-  return { event: { type: 'spoke', edgeId: null, saidAnything: text.trim() !== '' } };
+  const saidAnything = text.trim() !== '';
+  return { event: { type: 'spoke', edgeId: null, saidAnything }, words: saidAnything ? 'said' : 'not_due' };
 }
 
 /** Runs a tool node's tool; its JSON answer becomes the variable of the tool's name. */
@@ -181,7 +205,7 @@ async function* transfer(run: TurnRun, node: PathwayNode): AsyncGenerator<TurnOu
   const to = run.render(node.data.to);
   run.journal.event('transfer', { to, nodeId: node.id });
   yield { type: 'action', action: { kind: 'transfer', to } };
-  return {};
+  return { words: 'not_due' };
 }
 
 async function knowledgeFor(run: TurnRun, node: PathwayNode): Promise<readonly Passage[]> {

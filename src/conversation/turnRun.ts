@@ -74,6 +74,11 @@ export function createTurnRun(
   };
 }
 
+/** Whether somebody listens to the answer as it is spoken, who would hear silence where there is none. */
+export function isListenedTo({ request }: Pick<TurnRun, 'request'>): boolean {
+  return request.delivery !== undefined;
+}
+
 /** The stable prompt and the talk so far. */
 export function talkOf(run: TurnRun): ChatMessage[] {
   const { release, session, journal, render } = run;

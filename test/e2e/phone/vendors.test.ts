@@ -42,6 +42,7 @@ const FAULTS = {
   'answers with a page': { type: 'text/html', body: '<html><body>Bad gateway</body></html>' },
   'answers with nothing': { type: 'text/event-stream' },
   'answers with an empty document': { body: '{}' },
+  'answers without words': chatReply(''),
   'is silent for a second': { type: 'audio/pcm', body: new Uint8Array(48_000) },
   'never stops speaking': { type: 'audio/pcm', body: loud, endlessly: true },
   'never stops hearing words': {
@@ -134,6 +135,7 @@ describe.concurrent('a caller hears no dead line where', { timeout: TIMEOUT }, (
     ['answers with a page', 'model_malformed'],
     ['answers with nothing', 'model_malformed'],
     ['answers with an empty document', 'model_malformed'],
+    ['answers without words', 'model_malformed'],
   ])('the chat model %s: an apology, and the end', async (fault, code) => {
     const seen = await callInto(`chat ${fault}`, UNTIL_THE_AGENT_HANGS_UP);
     // In between, whoever waits for long is asked for a moment.
