@@ -41,6 +41,8 @@ export interface AgentSpeech {
   /** How much of it was heard, by the stream's own count. */
   heardMs(): number;
   readonly hasSounded: boolean;
+  /** All that it was given so far has sounded, and more may come. */
+  readonly isDry: boolean;
   /** What sounded in the last frame of the caller's, as far as it is known; valid until it is asked for again. */
   lastPlayed(): Int16Array | undefined;
   /** From the last decision to stop until its last packet had left; undefined where that was not told. */
@@ -87,6 +89,10 @@ class Speech implements AgentSpeech {
 
   get hasSounded(): boolean {
     return this.#playout.hasSounded;
+  }
+
+  get isDry(): boolean {
+    return !this.#isFinished && !this.#isProducing && this.#pieces.length === 0 && this.#playout.isDry;
   }
 
   get stopMs(): number | undefined {

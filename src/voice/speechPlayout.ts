@@ -98,6 +98,11 @@ export class SpeechPlayout {
     return this.#estimate();
   }
 
+  /** All that it was given has sounded, as far as is known, and it was not stopped. */
+  get isDry(): boolean {
+    return this.#state === 'running' && this.#estimate() >= this.#lengthSamples;
+  }
+
   /** The next samples; kept until they have sounded. */
   append(samples: Int16Array): void {
     this.#chunks.push({ from: this.#lengthSamples, samples });
@@ -217,14 +222,19 @@ export class SpeechPlayout {
   #estimate(): number {
     const run = this.#run;
     if (!run?.began) return run?.from ?? 0;
-    const elapsed = this.#deps.stream.receivedSamples - run.began.receivedSamples + this.#frameSamples;
-    return Math.min(this.#sentTo, run.from + Math.max(0, elapsed));
+    return Math.min(this.#sentTo, run.from + Math.max(0, this.#elapsed(run.began)));
+  }
+
+  /** Since the run began to sound, in samples. */
+  #elapsed({ receivedSamples }: Begun): number {
+    return this.#deps.stream.receivedSamples - receivedSamples + this.#frameSamples;
   }
 
   #send(samples: Int16Array): void {
     const { stream } = this.#deps;
     const run = this.#run ?? this.#startRun(this.#sentTo);
     const isFirst = this.#sentTo === run.from;
+    this.#skipGap(run);
     if (isFirst && samples.length > this.#frameSamples) {
       stream.play(samples.subarray(0, this.#frameSamples));
       stream.mark(run.beginMark);
@@ -234,6 +244,13 @@ export class SpeechPlayout {
       if (isFirst) stream.mark(run.beginMark);
     }
     this.#sentTo += samples.length;
+  }
+
+  /** All that was sent has sounded, and nothing for a while: what is sent now begins to sound now. */
+  #skipGap(run: Run): void {
+    if (!run.began) return;
+    const gap = this.#elapsed(run.began) - (this.#sentTo - run.from);
+    if (gap > 0) run.began = { ...run.began, receivedSamples: run.began.receivedSamples + gap };
   }
 
   #startRun(from: number): Run {

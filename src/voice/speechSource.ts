@@ -3,6 +3,7 @@ import { createResampler, isSampleRate, type SampleRateHz } from '../media/resam
 import { linkAbort } from '../models/linkedAbort.ts';
 import { ModelError, type ModelErrorCode } from '../models/modelError.ts';
 import type { SpeechRequest, TextToSpeech } from '../models/textToSpeech.ts';
+import { createWatchdog } from '../models/watchdog.ts';
 import { isAudible } from './leadIn.ts';
 import type { SpeechCache } from './speechCache.ts';
 
@@ -13,6 +14,10 @@ const TAIL_MS = 5;
 const PIECE_SAMPLES = 4800;
 /** Nobody waits longer for a speaker's first sound where another one could speak. */
 const FIRST_SOUND_MS = 4000;
+/** Nor for that of the last one: what it was to say comes too late by then, and what follows may do better. */
+const LAST_FIRST_SOUND_MS = 8000;
+/** Speech is made faster than it is heard: a speaker that makes none for so long in the midst of a text has stopped. */
+const NEXT_SOUND_MS = 4000;
 /** A speaker that had to be stood in for is not tried again so soon: each sentence would come late. */
 const REST_MS = 30_000;
 
@@ -57,7 +62,7 @@ export function createSpeechSource(deps: SpeechSourceDeps, sampleRateHz: number)
         if (!isLast && nowMs < restsUntilMs) continue;
         const attempt: Attempt = {
           speak: (own) => speakBy(speaker, cache, request, sampleRateHz, own),
-          limitMs: fallback && !isLast ? dueMs - nowMs : undefined,
+          limitMs: isLast || !fallback ? LAST_FIRST_SOUND_MS : dueMs - nowMs,
           hasBegun: false,
         };
         try {
@@ -76,8 +81,8 @@ export function createSpeechSource(deps: SpeechSourceDeps, sampleRateHz: number)
 /** What one speaker makes of a text. */
 interface Attempt {
   readonly speak: (signal: AbortSignal) => AsyncIterable<Int16Array>;
-  /** Until the first sound; undefined where it takes as long as it takes. */
-  readonly limitMs: number | undefined;
+  /** Until the first sound. */
+  readonly limitMs: number;
   /** Something of it can be heard. */
   hasBegun: boolean;
 }
@@ -89,18 +94,27 @@ async function* heardOf(
 ): AsyncGenerator<Int16Array, void> {
   const { speak, limitMs } = attempt;
   const abort = linkAbort(signal);
-  const giveUp = () => abort.abort(failed('model_unavailable', 'The voice did not begin to speak in time'));
-  const timer = limitMs === undefined ? undefined : clock.setTimer(giveUp, Math.max(0, limitMs));
+  const giveUp = (message: string) => abort.abort(failed('model_unavailable', message));
+  const timer = clock.setTimer(
+    () => giveUp('The voice did not begin to speak in time'),
+    Math.max(0, limitMs),
+  );
+  const watchdog = createWatchdog(clock, NEXT_SOUND_MS, () =>
+    giveUp('The voice stopped in the middle of a text'),
+  );
   try {
     for await (const samples of speak(abort.signal)) {
+      watchdog.rest();
       attempt.hasBegun ||= isAudible(samples);
-      if (attempt.hasBegun) timer?.cancel();
+      if (attempt.hasBegun) timer.cancel();
       yield samples;
+      if (attempt.hasBegun) watchdog.watch();
     }
   } catch (error) {
     throw abort.signal.aborted ? abort.signal.reason : error;
   } finally {
-    timer?.cancel();
+    timer.cancel();
+    watchdog.close();
     abort.unlink();
   }
   if (!attempt.hasBegun) throw failed('model_malformed', 'The voice said nothing that can be heard');

@@ -216,3 +216,43 @@ test('speech that nobody can hear is said by another voice, and not kept', async
   );
   expect([other.texts, heard.at(-1)?.[0]]).toEqual([['One.'], 7000]);
 });
+
+test('an answer that ran dry for a while was heard as far as it sounded, and no further', async () => {
+  const { stream, speech } = speaking();
+  speech.say('One two.');
+  await stream.advance(600 + 1000);
+  expect(speech.isDry).toBe(true);
+  speech.say('Three four five six.');
+  await stream.advance(400);
+  expect(speech.isDry).toBe(false);
+  speech.onClosed();
+  expect(speech.heardText()).toBe('One two. Three');
+  expect(speech.heardMs()).toBeCloseTo(soundMs(stream.agentSide()), -2);
+});
+
+test('a voice that stops in the middle of a text is given up', async () => {
+  const clock = createSimulatedClock();
+  const voice = scriptedVoice();
+  const stopping = {
+    ...voice,
+    async *speak(request: { text: string }, signal: AbortSignal) {
+      for await (const samples of voice.speak(request, signal)) {
+        yield samples;
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      }
+    },
+  };
+  const source = createSpeechSource(
+    { textToSpeech: stopping, cache: createSpeechCache(), clock, onFailure: () => undefined },
+    8000,
+  );
+  const pieces = source.speak({ text: 'One two.' }, forever)[Symbol.asyncIterator]();
+  expect((await pieces.next()).done).toBe(false);
+  const next = pieces.next();
+  await Promise.resolve();
+  clock.advance(3999);
+  expect(clock.pendingTimers()).toBe(1);
+  clock.advance(1);
+  await expect(next).rejects.toThrow('stopped in the middle');
+  expect(clock.pendingTimers()).toBe(0);
+});
