@@ -29,7 +29,7 @@ export interface Delivery {
    *
    * @returns Words of the channel's own that the customer got while they waited; empty where there were none.
    */
-  heard(): string;
+  heard(): Delivered;
 }
 
 /** A node of the pathway, as far as a channel has to know it. */

@@ -86,7 +86,7 @@ function isTakenBack({ signal }: TurnRun): boolean {
 }
 
 /** What came from a customer who speaks, or presses keys. */
-const HEARD_EVENTS: ReadonlySet<SessionEventType> = new Set(['dtmf', 'silence']);
+const HEARD_EVENTS: ReadonlySet<SessionEventType> = new Set(['dtmf', 'silence', 'barge_in']);
 /** What happened, whatever became of the turn: a tool may have done something that cannot be undone. */
 const LASTING_EVENTS: ReadonlySet<SessionEventType> = new Set(['error', 'tool_called', 'tool_result']);
 
@@ -96,7 +96,7 @@ const LASTING_EVENTS: ReadonlySet<SessionEventType> = new Set(['error', 'tool_ca
  */
 async function keepUnanswered(deps: KeepTurnDeps, { session, journal, request }: TurnRun): Promise<void> {
   const isSpoken = request.delivery !== undefined;
-  const delivered = { text: request.delivery?.heard() ?? '', interrupted: false };
+  const delivered = request.delivery?.heard() ?? { text: '', interrupted: false };
   const hasHeard = delivered.text !== '';
   const { record: whole } = journal.close({
     hasSpoken: session.state.hasSpoken,

@@ -127,6 +127,8 @@ export interface HistoryStore {
   stats(projectId: string, range: { from?: string; to?: string }): Promise<HistoryStats>;
   /** Adds to the history of a session that may have ended. */
   addEvents(instanceId: string, events: readonly SessionEvent[]): Promise<void>;
+  /** Adds messages after all others, likewise. */
+  addMessages(instanceId: string, messages: readonly SessionMessage[]): Promise<void>;
   /** Removes what is older than its project keeps, rows and all. @returns How many sessions went. */
   purge(now: Date): Promise<number>;
 }

@@ -23,7 +23,7 @@ import type { Closers } from './conversation.ts';
 export interface VoiceParts {
   readonly config: Config;
   readonly conversations: Conversations;
-  readonly history: Pick<HistoryStore, 'addEvents'>;
+  readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
   readonly turnNotes: TurnNotes;
   readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
   readonly clock: Clock;
@@ -45,6 +45,7 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
   const voice = createVoice({
     conversations,
     addEvents: (instanceId, events) => history.addEvents(instanceId, events),
+    addMessages: (instanceId, messages) => history.addMessages(instanceId, messages),
     activity,
     speechToText: meteredRecogniser(speechToText, meter.watchModel('transcription', speechToText.name)),
     textToSpeech: meteredSpeech(textToSpeech, meter.watchModel('speech', textToSpeech.name)),

@@ -9,7 +9,7 @@ import type {
 import type { Parameter, Queryable } from './database.ts';
 import { containing } from './like.ts';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from './rows.ts';
-import { storableJson } from './storable.ts';
+import { storableJson, storableText } from './storable.ts';
 
 interface Row {
   instance_id: string;
@@ -74,6 +74,23 @@ export function historyStore(database: Queryable): HistoryStore {
           events.map(({ type }) => type),
           events.map(({ at }) => at),
           events.map(({ data }) => storableJson(data)),
+        ],
+      );
+    },
+    async addMessages(instanceId, messages) {
+      await database.query(
+        `WITH history AS (
+           UPDATE session_history SET message_count = message_count + cardinality($2::text[])
+           WHERE instance_id = $1 RETURNING instance_id
+         )
+         INSERT INTO session_messages (instance_id, message, content)
+         SELECT instance_id, message::json, content
+         FROM history, unnest($2::text[], $3::text[]) WITH ORDINALITY AS said (message, content, position)
+         ORDER BY position`,
+        [
+          instanceId,
+          messages.map(storableJson),
+          messages.map(({ content }) => (content === null ? null : storableText(content))),
         ],
       );
     },

@@ -30,7 +30,7 @@ export interface AgentTurnRequest {
 export interface AgentTurn {
   readonly input: TurnInput;
   readonly moments: TurnMoments;
-  /** The caller cut in: what was heard until now stands. */
+  /** The caller cut in: what was heard until now stands. None where all was heard, and is only being kept. */
   cut(): void;
   /** The caller went on before anything was heard: the turn is as if it had not been. */
   takeBack(): void;
@@ -38,7 +38,6 @@ export interface AgentTurn {
   leave(): void;
   /** Says words of the channel's own before the pathway's, while these are waited for. */
   fill(text: string): void;
-  readonly hasText: boolean;
   /** Never rejects. */
   readonly done: Promise<AgentTurnResult>;
 }
@@ -67,6 +66,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   let stopped: 'cut' | 'taken_back' | 'left' | undefined;
   let saidAnything = false;
   let hasBegun = false;
+  let isHeard = false;
   let ended: TurnDone['ended'] = null;
 
   const note = (output: TurnOutput) => {
@@ -94,14 +94,8 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     }
   };
   const latency = () => (UNASKED.has(request.input.kind) ? undefined : turnLatency(moments));
-  const settle = async (): Promise<Delivered> => {
-    for (const piece of splitter.flush()) speech.say(piece);
-    const own = saidAnything ? undefined : request.ownWords();
-    if (own !== undefined) speech.say(own);
-    speech.finish();
-    const how = await speech.over;
+  const heard = (): Delivered => {
     const text = speech.heardText();
-    const isCut = how === 'cut';
     const bargeIn = {
       type: 'barge_in',
       data: {
@@ -110,12 +104,20 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
         ...(speech.stopMs === undefined ? {} : { stopMs: Math.round(speech.stopMs) }),
       },
     } as const;
-    return { text, interrupted: isCut, ...latency(), events: stopped === 'cut' ? [bargeIn] : [] };
+    return { text, interrupted: stopped === 'cut', events: stopped === 'cut' ? [bargeIn] : [] };
+  };
+  const settle = async (): Promise<Delivered> => {
+    for (const piece of splitter.flush()) speech.say(piece);
+    const own = saidAnything ? undefined : request.ownWords();
+    if (own !== undefined) speech.say(own);
+    speech.finish();
+    isHeard = (await speech.over) === 'played';
+    return { ...heard(), interrupted: !isHeard, ...latency() };
   };
   const run = async (): Promise<AgentTurnResult['how']> => {
     const read = () => {
       const { input, history, moments } = request;
-      const delivery = { of: deps.onSession, at: deps.onPlace, settle, heard: () => speech.heardText() };
+      const delivery = { of: deps.onSession, at: deps.onPlace, settle, heard };
       const beganAtMs = epochOf(moments, clock);
       return { input, delivery, beganAtMs, ...(history.length > 0 ? { history } : {}) };
     };
@@ -138,6 +140,11 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   };
 
   const stop = (how: 'cut' | 'taken_back' | 'left', reason: Error) => {
+    if (isHeard && how === 'cut') {
+      // Nothing of it is left to be cut; what is still done for it need not hold up the next one.
+      controller.abort(reason);
+      return;
+    }
     stopped ??= how;
     speech.cut();
     controller.abort(reason);
@@ -150,9 +157,6 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     leave: () => stop('left', new Error('the call is over, or was taken from the agent')),
     fill(text) {
       speech.say(text);
-    },
-    get hasText() {
-      return moments.firstTextAtMs !== undefined;
     },
     done: run().then(
       (how) => resultOf(how),

@@ -46,8 +46,9 @@ export interface Ear {
   /** Asks for the words of the open utterance, so far as it has come; `onWords` or `onWordsFailed` follows. */
   ask(): void;
   /**
-   * The words of all of the open utterance, when nothing more comes; empty where there is none.
+   * Closes the open utterance, as {@link forget} does, and has its words recognised all the same.
    *
+   * @returns Empty where there is none.
    * @throws {ModelError} When they are not recognised.
    */
   lastWords(): Promise<string>;
@@ -160,7 +161,16 @@ export function createEar(deps: EarDeps): Ear {
     ask,
     async lastWords() {
       if (!question) ask();
-      return (await question?.words) ?? '';
+      const [words, asked] = [question?.words, transcription];
+      // What answers them is no longer the open utterance's, and is not dropped with it.
+      question = undefined;
+      transcription = undefined;
+      forget();
+      try {
+        return (await words) ?? '';
+      } finally {
+        asked?.close();
+      }
     },
     dropQuestion,
     forget,

@@ -1,16 +1,20 @@
 import type { Clock } from '../base/clock.ts';
 import { isUnavailable } from '../base/errors.ts';
-import type { SessionEvent, SessionEventType } from '../conversation/session.ts';
+import type { SessionEvent, SessionEventType, SessionMessage } from '../conversation/session.ts';
+import type { TakenMessage } from '../conversation/turn.ts';
 
-/** Events of a call that belong to no turn, on their way into the session's history. */
+/** What belongs to no turn of a call, on its way into the session's history. */
 export interface HistoryNotes {
   add(type: SessionEventType, data: Readonly<Record<string, unknown>>): void;
+  /** What was said when no turn could take it any more. */
+  addSaid(said: readonly TakenMessage[]): void;
   /** The session's life is known; one that a turn has just made is known from the next turn on. */
   know(instanceId: string): void;
 }
 
 export interface HistoryNotesDeps {
   readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  readonly addMessages: (instanceId: string, messages: readonly SessionMessage[]) => Promise<void>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -18,31 +22,41 @@ export interface HistoryNotesDeps {
 /** While the database is away, it is asked again so often. */
 const RETRY_MS = 1_000;
 
-export function createHistoryNotes({ addEvents, clock, onError }: HistoryNotesDeps): HistoryNotes {
-  const waiting: SessionEvent[] = [];
+/** Writes a note into the history of this session. */
+type Note = (instanceId: string) => Promise<void>;
+
+export function createHistoryNotes(deps: HistoryNotesDeps): HistoryNotes {
+  const { addEvents, addMessages, clock, onError } = deps;
+  const waiting: Note[] = [];
   let known: string | undefined;
   let isKeeping = false;
   const keep = async () => {
     if (isKeeping) return;
     isKeeping = true;
-    while (known !== undefined && waiting.length > 0) {
-      const events = [...waiting];
+    for (let note = waiting[0]; known !== undefined && note; note = waiting[0]) {
       try {
-        await addEvents(known, events);
+        await note(known);
       } catch (error) {
-        onError(error, 'an event was not kept');
+        onError(error, 'a note of a call was not kept');
         if (isUnavailable(error)) {
           await new Promise<void>((resolve) => clock.setTimer(resolve, RETRY_MS));
           continue;
         }
       }
-      waiting.splice(0, events.length);
+      waiting.shift();
     }
     isKeeping = false;
   };
   return {
     add(type, data) {
-      waiting.push({ type, at: new Date(clock.now()).toISOString(), data });
+      const event = { type, at: new Date(clock.now()).toISOString(), data };
+      waiting.push((instanceId) => addEvents(instanceId, [event]));
+      void keep();
+    },
+    addSaid(said) {
+      const at = new Date(clock.now()).toISOString();
+      const messages = said.map((message) => ({ ...message, at }));
+      waiting.push((instanceId) => addMessages(instanceId, messages));
       void keep();
     },
     know(instanceId) {

@@ -28,8 +28,6 @@ import { SESSION_ENDED, TurnTaker } from './turnTaker.ts';
 import type { TurnMoments } from './turnTiming.ts';
 import { isAcknowledgement } from './words.ts';
 
-/** Nobody waits longer for an answer without asking whether the line is dead. */
-const FILL_AFTER_MS = 4000;
 /** Words that are still to be recognised when the caller has hung up are waited for so long. */
 const LAST_WORDS_MS = 5000;
 /** For the other side to close the stream after it was told to hang up. */
@@ -106,12 +104,14 @@ export class Talk {
       noting: deps.turnNotes && createTurnNoting({ ...deps, notes: deps.turnNotes }),
       language: () => this.#manners.language,
       ownWords: (input, isLast) => this.#manners.ownWords(input, isLast),
+      waitWords: () => phrasesOf(this.#manners.language).moment,
       onPlace: (place) => this.#manners.enter(place),
       onSession: (found) => this.#onSession(found),
       onSounding: () => this.#dispatch({ type: 'sounding' }),
       onAnswered: () => this.#dispatch({ type: 'answered' }),
       onRethinking: () => this.#dispatch({ type: 'rethinking' }),
       onOver: (how) => this.#onOver(how),
+      onSaidLate: (said) => this.#notes.addSaid(said),
       onSpeechFailure: (error) => this.#onSpeechFailure(error),
     });
   }
@@ -156,10 +156,6 @@ export class Talk {
     const keys = waitForKeys(this.#keypad, atMs);
     this.#keypad = keys.state;
     if (keys.complete !== undefined) this.#dispatch({ type: 'keys', digits: keys.complete });
-    const { phase, sinceMs } = this.#floor;
-    // Words that cover the wait sound as the answer does.
-    if ((phase === 'thinking' || phase === 'speaking') && atMs - sinceMs >= FILL_AFTER_MS)
-      this.#agent.fill(phrasesOf(this.#manners.language).moment);
     this.#dispatch({ type: 'frame' });
   }
 
@@ -201,6 +197,7 @@ export class Talk {
   #onOver(how: VoiceReport['how']): void {
     this.#how = how;
     if (how === 'transferred') {
+      this.#agent.setAside(this.#lastWords());
       this.#handingOverUntilMs ??= this.#nowMs + UNTOLD_TRANSFER_MS;
       this.#dispatch({ type: 'handing_over', isByAgent: true });
       return;
@@ -227,10 +224,10 @@ export class Talk {
   /** What the caller said and no turn has taken, also where it is not recognised yet. */
   async #lastWords(): Promise<string> {
     const floor = this.#floor;
-    // Without a session that it knows of, there is none to keep anything in.
-    if (this.#instanceId === '') return '';
-    if (floor.phase !== 'hearing' && floor.phase !== 'held') return '';
-    let { words } = floor;
+    const voicedMs = this.#ear.utterance?.voicedMs ?? 0;
+    // Without a session that it knows of, there is none to keep anything in; nor is a machine the caller.
+    if (this.#instanceId === '' || floor.phase === 'waiting' || this.#watch?.verdict === 'machine') return '';
+    let { words = '' } = floor;
     const heard = this.#ear.lastWords().then(
       (text) => {
         words = text;
@@ -238,7 +235,10 @@ export class Talk {
       (error: unknown) => this.#deps.onError(error, 'a caller’s last words were not recognised'),
     );
     await within(this.#deps.clock, heard, LAST_WORDS_MS);
-    return untakenWords({ ...floor, phase: 'hearing', words });
+    if (floor.phase === 'hearing') return untakenWords({ ...floor, words });
+    const isListening =
+      floor.phase === 'speaking' && isAcknowledgement(words, voicedMs, this.#manners.language);
+    return isListening ? '' : words;
   }
 
   #dispatch(event: FloorEvent): void {
@@ -276,6 +276,9 @@ export class Talk {
         break;
       case 'forget_utterance':
         this.#ear.forget();
+        break;
+      case 'set_aside':
+        this.#agent.setAside(this.#lastWords());
         break;
       case 'hold':
         this.#agent.hold();
@@ -329,6 +332,7 @@ export class Talk {
       const isByAgent = this.#handingOverUntilMs !== undefined;
       this.#handingOverUntilMs = this.#nowMs + TRANSFER_MS;
       this.#how = 'transferred';
+      if (!isByAgent) this.#agent.setAside(this.#lastWords());
       this.#dispatch({ type: 'handing_over', isByAgent });
     } else if (this.#handingOverUntilMs !== undefined) {
       const { to, reason } = progress;

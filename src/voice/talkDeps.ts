@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Conversations } from '../conversation/conversations.ts';
 import type { TurnNotes } from '../conversation/lostWords.ts';
-import type { NewSession, SessionEvent } from '../conversation/session.ts';
+import type { NewSession, SessionEvent, SessionMessage } from '../conversation/session.ts';
 import type { SpeechToText } from '../models/speechToText.ts';
 import type { VoiceActivity } from '../models/voiceActivity.ts';
 import type { AudioStream } from './audioStream.ts';
@@ -13,6 +13,8 @@ export interface TalkDeps {
   readonly conversations: Pick<Conversations, 'converse'>;
   /** Adds to a session's history what belongs to no turn. */
   readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  /** Likewise, what was said after the session had ended. */
+  readonly addMessages: (instanceId: string, messages: readonly SessionMessage[]) => Promise<void>;
   /** Where turns under way are noted, for whoever goes on when this process dies. */
   readonly turnNotes?: Pick<TurnNotes, 'put' | 'drop'> | undefined;
   readonly source: SpeechSource;

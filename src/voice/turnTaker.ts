@@ -17,9 +17,10 @@ import type { TurnMoments } from './turnTiming.ts';
 /** The session was ended by somebody else while the call went on. */
 export const SESSION_ENDED = 'session_ended';
 
-/** Who has said something waits for an answer. */
-const FILLED: readonly TurnInput['kind'][] = ['words', 'dtmf'];
-/** Nobody waits for so long again without another sign of life. */
+/** A machine that records waits for nobody, and these have words at once. */
+const UNFILLED: ReadonlySet<TurnInput['kind']> = new Set(['voicemail', 'notice', 'last_words']);
+/** Nobody waits longer for a sign of life, nor for so long again for another one. */
+const FILL_AFTER_MS = 4_000;
 const FILL_AGAIN_MS = 8_000;
 
 export interface TurnTakerDeps {
@@ -32,6 +33,8 @@ export interface TurnTakerDeps {
   readonly language: () => string;
   /** What to say where the pathway says nothing. */
   readonly ownWords: (input: TurnInput, isLast: boolean) => string | undefined;
+  /** What to say while an answer takes long. */
+  readonly waitWords: () => string;
   readonly onPlace: (place: Place) => void;
   /** @throws {CallwayError} `session_ended` when it is not the session that the talk began with. */
   readonly onSession: (session: Session) => void;
@@ -42,6 +45,8 @@ export interface TurnTakerDeps {
   readonly onRethinking: () => void;
   /** The talk is over: the call is to be hung up, or was handed over. */
   readonly onOver: (how: VoiceReport['how']) => void;
+  /** What the caller said, and no turn can keep: the session has ended. */
+  readonly onSaidLate: (said: readonly TakenMessage[]) => void;
   /** A piece of an answer could not be said by anyone. */
   readonly onSpeechFailure: (error: unknown) => void;
   /** The agent has sounded in a turn that is over now. */
@@ -71,7 +76,13 @@ export class TurnTaker {
   /** What the turn under way is taken of, once that is known. */
   #session: Session | undefined;
   #last: Promise<unknown> | undefined;
+  /** Words that are set aside are being recognised. */
+  #aside: Promise<void> = Promise.resolve();
+  /** No turn can be kept in it any more. */
+  #hasSessionEnded = false;
   #marks = 0;
+  /** Since when nothing of the answer sounds, or waits to be spoken. */
+  #drySinceMs: number | undefined;
   /** When words of our own last covered the wait for the answer's. */
   #filledAtMs: number | undefined;
   #isClosed = false;
@@ -136,20 +147,33 @@ export class TurnTaker {
     this.#turn?.leave();
   }
 
+  /** What the caller said, and nobody will answer, is kept with what is kept next. @param words - Never rejects. */
+  setAside(words: Promise<string>): void {
+    const before = this.#aside;
+    this.#aside = (async () => {
+      await before;
+      const content = await words;
+      if (content !== '') this.#unkept.push({ role: 'user', content });
+    })();
+  }
+
   takeBack(): void {
     this.#ticket += 1;
     this.#waiting = undefined;
     this.#turn?.takeBack();
   }
 
-  /** Says this while the answer's first words are waited for, and again where that takes long. */
-  fill(text: string): void {
-    const turn = this.#turn;
-    if (!turn || turn.hasText || !FILLED.includes(turn.input.kind)) return;
+  /** Covers a long wait for the answer's words, or for more of them, and again where it takes longer. */
+  #coverWait(): void {
     const nowMs = this.#deps.clock.monotonicMs();
+    if (!this.#speech?.isDry) this.#drySinceMs = undefined;
+    else this.#drySinceMs ??= nowMs;
+    const turn = this.#turn;
+    if (!turn || this.#drySinceMs === undefined || UNFILLED.has(turn.input.kind)) return;
+    if (nowMs - this.#drySinceMs < FILL_AFTER_MS) return;
     if (this.#filledAtMs !== undefined && nowMs - this.#filledAtMs < FILL_AGAIN_MS) return;
     this.#filledAtMs = nowMs;
-    turn.fill(text);
+    turn.fill(this.#deps.waitWords());
   }
 
   /** What sounded in the caller's last frame; undefined for silence. */
@@ -169,6 +193,8 @@ export class TurnTaker {
   onTick(isHeld: boolean): void {
     if (isHeld) this.#speech?.onHeldTick();
     else this.#speech?.onTick();
+    if (isHeld) this.#drySinceMs = undefined;
+    else this.#coverWait();
     const [turn, session] = [this.#turn, this.#session];
     if (turn && session) this.#deps.noting?.tick(session.instanceId, () => this.#noteOf(turn, session));
   }
@@ -189,10 +215,17 @@ export class TurnTaker {
 
   /** Nobody answers it any more, but it was said. */
   async #keepLast(words: Promise<string>, moments: TurnMoments): Promise<void> {
+    await this.#aside;
     const text = await words;
     await this.#turn?.done;
     if (text === '' && this.#unkept.length === 0) return;
-    await this.#resultOf(this.#start({ kind: 'last_words', text }, moments, false));
+    if (!this.#hasSessionEnded) {
+      const { error } = await this.#resultOf(this.#start({ kind: 'last_words', text }, moments, false));
+      if (!isSessionEnded(error)) return;
+    }
+    // It has ended, by the agent or over its head; what was said in the call is in its history all the same.
+    const last: TakenMessage = { role: 'user', content: text };
+    this.#deps.onSaidLate(text === '' ? this.#unkept.splice(0) : [...this.#unkept.splice(0), last]);
   }
 
   /** A turn that waited is not to be; what the caller said for it stays said. */
@@ -234,6 +267,7 @@ export class TurnTaker {
       onFailure: this.#deps.onSpeechFailure,
     });
     this.#speech = speech;
+    this.#drySinceMs = undefined;
     this.#filledAtMs = undefined;
     const { ownWords } = this.#deps;
     this.#before = this.#unkept.splice(0);
@@ -270,6 +304,7 @@ export class TurnTaker {
 
   #after(turn: AgentTurn, result: AgentTurnResult, isLast: boolean): void {
     const { input } = turn;
+    if (result.ended !== null) this.#hasSessionEnded = true;
     const isAnswered = result.how === 'answered';
     const isHandedOver = isAnswered && this.#act(result);
     const isGivenUp =
@@ -290,7 +325,8 @@ export class TurnTaker {
 
   /** The pathway's fallback is tried, then an apology is said; nobody is left in silence. */
   async #afterFailure({ input, moments }: AgentTurn, error: unknown): Promise<void> {
-    if (error instanceof CallwayError && error.code === SESSION_ENDED) {
+    if (isSessionEnded(error)) {
+      this.#hasSessionEnded = true;
       this.#deps.onOver('hung_up');
       return;
     }
@@ -305,6 +341,10 @@ export class TurnTaker {
       input.kind === 'failure' ? { kind: 'notice', code: AGENT_FAILED, message } : { kind: 'failure' };
     await this.take(next, { ...moments });
   }
+}
+
+function isSessionEnded(error: unknown): boolean {
+  return error instanceof CallwayError && error.code === SESSION_ENDED;
 }
 
 function saidIn(input: TurnInput): readonly TakenMessage[] {

@@ -34,7 +34,7 @@ function delivering(delivered: Delivered) {
       delivery.settled += 1;
       return delivered;
     },
-    heard: () => '',
+    heard: () => ({ text: '', interrupted: false }),
   } satisfies Delivery & Record<string, unknown>;
   return delivery;
 }

@@ -167,7 +167,7 @@ describe('a further turn', () => {
         of,
         at: () => undefined,
         settle: async () => ({ text: 'Yes.', interrupted: false }),
-        heard: () => '',
+        heard: () => ({ text: '', interrupted: false }),
       };
       const read = () => ({ input: { kind: 'words' as const, text: 'Well' }, delivery });
       const wanted = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;

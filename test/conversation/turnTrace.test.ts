@@ -23,7 +23,7 @@ test('a spoken answer leaves the parts of its latency behind, one after the othe
   const heard = { text: 'Hello.', interrupted: false, latencyMs: 1000, latencyParts };
   const delivery = tracedDelivery(
     { tracing, clock },
-    { of: () => undefined, at: () => undefined, settle: async () => heard, heard: () => '' },
+    { of: () => undefined, at: () => undefined, settle: async () => heard, heard: () => heard },
     turn,
     8000,
   );
@@ -47,7 +47,7 @@ test('a greeting, which answers nobody, has no parts', async () => {
     of: () => undefined,
     at: () => undefined,
     settle: async () => ({ text: 'Hello.', interrupted: true }),
-    heard: () => '',
+    heard: () => ({ text: '', interrupted: false }),
   };
   await tracedDelivery({ tracing, clock }, delivery, turn, 8000).settle();
   expect(spans.map(({ name }) => name)).toEqual(['turn']);

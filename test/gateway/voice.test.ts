@@ -47,7 +47,7 @@ test.each([8000, 16_000] as const)(
     const voice = await buildVoice({
       config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
       conversations: talk.conversations,
-      history: { addEvents: async () => undefined },
+      history: { addEvents: async () => undefined, addMessages: async () => undefined },
       turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
       meter: createTalkMeter(new Registry(), systemClock.monotonicMs),
       clock: systemClock,

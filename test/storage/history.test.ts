@@ -81,7 +81,18 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     expect((await history().list(stranger.projectId, {}, PAGE)).total).toBe(0);
   });
 
+  test('takes what was said after the session had ended, after all the rest', async () => {
+    const session = await world.say(await world.start({ sessionId: 's' }), [user('hi'), agent('Goodbye.')]);
+    await world.end(session);
+    await history().addMessages(session.instanceId, [user('One more thing!'), user('Bye.')]);
+    const { messages } = (await history().find(world.projectId, 's')) ?? {};
+    expect(messages?.map(({ content }) => content)).toEqual(['hi', 'Goodbye.', 'One more thing!', 'Bye.']);
+    const { items } = await history().list(world.projectId, { q: 'more thing' }, PAGE);
+    expect(items).toMatchObject([{ sessionId: 's', messageCount: 4 }]);
+  });
+
   test('what is added to a history that is gone is let go', async () => {
+    await history().addMessages('0197a000-0000-7000-8000-000000000000', [user('hi')]);
     await history().addEvents('0197a000-0000-7000-8000-000000000000', [
       { type: 'webhook_sent', at: BEGIN, data: {} },
     ]);

@@ -175,7 +175,8 @@ function memorySessions(
       records.push(record);
     },
     async keepLate(_session, record) {
-      records.push(record);
+      // What was kept by an attempt whose answer was lost is there already.
+      if (!records.includes(record)) records.push(record);
     },
     async end(_project, sessionId, ending) {
       const session = sessions.get(sessionId);

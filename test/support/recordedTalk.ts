@@ -41,6 +41,7 @@ export async function recordedTalk(options: RecordedTalkOptions): Promise<Record
   const voice = createVoice({
     conversations: talk.conversations,
     addEvents: async () => undefined,
+    addMessages: async () => undefined,
     speechToText: hearing(options.words ?? 'some words that were heard'),
     textToSpeech: speaking(options.speech),
     activity: options.activity,

@@ -2,6 +2,8 @@ import type { AgentConfig } from '../../src/agents/agentConfig.ts';
 import type { Tool } from '../../src/agents/tool.ts';
 import type { SessionEvent } from '../../src/conversation/session.ts';
 import type { KnowledgeSearch, ToolRunner } from '../../src/conversation/toolRunner.ts';
+import type { ChatModel } from '../../src/models/chatModel.ts';
+import type { SpeechToText } from '../../src/models/speechToText.ts';
 import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import type { VoiceReport } from '../../src/voice/report.ts';
@@ -39,6 +41,13 @@ export interface SimulatedCallOptions {
   readonly fallbackSpeech?: TextToSpeech;
   readonly turnNotes?: VoiceDeps['turnNotes'];
   readonly wrapSessions?: MemoryOptions['wrapSessions'];
+  /** Comes before what is added to a history beside the turns. */
+  readonly beforeNotes?: () => Promise<void>;
+  /** In place of the scripted ones. */
+  readonly clock?: SimulatedClock;
+  readonly model?: ChatModel;
+  readonly speechToText?: SpeechToText;
+  readonly textToSpeech?: TextToSpeech;
 }
 
 /** A call between a scripted caller and the whole voice engine over a conversation in memory. */
@@ -68,14 +77,14 @@ export const ONE_NODE: PathwayInput = {
 };
 
 export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
-  const clock = createSimulatedClock();
+  const { clock = createSimulatedClock() } = options;
   const stream = createSimulatedStream({ clock, ...options.stream });
   const caller = scriptedCaller();
   const voice = scriptedVoice();
   const model = scriptedModel((_request, index) => options.answer(index));
   const { pathway = ONE_NODE, agent, tools, toolRunner, knowledge, wrapSessions } = options;
   const talk = memoryConversations({
-    model,
+    model: options.model ?? model,
     pathway,
     clock,
     ...(agent ? { agent } : {}),
@@ -93,8 +102,12 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
       converse: (wanted, read, signal) => talk.conversations.converse(wanted, read, signal),
     },
     addEvents: async (_instance, events) => void extraEvents.push(...events),
-    speechToText: caller,
-    textToSpeech: voice,
+    async addMessages(_instance, messages) {
+      await options.beforeNotes?.();
+      talk.records.push({ messages, events: [] });
+    },
+    speechToText: options.speechToText ?? caller,
+    textToSpeech: options.textToSpeech ?? voice,
     fallbackSpeech: options.fallbackSpeech,
     turnNotes: options.turnNotes,
     activity: loudActivity,

@@ -31,7 +31,7 @@ export interface SimulatedStream extends AudioStream {
   /** The caller says these samples, after what they are saying. */
   speak(samples: Int16Array): void;
   press(digit: string): void;
-  /** Puts the agent on hold, or takes it back. */
+  /** Puts the agent on hold, or takes it back: what is queued waits meanwhile. */
   putOnHold(isHeld: boolean): void;
   /** The other side tells how a transfer goes. */
   tellTransfer(progress: TransferProgress): void;
@@ -42,6 +42,8 @@ export interface SimulatedStream extends AudioStream {
   hangUp(): Promise<void>;
   readonly nowMs: () => number;
   readonly isClosed: () => boolean;
+  /** How many listen to its events. */
+  readonly listeners: () => number;
 }
 
 export function createSimulatedStream(options: SimulatedStreamOptions): SimulatedStream {
@@ -55,6 +57,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     sampleRateHz,
     onMark: ({ name, outcome }) => marks.push({ name, outcome }),
   });
+  const listening = new Set<object>();
   const commands: EngineCommand[] = [];
   const standby: StandbyWords[] = [];
   const agentSide = createTape();
@@ -63,6 +66,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
   let receivedSamples = options.receivedBefore ?? 0;
   let clearIn: number | undefined;
   let isClosed = false;
+  let isHeld = false;
 
   const position = () => ({ playedSamples: queue.playedPosition, receivedSamples, bufferDelayMs });
   const answerMarks = () => {
@@ -82,7 +86,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     callerSide.append(frame);
     receivedSamples += frameSamples;
     const out = new Int16Array(frameSamples);
-    queue.pull(out);
+    if (!isHeld) queue.pull(out);
     agentSide.append(out);
     answerMarks();
     if (clearIn !== undefined && clearIn-- <= 0) clearNow();
@@ -102,7 +106,18 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
       sessionId: 's',
       customParameters: {},
     },
-    events: emitter,
+    events: {
+      on(name, listener) {
+        const off = emitter.on(name, listener);
+        const one = {};
+        listening.add(one);
+        return () => {
+          listening.delete(one);
+          off();
+        };
+      },
+    },
+    listeners: () => listening.size,
     commands,
     words: standby,
     play(samples) {
@@ -128,7 +143,10 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     speak(samples) {
       toSay = join([toSay, samples]);
     },
-    putOnHold: (isHeld) => emitter.emit('hold', { isHeld }),
+    putOnHold(isHeldNow) {
+      isHeld = isHeldNow;
+      emitter.emit('hold', { isHeld });
+    },
     press: (digit) => emitter.emit('dtmf', { digit }),
     tellTransfer: (progress) => emitter.emit('transfer', progress),
     nowMs: () => (receivedSamples * 1000) / sampleRateHz,

@@ -18,6 +18,11 @@ function notesOver(failure: () => Error | undefined) {
       if (error) throw error;
       kept.push(...events.map(({ data }) => `${instanceId} ${data.n}`));
     },
+    async addMessages(instanceId, messages) {
+      const error = failure();
+      if (error) throw error;
+      kept.push(...messages.map(({ content, at }) => `${instanceId} ${content} ${at}`));
+    },
   });
   return { clock, kept, errors, notes };
 }
@@ -49,6 +54,19 @@ test('events wait for a database that is away, and each is kept once', async () 
   clock.advance(1000);
   await settle();
   expect([kept, clock.pendingTimers()]).toEqual([['i 1', 'i 2'], 0]);
+});
+
+test('what was said late waits likewise, with the time when it was known', async () => {
+  let isAway = true;
+  const { notes, kept, clock } = notesOver(() => (isAway ? unavailable('database') : undefined));
+  notes.know('i');
+  notes.addSaid([{ role: 'user', content: 'Wait!' }]);
+  notes.add('error', { n: 1 });
+  await settle();
+  isAway = false;
+  clock.advance(1000);
+  await settle();
+  expect(kept).toEqual(['i Wait! 2026-01-01T00:00:00.000Z', 'i 1']);
 });
 
 test('events that cannot be kept at all are given up, and hold up none after them', async () => {

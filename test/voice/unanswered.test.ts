@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import type { TurnNote } from '../../src/conversation/lostWords.ts';
+import type { PathwayInput } from '../../src/pathway/schema.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 
 const GREETING = { text: 'Hello there. How can I help you?' };
@@ -187,4 +188,104 @@ test('notes that cannot be put are an error once in a while, and the talk goes o
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().at(-1)).toBe('user: Hello.');
+});
+
+test('what a caller says over the agent, and then presses keys, is history before these', async () => {
+  const call = simulatedCall({
+    answer: (index) =>
+      index === 0 ? { text: 'One two three four. Five six seven eight nine ten.' } : { text: 'Thank you.' },
+  });
+  await call.agentSounds();
+  await call.stream.advance(900);
+  await call.say('Stop that please.', 600);
+  call.stream.press('4');
+  call.stream.press('#');
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().slice(1)).toEqual(['user: Stop that please.', 'user: 4', 'assistant: Thank you.']);
+});
+
+describe('what a caller says', () => {
+  const goodbye = { text: 'Goodbye then, my dear.', calls: [{ name: 'end_call' }] };
+  const pathway: PathwayInput = {
+    nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', tools: ['end_call'] } }],
+    edges: [],
+  };
+
+  test.each([
+    ['over the agent’s farewell', 600],
+    ['after it', 2000],
+  ])('%s is history, though the session has ended', async (_when, afterMs) => {
+    const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : goodbye), pathway });
+    await greeted(call);
+    await call.say('That was all.', 600);
+    await call.agentSounds();
+    await call.stream.advance(afterMs);
+    await call.say('One more thing!', 900);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    await call.stream.hangUp();
+    expect((await call.report).how).toBe('hung_up');
+    expect(call.talk.sessions.size).toBe(0);
+    expect(call.transcript()[1]).toBe('user: That was all.');
+    expect(call.transcript()[2]).toMatch(/^assistant: Goodbye/);
+    expect(call.transcript().slice(3)).toEqual(['user: One more thing!']);
+  });
+
+  test('while the session is ended over the API is history', async () => {
+    const call = silentAgent();
+    await greeted(call);
+    await call.say('Never mind.', 500);
+    await call.talk.conversations.end('project-1', 's', 'api_end');
+    await call.say('Goodbye.', 400);
+    await call.stream.until(() => call.stream.commands.length > 0);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.transcript().at(-1)).toBe('user: Never mind. Goodbye.');
+    expect(call.talk.sessions.size).toBe(0);
+  });
+
+  test('before the call is transferred over the agent’s head is history, what they say to others is not', async () => {
+    const call = silentAgent();
+    await greeted(call);
+    await call.say('Never mind.', 600);
+    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
+    await call.say('Hello, who is there?', 900);
+    await call.stream.advance(3000);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: Never mind.']);
+  });
+
+  test('while the greeting is still being made, and hangs up upon, is history', async () => {
+    let release = () => {};
+    const after = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const call = simulatedCall({ answer: () => ({ after, ...GREETING }) });
+    await call.stream.advance(200);
+    await call.say('Hello? Nobody there?', 900);
+    await call.stream.hangUp();
+    release();
+    await call.report;
+    expect(call.transcript()).toEqual(['user: Hello? Nobody there?']);
+  });
+});
+
+test('what a caller said in a turn that failed once its session was ended is history', async () => {
+  let fail = () => {};
+  const after = new Promise<void>((resolve) => {
+    fail = resolve;
+  });
+  const away = new Error('away');
+  const call = silentAgent({ answer: (index) => (index === 0 ? GREETING : { after, fail: away }) });
+  await greeted(call);
+  await call.say('Where are you?', 600);
+  await call.stream.until(() => call.model.requests.length === 2);
+  await call.talk.conversations.end('project-1', 's', 'api_end');
+  fail();
+  await call.stream.until(() => call.stream.commands.length > 0);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().slice(1)).toEqual(['user: Where are you?']);
 });

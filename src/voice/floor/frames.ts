@@ -9,6 +9,7 @@ import {
   fresh,
   resumed,
   type Step,
+  setAside,
   stay,
   takeTurn,
 } from './steps.ts';
@@ -78,7 +79,8 @@ function byPhase(state: FloorState, utterance: Utterance, context: FloorContext)
       if (context.answering === 'words' && utterance.voicedMs >= TAKE_BACK_MS) {
         return { state: enter(state, 'hearing', context), effects: [{ type: 'take_back' }] };
       }
-      return silenceMs >= policy.minPauseMs ? forget(state) : stay(state);
+      if (silenceMs < policy.minPauseMs) return stay(state);
+      return utterance.voicedMs >= TAKE_BACK_MS ? setAside(forget(state)) : forget(state);
     case 'speaking':
       return onSpokenOver(state, utterance, context);
     case 'held':
@@ -94,7 +96,7 @@ function onHearing(state: FloorState, utterance: Utterance, context: FloorContex
   const isAsked = state.askedToMs !== undefined;
   if (!isAsked && (silenceMs >= ASK_AFTER_MS || mustEnd)) return ask({ ...state, isEnded: mustEnd }, context);
   const areKeysLate = state.keys !== undefined && context.atMs - state.keys.atMs >= KEYS_WAIT_MS;
-  if (areKeysLate) return conclude({ ...state, words: '' }, context);
+  if (areKeysLate) return setAside(conclude({ ...state, words: '' }, context));
   // Nobody is answered who is just going on.
   const isOver = isAsked && silenceMs >= context.endPauseMs() && !context.mayBegin;
   const isEnded = state.isEnded || isOver;

@@ -1,10 +1,15 @@
 import type { FloorContext, FloorState } from './state.ts';
-import { ask, enter, fresh, type Step, stay, takeTurn } from './steps.ts';
+import { ask, enter, fresh, type Step, setAside, stay, takeTurn } from './steps.ts';
 import { untakenWords } from './words.ts';
+
+/** Speech over the agent that is no echo, and no tone of a key: who presses one amid it has said something. */
+const SPOKEN_MS = 240;
 
 /** A key ends what the agent says, and a silence. */
 export function onKey(state: FloorState, context: FloorContext): Step {
   const stops = (state.phase === 'speaking' || state.phase === 'held') && context.policy.interruptible;
+  if (stops && (context.utterance?.voicedMs ?? 0) >= SPOKEN_MS)
+    return { state: enter(state, 'hearing', context), effects: [{ type: 'cut' }] };
   if (stops)
     return {
       state: enter(fresh(state), 'quiet', context),
@@ -36,7 +41,7 @@ function onKeysAmidWords(state: FloorState, digits: string, context: FloorContex
   const keys = { digits, atMs: context.atMs };
   if (state.keys) {
     const step = takeTurn(state, { kind: 'dtmf', digits: state.keys.digits }, context, state.carried);
-    return { ...step, state: { ...step.state, keys } };
+    return setAside({ ...step, state: { ...step.state, keys } });
   }
   if (state.words !== undefined || !context.utterance)
     return takeTurn(state, { kind: 'dtmf', digits }, context, untakenWords(state));

@@ -56,6 +56,8 @@ export type FloorEffect =
   /** The caller went on after a pause of so much. */
   | { readonly type: 'went_on'; readonly pauseMs: number }
   | { readonly type: 'forget_utterance' }
+  /** The utterance is answered by nobody, and is history all the same. */
+  | { readonly type: 'set_aside' }
   | { readonly type: 'hold' }
   | { readonly type: 'resume' }
   /** The agent's answer ends here. */

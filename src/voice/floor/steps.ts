@@ -46,6 +46,11 @@ export function takeTurn(state: FloorState, input: TurnInput, context: FloorCont
   };
 }
 
+/** What the utterance says is history, whatever the step makes of it. */
+export function setAside({ state, effects }: Step): Step {
+  return { state, effects: [{ type: 'set_aside' }, ...effects] };
+}
+
 /** The caller has the floor. */
 export function cutIn(state: FloorState, context: FloorContext): Step {
   const pauseMs = pauseAnsweredTooSoon(state, context);

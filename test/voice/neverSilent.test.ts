@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+
+import { WORD_MS } from '../support/scriptedSpeech.ts';
+import { type SimulatedCall, simulatedCall, soundMs } from '../support/simulatedCall.ts';
+
+const GREETING = { text: 'Hello there. How can I help you?' };
+const MOMENT = 'One moment, please.';
+
+async function greeted(call: SimulatedCall): Promise<void> {
+  await call.agentSounds();
+  await call.agentIsSilent();
+  await call.stream.advance(100);
+}
+
+/** Until the agent sounds again, and what that is; time is counted from the call. */
+async function silenceMs(call: SimulatedCall): Promise<number> {
+  const from = call.stream.nowMs();
+  await call.agentSounds();
+  return call.stream.nowMs() - from;
+}
+
+describe('a long wait is covered', () => {
+  test('before the greeting', async () => {
+    const call = simulatedCall({ answer: () => ({ hang: true }) });
+    expect(await silenceMs(call)).toBeLessThanOrEqual(4100);
+    expect(call.voice.texts).toEqual([MOMENT]);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('in the middle of an answer, and what follows is said after it', async () => {
+    let goOn = () => {};
+    const after = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const model = {
+      name: 'pausing',
+      async *stream({ model }: { readonly model: string }) {
+        yield { type: 'text', text: 'Let me look into that. And ' } as const;
+        await after;
+        yield { type: 'text', text: 'so it is.' } as const;
+        yield { type: 'end', finishReason: 'stop', model } as const;
+      },
+    };
+    const call = simulatedCall({ answer: () => ({}), model });
+    await call.agentSounds();
+    await call.agentIsSilent();
+    expect(await silenceMs(call)).toBeLessThanOrEqual(4100);
+    goOn();
+    await call.agentIsSilent();
+    await call.stream.advance(2000);
+    await call.stream.hangUp();
+    await call.report;
+    expect(call.transcript()).toEqual([`assistant: Let me look into that. ${MOMENT} And so it is.`]);
+  });
+
+  test('again where it takes longer, and not while the caller has put the agent on hold', async () => {
+    const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }) });
+    await greeted(call);
+    await call.say('Who are you?', 600);
+    await call.agentSounds();
+    await call.agentIsSilent();
+    call.stream.putOnHold(true);
+    await call.stream.advance(20_000);
+    call.stream.putOnHold(false);
+    expect(soundMs(call.stream.agentSide())).toBeCloseTo(7 * WORD_MS + 3 * WORD_MS, -2);
+    expect(await silenceMs(call)).toBeGreaterThan(3900);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('and is no answer where it is cut short: the history says what was heard, and that it was cut', async () => {
+    const call = simulatedCall({
+      answer: (index) => [GREETING, { hang: true }, { text: 'Here.' }][index] ?? {},
+    });
+    await greeted(call);
+    await call.say('Where are you?', 600);
+    await call.stream.until(() => call.voice.texts.at(-1) === MOMENT);
+    await call.agentSounds();
+    await call.stream.advance(200);
+    await call.say('Hello, where are you?', 1200);
+    await greeted(call);
+    await call.stream.hangUp();
+    expect((await call.report).bargeIns).toBe(1);
+    const messages = call.talk.records.flatMap((record) => record.messages);
+    expect(messages[2]).toMatchObject({ content: 'One moment,', interrupted: true });
+    expect(call.talk.events().filter(({ type }) => type === 'barge_in')).toMatchObject([
+      { data: { heardText: 'One moment,' } },
+    ]);
+  });
+});
+
+test('who speaks while an answer that was heard is being kept has not cut it short', async () => {
+  let keeping: Promise<void> | undefined;
+  const call = simulatedCall({
+    answer: (index) => [GREETING, { text: 'It is noon.' }, { text: 'Gladly.' }][index] ?? {},
+    wrapSessions: (sessions) => ({
+      ...sessions,
+      async saveTurn(...turn) {
+        await keeping;
+        await sessions.saveTurn(...turn);
+      },
+    }),
+  });
+  await greeted(call);
+  let kept = () => {};
+  keeping = new Promise((resolve) => {
+    kept = resolve;
+  });
+  await call.say('What time is it?', 600);
+  await call.agentSounds();
+  await call.agentIsSilent();
+  await call.say('Thank you very much.', 900);
+  kept();
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(await call.report).toMatchObject({ bargeIns: 0 });
+  expect(call.transcript().slice(1)).toEqual([
+    'user: What time is it?',
+    'assistant: It is noon.',
+    'user: Thank you very much.',
+    'assistant: Gladly.',
+  ]);
+  expect(call.talk.events().filter(({ type }) => type === 'barge_in')).toEqual([]);
+});
