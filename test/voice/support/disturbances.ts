@@ -1,0 +1,119 @@
+import type { SessionStore } from '../../../src/conversation/stores.ts';
+import { PROJECT } from '../../support/memoryConversations.ts';
+import type { SimulatedClock } from '../../support/simulatedClock.ts';
+import type { Stage } from './scenes.ts';
+import type { Fault } from './wordSpeech.ts';
+
+type Faulty = 'recogniser' | 'voice' | 'model' | 'database';
+
+/** What is broken right now, and until when. */
+export interface Faults {
+  set(what: Faulty, fault: Fault, forMs: number): void;
+  now(what: Faulty): Fault;
+}
+
+export function createFaults(clock: SimulatedClock): Faults {
+  const broken = new Map<Faulty, { readonly fault: Fault; readonly untilMs: number }>();
+  return {
+    set: (what, fault, forMs) => broken.set(what, { fault, untilMs: clock.monotonicMs() + forMs }),
+    now(what) {
+      const found = broken.get(what);
+      return found && clock.monotonicMs() < found.untilMs ? found.fault : undefined;
+    },
+  };
+}
+
+/** Where a disturbance happens: in a frame of the call, and after so many turns of the queues within it. */
+export interface Moment {
+  readonly frame: number;
+  /** 0 to 3: microtasks; from 4 on turns of the event loop. */
+  readonly offset: number;
+}
+
+export interface Disturber extends Stage {
+  readonly faults: Faults;
+  /** Frames go on to pass, and bring nothing. */
+  lose(): void;
+  later(ms: number, act: () => void): void;
+}
+
+export type Disturbance = (disturber: Disturber) => void;
+
+const FAULT_MS = 4000;
+const TO = '+886287654321';
+
+const fault =
+  (what: Faulty, how: Fault): Disturbance =>
+  ({ faults }) =>
+    faults.set(what, how, FAULT_MS);
+
+export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
+  'the caller hangs up': ({ hangUp }) => hangUp(),
+  'the stream is lost': ({ lose }) => lose(),
+  'the caller puts the agent on hold': ({ call, later }) => {
+    call.stream.putOnHold(true);
+    later(1500, () => call.stream.putOnHold(false));
+  },
+  'a key': ({ call }) => call.stream.press('5'),
+  keys: ({ call }) => {
+    call.stream.press('7');
+    call.stream.press('#');
+  },
+  'a transfer over the agent’s head that fails': ({ call, later }) => {
+    call.stream.tellTransfer({ status: 'begun', to: TO });
+    later(1000, () => call.stream.tellTransfer({ status: 'failed', to: TO, reason: 'busy' }));
+  },
+  'a transfer over the agent’s head': ({ call, later, hangUp }) => {
+    call.stream.tellTransfer({ status: 'begun', to: TO });
+    later(1500, hangUp);
+  },
+  'a transfer that fails unasked': ({ call }) =>
+    call.stream.tellTransfer({ status: 'failed', to: TO, reason: 'busy' }),
+  'a short word': ({ speak }) => speak(1, 240),
+  'a sentence': ({ speak }) => speak(3, 900),
+  'a “mm-hm”': ({ say }) => say('mm-hm', 400),
+  'the recogniser fails': fault('recogniser', 'fails'),
+  'the recogniser hangs': fault('recogniser', 'hangs'),
+  'the recogniser is late': fault('recogniser', 'is late'),
+  'the recogniser hears nothing': fault('recogniser', 'is empty'),
+  'the voice fails': fault('voice', 'fails'),
+  'the voice hangs': fault('voice', 'hangs'),
+  'the voice is late': fault('voice', 'is late'),
+  'the model fails': fault('model', 'fails'),
+  'the model hangs': fault('model', 'hangs'),
+  'the model is late': fault('model', 'is late'),
+  'the model has no words': fault('model', 'is empty'),
+  'the session is ended': ({ call }) => {
+    void call.talk.conversations.end(PROJECT, 's', 'api_end');
+  },
+  'the database fails': fault('database', 'fails'),
+  'the database hangs': fault('database', 'hangs'),
+  'the database is slow': fault('database', 'is late'),
+};
+
+/** A database that goes wrong as the faults say. */
+export function faultySessions(
+  sessions: SessionStore,
+  clock: SimulatedClock,
+  faultNow: () => Fault,
+  away: () => Error,
+): SessionStore {
+  const wait = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
+  const behind =
+    <Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      const fault = faultNow();
+      if (fault === 'fails') throw away();
+      if (fault === 'is late') await wait(700);
+      while (faultNow() === 'hangs') await wait(100);
+      return await work(...args);
+    };
+  return {
+    ...sessions,
+    insert: behind(sessions.insert),
+    find: behind(sessions.find),
+    saveTurn: behind(sessions.saveTurn),
+    keepLate: behind(sessions.keepLate),
+    end: behind(sessions.end),
+  };
+}
