@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
+import { rest } from '../../src/base/rest.ts';
+import type { ChatRequest } from '../../src/models/chatModel.ts';
 import { WORD_MS } from '../support/scriptedSpeech.ts';
 import { type SimulatedCall, simulatedCall, soundMs } from '../support/simulatedCall.ts';
 
@@ -123,3 +125,40 @@ test('who speaks while an answer that was heard is being kept has not cut it sho
   ]);
   expect(call.talk.events().filter(({ type }) => type === 'barge_in')).toEqual([]);
 });
+
+test.each([240, 320, 400, 480, 560, 720])(
+  'a caller who goes on %d ms after an answer that was expected has all of it kept, and once',
+  async (pauseMs) => {
+    let clock: SimulatedCall['clock'] | undefined;
+    const model = {
+      name: 'waiting',
+      async *stream(request: ChatRequest, signal: AbortSignal) {
+        const isAnswer = request.messages.some(({ role }) => role === 'user');
+        if (isAnswer && clock) await rest(clock, 300, signal);
+        const text = isAnswer ? 'I have booked it for you, as you like it.' : 'Shall I book it?';
+        yield { type: 'text', text } as const;
+        yield { type: 'end', finishReason: 'stop', model: request.model } as const;
+      },
+    };
+    const data = { title: 'Talk', prompt: 'Talk.', expectedAnswers: ['yes'] };
+    const call = simulatedCall({
+      answer: () => ({}),
+      model,
+      pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
+    });
+    clock = call.clock;
+    await greeted(call);
+    await call.say('yes', 400);
+    await call.stream.advance(pauseMs);
+    const agentMs = () => soundMs(call.stream.agentSide());
+    const before = agentMs();
+    await call.say('but not on Monday', 1200);
+    // As much speech as cuts in, and the 5 ms of the fade.
+    expect(agentMs() - before).toBeLessThanOrEqual(405);
+    await call.stream.advance(2500);
+    await call.stream.hangUp();
+    await call.report;
+    const said = call.transcript().filter((line) => line.startsWith('user: '));
+    expect(said.map((line) => line.slice('user: '.length)).join(' ')).toBe('yes but not on Monday');
+  },
+);

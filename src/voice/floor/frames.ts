@@ -17,7 +17,7 @@ import { conclude, isOwed, onWordsFailed } from './words.ts';
 
 /** Silence after which it is worth asking for the words: most pauses that are no end are shorter. */
 const ASK_AFTER_MS = 200;
-/** Speech that takes a turn back of which nothing was heard yet. */
+/** Speech that takes a turn back of which nothing was heard yet, or stops one that began amid it. */
 const TAKE_BACK_MS = 240;
 /** On top of what stops the agent: who speaks for so long means it, whatever it is. */
 const CONFIRM_MS = 500;
@@ -109,7 +109,10 @@ function onHearing(state: FloorState, utterance: Utterance, context: FloorContex
 /** The caller speaks while the agent does. */
 function onSpokenOver(state: FloorState, utterance: Utterance, context: FloorContext): Step {
   const { interruptible, interruptAfterMs } = context.policy;
-  if (interruptible && utterance.voicedMs >= interruptAfterMs) {
+  // Who spoke before the agent did has not cut in: the agent has, in the middle of what they had to say.
+  const isCutInOn = state.turnEndMs !== undefined && utterance.startMs < state.soundedMs;
+  const enoughMs = isCutInOn ? Math.min(interruptAfterMs, TAKE_BACK_MS) : interruptAfterMs;
+  if (interruptible && utterance.voicedMs >= enoughMs) {
     return { state: enter(state, 'held', context), effects: [{ type: 'hold' }] };
   }
   const isShort = context.atMs - utterance.lastVoicedMs >= ASK_AFTER_MS;

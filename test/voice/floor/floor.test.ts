@@ -306,6 +306,22 @@ test.each<[string, FloorState, FloorEvent, FloorContext, FloorState['phase'], st
     ['cut'],
   ],
   [
+    'who was speaking before the agent answered stops it as soon as they would have taken the answer back',
+    at('speaking', { turnEndMs: 600, soundedMs: 1100 }),
+    frame,
+    context(1240, { utterance: speaking(1000, 1240) }),
+    'held',
+    ['hold'],
+  ],
+  [
+    'who begins after it needs as much as anybody who cuts in',
+    at('speaking', { turnEndMs: 600, soundedMs: 1000 }),
+    frame,
+    context(1240, { utterance: speaking(1000, 1240) }),
+    'speaking',
+    [],
+  ],
+  [
     'a key whose own tone was heard stops it alone',
     at('speaking'),
     { type: 'key' },
