@@ -386,7 +386,7 @@ describe('failures', () => {
       of: () => undefined,
       at: () => undefined,
       settle: async () => ({ text: '', interrupted: false }),
-      heard: () => '',
+      heard: () => ({ text: '', interrupted: false }),
     };
     await expect(talk.turn({ kind: 'words', text: 'Help' }, { delivery })).rejects.toBe(away);
     expect(talk.records.at(-1)).toMatchObject({

@@ -202,7 +202,7 @@ describe('a further turn', () => {
         told.push('over');
         return { text: 'Are you there?', interrupted: false };
       },
-      heard: () => '',
+      heard: () => ({ text: '', interrupted: false }),
     };
     await talk.turn({ kind: 'notice', code: 'silence', message: 'Nobody speaks' }, { delivery });
     expect(told).toEqual(['of turn 5', 'over']);

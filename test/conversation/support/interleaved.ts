@@ -172,7 +172,7 @@ function deliveryOf(seen: Seen, around: Around): Delivery {
         seen.settled += 1;
         return { text: seen.text, interrupted: false };
       }),
-    heard: () => '',
+    heard: () => ({ text: '', interrupted: false }),
   };
 }
 
