@@ -1,6 +1,7 @@
 import type { Scheduler } from 'fast-check';
 
 import type { Tool } from '../../../src/agents/tool.ts';
+import { CallwayError } from '../../../src/base/errors.ts';
 import { type Delivery, TurnTakenBack } from '../../../src/conversation/delivery.ts';
 import type { HeldTurn, SessionStore, TurnLock, TurnRecord } from '../../../src/conversation/stores.ts';
 import type { TurnOutput } from '../../../src/conversation/turn.ts';
@@ -59,13 +60,21 @@ const LOOK_UP: Tool = {
   http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1_000 },
 };
 
+/** The database is away for one request of a turn, which may have taken effect all the same. */
+export interface Outage {
+  /** Counted from 0 once the gates are closed. */
+  readonly request: number;
+  readonly tookEffect: boolean;
+}
+
 /**
  * Two nodes over one database and one lock, with a gate before and after whatever a turn does with anybody else.
  *
  * @param scheduler - Opens the gates, in an order of its choosing, once `isGated`.
  */
-export function interleavedNodes(scheduler: Scheduler) {
+export function interleavedNodes(scheduler: Scheduler, outage: Outage | null = null) {
   const world = { isGated: false };
+  let requestsMade = 0;
   const gate = (label: string) => (world.isGated ? scheduler.schedule(Promise.resolve(), label) : undefined);
   const around = async <Result>(label: string, work: () => Result | Promise<Result>): Promise<Result> => {
     await gate(label);
@@ -74,6 +83,15 @@ export function interleavedNodes(scheduler: Scheduler) {
     } finally {
       await gate(`${label} is answered`);
     }
+  };
+  const stored: Around = (label, work) => {
+    const isOut = world.isGated && requestsMade === outage?.request;
+    if (world.isGated) requestsMade += 1;
+    return around(label, async () => {
+      if (!isOut) return await work();
+      if (outage?.tookEffect) await work();
+      throw new CallwayError('unavailable', 'database_unavailable', 'away');
+    });
   };
   const scripts = new Map<string, ModelScript>();
   const requests: ChatRequest[] = [];
@@ -119,7 +137,7 @@ export function interleavedNodes(scheduler: Scheduler) {
       ...options,
       wrapSessions: (sessions) => {
         store ??= watched(sessions, kept, ended);
-        return gatedStore(store, around);
+        return gatedStore(store, stored);
       },
     });
   const first = open();
@@ -153,7 +171,18 @@ export function interleavedNodes(scheduler: Scheduler) {
   };
 
   const live = () => first.sessions.get('s');
-  return { world, nodes, take, live, kept, ended, requests, errors, isLocked: lock.isHeld };
+  return {
+    world,
+    nodes,
+    take,
+    live,
+    kept,
+    ended,
+    requests,
+    errors,
+    isLocked: lock.isHeld,
+    loseLock: lock.lose,
+  };
 }
 
 function note(seen: Seen, output: TurnOutput): void {
@@ -215,55 +244,60 @@ function gatedStore(sessions: SessionStore, around: Around): SessionStore {
   };
 }
 
-/** As the one in Redis: first come, first served, and each holder leaves a mark. */
-function gatedLock(gate: Gate): { port: TurnLock; isHeld: () => boolean } {
+/** As the one in Redis: first come, first served, each holder leaves a mark, and one that stands still loses it. */
+function gatedLock(gate: Gate) {
   const waiting: (() => void)[] = [];
-  let isHeld = false;
+  let holder: AbortController | undefined;
   let mark: string | null = null;
   let holders = 0;
+  const passOn = () => {
+    holder = undefined;
+    waiting.shift()?.();
+  };
   const hold = (hasWaited: boolean): HeldTurn => {
+    const own = new AbortController();
     const before = mark;
     holders += 1;
-    mark = `holder ${holders}`;
-    let isReleased = false;
+    let left = `holder ${holders}`;
+    holder = own;
     return {
-      lost: new AbortController().signal,
+      lost: own.signal,
       isNewest: (read) => !hasWaited && (before === null || before === read),
-      isLeft: (left) => before === left,
-      leave: (left) => {
-        mark = left;
+      isLeft: (known) => before === known,
+      leave: (known) => {
+        left = known;
       },
       async release() {
-        if (isReleased) return;
-        isReleased = true;
         await gate('release');
-        const next = waiting.shift();
-        if (next) next();
-        else isHeld = false;
+        if (holder !== own) return;
+        mark = left;
+        passOn();
       },
     };
   };
   const acquire = async (): Promise<HeldTurn> => {
     await gate('lock');
-    const hasWaited = isHeld;
-    if (isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
-    isHeld = true;
+    const hasWaited = holder !== undefined;
+    while (holder) await new Promise<void>((resolve) => waiting.push(resolve));
     const held = hold(hasWaited);
     await gate('lock is answered');
     return held;
   };
+  const run: TurnLock['run'] = async (_project, _session, work) => {
+    const held = await acquire();
+    try {
+      return await work(held);
+    } finally {
+      await held.release();
+    }
+  };
   return {
-    isHeld: () => isHeld,
-    port: {
-      acquire,
-      async run(_project, _session, work) {
-        const held = await acquire();
-        try {
-          return await work(held);
-        } finally {
-          await held.release();
-        }
-      },
+    port: { acquire, run } satisfies TurnLock,
+    isHeld: () => holder !== undefined,
+    async lose() {
+      await gate('the lock is lost');
+      holder?.abort(new CallwayError('conflict', 'session_busy', 'lost'));
+      passOn();
     },
   };
 }
