@@ -83,7 +83,7 @@ export function createTalkSessions({ sessions, spool, clock, onError }: TalkSess
     if (first?.kind === 'turn') await keepTurn(sessions, first);
     else if (first) await sessions.end(newest.projectId, newest.sessionId, first.ending);
   };
-  const keepAll = async (talk: Talk): Promise<void> => {
+  const keepWaiting = async (talk: Talk): Promise<void> => {
     while (talk.waiting.length > 0) {
       try {
         await orUnavailable(keepFirst(talk));
@@ -97,15 +97,26 @@ export function createTalkSessions({ sessions, spool, clock, onError }: TalkSess
       }
       talk.waiting.shift();
     }
-    await spool.drop(talk.newest.instanceId).catch((error: unknown) => {
-      onError(error, 'the spool of a session’s turns stays');
-    });
+  };
+  const keepAll = async (talk: Talk): Promise<void> => {
+    try {
+      // Something may come to wait while the last one is being kept, and the spool emptied.
+      while (talk.waiting.length > 0) {
+        await keepWaiting(talk);
+        if (isClosed && talk.waiting.length > 0) return;
+        if (talk.waiting.length > 0) continue;
+        await spool.drop(talk.newest.instanceId).catch((error: unknown) => {
+          onError(error, 'the spool of a session’s turns stays');
+        });
+      }
+    } finally {
+      // At once: what comes to wait from here on begins anew.
+      talk.keeping = undefined;
+    }
   };
   const keepLater = (talk: Talk, waiting: Waiting): void => {
     talk.waiting.push(waiting);
-    talk.keeping ??= keepAll(talk).finally(() => {
-      talk.keeping = undefined;
-    });
+    talk.keeping ??= keepAll(talk);
   };
   const spooled = async (turn: TakenTurn): Promise<void> => {
     await spool.put(turn).catch((error: unknown) => onError(error, 'a turn waits in memory alone'));

@@ -49,6 +49,8 @@ interface Database {
 let clock: SimulatedClock;
 let database: Database;
 let spooled: Map<string, TakenTurn[]>;
+/** The spool is emptied once this is over. */
+let emptying: Promise<void> | undefined;
 let errors: string[];
 let talks: TalkSessions;
 
@@ -107,6 +109,7 @@ const begin = () =>
         spooled.set(instanceId, [...(spooled.get(instanceId) ?? []), taken]);
       },
       async drop(instanceId) {
+        await emptying;
         spooled.delete(instanceId);
       },
       left: async () => [...spooled.values()],
@@ -119,6 +122,7 @@ beforeEach(async () => {
   clock = createSimulatedClock();
   database = { state: 'there', session: SESSION, losesAnswers: false, telling: undefined, kept: [] };
   spooled = new Map();
+  emptying = undefined;
   errors = [];
   talks = begin();
   await talks.find('p', 's');
@@ -170,6 +174,22 @@ describe('while it is away', () => {
     expect([database.kept, database.session?.turn, spooled.size]).toEqual([['one', 'two'], 3, 0]);
     await talks.saveTurn(turn(4), record('three'));
     expect(database.kept).toEqual(['one', 'two', 'three']);
+  });
+
+  test('a turn that is taken while the spool of those before it is emptied is kept too', async () => {
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    database.state = 'there';
+    let empty = () => {};
+    emptying = new Promise((resolve) => {
+      empty = resolve;
+    });
+    await pass(300);
+    expect(database.kept).toEqual(['one']);
+    await talks.saveTurn(turn(3), record('two'));
+    empty();
+    await pass(300);
+    expect([database.kept, clock.pendingTimers()]).toEqual([['one', 'two'], 0]);
   });
 
   test('a talk that nobody knows yet fails', async () => {
