@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { type LoopbackServer, serveOnLoopback } from '../../support/loopbackServer.ts';
@@ -134,7 +135,7 @@ describe.skipIf(skip).concurrent('goes wrong in the middle of a call', { timeout
   test('a webhook’s target hangs: it is told each event once, and nobody else waits for it', async () => {
     const received: string[] = [];
     hanging = await serveOnLoopback((request) => {
-      request.on('data', (chunk) => received.push(JSON.parse(String(chunk)).event)).resume();
+      void json(request).then((body) => received.push((body as { event: string }).event));
     });
     const { cluster, webhooks, line, people } = rig();
     const url = `http://127.0.0.1:${hanging.port}/hook`;
