@@ -92,7 +92,11 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
           if (!isConflict(error)) deps.onError(error, `a key of ${number} was not sent`);
         });
     });
-    const stream = await deps.connectAudio(media, leg.sipCallId);
+    const stream = await deps.connectAudio(media, leg.sipCallId).catch((error: unknown) => {
+      if (!isConflict(error)) throw error;
+    });
+    // The other side hung up before anybody could say a word.
+    if (!stream) return;
     await playPerson(stream, how.script, how.stays, {
       ...deps,
       onEvent: (event) => deps.onEvent?.(number, event),
