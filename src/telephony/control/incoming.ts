@@ -31,6 +31,12 @@ export interface RequestWorld {
   readonly onUpdate: (request: SrfRequest, response: SrfResponse) => void;
 }
 
+/**
+ * What a SIP server says of an answer to a request that is over. drachtio-srf forgets an INVITE with its last answer, and
+ * tells nobody of a CANCEL that the server took in the moment in which that answer left.
+ */
+const GONE = 'unknown transaction';
+
 export function readIncoming(
   request: SrfRequest,
   response: SrfResponse,
@@ -53,7 +59,11 @@ export function readIncoming(
       new Promise((resolve, reject) => {
         const parts = { headers: { ...headers }, ...(body === undefined ? {} : { body }) };
         const onSent = (error: unknown, sent?: { readonly raw?: string }) => {
-          if (error) return reject(error instanceof Error ? error : new Error(String(error)));
+          if (error) {
+            const failure = error instanceof Error ? error : new Error(String(error));
+            if (failure.message.includes(GONE)) request.emit('cancel');
+            return reject(failure);
+          }
           const raw = sent?.raw ?? '';
           if (raw !== '') world.see('out', raw, transport, remote);
           resolve(readSipText(raw));

@@ -149,6 +149,39 @@ test('a caller that gives up is seen, and can be answered no more', async () => 
   await expect(ringing.call.answer('call-14')).rejects.toMatchObject({ code: 'call_canceled' });
 });
 
+test('a caller that gives up while the answer leaves has given up, or is answered', async () => {
+  const seen = new Set<string>();
+  for (let turns = 0; turns < 12; turns += 1) {
+    const ringing = await ring();
+    const { call, callId } = ringing;
+    const uri = `sip:0223456789@127.0.0.1:${rig.port}`;
+    const branch = `z9hG4bK-${callId}`;
+    rig.phone.send(rig.phone.request('CANCEL', rig.port, { callId, branch, uri, to: `<${uri}>` }), rig.port);
+    for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    const leg = await call.answer(`call-hasty-${turns}`).catch((error: { code: string }) => {
+      seen.add(`${error.code}, ${call.canceled.aborted ? 'given up' : 'not given up'}`);
+    });
+    const final = await rig.phone.next(
+      new RegExp(`^SIP/2.0 (?:200|487) .*^Call-ID: ${callId}\\r$.*^CSeq: 1 INVITE\\r$`, 'ms'),
+    );
+    if (leg) {
+      seen.add('answered');
+      const { ended } = watchLeg(leg);
+      acknowledge(ringing, final);
+      bye(ringing, final);
+      await ended;
+      await leg.media?.close();
+    } else {
+      const parts = { callId, branch, to: header(final, 'To') };
+      rig.phone.send(rig.phone.request('ACK', rig.port, parts), rig.port);
+    }
+  }
+  const right = ['answered', 'call_canceled, given up', 'call_not_answered, given up'];
+  expect([...seen].filter((outcome) => !right.includes(outcome))).toEqual([]);
+  expect(seen).toContain('call_not_answered, given up');
+  await vi.waitFor(() => expect(rig.media.sessions).toBe(0));
+});
+
 test.each([
   [404, 404],
   [486, 486],
