@@ -4,13 +4,30 @@ import { noTracing } from '../../src/base/tracing.ts';
 import { createAdmission } from '../../src/calls/admission.ts';
 import type { IncomingCall } from '../../src/calls/callLeg.ts';
 import type { PhoneNumber } from '../../src/calls/phoneNumber.ts';
-import { createCallPlacer } from '../../src/calls/placeCalls.ts';
+import { createCallPlacer, type PlaceCallsDeps } from '../../src/calls/placeCalls.ts';
 import { createCallTaker } from '../../src/calls/takeCalls.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { makeCall } from './support/makeCall.ts';
 
 const noLimits = { begin: async () => 'begun' as const, end: async () => undefined };
 const unused = () => Promise.reject(new Error('not used here'));
+
+/** Places calls with these, and may use nothing else. */
+const placerWith = (deps: Partial<PlaceCallsDeps> & Pick<PlaceCallsDeps, 'admission'>) =>
+  createCallPlacer({
+    nodeId: 'node',
+    calls: { claim: unused, unclaim: unused, find: unused },
+    phoneNumbers: { findByNumber: unused },
+    trunks: { activeOf: unused },
+    health: { read: unused },
+    slots: { take: unused },
+    guard: noLimits,
+    runner: { place: unused },
+    finish: unused,
+    clock: createSimulatedClock(),
+    onError: () => undefined,
+    ...deps,
+  });
 
 test('a place is taken once by a call, and no more than there are', () => {
   const admission = createAdmission(2);
@@ -26,8 +43,7 @@ describe('a full node', () => {
     const admission = createAdmission(1);
     admission.take('other');
     const claimed: string[] = [];
-    const place = createCallPlacer({
-      nodeId: 'node',
+    const place = placerWith({
       calls: {
         async claim(callId) {
           claimed.push(callId);
@@ -36,16 +52,8 @@ describe('a full node', () => {
         unclaim: unused,
         find: unused,
       },
-      phoneNumbers: { findByNumber: unused },
-      trunks: { activeOf: unused },
-      health: { read: unused },
-      slots: { take: unused },
-      guard: noLimits,
       admission,
       runner: { place: () => undefined },
-      finish: unused,
-      clock: createSimulatedClock(),
-      onError: () => undefined,
     });
     expect(await place('call')).toEqual({ again: true, afterMs: 500 });
     expect(claimed).toEqual([]);
@@ -57,20 +65,7 @@ describe('a full node', () => {
 
   test('lets nobody place a call that it carries still, be it queued anew', async () => {
     const admission = createAdmission(5);
-    const place = createCallPlacer({
-      nodeId: 'node',
-      calls: { claim: unused, unclaim: unused, find: unused },
-      phoneNumbers: { findByNumber: unused },
-      trunks: { activeOf: unused },
-      health: { read: unused },
-      slots: { take: unused },
-      guard: noLimits,
-      admission,
-      runner: { place: unused },
-      finish: unused,
-      clock: createSimulatedClock(),
-      onError: () => undefined,
-    });
+    const place = placerWith({ admission });
     admission.take('call');
     expect(await place('call')).toEqual({ done: true });
     expect(admission.has('call')).toBe(true);

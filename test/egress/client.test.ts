@@ -5,7 +5,7 @@ import net, { type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import {
   createGuardedClient,
@@ -16,7 +16,7 @@ import {
 } from '../../src/egress/client.ts';
 import { createDial, type Endpoint } from '../../src/egress/dial.ts';
 import { EgressError } from '../../src/egress/errors.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { cleanedUp } from '../support/cleanups.ts';
 import {
   type LoopbackServer,
   listenOnLoopback,
@@ -25,18 +25,7 @@ import {
 } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
-const cleanups: (() => Promise<void>)[] = [];
-
-let assertNoLeaks: () => Promise<void>;
-
-beforeAll(() => {
-  assertNoLeaks = watchLeaks();
-});
-afterAll(() => assertNoLeaks());
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const cleanups = cleanedUp();
 
 describe('a guarded client', () => {
   it('sends method, headers and body, and gives back the answer with the address it came from', async () => {

@@ -1,29 +1,18 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import net, { type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createGuardedClient, type GuardedRequest } from '../../src/egress/client.ts';
 import { createDial } from '../../src/egress/dial.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { cleanedUp } from '../support/cleanups.ts';
 import { listenOnLoopback, serveOnLoopback, testAuthority } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const BODY = '{"event":"session.ended"}';
 /** More than the buffers of both ends of a connection hold together. */
 const LONG = Buffer.alloc(32_000_000, 0x61);
-const cleanups: (() => Promise<void>)[] = [];
-
-let assertNoLeaks: () => Promise<void>;
-
-beforeAll(() => {
-  assertNoLeaks = watchLeaks();
-});
-afterAll(() => assertNoLeaks());
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const cleanups = cleanedUp();
 
 describe('a request whose last byte waits for leave', () => {
   it('is on the wire but for that byte, with its whole length told, and is not chunked', async () => {

@@ -76,6 +76,18 @@ export const ONE_NODE: PathwayInput = {
   edges: [],
 };
 
+/** Where its node fails, a fixed sentence is said. */
+export const WITH_FALLBACK: PathwayInput = {
+  nodes: [
+    ...(ONE_NODE.nodes ?? []),
+    { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'A person will call you.' } },
+  ],
+  edges: [
+    { id: 'never', source: 'start', target: 'start', data: { condition: 'Never.' } },
+    { id: 'else', source: 'start', target: 'sorry' },
+  ],
+};
+
 export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const { clock = createSimulatedClock() } = options;
   const stream = createSimulatedStream({ clock, ...options.stream });

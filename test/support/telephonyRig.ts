@@ -9,7 +9,7 @@ import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunk.t
 import { connectControl, type SipControl } from '../../src/telephony/control/control.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
 import { controlTraces, traceCall } from '../../src/telephony/trace/traces.ts';
-import { header, Phone } from '../sip/support/phone.ts';
+import { calleeRequest, header, Phone } from '../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../sip/support/rig.ts';
 import { createFakeMedia, type FakeMediaEngine } from './fakeMedia.ts';
 
@@ -167,20 +167,7 @@ export async function startTelephonyRig(
     },
     fromCallee(method, invite, accepted, extra = [], body = '') {
       sequence += 1;
-      return [
-        `${method} ${header(invite, 'Contact').replace(/[<>]/g, '')} SIP/2.0`,
-        `Via: SIP/2.0/UDP 127.0.0.1:${phone.port};branch=z9hG4bK-callee-${sequence}`,
-        'Max-Forwards: 70',
-        `From: ${header(accepted, 'To')}`,
-        `To: ${header(invite, 'From')}`,
-        `Call-ID: ${header(invite, 'Call-ID')}`,
-        `CSeq: ${sequence} ${method}`,
-        `Contact: <${phone.uri}>`,
-        ...extra,
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        '',
-        body,
-      ].join('\r\n');
+      return calleeRequest(phone, { method, invite, accepted, sequence, extra, body });
     },
     incoming() {
       const call = came.shift();

@@ -4,6 +4,7 @@ import { rest } from '../../src/base/rest.ts';
 import type { ChatRequest } from '../../src/models/chatModel.ts';
 import { WORD_MS } from '../support/scriptedSpeech.ts';
 import { type SimulatedCall, simulatedCall, soundMs } from '../support/simulatedCall.ts';
+import { slowSaves } from '../support/slowSaves.ts';
 
 const GREETING = { text: 'Hello there. How can I help you?' };
 const MOMENT = 'One moment, please.';
@@ -93,27 +94,18 @@ describe('a long wait is covered', () => {
 });
 
 test('who speaks while an answer that was heard is being kept has not cut it short', async () => {
-  let keeping: Promise<void> | undefined;
+  const saves = slowSaves();
   const call = simulatedCall({
     answer: (index) => [GREETING, { text: 'It is noon.' }, { text: 'Gladly.' }][index] ?? {},
-    wrapSessions: (sessions) => ({
-      ...sessions,
-      async saveTurn(...turn) {
-        await keeping;
-        await sessions.saveTurn(...turn);
-      },
-    }),
+    wrapSessions: saves.wrapSessions,
   });
   await greeted(call);
-  let kept = () => {};
-  keeping = new Promise((resolve) => {
-    kept = resolve;
-  });
+  saves.hold();
   await call.say('What time is it?', 600);
   await call.agentSounds();
   await call.agentIsSilent();
   await call.say('Thank you very much.', 900);
-  kept();
+  saves.letGo();
   await greeted(call);
   await call.stream.hangUp();
   expect(await call.report).toMatchObject({ bargeIns: 0 });

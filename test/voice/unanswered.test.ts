@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { TurnNote } from '../../src/conversation/lostWords.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
+import { slowSaves } from '../support/slowSaves.ts';
 
 const GREETING = { text: 'Hello there. How can I help you?' };
 
@@ -61,29 +62,20 @@ test('what a caller hung up upon, and was not recognised yet, is history', async
 });
 
 test('what a caller says while an answer before it is still being kept, and hangs up upon, is history', async () => {
-  let keeping: Promise<void> | undefined;
+  const saves = slowSaves();
   const call = simulatedCall({
     answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
-    wrapSessions: (sessions) => ({
-      ...sessions,
-      async saveTurn(...turn) {
-        await keeping;
-        await sessions.saveTurn(...turn);
-      },
-    }),
+    wrapSessions: saves.wrapSessions,
   });
   await greeted(call);
-  let kept = () => {};
-  keeping = new Promise((resolve) => {
-    kept = resolve;
-  });
+  saves.hold();
   await call.say('Count for me.', 900);
   await call.agentSounds();
   await call.stream.advance(900);
   await call.say('Stop that please.', 900);
   await call.stream.advance(3000);
   await call.stream.hangUp();
-  kept();
+  saves.letGo();
   await call.report;
   expect(call.transcript().filter((message) => message.startsWith('user'))).toEqual([
     'user: Count for me.',

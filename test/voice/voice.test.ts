@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ModelError } from '../../src/models/modelError.ts';
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
-import { ONE_NODE, type SimulatedCall, simulatedCall, soundMs } from '../support/simulatedCall.ts';
+import { type SimulatedCall, simulatedCall, soundMs, WITH_FALLBACK } from '../support/simulatedCall.ts';
 
 const GREETING = { text: 'Hello there. How can I help you?' };
 const LONG = { text: 'One two three four. Five six seven eight. Nine ten eleven twelve.' };
@@ -608,16 +608,7 @@ describe('when something fails', () => {
   });
 
   test('the node’s fallback is taken where it has one', async () => {
-    const pathway: PathwayInput = {
-      nodes: [
-        ...(ONE_NODE.nodes ?? []),
-        { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'A person will call you.' } },
-      ],
-      edges: [
-        { id: 'never', source: 'start', target: 'start', data: { condition: 'Never.' } },
-        { id: 'else', source: 'start', target: 'sorry' },
-      ],
-    };
+    const pathway = WITH_FALLBACK;
     const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { fail: away }), pathway });
     await greeted(call);
     await call.say('I want a table.', 600);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { PathwayInput } from '../../src/pathway/schema.ts';
 import type { ScriptedAnswer } from '../support/scriptedModel.ts';
-import { ONE_NODE, type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
+import { ONE_NODE, type SimulatedCall, simulatedCall, WITH_FALLBACK } from '../support/simulatedCall.ts';
 
 const GREETING = { text: 'Hello there. How can I help you?' };
 const APOLOGY = 'I am sorry, something is not working on our side. Please call again later. Goodbye.';
@@ -32,16 +32,6 @@ const withTools = (...tools: readonly string[]): PathwayInput => ({
   nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', tools: [...tools] } }],
   edges: [],
 });
-const withFallback: PathwayInput = {
-  nodes: [
-    ...(ONE_NODE.nodes ?? []),
-    { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'A person will call you.' } },
-  ],
-  edges: [
-    { id: 'never', source: 'start', target: 'start', data: { condition: 'Never.' } },
-    { id: 'else', source: 'start', target: 'sorry' },
-  ],
-};
 
 describe('an answer without a word', () => {
   test.each<[string, ScriptedAnswer]>([
@@ -71,7 +61,7 @@ describe('an answer without a word', () => {
     async (executionMode) => {
       const call = simulatedCall({
         answer: (index) => (index === 0 ? GREETING : {}),
-        pathway: withFallback,
+        pathway: WITH_FALLBACK,
         agent: { executionMode },
       });
       await greeted(call);

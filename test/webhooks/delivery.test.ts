@@ -1,39 +1,27 @@
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createGuardedClient, type GuardedClient } from '../../src/egress/client.ts';
 import { EgressError } from '../../src/egress/errors.ts';
 import { DELIVERY_TIMEOUT_MS, deliver } from '../../src/webhooks/delivery.ts';
 import { makeSigningSecret } from '../../src/webhooks/signature.ts';
-import { watchLeaks } from '../support/leaks.ts';
+import { cleanedUp } from '../support/cleanups.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const secrets = [makeSigningSecret()];
 const body = '{"event":"session.ended"}';
 const leave = async () => undefined;
-const cleanups: (() => Promise<void>)[] = [];
-
-let assertNoLeaks: () => Promise<void>;
-
-beforeAll(() => {
-  assertNoLeaks = watchLeaks();
-});
-afterAll(() => assertNoLeaks());
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const cleanups = cleanedUp();
 
 describe('deliver', () => {
   it('posts the signed body with the headers of the user', async () => {
     let received: { method?: string; headers: Record<string, string>; body: string } | undefined;
-    const server = await serve((request, response) => {
-      request.setEncoding('utf8').on('data', (chunk) => {
-        const { method = '' } = request;
-        received = { method, headers: request.headers as Record<string, string>, body: chunk };
-        response.writeHead(204).end();
-      });
+    const server = await serve(async (request, response) => {
+      const { method = '' } = request;
+      received = { method, headers: request.headers as Record<string, string>, body: await text(request) };
+      response.writeHead(204).end();
     });
     const result = await send(server, {
       headers: [

@@ -149,3 +149,34 @@ export function header(text: string, name: string): string {
 export const SDP =
   'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 40000 RTP/AVP 0\r\na=sendrecv\r\n';
 export const OTHER_SDP = SDP.replace('o=- 1 1', 'o=- 2 2').replace('40000', '40002');
+
+/** Of a request in a dialog, by the side that took its call. */
+export interface CalleeRequest {
+  readonly method: string;
+  /** The INVITE, and our answer that took it. */
+  readonly invite: string;
+  readonly accepted: string;
+  /** `CSeq`, and what makes the branch its own. */
+  readonly sequence: number;
+  /** Header lines. */
+  readonly extra?: readonly string[];
+  readonly body?: string;
+}
+
+export function calleeRequest(phone: Phone, request: CalleeRequest): string {
+  const { method, invite, accepted, sequence, extra = [], body = '' } = request;
+  return [
+    `${method} ${header(invite, 'Contact').replace(/[<>]/g, '')} SIP/2.0`,
+    `Via: SIP/2.0/UDP 127.0.0.1:${phone.port};branch=z9hG4bK-callee-${sequence}`,
+    'Max-Forwards: 70',
+    `From: ${header(accepted, 'To')}`,
+    `To: ${header(invite, 'From')}`,
+    `Call-ID: ${header(invite, 'Call-ID')}`,
+    `CSeq: ${sequence} ${method}`,
+    `Contact: <${phone.uri}>`,
+    ...extra,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 
-import { header, Phone } from '../../../sip/support/phone.ts';
+import { calleeRequest, Phone } from '../../../sip/support/phone.ts';
 
 /** A phone that is played by hand: what it says, and when, is the test's. */
 export interface Handset {
@@ -52,22 +52,8 @@ export async function openHandset(sipPort: number): Promise<Handset> {
     },
     say(method, invite, accepted, body = '') {
       sequence += 1;
-      send(
-        [
-          `${method} ${header(invite, 'Contact').replace(/[<>]/g, '')} SIP/2.0`,
-          `Via: SIP/2.0/UDP 127.0.0.1:${phone.port};branch=z9hG4bK-handset-${sequence}`,
-          'Max-Forwards: 70',
-          `From: ${header(accepted, 'To')}`,
-          `To: ${header(invite, 'From')}`,
-          `Call-ID: ${header(invite, 'Call-ID')}`,
-          `CSeq: ${sequence} ${method}`,
-          `Contact: <${phone.uri}>`,
-          ...(body === '' ? [] : ['Content-Type: application/sdp']),
-          `Content-Length: ${Buffer.byteLength(body)}`,
-          '',
-          body,
-        ].join('\r\n'),
-      );
+      const extra = body === '' ? [] : ['Content-Type: application/sdp'];
+      send(calleeRequest(phone, { method, invite, accepted, sequence, extra, body }));
     },
     call(method, parts) {
       const request = phone.request(method, sipPort, parts);
