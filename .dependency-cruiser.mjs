@@ -1,45 +1,50 @@
 /**
- * Which room may import which. Inner rooms own the interfaces, outer rooms implement them,
- * and only the composition roots (`gateway.ts`, and the command line's `cli/`) see them all. `demo/` is a user of the
- * product: it starts the gateway and a simulated carrier, and does the rest by the HTTP API.
+ * The layers of `src/`, from the ground up. A room imports from its own layer's room and from the layers below, never
+ * from a sibling or from above: domain rooms own their ports, edge rooms implement them, and only `app/` sees them all.
+ * `demo/` is a user of the product; `cli/` reads its settings.
  */
-const mayImport = {
-  base: [],
-  config: ['base'],
-  media: ['base'],
-  egress: ['base'],
-  objectStore: ['base'],
-  accounts: ['base'],
-  pathway: ['base'],
-  agents: ['base', 'egress', 'pathway'],
-  suites: ['base'],
-  models: ['base', 'media', 'pathway'],
-  conversation: ['base', 'egress', 'pathway', 'agents', 'models'],
-  knowledge: ['base', 'models'],
-  voice: ['base', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge'],
-  calls: ['base', 'accounts', 'media', 'models', 'pathway', 'agents', 'conversation', 'knowledge', 'voice'],
-};
-const inner = Object.keys(mayImport);
-const adapters = ['tracing', 'telephony', 'bridge', 'recording', 'webhooks', 'queue', 'storage', 'files'];
-for (const adapter of adapters) mayImport[adapter] = inner;
-mayImport.metrics = inner;
-mayImport.simulator = [...inner, 'config'];
-mayImport.http = [...inner, ...adapters, 'config'].filter(
-  (room) => !['storage', 'queue', 'files'].includes(room),
+const layers = [
+  ['base/'],
+  ['media/', 'infra/httpClient/'], // domain rooms ask the web by the guarded client alone
+  ['providers/[^/]+\\.ts$'], // the ports; a vendor's folder is an edge
+  ['agents/'],
+  ['engine/'],
+  ['knowledge/'],
+  ['voice/'],
+  ['calls/'],
+  ['webhooks/', 'testing/', 'streams/'],
+  [
+    'providers/[^/]+/',
+    'telephony/',
+    'infra/objectStore/',
+    'infra/postgres/',
+    'infra/redis/',
+    'infra/[^/]+\\.ts$',
+    'observability/',
+    'api/',
+  ],
+  ['app/'],
+  ['cli/', 'demo/', 'main\\.ts$'],
+];
+
+const pathOf = (room) => `^src/${room}`;
+
+const layerRules = layers.flatMap((rooms, level) =>
+  rooms.map((room) => ({
+    name: `layer-${room.replaceAll(/[^A-Za-z]+/g, '-').replaceAll(/^-|-$/g, '')}`,
+    severity: 'error',
+    from: { path: pathOf(room) },
+    to: {
+      path: '^src/',
+      pathNot: [room, ...layers.slice(0, level).flat()].map(pathOf),
+    },
+  })),
 );
 
-const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
-  name: `room-${room}`,
-  comment: `src/${room} may import only: ${[room, ...allowed].join(', ')}`,
+const onlyIn = (name, modules, rooms) => ({
+  name: `${name}-only-in-its-room`,
   severity: 'error',
-  from: { path: `^src/${room}/` },
-  to: { path: '^(src|sip)/', pathNot: `^src/(${[room, ...allowed].join('|')})/` },
-}));
-
-const onlyIn = (name, modules, room) => ({
-  name: `${name}-only-in-${room.replaceAll('/', '-')}`,
-  severity: 'error',
-  from: { path: '^src/', pathNot: `^src/${room}/` },
+  from: { path: '^src/', pathNot: `^src/(${rooms})/` },
   to: { path: `node_modules/(${modules})/` },
 });
 
@@ -61,26 +66,26 @@ export default {
     },
     { name: 'sip-stands-alone', severity: 'error', from: { path: '^sip/' }, to: { path: '^src/' } },
     {
-      name: 'roots-are-not-imported',
+      name: 'sip-is-started-by-app',
       severity: 'error',
-      from: { path: '^src/[^/]+/', pathNot: '^src/(cli|demo)/' },
-      to: { path: '^src/(gateway|main)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(app|demo)/' },
+      to: { path: '^sip/' },
     },
-    ...roomRules,
+    ...layerRules,
     onlyIn('drachtio', 'drachtio-srf', 'telephony'),
-    onlyIn('metrics', 'prom-client', '(metrics|http|gateway)'),
-    onlyIn('traces', '@opentelemetry', 'tracing'),
-    onlyIn('redis', 'ioredis|bullmq', 'queue'),
-    onlyIn('sql', 'pg|@electric-sql', 'storage'),
-    onlyIn('openai', 'openai', 'models/openai'),
-    onlyIn('local-encoder', '@energetic-ai', 'models/local'),
+    onlyIn('metrics', 'prom-client', 'observability|api|app'),
+    onlyIn('traces', '@opentelemetry', 'observability'),
+    onlyIn('redis', 'ioredis|bullmq', 'infra/redis'),
+    onlyIn('sql', 'pg|@electric-sql', 'infra/postgres'),
+    onlyIn('openai', 'openai', 'providers/openai'),
+    onlyIn('local-encoder', '@energetic-ai', 'providers/local'),
     onlyIn(
       'parsers',
       'pdf-parse|mammoth|htmlparser2|csv-parse|yauzl|chardet|read-excel-file',
       'knowledge/parse',
     ),
-    onlyIn('fastify', 'fastify|@fastify', 'http'),
-    onlyIn('aws', '@aws-sdk', 'objectStore'),
+    onlyIn('fastify', 'fastify|@fastify', 'api'),
+    onlyIn('aws', '@aws-sdk', 'infra/objectStore'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

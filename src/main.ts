@@ -1,8 +1,9 @@
-import { ConfigurationError, loadConfig, readEnvironment } from './config/config.ts';
-import { startGateway } from './gateway.ts';
-import { collectSeldom } from './heapGrowth.ts';
-import { createLogger, standardOutput } from './logger.ts';
-import { WrongSecretsKeyError } from './storage/installation.ts';
+import { startGateway } from './app/gateway.ts';
+import { collectSeldom } from './app/heapGrowth.ts';
+import { loadConfig, readEnvironment } from './app/settings/config.ts';
+import { ConfigurationError } from './base/configurationError.ts';
+import { WrongSecretsKeyError } from './infra/postgres/installation.ts';
+import { createLogger, standardOutput } from './observability/logger.ts';
 
 /** The settings are wrong. @see sysexits(3) EX_CONFIG */
 const EXIT_CONFIGURATION = 78;

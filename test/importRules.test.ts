@@ -46,7 +46,7 @@ function plant(files: Readonly<Record<string, string>>): string {
 /** Each of these may import what it does. */
 const SOUND = {
   'src/base/ids.ts': 'export const makeId = () => "1";\n',
-  'src/http/server.ts':
+  'src/api/server.ts':
     'import Fastify from "fastify";\nimport { makeId } from "../base/ids.ts";\nexport const app = [Fastify, makeId];\n',
   'sip/server.ts': 'export const port = 5060;\n',
 };
@@ -73,25 +73,33 @@ test.each<[string, string, Record<string, string>]>([
     },
   ],
   [
-    'room-base',
-    'an inner room that imports an outer one',
-    { 'src/base/wrong.ts': 'export { app } from "../http/server.ts";\n' },
+    'layer-base',
+    'a room that imports from a layer above',
+    { 'src/base/wrong.ts': 'export { app } from "../api/server.ts";\n' },
   ],
   [
-    'room-webhooks',
-    'an adapter that imports another',
+    'layer-webhooks',
+    'a domain room that imports an edge',
     {
-      'src/queue/lock.ts': 'export const lock = 1;\n',
-      'src/webhooks/wrong.ts': 'export { lock } from "../queue/lock.ts";\n',
+      'src/infra/redis/lock.ts': 'export const lock = 1;\n',
+      'src/webhooks/wrong.ts': 'export { lock } from "../infra/redis/lock.ts";\n',
     },
   ],
   [
-    'room-http',
-    'routes that import the database',
+    'layer-api',
+    'an edge that imports another edge',
     {
-      'src/storage/rows.ts': 'export const rows = 1;\n',
-      'src/http/wrong.ts':
-        'import type { rows } from "../storage/rows.ts";\nexport type Rows = typeof rows;\n',
+      'src/infra/postgres/rows.ts': 'export const rows = 1;\n',
+      'src/api/wrong.ts':
+        'import type { rows } from "../infra/postgres/rows.ts";\nexport type Rows = typeof rows;\n',
+    },
+  ],
+  [
+    'layer-engine',
+    'a domain room that imports a vendor',
+    {
+      'src/providers/openai/chat.ts': 'export const chat = 1;\n',
+      'src/engine/wrong.ts': 'export { chat } from "../providers/openai/chat.ts";\n',
     },
   ],
   [
@@ -100,9 +108,9 @@ test.each<[string, string, Record<string, string>]>([
     { 'sip/wrong.ts': 'export { makeId } from "../src/base/ids.ts";\n' },
   ],
   [
-    'sql-only-in-storage',
+    'sql-only-in-its-room',
     'a driver outside its room',
-    { 'src/queue/wrong.ts': 'export { default as pg } from "pg";\n' },
+    { 'src/infra/redis/wrong.ts': 'export { default as pg } from "pg";\n' },
   ],
   ['no-unresolvable', 'a file that is not there', { 'src/base/wrong.ts': 'export * from "./nowhere.ts";\n' }],
   ['no-dev-dependency', 'a tool of development', { 'src/base/wrong.ts': 'export * from "fast-check";\n' }],

@@ -1,5 +1,5 @@
 import { pcmu } from '../../src/media/codecs/g711.ts';
-import { createFlite } from '../../src/models/local/flite.ts';
+import { createFlite } from '../../src/providers/local/flite.ts';
 import { saidBy } from '../../test/support/recordedTalk.ts';
 
 const PACKET_BYTES = 160;

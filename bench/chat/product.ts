@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-import { loadConfig } from '../../src/config/config.ts';
-import { startGateway } from '../../src/gateway.ts';
-import { collectSeldom } from '../../src/heapGrowth.ts';
-import { createLogger } from '../../src/logger.ts';
+import { startGateway } from '../../src/app/gateway.ts';
+import { collectSeldom } from '../../src/app/heapGrowth.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { LARGE_MODEL, SMALL_MODEL } from './ruleModel.ts';
 
 export const ADMIN_TOKEN = 'of-nobody-but-this-measurement';

@@ -1,10 +1,10 @@
-import { createAuthenticator } from '../../src/accounts/authenticator.ts';
+import { createAuthenticator } from '../../src/agents/accounts/authenticator.ts';
+import { createMetrics } from '../../src/api/metrics.ts';
+import type { HttpDeps, Storage } from '../../src/api/ports.ts';
+import { createServer } from '../../src/api/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
-import { createMetrics } from '../../src/http/metrics.ts';
-import type { HttpDeps, Storage } from '../../src/http/ports.ts';
-import { createServer } from '../../src/http/server.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */

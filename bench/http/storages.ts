@@ -1,13 +1,13 @@
-import { digestCredential } from '../../src/accounts/apiKey.ts';
+import { digestCredential } from '../../src/agents/accounts/apiKey.ts';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentStore } from '../../src/agents/stores.ts';
+import type { Storage, Stores } from '../../src/api/ports.ts';
 import { createSealer } from '../../src/base/sealer.ts';
-import type { Storage, Stores } from '../../src/http/ports.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { openEmbedded } from '../../src/storage/embedded.ts';
-import { migrate, readMigrations } from '../../src/storage/migrate.ts';
-import { openPostgres } from '../../src/storage/postgres.ts';
-import { createStorage } from '../../src/storage/storage.ts';
+import type { Database } from '../../src/infra/postgres/database.ts';
+import { openEmbedded } from '../../src/infra/postgres/embedded.ts';
+import { migrate, readMigrations } from '../../src/infra/postgres/migrate.ts';
+import { openPostgres } from '../../src/infra/postgres/postgres.ts';
+import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { KEY, PROJECT_ID } from './route.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';

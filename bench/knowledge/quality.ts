@@ -1,12 +1,12 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
+import { openEmbedded } from '../../src/infra/postgres/embedded.ts';
+import { migrate, readMigrations } from '../../src/infra/postgres/migrate.ts';
+import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { createRetrieval, type SearchMode } from '../../src/knowledge/search/retrieval.ts';
-import { LOCAL_ENCODER } from '../../src/models/embedder.ts';
-import { createLocalEmbedder } from '../../src/models/local/embedder.ts';
-import { openEmbedded } from '../../src/storage/embedded.ts';
-import { migrate, readMigrations } from '../../src/storage/migrate.ts';
-import { createStorage } from '../../src/storage/storage.ts';
+import { LOCAL_ENCODER } from '../../src/providers/embedder.ts';
+import { createLocalEmbedder } from '../../src/providers/local/embedder.ts';
 import { QUESTIONS, UNRELATED } from './questions.ts';
 
 const TOP_K = 5;

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
+import type { GatewayThreadData } from '../../src/app/mediaThread.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { startThread } from '../../src/base/thread.ts';
-import { acceptStream } from '../../src/bridge/acceptStream.ts';
-import type { GatewayThreadData } from '../../src/gateway/mediaThread.ts';
 import { startMediaEngine } from '../../src/media/engine/mediaEngine.ts';
 import type { MediaSession } from '../../src/media/mediaSession.ts';
 import { frameLength } from '../../src/media/resample/frameResampler.ts';
-import { createLocalVoiceActivity } from '../../src/models/local/activity.ts';
+import { createLocalVoiceActivity } from '../../src/providers/local/activity.ts';
+import { acceptStream } from '../../src/streams/acceptStream.ts';
 import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
 const PORTS = { min: 42_000, max: 43_999 };

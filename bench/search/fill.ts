@@ -1,11 +1,11 @@
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
+import { starterPathway } from '../../src/agents/pathway/starter.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
-import { type Session, sessionData } from '../../src/conversation/session.ts';
-import { starterPathway } from '../../src/pathway/starter.ts';
-import type { Database } from '../../src/storage/database.ts';
-import { indexSessions } from '../../src/storage/sessionIndexing.ts';
-import { createStorage } from '../../src/storage/storage.ts';
+import { type Session, sessionData } from '../../src/engine/session.ts';
+import type { Database } from '../../src/infra/postgres/database.ts';
+import { indexSessions } from '../../src/infra/postgres/sessionIndexing.ts';
+import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { talkingSession } from './texts.ts';
 
 const BATCH = 2_000;

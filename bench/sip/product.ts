@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
-import { loadConfig } from '../../src/config/config.ts';
-import { startGateway } from '../../src/gateway.ts';
-import { createLogger } from '../../src/logger.ts';
+import { startGateway } from '../../src/app/gateway.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { ADMIN_TOKEN } from '../chat/product.ts';
 import { createProject, ONE_STEP } from '../chat/project.ts';
 

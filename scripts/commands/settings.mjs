@@ -19,5 +19,5 @@ export async function run() {
     readme,
     readFileSync(readme, 'utf8').replace(TABLE, (_, opening) => opening + settingsTable()),
   );
-  console.log('.env.example and the table in README.md say what src/config/settings.ts says.');
+  console.log('.env.example and the table in README.md say what src/app/settings/settings.ts says.');
 }

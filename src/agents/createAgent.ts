@@ -1,6 +1,6 @@
 import type { MakeId } from '../base/ids.ts';
-import { starterPathway } from '../pathway/starter.ts';
 import { newAgentConfig } from './agentConfig.ts';
+import { starterPathway } from './pathway/starter.ts';
 import type { AgentStore, NewPathwayVersion, PathwayStore } from './stores.ts';
 
 export interface NewAgentProject {

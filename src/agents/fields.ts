@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { targetHeadersSchema } from '../egress/headers.ts';
-import { MAX_TARGET_URL_LENGTH } from '../egress/target.ts';
+import { targetHeadersSchema } from '../infra/httpClient/headers.ts';
+import { MAX_TARGET_URL_LENGTH } from '../infra/httpClient/target.ts';
 
 /** An address that users name; whether it may be reached is the egress policy's to say. */
 export const targetUrl = z.string().min(1).max(MAX_TARGET_URL_LENGTH);

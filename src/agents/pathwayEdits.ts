@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { CallwayError, notFound } from '../base/errors.ts';
-import type { Pathway } from '../pathway/schema.ts';
-import type { KnownNames } from '../pathway/structure.ts';
+import type { Pathway } from './pathway/schema.ts';
+import type { KnownNames } from './pathway/structure.ts';
 import type { NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from './stores.ts';
 
 export interface PathwayStores {

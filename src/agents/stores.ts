@@ -1,5 +1,5 @@
 import type { Page, PageOf } from '../base/page.ts';
-import type { Pathway } from '../pathway/schema.ts';
+import type { Pathway } from './pathway/schema.ts';
 import type { AgentRecord } from './release.ts';
 import type { Tool } from './tool.ts';
 

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { CallwayError, invalid } from '../base/errors.ts';
-import { checkTarget, type EgressPolicy } from '../egress/target.ts';
-import type { Pathway } from '../pathway/schema.ts';
-import { BUILT_IN_TOOLS } from '../pathway/structure.ts';
-import { checkTemplate } from '../pathway/templates.ts';
+import { checkTarget, type EgressPolicy } from '../infra/httpClient/target.ts';
+import type { Pathway } from './pathway/schema.ts';
+import { BUILT_IN_TOOLS } from './pathway/structure.ts';
+import { checkTemplate } from './pathway/templates.ts';
 import type { ToolInput } from './tool.ts';
 
 /**

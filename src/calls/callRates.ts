@@ -1,4 +1,4 @@
-import type { CallLimits } from '../accounts/callLimits.ts';
+import type { CallLimits } from '../agents/accounts/callLimits.ts';
 import { numberIn } from './destinations.ts';
 
 /** Of the money that a project's rates are in: counts of it are whole numbers of this. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { type Tracing, traceFields } from '../base/tracing.ts';
 import { within } from '../base/within.ts';
-import type { SessionEvent } from '../conversation/session.ts';
+import type { SessionEvent } from '../engine/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import { type Call, isFinal, ownNumber } from './call.ts';
 import type { CallGuard, PaidLeg } from './callGuard.ts';

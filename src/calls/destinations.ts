@@ -1,4 +1,4 @@
-import type { CallLimits } from '../accounts/callLimits.ts';
+import type { CallLimits } from '../agents/accounts/callLimits.ts';
 import { readCarrierNumber } from './number.ts';
 
 type Rules = Pick<CallLimits, 'allowedPrefixes' | 'blockedPrefixes'>;

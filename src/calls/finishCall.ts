@@ -1,5 +1,5 @@
-import type { Conversations } from '../conversation/conversations.ts';
-import type { SessionEvent } from '../conversation/session.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import type { SessionEvent } from '../engine/session.ts';
 import {
   type Call,
   type CallChange,

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { within } from '../base/within.ts';
-import type { SessionEvent } from '../conversation/session.ts';
+import type { SessionEvent } from '../engine/session.ts';
 import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
 import type { Call, CallChange } from './call.ts';
 import type { PaidLeg } from './callGuard.ts';

@@ -1,5 +1,5 @@
 import type { Page, PageOf } from '../base/page.ts';
-import type { Session, SessionEvent } from '../conversation/session.ts';
+import type { Session, SessionEvent } from '../engine/session.ts';
 import type { Call, CallChange, CallDirection, CallRecording, CallStatus } from './call.ts';
 
 import type { PhoneNumber, PhoneNumberInput, PhoneNumberPatch } from './phoneNumber.ts';

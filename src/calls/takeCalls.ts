@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import { type Tracing, traced } from '../base/tracing.ts';
-import type { Conversations, PreparedSession } from '../conversation/conversations.ts';
+import type { Conversations, PreparedSession } from '../engine/conversations.ts';
 import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { CallGuard } from './callGuard.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { type Config, loadConfig } from '../config/config.ts';
+import { type Config, loadConfig } from '../app/settings/config.ts';
 import { CommandError, EXIT } from './commandError.ts';
 import type { CliContext } from './context.ts';
 import { configuredAddress, givenAddress, isLoopback } from './serviceAddress.ts';

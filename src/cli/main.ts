@@ -1,4 +1,4 @@
-import { readEnvironment } from '../config/config.ts';
+import { readEnvironment } from '../app/settings/config.ts';
 import { runCli } from './program.ts';
 
 process.exitCode = await runCli(process.argv.slice(2), {

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
-
+import { ConfigurationError } from '../base/configurationError.ts';
 import { packagePath } from '../base/packagePath.ts';
-import { ConfigurationError } from '../config/config.ts';
 import { CommandError, EXIT, type ExitCode } from './commandError.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keyCommands } from './commands/key.ts';

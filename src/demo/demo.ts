@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-
+import { startGateway } from '../app/gateway.ts';
+import { type Simulator, startSimulator } from '../app/simulator.ts';
 import { systemClock } from '../base/clock.ts';
-import { type Simulator, startSimulator } from '../gateway/simulator.ts';
-import { startGateway } from '../gateway.ts';
 import { followCall } from './follow.ts';
 import type { DemoOptions } from './options.ts';
 import { startReceiver } from './receiver.ts';

@@ -2,10 +2,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-
+import { readEnvironment } from '../app/settings/config.ts';
 import { systemClock } from '../base/clock.ts';
-import { readEnvironment } from '../config/config.ts';
-import { createLogger } from '../logger.ts';
+import { createLogger } from '../observability/logger.ts';
 import { runDemo } from './demo.ts';
 import { DemoError } from './demoError.ts';
 import { createEnding, EXIT_INTERRUPTED, Interrupted } from './ending.ts';

@@ -1,5 +1,5 @@
-import type { PathwayInput } from '../pathway/schema.ts';
-import type { BehaviourInput } from '../simulator/script.ts';
+import type { PathwayInput } from '../agents/pathway/schema.ts';
+import type { BehaviourInput } from '../testing/simulator/script.ts';
 
 /** Whom the simulated call goes to and comes from. */
 export const CALLEE_NUMBER = '+886912345678';

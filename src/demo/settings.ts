@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-
-import { type Config, loadConfig } from '../config/config.ts';
+import { type Config, loadConfig } from '../app/settings/config.ts';
 import { addressTowards } from './localAddress.ts';
 import type { DemoOptions } from './options.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { EncoderName, OpenAiEncoderName } from '../models/embedder.ts';
+import type { EncoderName, OpenAiEncoderName } from '../providers/embedder.ts';
 
 export const DEFAULT_CHUNK_SIZE = 500;
 export const DEFAULT_CHUNK_OVERLAP = 50;

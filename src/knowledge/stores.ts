@@ -1,5 +1,5 @@
 import type { Page } from '../base/page.ts';
-import type { EncoderName } from '../models/embedder.ts';
+import type { EncoderName } from '../providers/embedder.ts';
 import type { Chunk, Dataset, Knowledgebase } from './knowledgebase.ts';
 
 export interface KnowledgebaseStore {

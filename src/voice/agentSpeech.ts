@@ -1,4 +1,4 @@
-import type { SpeechRequest } from '../models/textToSpeech.ts';
+import type { SpeechRequest } from '../providers/textToSpeech.ts';
 import { firstAudible, withoutLeadIn } from './leadIn.ts';
 import { isSpeakable, speakable } from './sentences.ts';
 import {

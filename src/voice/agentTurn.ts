@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import type { Conversations } from '../conversation/conversations.ts';
-import { type Delivered, type Place, TurnTakenBack } from '../conversation/delivery.ts';
-import type { NewSession, Session } from '../conversation/session.ts';
-import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../conversation/turn.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import { type Delivered, type Place, TurnTakenBack } from '../engine/delivery.ts';
+import type { NewSession, Session } from '../engine/session.ts';
+import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../engine/turn.ts';
 import type { AgentSpeech } from './agentSpeech.ts';
 import { createSentenceSplitter } from './sentences.ts';
 import { type TurnLatency, type TurnMoments, turnLatency } from './turnTiming.ts';

@@ -1,4 +1,4 @@
-import { ACTIVITY_FRAME_MS } from '../models/voiceActivity.ts';
+import { ACTIVITY_FRAME_MS } from '../providers/voiceActivity.ts';
 
 /** Frames that are looked at together, so that a click is no speech and a stop consonant no pause. */
 const WINDOW_FRAMES = 5;

@@ -1,5 +1,5 @@
-import type { SpeechToText, Transcription, TranscriptionRequest } from '../models/speechToText.ts';
-import { ACTIVITY_FRAME_MS, type VoiceDetector } from '../models/voiceActivity.ts';
+import type { SpeechToText, Transcription, TranscriptionRequest } from '../providers/speechToText.ts';
+import { ACTIVITY_FRAME_MS, type VoiceDetector } from '../providers/voiceActivity.ts';
 import {
   type CallerActivity,
   closeUtterance,

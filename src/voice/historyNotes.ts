@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { isUnavailable } from '../base/errors.ts';
-import type { SessionEvent, SessionEventType, SessionMessage } from '../conversation/session.ts';
-import type { TakenMessage } from '../conversation/turn.ts';
+import type { SessionEvent, SessionEventType, SessionMessage } from '../engine/session.ts';
+import type { TakenMessage } from '../engine/turn.ts';
 
 /** What belongs to no turn of a call, on its way into the session's history. */
 export interface HistoryNotes {

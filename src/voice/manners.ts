@@ -1,5 +1,5 @@
-import type { Place } from '../conversation/delivery.ts';
-import type { TurnInput } from '../conversation/turn.ts';
+import type { Place } from '../engine/delivery.ts';
+import type { TurnInput } from '../engine/turn.ts';
 import { type CallerHabits, endPauseMs, learnPause, learnTooSoon, NO_HABITS } from './endOfTurn.ts';
 import { ownWordsFor } from './ownWords.ts';
 import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';

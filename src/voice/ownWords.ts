@@ -1,4 +1,4 @@
-import type { TurnInput } from '../conversation/turn.ts';
+import type { TurnInput } from '../engine/turn.ts';
 import { phrasesOf } from './phrases.ts';
 import type { TurnPolicy } from './turnPolicy.ts';
 

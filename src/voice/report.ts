@@ -1,4 +1,4 @@
-import type { LatencyParts } from '../conversation/session.ts';
+import type { LatencyParts } from '../engine/session.ts';
 import type { AnsweredBy } from './answering/answering.ts';
 
 /** What came of one call's talk. */

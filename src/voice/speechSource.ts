@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../media/resample/resampler.ts';
-import { linkAbort } from '../models/linkedAbort.ts';
-import { ModelError, type ModelErrorCode } from '../models/modelError.ts';
-import type { SpeechRequest, TextToSpeech } from '../models/textToSpeech.ts';
-import { createWatchdog } from '../models/watchdog.ts';
+import { linkAbort } from '../providers/linkedAbort.ts';
+import { ModelError, type ModelErrorCode } from '../providers/modelError.ts';
+import type { SpeechRequest, TextToSpeech } from '../providers/textToSpeech.ts';
+import { createWatchdog } from '../providers/watchdog.ts';
 import { isAudible } from './leadIn.ts';
 import type { SpeechCache } from './speechCache.ts';
 

@@ -1,9 +1,9 @@
 import { CallwayError } from '../base/errors.ts';
 import { within } from '../base/within.ts';
-import type { Session } from '../conversation/session.ts';
-import type { TurnInput } from '../conversation/turn.ts';
+import type { Session } from '../engine/session.ts';
+import type { TurnInput } from '../engine/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
-import { createWatchdog, type Watchdog } from '../models/watchdog.ts';
+import { createWatchdog, type Watchdog } from '../providers/watchdog.ts';
 import { createMachineWatch, type MachineWatch } from './answering/machineWatch.ts';
 import { createEar, type Ear } from './ear.ts';
 import { transition } from './floor/floor.ts';

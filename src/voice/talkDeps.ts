@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import type { Conversations } from '../conversation/conversations.ts';
-import type { TurnNotes } from '../conversation/lostWords.ts';
-import type { NewSession, SessionEvent, SessionMessage } from '../conversation/session.ts';
-import type { SpeechToText } from '../models/speechToText.ts';
-import type { VoiceActivity } from '../models/voiceActivity.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import type { TurnNotes } from '../engine/lostWords.ts';
+import type { NewSession, SessionEvent, SessionMessage } from '../engine/session.ts';
+import type { SpeechToText } from '../providers/speechToText.ts';
+import type { VoiceActivity } from '../providers/voiceActivity.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpokenTurn } from './report.ts';
 import type { SpeechSource } from './speechSource.ts';

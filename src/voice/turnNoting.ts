@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { NOTE_INTERVAL_MS, type TurnNote, type TurnNotes } from '../conversation/lostWords.ts';
+import { NOTE_INTERVAL_MS, type TurnNote, type TurnNotes } from '../engine/lostWords.ts';
 
 export interface TurnNotingDeps {
   readonly notes: Pick<TurnNotes, 'put' | 'drop'>;

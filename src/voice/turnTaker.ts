@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { Conversations } from '../conversation/conversations.ts';
-import type { Place } from '../conversation/delivery.ts';
-import type { TurnNote } from '../conversation/lostWords.ts';
-import type { NewSession, Session } from '../conversation/session.ts';
-import type { TakenMessage, TurnInput } from '../conversation/turn.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import type { Place } from '../engine/delivery.ts';
+import type { TurnNote } from '../engine/lostWords.ts';
+import type { NewSession, Session } from '../engine/session.ts';
+import type { TakenMessage, TurnInput } from '../engine/turn.ts';
 import { type AgentSpeech, createAgentSpeech } from './agentSpeech.ts';
 import { type AgentTurn, type AgentTurnResult, startAgentTurn } from './agentTurn.ts';
 import type { AudioStream, AudioStreamEvents } from './audioStream.ts';

@@ -1,4 +1,4 @@
-import type { TextToSpeech } from '../models/textToSpeech.ts';
+import type { TextToSpeech } from '../providers/textToSpeech.ts';
 import type { AudioStream } from './audioStream.ts';
 import { phrasesOf } from './phrases.ts';
 import type { VoiceReport } from './report.ts';

@@ -1,9 +1,9 @@
 import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { ReleaseStore } from '../conversation/stores.ts';
-import type { OutboxSession, WebhookOutbox } from '../conversation/webhookStores.ts';
-import { linkAbort } from '../models/linkedAbort.ts';
+import type { ReleaseStore } from '../engine/stores.ts';
+import type { OutboxSession, WebhookOutbox } from '../engine/webhookStores.ts';
+import { linkAbort } from '../providers/linkedAbort.ts';
 import type { CallReport } from './bodies.ts';
 import { AFTERWARDS_LEASE_MS, endAfterwards } from './outboxSteps.ts';
 

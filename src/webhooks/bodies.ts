@@ -2,8 +2,8 @@ import type { z } from 'zod';
 
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { SessionMessage } from '../conversation/session.ts';
-import type { OutboxSession } from '../conversation/webhookStores.ts';
+import type { SessionMessage } from '../engine/session.ts';
+import type { OutboxSession } from '../engine/webhookStores.ts';
 import { webhookBodySchema, type webhookCallSchema, type webhookRecordingSchema } from './events.ts';
 
 /** What a session's webhooks tell of its call, as far as it is known. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { GuardedClient } from '../egress/client.ts';
-import type { HeaderEntry } from '../egress/headers.ts';
+import type { GuardedClient } from '../infra/httpClient/client.ts';
+import type { HeaderEntry } from '../infra/httpClient/headers.ts';
 import { signDelivery } from './signature.ts';
 
 /** How long a receiver may take to answer; nothing in the service waits longer for it. */

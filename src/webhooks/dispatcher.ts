@@ -1,6 +1,6 @@
 import type { Timer } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { ClaimedSession } from '../conversation/webhookStores.ts';
+import type { ClaimedSession } from '../engine/webhookStores.ts';
 import { type AfterwardsDeps, doAfterwards } from './afterwards.ts';
 import { catchUp, TURN_LEASE_MS } from './outboxSteps.ts';
 import { type SendDeps, sendEvent } from './sendEvent.ts';

@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { GateRow } from '../conversation/webhookStores.ts';
+import type { GateRow } from '../engine/webhookStores.ts';
 import { WEBHOOK_EVENT_NAMES } from './events.ts';
 
 const FINAL = 'session.finalized';

@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Clock } from '../base/clock.ts';
-import type { WebhookOutbox } from '../conversation/webhookStores.ts';
+import type { WebhookOutbox } from '../engine/webhookStores.ts';
 import { DELIVERY_TIMEOUT_MS } from './delivery.ts';
 import { begin, SENDER_LEASE_MS } from './outboxSteps.ts';
 

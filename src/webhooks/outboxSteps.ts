@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { Outbox, OutboxEvent, OutboxStep, WebhookDelivery } from '../conversation/webhookStores.ts';
+import type { Outbox, OutboxEvent, OutboxStep, WebhookDelivery } from '../engine/webhookStores.ts';
 import { DELIVERY_TIMEOUT_MS } from './delivery.ts';
 import { type EndedGate, type GateEvent, isGateClosed, pendingEffects, transition } from './gate.ts';
 

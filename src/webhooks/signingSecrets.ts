@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { StoredWebhookSecret, WebhookSecretStore } from '../conversation/webhookStores.ts';
+import type { StoredWebhookSecret, WebhookSecretStore } from '../engine/webhookStores.ts';
 import { makeSigningSecret } from './signature.ts';
 
 /** So long after a rotation the secret before still signs, so that receivers can change over. */

@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Page } from '../base/page.ts';
-import type { WebhookDeliveryStore, WebhookSecretStore } from '../conversation/webhookStores.ts';
+import type { WebhookDeliveryStore, WebhookSecretStore } from '../engine/webhookStores.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
 
 export interface WebhookAdminDeps {

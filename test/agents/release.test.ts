@@ -5,8 +5,8 @@ import { editPathway } from '../../src/agents/pathwayEdits.ts';
 import { releaseFor, updateAgent } from '../../src/agents/updateAgent.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
-import { createStorage } from '../../src/storage/storage.ts';
-import { migrated, type OpenDatabase, openServerDatabase } from '../storage/support/databases.ts';
+import { createStorage } from '../../src/infra/postgres/storage.ts';
+import { migrated, type OpenDatabase, openServerDatabase } from '../infra/postgres/support/databases.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const POLICY = { allowInsecureLoopback: false };

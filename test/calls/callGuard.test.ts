@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { type CallLimits, NO_CALL_LIMITS } from '../../src/accounts/callLimits.ts';
+import { type CallLimits, NO_CALL_LIMITS } from '../../src/agents/accounts/callLimits.ts';
 import { createCallGuard } from '../../src/calls/callGuard.ts';
 import type { DayUse, ProjectCalls } from '../../src/calls/coordination.ts';
 

@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-import { loadConfig } from '../../src/config/config.ts';
-import { type Gateway, startGateway } from '../../src/gateway.ts';
+import { type Gateway, startGateway } from '../../src/app/gateway.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type RedisDatabase, redisDatabase } from '../support/redis.ts';
 import { makeTempDir, type TempDir } from '../support/tempDir.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { createSealer } from '../../src/base/sealer.ts';
-import { requireSameSealer } from '../../src/storage/installation.ts';
-import { migrate, readMigrations } from '../../src/storage/migrate.ts';
-import { openPostgres } from '../../src/storage/postgres.ts';
-import { MIGRATIONS } from '../storage/support/databases.ts';
+import { requireSameSealer } from '../../src/infra/postgres/installation.ts';
+import { migrate, readMigrations } from '../../src/infra/postgres/migrate.ts';
+import { openPostgres } from '../../src/infra/postgres/postgres.ts';
+import { MIGRATIONS } from '../infra/postgres/support/databases.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { tempDir } from '../support/tempDir.ts';
 import { cli } from './support.ts';

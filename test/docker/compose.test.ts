@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
 
 interface Service {
   image: string;

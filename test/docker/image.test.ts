@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { aptPackages } from '../../scripts/lib/systemParts.mjs';
-import { settings } from '../../src/config/settings.ts';
+import { settings } from '../../src/app/settings/settings.ts';
 
 interface Service {
   image: string;

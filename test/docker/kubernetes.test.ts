@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 
-import { settings } from '../../src/config/settings.ts';
+import { settings } from '../../src/app/settings/settings.ts';
 
 const folder = new URL('../../docker/kubernetes/', import.meta.url);
 const files = readdirSync(folder).sort();

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-
-import { buildMetrics } from '../../src/gateway/metrics.ts';
-import { createMetrics } from '../../src/http/metrics.ts';
-import { playoutLateness } from '../../src/metrics/playout.ts';
-import { sipServerCounts } from '../../src/metrics/sip.ts';
+import { createMetrics } from '../../src/api/metrics.ts';
+import { buildMetrics } from '../../src/app/metrics.ts';
+import { playoutLateness } from '../../src/observability/metrics/playout.ts';
+import { sipServerCounts } from '../../src/observability/metrics/sip.ts';
 
 const read = (path: string) =>
   readFileSync(new URL(`../../docker/monitoring/${path}`, import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import { invalid } from '../../src/base/errors.ts';
-import type { Conversations } from '../../src/conversation/conversations.ts';
+import type { Conversations } from '../../src/engine/conversations.ts';
 import {
   type EndReason,
   type NewSession,
@@ -7,8 +7,8 @@ import {
   type Session,
   type SessionMessage,
   type ToolCall,
-} from '../../src/conversation/session.ts';
-import type { TurnDone, TurnOutput, TurnRequest } from '../../src/conversation/turn.ts';
+} from '../../src/engine/session.ts';
+import type { TurnDone, TurnOutput, TurnRequest } from '../../src/engine/turn.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 

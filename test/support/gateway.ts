@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-
-import { loadConfig } from '../../src/config/config.ts';
-import { startGateway } from '../../src/gateway.ts';
-import { createLogger } from '../../src/logger.ts';
+import { startGateway } from '../../src/app/gateway.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { type ApiContract, createApiContract } from './apiContract.ts';
 import { watchLeaks } from './leaks.ts';
 import { createTestDatabase } from './postgres.ts';

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Folders whose files wait for phones, processes and servers for longer than others take, longest first. */
-const LONG = ['test/e2e/', 'test/sip/', 'test/gateway/', 'test/media/engine/'];
+const LONG = ['test/e2e/', 'test/sip/', 'test/app/', 'test/media/engine/'];
 
 /**
  * Begins with the files that take longest, so that none of them runs alone at the end while the other worker has nothing

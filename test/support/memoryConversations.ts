@@ -1,24 +1,18 @@
 import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
+import { type PathwayInput, pathwaySchema } from '../../src/agents/pathway/schema.ts';
+import { createTemplateCache } from '../../src/agents/pathway/templates.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import type { Tool } from '../../src/agents/tool.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { CallwayError, invalid } from '../../src/base/errors.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
-import type { Conversations } from '../../src/conversation/conversations.ts';
-import { createConversations } from '../../src/conversation/createConversations.ts';
-import type { Session, SessionEvent } from '../../src/conversation/session.ts';
-import type {
-  HeldTurn,
-  SessionEnding,
-  SessionStore,
-  TurnLock,
-  TurnRecord,
-} from '../../src/conversation/stores.ts';
-import type { KnowledgeSearch, ToolRunner } from '../../src/conversation/toolRunner.ts';
-import type { TurnInput, TurnOutput, TurnRequest } from '../../src/conversation/turn.ts';
-import type { ChatModel } from '../../src/models/chatModel.ts';
-import { type PathwayInput, pathwaySchema } from '../../src/pathway/schema.ts';
-import { createTemplateCache } from '../../src/pathway/templates.ts';
+import type { Conversations } from '../../src/engine/conversations.ts';
+import { createConversations } from '../../src/engine/createConversations.ts';
+import type { Session, SessionEvent } from '../../src/engine/session.ts';
+import type { HeldTurn, SessionEnding, SessionStore, TurnLock, TurnRecord } from '../../src/engine/stores.ts';
+import type { KnowledgeSearch, ToolRunner } from '../../src/engine/toolRunner.ts';
+import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn.ts';
+import type { ChatModel } from '../../src/providers/chatModel.ts';
 
 export const PROJECT = 'project-1';
 

@@ -1,5 +1,5 @@
-import type { Conversations } from '../../src/conversation/conversations.ts';
-import type { Calls, Knowledge, WebhookAdmin } from '../../src/http/ports.ts';
+import type { Calls, Knowledge, WebhookAdmin } from '../../src/api/ports.ts';
+import type { Conversations } from '../../src/engine/conversations.ts';
 
 const refuse = (): never => {
   throw new Error('nothing talks here');

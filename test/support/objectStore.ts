@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import S3rver from 's3rver';
 import { onTestFinished } from 'vitest';
 
-import { type Bucket, openBucket } from '../../src/objectStore/bucket.ts';
+import { type Bucket, openBucket } from '../../src/infra/objectStore/bucket.ts';
 import { tempDir } from './tempDir.ts';
 
 const BUCKET = 'callway';

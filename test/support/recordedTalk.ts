@@ -1,7 +1,7 @@
 import { atRate } from '../../src/media/resample/resampler.ts';
-import type { SpeechToText } from '../../src/models/speechToText.ts';
-import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
-import type { VoiceActivity } from '../../src/models/voiceActivity.ts';
+import type { SpeechToText } from '../../src/providers/speechToText.ts';
+import type { TextToSpeech } from '../../src/providers/textToSpeech.ts';
+import type { VoiceActivity } from '../../src/providers/voiceActivity.ts';
 import type { VoiceReport } from '../../src/voice/report.ts';
 import { createVoice } from '../../src/voice/voice.ts';
 import { type MemoryConversations, memoryConversations, PROJECT } from './memoryConversations.ts';

@@ -1,8 +1,8 @@
 import type { SampleRateHz } from '../../src/media/resample/resampler.ts';
-import { ModelError } from '../../src/models/modelError.ts';
-import type { SpeechToText } from '../../src/models/speechToText.ts';
-import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
-import type { VoiceActivity } from '../../src/models/voiceActivity.ts';
+import { ModelError } from '../../src/providers/modelError.ts';
+import type { SpeechToText } from '../../src/providers/speechToText.ts';
+import type { TextToSpeech } from '../../src/providers/textToSpeech.ts';
+import type { VoiceActivity } from '../../src/providers/voiceActivity.ts';
 
 const LOUD = 1000;
 /** Of a scripted voice, for each word. */

@@ -1,11 +1,11 @@
 import type { AgentConfig } from '../../src/agents/agentConfig.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
 import type { Tool } from '../../src/agents/tool.ts';
-import type { SessionEvent } from '../../src/conversation/session.ts';
-import type { KnowledgeSearch, ToolRunner } from '../../src/conversation/toolRunner.ts';
-import type { ChatModel } from '../../src/models/chatModel.ts';
-import type { SpeechToText } from '../../src/models/speechToText.ts';
-import type { TextToSpeech } from '../../src/models/textToSpeech.ts';
-import type { PathwayInput } from '../../src/pathway/schema.ts';
+import type { SessionEvent } from '../../src/engine/session.ts';
+import type { KnowledgeSearch, ToolRunner } from '../../src/engine/toolRunner.ts';
+import type { ChatModel } from '../../src/providers/chatModel.ts';
+import type { SpeechToText } from '../../src/providers/speechToText.ts';
+import type { TextToSpeech } from '../../src/providers/textToSpeech.ts';
 import type { VoiceReport } from '../../src/voice/report.ts';
 import { createVoice, type ServeOptions, type VoiceDeps } from '../../src/voice/voice.ts';
 import {

@@ -1,5 +1,5 @@
 import { atRate, type SampleRateHz } from '../../src/media/resample/resampler.ts';
-import { createFlite, FLITE_RATE_HZ } from '../../src/models/local/flite.ts';
+import { createFlite, FLITE_RATE_HZ } from '../../src/providers/local/flite.ts';
 import { collect } from './collect.ts';
 
 /** Speaks a text by flite, at the wanted rate, with a little quiet before and after. */

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createLocalVoiceActivity } from '../../src/models/local/activity.ts';
-import { createFlite } from '../../src/models/local/flite.ts';
-import type { VoiceActivity } from '../../src/models/voiceActivity.ts';
+import { createLocalVoiceActivity } from '../../src/providers/local/activity.ts';
+import { createFlite } from '../../src/providers/local/flite.ts';
+import type { VoiceActivity } from '../../src/providers/voiceActivity.ts';
 import { createRandom } from '../media/signals.ts';
 import { recordedTalk, saidBy } from '../support/recordedTalk.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { rest } from '../../src/base/rest.ts';
-import type { ChatRequest } from '../../src/models/chatModel.ts';
+import type { ChatRequest } from '../../src/providers/chatModel.ts';
 import { WORD_MS } from '../support/scriptedSpeech.ts';
 import { type SimulatedCall, simulatedCall, soundMs } from '../support/simulatedCall.ts';
 import { slowSaves } from '../support/slowSaves.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-
+import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
 import { rest } from '../../src/base/rest.ts';
-import type { KnowledgeSearch } from '../../src/conversation/toolRunner.ts';
+import type { KnowledgeSearch } from '../../src/engine/toolRunner.ts';
 import { createRetrieval } from '../../src/knowledge/search/retrieval.ts';
-import { LOCAL_ENCODER } from '../../src/models/embedder.ts';
-import type { PathwayInput } from '../../src/pathway/schema.ts';
+import { LOCAL_ENCODER } from '../../src/providers/embedder.ts';
 import { createSearchAhead } from '../../src/voice/searchAhead.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-
-import type { TurnNote } from '../../src/conversation/lostWords.ts';
-import type { PathwayInput } from '../../src/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { TurnNote } from '../../src/engine/lostWords.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 import { slowSaves } from '../support/slowSaves.ts';
 

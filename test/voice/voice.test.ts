@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ModelError } from '../../src/models/modelError.ts';
-import type { PathwayInput } from '../../src/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import { ModelError } from '../../src/providers/modelError.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import { type SimulatedCall, simulatedCall, soundMs, WITH_FALLBACK } from '../support/simulatedCall.ts';
 

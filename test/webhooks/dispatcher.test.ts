@@ -4,16 +4,16 @@ import type { AgentConfig, WebhookEventName } from '../../src/agents/agentConfig
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { table } from '../../src/cli/table.ts';
-import type { Session } from '../../src/conversation/session.ts';
-import type { SessionEnding } from '../../src/conversation/stores.ts';
-import { createGuardedClient, type GuardedClient } from '../../src/egress/client.ts';
+import type { Session } from '../../src/engine/session.ts';
+import type { SessionEnding } from '../../src/engine/stores.ts';
+import { createGuardedClient, type GuardedClient } from '../../src/infra/httpClient/client.ts';
 import type { CallReport } from '../../src/webhooks/bodies.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
 import { webhookBodySchema } from '../../src/webhooks/events.ts';
 import { createSigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { report } from '../e2e/faults/support/table.ts';
-import { databases, migrated, type OpenDatabase } from '../storage/support/databases.ts';
-import { agent, ENDING, later, sessionWorld, user } from '../storage/support/sessions.ts';
+import { databases, migrated, type OpenDatabase } from '../infra/postgres/support/databases.ts';
+import { agent, ENDING, later, sessionWorld, user } from '../infra/postgres/support/sessions.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 

@@ -10,8 +10,8 @@ import type {
   OutboxSession,
   WebhookDelivery,
   WebhookOutbox,
-} from '../../src/conversation/webhookStores.ts';
-import { createGuardedClient } from '../../src/egress/client.ts';
+} from '../../src/engine/webhookStores.ts';
+import { createGuardedClient } from '../../src/infra/httpClient/client.ts';
 import { begin, type DueEvent } from '../../src/webhooks/outboxSteps.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
 import { makeSigningSecret } from '../../src/webhooks/signature.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createSigningSecrets } from '../../src/webhooks/signingSecrets.ts';
-import { databases, migrated, type OpenDatabase } from '../storage/support/databases.ts';
-import { sessionWorld } from '../storage/support/sessions.ts';
+import { databases, migrated, type OpenDatabase } from '../infra/postgres/support/databases.ts';
+import { sessionWorld } from '../infra/postgres/support/sessions.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const HOUR = 3_600_000;

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 
 import { packagePath } from '../../base/packagePath.ts';
-import { probeEndpoint } from '../../models/openai/probe.ts';
-import { installedRedisServer, probeRedis } from '../../queue/probe.ts';
-import { readMigrations } from '../../storage/migrate.ts';
-import { probePostgres } from '../../storage/probe.ts';
+import { readMigrations } from '../../infra/postgres/migrate.ts';
+import { probePostgres } from '../../infra/postgres/probe.ts';
+import { installedRedisServer, probeRedis } from '../../infra/redis/probe.ts';
+import { probeEndpoint } from '../../providers/openai/probe.ts';
 import { probeDrachtio } from '../../telephony/probe.ts';
 import { EXIT, type ExitCode } from '../commandError.ts';
 import type { CliContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { apiKey, keyKind, scope } from '../../accounts/apiKey.ts';
+import { apiKey, keyKind, scope } from '../../agents/accounts/apiKey.ts';
 import { type AdminOptions, openSession, withAdminOptions } from '../adminCommand.ts';
 import { read } from '../apiClient.ts';
 import type { CliContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { project } from '../../accounts/project.ts';
+import { project } from '../../agents/accounts/project.ts';
 import { type AdminOptions, openSession, withAdminOptions } from '../adminCommand.ts';
 import { read } from '../apiClient.ts';
 import type { CliContext } from '../context.ts';

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-
+import { type Config, loadConfig } from '../../app/settings/config.ts';
+import { readSecretsKey } from '../../app/settings/keptSecret.ts';
 import { createSealer } from '../../base/sealer.ts';
-import { type Config, loadConfig } from '../../config/config.ts';
-import { readSecretsKey } from '../../config/keptSecret.ts';
-import type { Database } from '../../storage/database.ts';
-import { openEmbedded } from '../../storage/embedded.ts';
-import { FolderLockedError, lockFolder } from '../../storage/folderLock.ts';
-import { openPostgres } from '../../storage/postgres.ts';
-import { resealSecrets, UnreadableSecretError } from '../../storage/reseal.ts';
+import type { Database } from '../../infra/postgres/database.ts';
+import { openEmbedded } from '../../infra/postgres/embedded.ts';
+import { FolderLockedError, lockFolder } from '../../infra/postgres/folderLock.ts';
+import { openPostgres } from '../../infra/postgres/postgres.ts';
+import { resealSecrets, UnreadableSecretError } from '../../infra/postgres/reseal.ts';
 import { CommandError, EXIT } from '../commandError.ts';
 import type { CliContext } from '../context.ts';
 

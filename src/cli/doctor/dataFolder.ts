@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import type { Config } from '../../config/config.ts';
-import { holderOf } from '../../storage/folderLock.ts';
+import type { Config } from '../../app/settings/config.ts';
+import { holderOf } from '../../infra/postgres/folderLock.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
 const NAME = 'data folder';

@@ -1,5 +1,5 @@
-import type { Migration } from '../../storage/migrate.ts';
-import type { DatabaseFacts } from '../../storage/probe.ts';
+import type { Migration } from '../../infra/postgres/migrate.ts';
+import type { DatabaseFacts } from '../../infra/postgres/probe.ts';
 import { reasonOf } from '../reason.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 

@@ -1,4 +1,5 @@
-import { type Config, ConfigurationError, loadConfig } from '../../config/config.ts';
+import { type Config, loadConfig } from '../../app/settings/config.ts';
+import { ConfigurationError } from '../../base/configurationError.ts';
 import { configuredAddress } from '../serviceAddress.ts';
 import { checkDatabase, type DatabaseCheckDeps } from './database.ts';
 import { checkDataFolder } from './dataFolder.ts';

@@ -1,5 +1,5 @@
-import type { Config } from '../../config/config.ts';
-import type { EndpointAnswer } from '../../models/openai/probe.ts';
+import type { Config } from '../../app/settings/config.ts';
+import type { EndpointAnswer } from '../../providers/openai/probe.ts';
 import { reasonOf } from '../reason.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../app/settings/config.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 const NAME = 'recordings';

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../app/settings/config.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /** So many ports, spread over the range, stand for all of it. */

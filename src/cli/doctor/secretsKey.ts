@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-
+import type { Config } from '../../app/settings/config.ts';
+import { readSecretsKey, SECRETS_KEY_FILE } from '../../app/settings/keptSecret.ts';
 import { createSealer } from '../../base/sealer.ts';
-import type { Config } from '../../config/config.ts';
-import { readSecretsKey, SECRETS_KEY_FILE } from '../../config/keptSecret.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const NAME = 'secrets key';

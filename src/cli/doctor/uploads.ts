@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Config } from '../../config/config.ts';
-import { UPLOADS_FOLDER } from '../../files/localFiles.ts';
+import type { Config } from '../../app/settings/config.ts';
+import { UPLOADS_FOLDER } from '../../infra/objectStore/files/localFiles.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 const NAME = 'documents';

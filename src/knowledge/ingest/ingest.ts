@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
-import type { Embedder, EncoderName } from '../../models/embedder.ts';
-import { ModelError } from '../../models/modelError.ts';
+import type { Embedder, EncoderName } from '../../providers/embedder.ts';
+import { ModelError } from '../../providers/modelError.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { typeOfMime } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Embedder, EncoderName } from '../../models/embedder.ts';
+import type { Embedder, EncoderName } from '../../providers/embedder.ts';
 import type { ChunkSearch, FoundChunk, KnowledgebaseStore, SearchableKnowledgebase } from '../stores.ts';
 import { fuse } from './fuse.ts';
 import { createRecent } from './recent.ts';

@@ -1,4 +1,4 @@
-import { ACTIVITY_FRAME_MS } from '../../models/voiceActivity.ts';
+import { ACTIVITY_FRAME_MS } from '../../providers/voiceActivity.ts';
 import { createCorrelator } from './correlator.ts';
 
 /** Speech's waveform below 2 kHz tells one moment of it from every other. */

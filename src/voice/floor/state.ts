@@ -1,4 +1,4 @@
-import type { TurnInput } from '../../conversation/turn.ts';
+import type { TurnInput } from '../../engine/turn.ts';
 import type { Utterance } from '../callerActivity.ts';
 import type { TurnPolicy } from '../turnPolicy.ts';
 

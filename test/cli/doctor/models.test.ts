@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-
+import { loadConfig } from '../../../src/app/settings/config.ts';
 import { checkModels } from '../../../src/cli/doctor/models.ts';
-import { loadConfig } from '../../../src/config/config.ts';
-import type { EndpointAnswer } from '../../../src/models/openai/probe.ts';
+import type { EndpointAnswer } from '../../../src/providers/openai/probe.ts';
 
 const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-
+import { loadConfig } from '../../../src/app/settings/config.ts';
 import { checkObjectStore } from '../../../src/cli/doctor/objectStore.ts';
-import { loadConfig } from '../../../src/config/config.ts';
 
 describe('recordings', () => {
   it.each([

@@ -2,9 +2,8 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-
+import { loadConfig } from '../../../src/app/settings/config.ts';
 import { checkPorts, type TryPort, tryPort } from '../../../src/cli/doctor/ports.ts';
-import { loadConfig } from '../../../src/config/config.ts';
 import { freePort } from '../../support/ports.ts';
 
 describe('checkPorts', () => {

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 
-import { startSimulator, trunkTo } from '../../../src/gateway/simulator.ts';
-import type { BehaviourInput } from '../../../src/simulator/script.ts';
+import { startSimulator, trunkTo } from '../../../src/app/simulator.ts';
+import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, type LineOptions, newNumber, type Placed, SLOW } from './support/line.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
-import { record } from '../../bridge/support/socketPair.ts';
+import { record } from '../../streams/support/socketPair.ts';
 import { type Dialect, streamEnd } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { SLOW } from './support/line.ts';

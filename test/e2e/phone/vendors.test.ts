@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startSimulator } from '../../../src/gateway/simulator.ts';
+import { startSimulator } from '../../../src/app/simulator.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
-import type { BehaviourInput } from '../../../src/simulator/script.ts';
+import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import { spoken } from '../../support/spoken.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { wavOf } from '../../support/wavFile.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { type IngestDeps, ingest } from '../../../src/knowledge/ingest/ingest.ts';
 import type { ChunkStore, DatasetStore, IngestionTask } from '../../../src/knowledge/stores.ts';
-import { OPENAI_ENCODERS } from '../../../src/models/embedder.ts';
+import { OPENAI_ENCODERS } from '../../../src/providers/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const ENCODER = OPENAI_ENCODERS['text-embedding-3-small'];

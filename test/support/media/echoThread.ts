@@ -1,5 +1,5 @@
+import { runMediaThread } from '../../../src/app/runMediaThread.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
-import { runMediaThread } from '../../../src/gateway/runMediaThread.ts';
 import type { ConnectEngine } from '../../../src/media/session/engineLink.ts';
 
 /** A media thread whose engine answers as the URL says: `echo:`, `refuse:`, or `crash:` and `stall:` for the thread. */

@@ -1,4 +1,4 @@
-import type { SessionStore } from '../../../src/conversation/stores.ts';
+import type { SessionStore } from '../../../src/engine/stores.ts';
 import { PROJECT } from '../../support/memoryConversations.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import type { Stage } from './scenes.ts';

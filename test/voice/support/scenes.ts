@@ -1,5 +1,5 @@
+import type { PathwayInput } from '../../../src/agents/pathway/schema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
-import type { PathwayInput } from '../../../src/pathway/schema.ts';
 import type { ScriptedAnswer } from '../../support/scriptedModel.ts';
 import { ONE_NODE, type SimulatedCall } from '../../support/simulatedCall.ts';
 import type { WordCaller } from './wordSpeech.ts';

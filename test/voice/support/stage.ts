@@ -1,9 +1,9 @@
 import { unavailable } from '../../../src/base/errors.ts';
 import { rest } from '../../../src/base/rest.ts';
-import { createTalkSessions } from '../../../src/conversation/talkSessions.ts';
-import type { ChatModel, ChatRequest } from '../../../src/models/chatModel.ts';
-import { ModelError } from '../../../src/models/modelError.ts';
-import { createResilientModel } from '../../../src/models/resilient.ts';
+import { createTalkSessions } from '../../../src/engine/talkSessions.ts';
+import type { ChatModel, ChatRequest } from '../../../src/providers/chatModel.ts';
+import { ModelError } from '../../../src/providers/modelError.ts';
+import { createResilientModel } from '../../../src/providers/resilient.ts';
 import { type SimulatedCall, simulatedCall } from '../../support/simulatedCall.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { createFaults, type Disturber, type Faults, faultySessions } from './disturbances.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/base/clock.ts';
 import { rest } from '../../../src/base/rest.ts';
-import { ModelError } from '../../../src/models/modelError.ts';
-import type { SpeechToText } from '../../../src/models/speechToText.ts';
-import type { TextToSpeech } from '../../../src/models/textToSpeech.ts';
+import { ModelError } from '../../../src/providers/modelError.ts';
+import type { SpeechToText } from '../../../src/providers/speechToText.ts';
+import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
 
 const RATE_HZ = 8000;
 const FRAME_SAMPLES = 160;

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-
+import { buildPhone, type Phone, type PhoneParts } from '../../../../src/app/phone.ts';
 import { noTracing } from '../../../../src/base/tracing.ts';
 import { type AcceptedCall, acceptCall } from '../../../../src/calls/acceptCall.ts';
 import { type Admission, createAdmission } from '../../../../src/calls/admission.ts';
@@ -11,9 +11,8 @@ import { beginNodeLife } from '../../../../src/calls/nodeLife.ts';
 import type { PhoneNumber } from '../../../../src/calls/phoneNumber.ts';
 import type { CallRecordings } from '../../../../src/calls/recordings.ts';
 import type { Trunk } from '../../../../src/calls/trunk.ts';
-import type { Conversations } from '../../../../src/conversation/conversations.ts';
-import { newSessionState, type Session } from '../../../../src/conversation/session.ts';
-import { buildPhone, type Phone, type PhoneParts } from '../../../../src/gateway/phone.ts';
+import type { Conversations } from '../../../../src/engine/conversations.ts';
+import { newSessionState, type Session } from '../../../../src/engine/session.ts';
 import { beginLife, type Gates, type Life, reached } from './gates.ts';
 import type { Redis } from './leases.ts';
 import type { Phones } from './phones.ts';

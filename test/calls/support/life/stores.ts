@@ -1,7 +1,7 @@
 import { CallwayError } from '../../../../src/base/errors.ts';
 import { type Call, isFinal, isRecorded, isRecordingClosed } from '../../../../src/calls/call.ts';
 import type { CallStore } from '../../../../src/calls/stores.ts';
-import type { Session, SessionEvent } from '../../../../src/conversation/session.ts';
+import type { Session, SessionEvent } from '../../../../src/engine/session.ts';
 
 const LONGEST_STORING_MS = 15 * 60_000;
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
-import { type Simulator, startSimulator } from '../../../../src/gateway/simulator.ts';
-import type { PersonEvent } from '../../../../src/simulator/person.ts';
-import type { BehaviourInput } from '../../../../src/simulator/script.ts';
+import { type Simulator, startSimulator } from '../../../../src/app/simulator.ts';
+import type { PersonEvent } from '../../../../src/testing/simulator/person.ts';
+import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
 import { newNumber } from '../../phone/support/line.ts';
 import { isWhole } from './table.ts';
 

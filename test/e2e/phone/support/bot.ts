@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-
-import { readL16, writeL16 } from '../../../../src/bridge/l16.ts';
 import { pcmu } from '../../../../src/media/codecs/g711.ts';
-import { record } from '../../../bridge/support/socketPair.ts';
+import { readL16, writeL16 } from '../../../../src/streams/l16.ts';
+import { record } from '../../../streams/support/socketPair.ts';
 
 export type Dialect = 'twilio' | 'callway';
 

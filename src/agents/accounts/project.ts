@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+import { definedOnly } from '../../base/definedOnly.ts';
+import { callLimits, callLimitsPatch, NO_CALL_LIMITS } from './callLimits.ts';
+
+export const DEFAULT_SESSION_IDLE_MINUTES = 30;
+export const DEFAULT_HISTORY_RETENTION_DAYS = 30;
+const LONGEST_SESSION_IDLE_MINUTES = 7 * 24 * 60;
+const LONGEST_HISTORY_RETENTION_DAYS = 3650;
+
+const CALL_LIMITS = 'What the project may call, and how much: guards against stolen keys and against bills.';
+
+const fields = {
+  name: z.string().min(1).max(128).describe('Display name.').meta({ example: 'Clinic reception' }),
+  sessionIdleMinutes: z
+    .int()
+    .min(1)
+    .max(LONGEST_SESSION_IDLE_MINUTES)
+    .describe('A live session without traffic for so many minutes is ended by the service.'),
+  historyRetentionDays: z
+    .int()
+    .min(0)
+    .max(LONGEST_HISTORY_RETENTION_DAYS)
+    .describe('Days that transcripts and recordings are kept; 0 keeps none at all.'),
+  reportUsage: z.boolean().describe('Report true token counts in completions instead of -1.'),
+};
+
+/** What a project is made from. */
+export const projectInput = z.strictObject({
+  name: fields.name,
+  sessionIdleMinutes: fields.sessionIdleMinutes.default(DEFAULT_SESSION_IDLE_MINUTES),
+  historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
+  reportUsage: fields.reportUsage.default(false),
+  callLimits: callLimitsPatch
+    .transform((given) => ({ ...NO_CALL_LIMITS, ...definedOnly(given) }))
+    .default(NO_CALL_LIMITS)
+    .describe(CALL_LIMITS),
+});
+
+export const projectPatch = z
+  .strictObject({
+    ...fields,
+    callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only those that are given change.`),
+  })
+  .partial();
+
+export const project = z.object({
+  id: z.uuid(),
+  ...fields,
+  callLimits: callLimits.describe(CALL_LIMITS),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+
+export type ProjectInput = z.infer<typeof projectInput>;
+export type ProjectPatch = z.infer<typeof projectPatch>;
+export type Project = z.infer<typeof project>;

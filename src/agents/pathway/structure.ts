@@ -1,0 +1,183 @@
+import { type ErrorDetail, invalid } from '../../base/errors.ts';
+import { jsonPointer } from '../../base/validation.ts';
+import { isEventCondition, isExpression, type PathwayEdge } from './edgeSchema.ts';
+import { checkExpression } from './expressions.ts';
+import type { PathwayNode } from './nodeSchema.ts';
+import { nodeTemplates } from './nodeTemplates.ts';
+import type { Pathway } from './schema.ts';
+import { checkTemplate } from './templates.ts';
+
+/** Tools that every project has. */
+export const BUILT_IN_TOOLS = [
+  'end_call',
+  'transfer_call',
+  'send_dtmf',
+  'query_knowledgebase',
+  'set_variable',
+] as const;
+
+export type StructureCode =
+  | 'no_start_node'
+  | 'several_start_nodes'
+  | 'duplicate_id'
+  | 'duplicate_tool'
+  | 'unknown_node'
+  | 'unknown_tool'
+  | 'edge_into_start'
+  | 'edge_out_of_end'
+  | 'template_error'
+  | 'expression_error';
+
+/** Something that makes a graph unfit to be saved. */
+export interface StructureError extends ErrorDetail {
+  /** Stable, snake_case; part of the API. */
+  readonly code: StructureCode;
+}
+
+/** What lies outside the graph and may be named in it. */
+export interface KnownNames {
+  /** Ids of the project's own tools; the built-in ones need not be listed. */
+  readonly toolIds: ReadonlySet<string>;
+}
+
+/** Checks what must hold between the parts of a graph for it to be saved. An empty list means that it may be. */
+export function checkStructure(pathway: Pathway, known: KnownNames): StructureError[] {
+  const nodes = new Map(pathway.nodes.map((node) => [node.id, node]));
+  return [
+    ...checkStart(pathway.nodes),
+    ...checkUnique(pathway.nodes, 'nodes'),
+    ...checkUnique(pathway.edges, 'edges'),
+    ...pathway.nodes.flatMap((node, index) => checkNode(node, known, ['nodes', index])),
+    ...pathway.edges.flatMap((edge, index) => checkEdge(edge, nodes, known, ['edges', index])),
+  ];
+}
+
+/**
+ * @throws {CallwayError} Category `invalid` with all structure errors as details; the first gives code and message.
+ */
+export function requireSound(errors: readonly StructureError[]): void {
+  const [first] = errors;
+  if (!first) return;
+  const details = errors.map(({ path, message }) => ({ path, message }));
+  throw invalid(first.code, first.message, details);
+}
+
+/** Checks one node by itself. @param path - Where the node stands in the document. */
+export function checkNode(
+  node: PathwayNode,
+  known: KnownNames,
+  path: readonly PropertyKey[] = [],
+): StructureError[] {
+  const toolErrors = node.data.tools.flatMap((tool, index) => {
+    const toolPath = [...path, 'data', 'tools', index];
+    if (node.data.tools.indexOf(tool) < index) {
+      return [problem('duplicate_tool', toolPath, `tool ${quoted(tool)} is listed twice; once is enough`)];
+    }
+    return isKnownTool(tool, known) ? [] : [unknownTool(tool, toolPath)];
+  });
+  const templateErrors = nodeTemplates(node).flatMap(({ path: inner, template }) => {
+    const objection = checkTemplate(template);
+    return objection ? [problem('template_error', [...path, ...inner], objection)] : [];
+  });
+  return [...toolErrors, ...templateErrors];
+}
+
+/** Checks one edge against the nodes around it. @param path - Where the edge stands in the document. */
+export function checkEdge(
+  edge: PathwayEdge,
+  nodes: ReadonlyMap<string, PathwayNode>,
+  known: KnownNames,
+  path: readonly PropertyKey[] = [],
+): StructureError[] {
+  return [...checkEnds(edge, nodes, path), ...checkCondition(edge, known, [...path, 'data', 'condition'])];
+}
+
+function checkEnds(
+  edge: PathwayEdge,
+  nodes: ReadonlyMap<string, PathwayNode>,
+  path: readonly PropertyKey[],
+): StructureError[] {
+  const errors: StructureError[] = [];
+  for (const end of ['source', 'target'] as const) {
+    if (nodes.has(edge[end])) continue;
+    errors.push(
+      problem('unknown_node', [...path, end], `${end} ${quoted(edge[end])} is not a node of this pathway`),
+    );
+  }
+  if (nodes.get(edge.source)?.type === 'end') {
+    const message = `source ${quoted(edge.source)} is an end node, which no edge leaves`;
+    errors.push(problem('edge_out_of_end', [...path, 'source'], message));
+  }
+  if (nodes.get(edge.target)?.type === 'start') {
+    const message = `target ${quoted(edge.target)} is the start node, which no edge enters`;
+    errors.push(problem('edge_into_start', [...path, 'target'], message));
+  }
+  return errors;
+}
+
+function checkCondition(
+  edge: PathwayEdge,
+  known: KnownNames,
+  path: readonly PropertyKey[],
+): StructureError[] {
+  const { condition } = edge.data;
+  if (isExpression(condition)) {
+    return checkExpression(condition, path).map((detail) => ({ code: 'expression_error', ...detail }));
+  }
+  if (!isEventCondition(condition) || condition.event !== 'tool_result') return [];
+  const { tool } = condition;
+  return tool === undefined || isKnownTool(tool, known) ? [] : [unknownTool(tool, [...path, 'tool'])];
+}
+
+function checkStart(nodes: readonly PathwayNode[]): StructureError[] {
+  const starts = nodes.flatMap((node, index) => (node.type === 'start' ? [index] : []));
+  if (starts.length === 0)
+    return [problem('no_start_node', ['nodes'], 'a pathway needs one node of type start')];
+  return starts
+    .slice(1)
+    .map((index) =>
+      problem(
+        'several_start_nodes',
+        ['nodes', index, 'type'],
+        'a pathway has one start node; this is another',
+      ),
+    );
+}
+
+function checkUnique(items: readonly { readonly id: string }[], list: 'nodes' | 'edges'): StructureError[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ id }, index) => {
+    if (!seen.has(id)) {
+      seen.add(id);
+      return [];
+    }
+    return [
+      problem(
+        'duplicate_id',
+        [list, index, 'id'],
+        `id ${quoted(id)} is taken by an earlier one of the ${list}`,
+      ),
+    ];
+  });
+}
+
+function isKnownTool(tool: string, known: KnownNames): boolean {
+  return known.toolIds.has(tool) || BUILT_IN_TOOLS.some((name) => name === tool);
+}
+
+function unknownTool(tool: string, path: readonly PropertyKey[]): StructureError {
+  const builtIn = BUILT_IN_TOOLS.join(', ');
+  return problem(
+    'unknown_tool',
+    path,
+    `tool ${quoted(tool)} is neither a tool of this project nor built in (${builtIn})`,
+  );
+}
+
+function problem(code: StructureCode, path: readonly PropertyKey[], message: string): StructureError {
+  return { code, path: jsonPointer(path), message };
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name);
+}

@@ -1,0 +1,217 @@
+import { Context, Liquid, type Template, toValueSync } from 'liquidjs';
+import { CallwayError, invalid } from '../../base/errors.ts';
+import { createLruCache, type LruCache } from '../../base/lruCache.ts';
+import { MAX_JSON_DEPTH } from './fields.ts';
+import { MAX_TEMPLATE_CHARACTERS } from './nodeSchema.ts';
+
+/** A prompt with its variables filled in; more would not fit a model's instructions. */
+const MAX_OUTPUT_CHARACTERS = 100_000;
+/**
+ * A prompt renders in well under a millisecond; a template that needs this long is looping. It is time as it passes, also
+ * while the machine does something else, and who waits for the words is on the phone: hence not less.
+ */
+const RENDER_LIMIT_MS = 1000;
+/** Characters and array entries that filters and ranges may make during one rendering. */
+const MEMORY_LIMIT = 1_000_000;
+const DEFAULT_CACHE_ENTRIES = 500;
+
+/** Tags that read files, write into the variables, write HTML, or grow text without being counted. */
+const REMOVED_TAGS = [
+  'include',
+  'render',
+  'layout',
+  'block',
+  'increment',
+  'decrement',
+  'tablerow',
+  'capture',
+];
+/** Filters whose result differs from one rendering to the next. */
+const REMOVED_FILTERS = ['sample'];
+
+/** Keeps parsed templates, so that a prompt is parsed once and not on each turn. Bounded; the least used goes first. */
+export type TemplateCache = LruCache<Template[]>;
+
+export interface RenderTemplateOptions {
+  /** Told once of each variable that the output lacked, as a path such as `customer.name`. */
+  readonly onMissing?: (name: string) => void;
+  readonly cache?: TemplateCache;
+  /** IANA name of the zone in which the `date` filter writes times; default UTC. */
+  readonly timeZone?: string;
+}
+
+/** The variables of a session, as JSON. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+export function createTemplateCache(maxEntries: number = DEFAULT_CACHE_ENTRIES): TemplateCache {
+  return createLruCache(maxEntries);
+}
+
+/** Stateless: it parses and renders, and keeps neither templates nor variables. */
+const sandbox = createSandbox();
+
+/**
+ * Fills the variables into a Liquid template. A missing variable renders empty and is reported, except where the
+ * template itself allows for it: in the condition of an `if`, in an `assign`, or before the `default` filter.
+ *
+ * Templates reach own properties of the variables only, no files, and run within limits of time, memory and length.
+ *
+ * @throws {CallwayError} `template_error` when the template is malformed, uses a removed tag or exceeds a limit.
+ */
+export function renderTemplate(
+  template: string,
+  variables: Variables,
+  options: RenderTemplateOptions = {},
+): string {
+  if (isPlainText(template)) return template;
+  return reportingErrors(() => {
+    const parsed = parse(template, options.cache);
+    try {
+      return render(parsed, variables, options, true);
+    } catch (error) {
+      const missing = missingNames(error);
+      if (missing.length === 0) throw error;
+      const expected = new Set(sandbox.globalVariablesSync(parsed));
+      for (const name of missing) if (expected.has(rootOf(name))) options.onMissing?.(name);
+      return render(parsed, variables, options, false);
+    }
+  });
+}
+
+/**
+ * Renders every string in a JSON value, at any depth; keys stay as they are.
+ *
+ * @throws {CallwayError} As {@link renderTemplate}, and when the value is nested deeper than 32 levels.
+ */
+export function renderDeep(
+  value: unknown,
+  variables: Variables,
+  options: RenderTemplateOptions = {},
+): unknown {
+  return renderLevel(value, 0);
+
+  function renderLevel(item: unknown, depth: number): unknown {
+    if (typeof item === 'string') return renderTemplate(item, variables, options);
+    if (typeof item !== 'object' || item === null) return item;
+    if (depth >= MAX_JSON_DEPTH) {
+      throw invalid('template_error', `a value with templates may be nested ${MAX_JSON_DEPTH} levels deep`);
+    }
+    if (Array.isArray(item)) return item.map((entry) => renderLevel(entry, depth + 1));
+    return Object.fromEntries(
+      Object.entries(item).map(([key, entry]) => [key, renderLevel(entry, depth + 1)]),
+    );
+  }
+}
+
+/**
+ * The top-level names that a template expects to be given; names that it assigns itself do not count.
+ *
+ * @throws {CallwayError} `template_error` when the template is malformed.
+ */
+export function templateVariables(template: string): string[] {
+  return isPlainText(template) ? [] : reportingErrors(() => sandbox.globalVariablesSync(parse(template)));
+}
+
+/** @returns What is wrong with the template, and where; undefined when it can be used. */
+export function checkTemplate(template: string): string | undefined {
+  if (isPlainText(template)) return undefined;
+  try {
+    reportingErrors(() => parse(template));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Most sentences have nothing to fill in. */
+function isPlainText(template: string): boolean {
+  return template.length <= MAX_TEMPLATE_CHARACTERS && !/\{\{|\{%/.test(template);
+}
+
+function createSandbox(): Liquid {
+  const liquid = new Liquid({
+    templates: {},
+    ownPropertyOnly: true,
+    strictFilters: true,
+    lenientIf: true,
+    catchAllErrors: true,
+    parseLimit: MAX_TEMPLATE_CHARACTERS,
+    renderLimit: RENDER_LIMIT_MS,
+    memoryLimit: MEMORY_LIMIT,
+  });
+  for (const tag of REMOVED_TAGS) delete liquid.tags[tag];
+  for (const filter of REMOVED_FILTERS) liquid.unregisterFilter(filter);
+  return liquid;
+}
+
+function parse(template: string, cache?: TemplateCache): Template[] {
+  const known = cache?.get(template);
+  if (known) return known;
+  const parsed = sandbox.parse(template);
+  cache?.set(template, parsed);
+  return parsed;
+}
+
+function render(
+  parsed: Template[],
+  variables: Variables,
+  options: RenderTemplateOptions,
+  strictVariables: boolean,
+): string {
+  const context = new Context(
+    variables,
+    { ...sandbox.options, timezoneOffset: options.timeZone ?? 'UTC' },
+    { sync: true, strictVariables },
+    { liquid: sandbox },
+  );
+  const output = createBoundedOutput();
+  toValueSync(sandbox.renderer.renderTemplates(parsed, context, output));
+  return output.buffer;
+}
+
+function createBoundedOutput() {
+  return {
+    buffer: '',
+    write(piece: unknown) {
+      this.buffer += typeof piece === 'string' ? piece : stringOf(piece);
+      if (this.buffer.length > MAX_OUTPUT_CHARACTERS) {
+        throw new Error(`the rendered text exceeds ${MAX_OUTPUT_CHARACTERS} characters`);
+      }
+    },
+  };
+}
+
+/** As Liquid writes values, but an object as JSON and not as `[object Object]`. */
+function stringOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value)) return value.map(stringOf).join('');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The variables that a strict rendering missed; none when it failed for any other reason too. */
+function missingNames(error: unknown): string[] {
+  const causes = leafErrors(error);
+  const names = causes.map((cause) => /^undefined variable: ([^,]*)/.exec(cause.message)?.[1]);
+  return names.every((name) => name !== undefined) ? [...new Set(names)] : [];
+}
+
+/** Liquid gathers the errors of each block in one, so they form a tree. */
+function leafErrors(error: unknown): Error[] {
+  if (!(error instanceof Error)) return [new Error(String(error))];
+  return 'errors' in error && Array.isArray(error.errors) ? error.errors.flatMap(leafErrors) : [error];
+}
+
+function rootOf(name: string): string {
+  return name.split('.', 1)[0] ?? name;
+}
+
+function reportingErrors<Result>(action: () => Result): Result {
+  try {
+    return action();
+  } catch (error) {
+    const [cause] = leafErrors(error);
+    throw new CallwayError('invalid', 'template_error', `template: ${cause?.message ?? 'not readable'}`, {
+      cause: error,
+    });
+  }
+}

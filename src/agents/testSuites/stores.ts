@@ -1,0 +1,22 @@
+import type { Page, PageOf } from '../../base/page.ts';
+import type { TestCase } from './testCase.ts';
+import type { TestSuite } from './testSuite.ts';
+
+export interface TestCaseStore {
+  insert(testCase: TestCase): Promise<void>;
+  find(projectId: string, testCaseId: string, lock?: 'for update'): Promise<TestCase | undefined>;
+  list(projectId: string, page: Page): Promise<PageOf<TestCase>>;
+  update(testCase: TestCase): Promise<void>;
+  /** Suites lose their connection to it. */
+  remove(projectId: string, testCaseId: string): Promise<boolean>;
+  /** Of these ids, the ones that the project has; in a transaction they stay until its end. */
+  known(projectId: string, testCaseIds: readonly string[]): Promise<Set<string>>;
+}
+
+export interface TestSuiteStore {
+  insert(suite: TestSuite): Promise<void>;
+  find(projectId: string, testSuiteId: string, lock?: 'for update'): Promise<TestSuite | undefined>;
+  list(projectId: string, page: Page): Promise<PageOf<TestSuite>>;
+  update(suite: TestSuite): Promise<void>;
+  remove(projectId: string, testSuiteId: string): Promise<boolean>;
+}

@@ -1,0 +1,213 @@
+import { z } from 'zod';
+
+import type { GivenMessage } from '../../engine/newMessages.ts';
+import type { TurnRequest } from '../../engine/turn.ts';
+import { PASSED_THROUGH, type ResponseFormat } from '../../providers/chatModel.ts';
+import { MOVE_TOOL } from '../../providers/protocol.ts';
+import { sessionIdField } from '../sessionIds.ts';
+
+/** What OpenAI's own API takes. */
+const MAX_TOOLS = 128;
+const TOOL_NAME = /^[\w-]{1,64}$/;
+
+const textPart = z.object({
+  type: z.literal('text', 'only parts of type "text" are supported'),
+  text: z.string(),
+});
+
+/** Text, or parts of text, which are joined. */
+const text = z
+  .union([z.string(), z.array(textPart).transform((parts) => parts.map((part) => part.text).join(''))])
+  .describe('Text, or an array of parts of the type `text`.');
+
+const toolCall = z.object({
+  id: z.string().min(1),
+  type: z.literal('function'),
+  function: z.object({ name: z.string().min(1), arguments: z.string().describe('JSON.') }),
+});
+
+const message = z
+  .discriminatedUnion('role', [
+    z.object({ role: z.enum(['system', 'developer']), content: text }),
+    z.object({ role: z.literal('user'), content: text }),
+    z.object({
+      role: z.literal('assistant'),
+      content: text.nullish(),
+      tool_calls: z.array(toolCall).nullish(),
+    }),
+    z.object({
+      role: z.literal('tool'),
+      content: text,
+      tool_call_id: z.string().min(1).describe('Id of the tool call that this is the result of.'),
+      name: z.string().nullish().describe('Name of the tool.'),
+    }),
+  ])
+  .meta({ id: 'ChatMessage' });
+
+const tool = z
+  .object({
+    type: z.literal('function', 'only tools of type "function" are supported'),
+    function: z.object({
+      name: z
+        .string()
+        .regex(TOOL_NAME, '{field} must be 1 to 64 letters, digits, underscores or hyphens')
+        .refine(
+          (name) => name !== MOVE_TOOL,
+          `{field} must not be ${MOVE_TOOL}, which the agent itself uses`,
+        ),
+      description: z.string().nullish(),
+      parameters: z.record(z.string(), z.unknown()).nullish().describe('JSON Schema of the arguments.'),
+    }),
+  })
+  .meta({ id: 'ChatTool' });
+
+const toolChoice = z
+  .union([
+    z.enum(['auto', 'none', 'required']),
+    z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
+  ])
+  .describe('Whether, and which, of the tools is to be called.');
+
+const responseFormat = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('text') }),
+    z.object({ type: z.literal('json_object') }),
+    z.object({
+      type: z.literal('json_schema'),
+      json_schema: z.object({
+        name: z.string().regex(TOOL_NAME, '{field} must be 1 to 64 letters, digits, underscores or hyphens'),
+        description: z.string().nullish(),
+        schema: z.record(z.string(), z.unknown()).nullish(),
+        strict: z.boolean().nullish(),
+      }),
+    }),
+  ])
+  .describe(
+    'The form of the answer. Holds for what the model says; a text that the pathway fixes is said as it stands.',
+  );
+
+const tokens = z.int().min(1).nullish();
+
+/** What goes to the model as it is; held to its types here, so that the model has nothing to refuse. */
+const passedThrough = {
+  user: z.string().nullish(),
+  seed: z.int().nullish(),
+  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  logit_bias: z.record(z.string(), z.number()).nullish(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  reasoning_effort: z.string().nullish(),
+  service_tier: z.string().nullish(),
+} satisfies Record<(typeof PASSED_THROUGH)[number], z.ZodType>;
+
+/** A request for a completion. What it does not name is taken and passed over, so that OpenAI's clients work unchanged. */
+export const chatBody = z
+  .looseObject({
+    messages: z
+      .array(message)
+      .min(1)
+      .describe(
+        'Where they begin with all that the session holds, only what follows is new; else all of them are.',
+      ),
+    stream: z.boolean().nullish().describe('Answer as a stream of server-sent events. Default: false.'),
+    session_id: sessionIdField.nullish().describe('The session, where no header X-Session-ID names one.'),
+    tools: z
+      .array(tool)
+      .max(MAX_TOOLS)
+      .refine(hasDistinctNames, 'each of the tools needs a name of its own')
+      .nullish()
+      .describe('Functions that the caller runs; offered to the model beside the agent’s own tools.'),
+    tool_choice: toolChoice.nullish(),
+    stream_options: z
+      .looseObject({ include_usage: z.boolean().nullish() })
+      .nullish()
+      .describe('With `include_usage`, true token counts.'),
+    parallel_tool_calls: z.boolean().nullish().describe('Whether one answer may call several tools.'),
+    response_format: responseFormat.nullish(),
+    model: z.string().nullish().describe('Passed over: the agent’s execution mode chooses the model.'),
+    n: z.literal(1, 'n must be 1: there is one answer').nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    max_tokens: tokens,
+    max_completion_tokens: tokens,
+    ...passedThrough,
+  })
+  .refine(hasChosenTool, { path: ['tool_choice'], message: 'tool_choice names none of the tools' })
+  .meta({ id: 'ChatCompletionRequest' });
+
+export type ChatBody = z.infer<typeof chatBody>;
+
+/** A message of the body, as the conversation reads it. */
+export function toGivenMessage(one: ChatBody['messages'][number]): GivenMessage {
+  switch (one.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', content: one.content };
+    case 'user':
+      return { role: 'user', content: one.content };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: one.content ?? null,
+        ...(one.tool_calls?.length ? { tool_calls: one.tool_calls } : {}),
+      };
+    case 'tool':
+      return {
+        role: 'tool',
+        content: one.content,
+        tool_call_id: one.tool_call_id,
+        ...(one.name ? { name: one.name } : {}),
+      };
+  }
+}
+
+/** All of the turn's request but its messages. */
+export function turnSettings(body: ChatBody): Omit<TurnRequest, 'input' | 'history' | 'instructions'> {
+  const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens;
+  const passthrough = Object.fromEntries(
+    PASSED_THROUGH.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]])),
+  );
+  const { tool_choice: choice, parallel_tool_calls: parallel } = body;
+  const format = toResponseFormat(body.response_format);
+  return {
+    ...(body.tools?.length ? { callerTools: body.tools.map((one) => toDefinition(one.function)) } : {}),
+    ...(choice ? { toolChoice: typeof choice === 'string' ? choice : { name: choice.function.name } } : {}),
+    ...(parallel == null ? {} : { parallelToolCalls: parallel }),
+    ...(format ? { responseFormat: format } : {}),
+    ...(Object.keys(passthrough).length > 0 ? { passthrough } : {}),
+    ...(body.temperature == null ? {} : { temperature: body.temperature }),
+    ...(maxOutputTokens == null ? {} : { maxOutputTokens }),
+  };
+}
+
+function toResponseFormat(
+  format: z.infer<typeof responseFormat> | null | undefined,
+): ResponseFormat | undefined {
+  if (!format || format.type === 'text') return undefined;
+  if (format.type === 'json_object') return format;
+  const { name, description, schema, strict } = format.json_schema;
+  const described = description == null ? {} : { description };
+  const formed = schema ? { schema } : {};
+  return {
+    type: 'json_schema',
+    json_schema: { name, ...described, ...formed, ...(strict == null ? {} : { strict }) },
+  };
+}
+
+function toDefinition({ name, description, parameters }: z.infer<typeof tool>['function']) {
+  return { name, ...(description ? { description } : {}), ...(parameters ? { parameters } : {}) };
+}
+
+function hasDistinctNames(tools: readonly z.infer<typeof tool>[]): boolean {
+  return new Set(tools.map((one) => one.function.name)).size === tools.length;
+}
+
+function hasChosenTool(body: {
+  tools?: readonly z.infer<typeof tool>[] | null | undefined;
+  tool_choice?: z.infer<typeof toolChoice> | null | undefined;
+}): boolean {
+  const { tool_choice: choice, tools } = body;
+  if (!choice || typeof choice === 'string') return true;
+  return tools?.some((one) => one.function.name === choice.function.name) ?? false;
+}

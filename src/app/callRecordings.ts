@@ -1,0 +1,35 @@
+import type { Call, CallRecording } from '../calls/call.ts';
+import { recordingKey } from '../calls/endCall.ts';
+import type { CallRecordings } from '../calls/recordings.ts';
+import { keptMs, recordedMs } from '../infra/objectStore/recordings/recover.ts';
+import type { Recordings } from './recordings.ts';
+
+/** Calls' recordings in the store of the settings. */
+export function callRecordings(
+  { store, urls, working }: Recordings,
+  onError: (error: unknown, what: string) => void,
+): CallRecordings {
+  const recover = async (call: Call): Promise<CallRecording> => {
+    const path = working.pathOf(call.id);
+    const key = recordingKey(call);
+    const leftMs = await recordedMs(path);
+    if (leftMs !== undefined) await store.keep(path, key);
+    // Its node may have been lost just after it had given the recording away.
+    const durationMs = leftMs ?? (await keptMs(store, key));
+    if (durationMs === undefined) return lost('The node that recorded it was lost');
+    return { status: 'ready', key, durationMs, error: null };
+  };
+  return {
+    url: (key) => urls.sign(key),
+    remove: (key) => store.remove(key),
+    recover: (call) =>
+      recover(call).catch((error: unknown) => {
+        onError(error, 'what was left of a recording could not be stored');
+        return lost('What was left of it could not be stored');
+      }),
+  };
+}
+
+function lost(error: string): CallRecording {
+  return { status: 'failed', key: null, durationMs: null, error };
+}

@@ -1,0 +1,177 @@
+import type { Logger } from 'pino';
+import type { Calls } from '../api/ports.ts';
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import type { Tracing } from '../base/tracing.ts';
+import { acceptCall } from '../calls/acceptCall.ts';
+import { createCallControl } from '../calls/callControl.ts';
+import { type CallGuard, createCallGuard } from '../calls/callGuard.ts';
+import type { CallMeter } from '../calls/callMeter.ts';
+import { startCallSweeper } from '../calls/callSweeper.ts';
+import type {
+  CallQueue,
+  Leases,
+  NodeBus,
+  NumberLock,
+  TrunkHealthBoard,
+  TrunkSlots,
+} from '../calls/coordination.ts';
+import { type CallFinisher, createCallFinisher } from '../calls/finishCall.ts';
+import { beginNodeLife } from '../calls/nodeLife.ts';
+import type { CallRecordings } from '../calls/recordings.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import { keepLostWords, NOTE_STALE_MS, type TurnNotes } from '../engine/lostWords.ts';
+import type { createStorage } from '../infra/postgres/storage.ts';
+import type { Jobs } from '../infra/redis/bull.ts';
+import { redisCallQueue } from '../infra/redis/callQueue.ts';
+import { redisLeases } from '../infra/redis/leases.ts';
+import { redisNodeBus } from '../infra/redis/nodeBus.ts';
+import { redisNumberLock } from '../infra/redis/numberLock.ts';
+import { redisProjectCalls } from '../infra/redis/projectCalls.ts';
+import type { RedisConnection } from '../infra/redis/redis.ts';
+import { redisTrunkHealth } from '../infra/redis/trunkHealth.ts';
+import { redisTrunkSlots } from '../infra/redis/trunkSlots.ts';
+
+export interface CallParts {
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly jobs: Jobs;
+  readonly redis: RedisConnection;
+  /** A connection that nothing else uses. */
+  readonly subscriber: RedisConnection;
+  readonly conversations: Conversations;
+  readonly turnNotes: TurnNotes;
+  readonly recordings: CallRecordings;
+  readonly meter: CallMeter;
+  /** Webhooks may be due. */
+  readonly onTold: () => void;
+  /** This life of this node, or of its data folder where no other node can have it. */
+  readonly nodeId: string;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly tracing: Tracing;
+  readonly logger: Logger;
+}
+
+/** What the nodes share, and what a runner needs to place, carry and finish calls. */
+export interface BuiltCalls {
+  readonly services: Calls;
+  readonly hangUp: (projectId: string, callId: string) => Promise<void>;
+  readonly finisher: CallFinisher;
+  readonly lock: NumberLock;
+  readonly queue: CallQueue;
+  readonly slots: TrunkSlots;
+  readonly guard: CallGuard;
+  readonly health: TrunkHealthBoard;
+  readonly leases: Leases;
+  readonly bus: NodeBus;
+  readonly nodeId: string;
+  /** Begins to see to calls that nobody sees to; for the role `worker`. */
+  startSweeper(): void;
+  /** Ends what this node's former life left, and beats; for a node that carries calls. */
+  beginLife(): Promise<void>;
+  /** Idempotent; after whatever carries calls has ended. */
+  close(): Promise<void>;
+}
+
+export function buildCalls(parts: CallParts): BuiltCalls {
+  const { storage, redis, conversations, recordings, clock, makeId, logger, nodeId } = parts;
+  const { calls, projects, phoneNumbers, trunks, recordingRemovals } = storage.stores;
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const lock = redisNumberLock(redis);
+  const slots = redisTrunkSlots(redis);
+  const guard = createCallGuard({
+    projects,
+    counts: redisProjectCalls(redis),
+    meter: parts.meter,
+    onRefused: (projectId, reason) => logger.warn({ projectId, reason }, 'a call was refused'),
+  });
+  const health = redisTrunkHealth(redis);
+  const leases = redisLeases(redis, nodeId);
+  const queue = redisCallQueue(parts.jobs);
+  const bus = redisNodeBus({ publisher: redis, subscriber: parts.subscriber, onError });
+  const finisher = createCallFinisher({
+    calls,
+    conversations,
+    tell: storage.outbox.tell,
+    keepLostWords: ({ projectId, sessionId }) =>
+      keepLostWords(
+        { sessions: storage.stores.sessions, notes: parts.turnNotes, clock },
+        projectId,
+        sessionId,
+        NOTE_STALE_MS,
+      ),
+    lock,
+    slots,
+    guard,
+    onTold: parts.onTold,
+    now: clock.now,
+    onError,
+  });
+  const control = createCallControl({ calls, finisher, queue, guard, bus, clock, onError });
+  const { tracing } = parts;
+  const acceptance = {
+    phoneNumbers,
+    trunks,
+    conversations,
+    guard,
+    lock,
+    queue,
+    clock,
+    makeId,
+    tracing,
+    onError,
+  };
+  const ending = { calls, recordings, finisher, queue, clock, onError };
+  const closers: (() => Promise<void>)[] = [];
+
+  return {
+    services: {
+      accept: (order, keep) => acceptCall(acceptance, order, keep),
+      hangUp: control.hangUp,
+      transfer: control.transfer,
+      trunkHealth: (trunkIds) => readHealth(health, slots, trunkIds),
+      trunksChanged: () =>
+        bus.publish({ kind: 'trunks' }).catch((error: unknown) => {
+          onError(error, 'nodes were not told of a changed trunk; they look by themselves');
+        }),
+      recordings,
+    },
+    hangUp: control.hangUpAndWait,
+    finisher,
+    lock,
+    queue,
+    slots,
+    guard,
+    health,
+    leases,
+    bus,
+    nodeId,
+    startSweeper() {
+      closers.push(startCallSweeper({ ...ending, removals: recordingRemovals, lock, leases }));
+    },
+    async beginLife() {
+      closers.push(await beginNodeLife({ ...ending, nodeId }));
+    },
+    async close() {
+      for (const close of closers.splice(0).reverse()) await close();
+    },
+  };
+}
+
+/** For a gateway that keeps no recordings. */
+export const noRecordings: CallRecordings = {
+  url: () => undefined,
+  recover: async () => ({ status: 'failed', key: null, durationMs: null, error: 'Its node was lost' }),
+  remove: async () => undefined,
+};
+
+async function readHealth(health: TrunkHealthBoard, slots: TrunkSlots, trunkIds: readonly string[]) {
+  const [seen, inUse] = await Promise.all([
+    health.read(trunkIds),
+    Promise.all(trunkIds.map((id) => slots.inUse(id))),
+  ]);
+  const unknown = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+  return new Map(
+    trunkIds.map((id, index) => [id, { ...(seen.get(id) ?? unknown), channelsInUse: inUse[index] ?? 0 }]),
+  );
+}

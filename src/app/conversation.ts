@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { createTemplateCache } from '../agents/pathway/templates.ts';
+import { releaseFor } from '../agents/updateAgent.ts';
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import type { Tracing } from '../base/tracing.ts';
+import { customerNumber } from '../calls/call.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import { type ConversationsDeps, createConversations } from '../engine/createConversations.ts';
+import type { ModelChoice } from '../engine/models.ts';
+import { createPrepare } from '../engine/prepare.ts';
+import { cacheReleases } from '../engine/releaseCache.ts';
+import { lockOfTalks } from '../engine/talkLock.ts';
+import { createTalkSessions } from '../engine/talkSessions.ts';
+import { createToolRunner, type KnowledgeSearch } from '../engine/toolRunner.ts';
+import type { GuardedClient } from '../infra/httpClient/client.ts';
+import type { createStorage } from '../infra/postgres/storage.ts';
+import type { RedisConnection } from '../infra/redis/redis.ts';
+import { redisTurnLock } from '../infra/redis/turnLock.ts';
+import { createTurnSpool } from '../infra/turnSpool.ts';
+import type { TalkMeter } from '../observability/metrics/talks.ts';
+import { meteredChat } from '../providers/metered.ts';
+import { createOpenAiChatModel } from '../providers/openai/chat.ts';
+import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
+import { createRehearsalModel, REHEARSAL_MODEL } from '../providers/rehearsal/rehearsal.ts';
+import { createResilientModel } from '../providers/resilient.ts';
+import type { Config } from './settings/config.ts';
+
+/** Handed on by whoever builds something that lives: what ends it, in the order of building. */
+export type Closers = (() => Promise<void>)[];
+
+/** The chat model of the settings: an OpenAI-compatible endpoint, or the rehearsal model, which says that it is one. */
+export function buildModels(
+  config: Config,
+  clock: Clock,
+  makeId: MakeId,
+  logger: Logger,
+  closers: Closers,
+  meter: Pick<TalkMeter, 'watchModel'>,
+): ModelChoice {
+  if (config.CHAT_PROVIDER === 'local') {
+    logger.warn(
+      'no chat model is set: the rehearsal model answers by rules; set OPENAI_API_KEY or OPENAI_BASE_URL',
+    );
+    const chat = createRehearsalModel({ makeId });
+    return { chat, smart: REHEARSAL_MODEL, balance: REHEARSAL_MODEL, turbo: REHEARSAL_MODEL };
+  }
+  const endpoint = createOpenAiEndpoint({ apiKey: config.OPENAI_API_KEY, baseUrl: config.OPENAI_BASE_URL });
+  closers.push(() => endpoint.close());
+  const chat = createResilientModel(createOpenAiChatModel({ endpoint, clock, makeId }), {
+    clock,
+    timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
+    onRetry: (error) =>
+      logger.warn({ err: error }, 'the model failed before its first word; asked once more'),
+  });
+  return {
+    chat: meteredChat(chat, meter.watchModel('chat', chat.name)),
+    smart: config.CHAT_MODEL_SMART,
+    balance: config.CHAT_MODEL_BALANCE,
+    turbo: config.CHAT_MODEL_TURBO,
+  };
+}
+
+export interface ConversationParts {
+  readonly config: Config;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly redis: RedisConnection;
+  readonly models: ModelChoice;
+  readonly client: GuardedClient;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+  readonly knowledge: KnowledgeSearch;
+  readonly tracing: Tracing;
+  readonly onEnded: () => void;
+  readonly closers: Closers;
+}
+
+/** The engine, as chat and calls stand on it. */
+export interface BuiltConversations {
+  readonly conversations: Conversations;
+  /** For streams of audio, which go on while the database or Redis is away. */
+  readonly talks: Conversations;
+  /** A talk over a stream has ended. */
+  readonly forgetTalk: (projectId: string, sessionId: string) => void;
+}
+
+/** Builds the engine that chat and calls stand on. */
+export function buildConversations(parts: ConversationParts): BuiltConversations {
+  const { config, storage, clock, logger } = parts;
+  const { stores } = storage;
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const lock = redisTurnLock(parts.redis, clock);
+  const deps = conversationDeps(parts, cacheReleases(stores.releases), onError);
+  const talkSessions = createTalkSessions({
+    sessions: stores.sessions,
+    spool: createTurnSpool(join(config.DATA_DIR, 'waiting-turns')),
+    clock,
+    onError,
+  });
+  parts.closers.push(() => talkSessions.close());
+  if (config.ROLES.includes('voice')) {
+    talkSessions.start().catch((error: unknown) => onError(error, 'turns of a former life were not read'));
+  }
+  return {
+    conversations: createConversations({ ...deps, sessions: stores.sessions, lock }),
+    talks: createConversations({ ...deps, sessions: talkSessions, lock: lockOfTalks(lock, clock) }),
+    forgetTalk: talkSessions.forget,
+  };
+}
+
+function conversationDeps(
+  { config, storage, models, client, clock, makeId, tracing, logger, ...parts }: ConversationParts,
+  releases: ReturnType<typeof cacheReleases>,
+  onError: (error: unknown, what: string) => void,
+): Omit<ConversationsDeps, 'sessions' | 'lock'> {
+  const { stores } = storage;
+  const templates = createTemplateCache();
+  return {
+    releases,
+    releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
+    turn: {
+      models,
+      tools: createToolRunner({ client, templates, tracing }),
+      templates,
+      knowledge: parts.knowledge,
+      clock,
+      onMissingVariable: ({ projectId, instanceId }, variable) =>
+        logger.info({ projectId, instanceId, variable }, 'a template names a variable that is not set'),
+    },
+    prepare: createPrepare({
+      client,
+      memory: stores.memory,
+      tracing,
+      clock,
+      async phoneNumberOf(projectId, callId) {
+        const call = await stores.calls.find(projectId, callId);
+        return call && customerNumber(call);
+      },
+    }),
+    tracing,
+    clock,
+    makeId,
+    finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,
+    async callOf(projectId, callId) {
+      const call = await stores.calls.find(projectId, callId);
+      return call && { answered: call.answeredAt !== null, record: call.settings.record };
+    },
+    onEnded: parts.onEnded,
+    onError,
+  };
+}

@@ -1,0 +1,365 @@
+import { mkdir } from 'node:fs/promises';
+import type { Logger } from 'pino';
+
+import { createAuthenticator } from '../agents/accounts/authenticator.ts';
+import type { App } from '../api/app.ts';
+import { createMetrics } from '../api/metrics.ts';
+import { createServer } from '../api/server.ts';
+import { untilUnused } from '../api/untilUnused.ts';
+import { systemClock } from '../base/clock.ts';
+import { uuidV7 } from '../base/ids.ts';
+import type { PresenceWatch } from '../base/presence.ts';
+import { createSealer } from '../base/sealer.ts';
+import { createAdmission } from '../calls/admission.ts';
+import type { VoicePresence } from '../calls/voicePresence.ts';
+import { startSessionSweeps } from '../engine/sessionSweeps.ts';
+import { createGuardedClient } from '../infra/httpClient/client.ts';
+import { lockFolder } from '../infra/postgres/folderLock.ts';
+import { startHousekeeping } from '../infra/postgres/housekeeping.ts';
+import { requireSameSealer } from '../infra/postgres/installation.ts';
+import { startSessionIndexing } from '../infra/postgres/sessionIndexing.ts';
+import { createStorage } from '../infra/postgres/storage.ts';
+import { openJobs } from '../infra/redis/bull.ts';
+import { requireKnownMaster } from '../infra/redis/knownMaster.ts';
+import { redisRateLimiter } from '../infra/redis/rateLimiter.ts';
+import { connectRedis } from '../infra/redis/redis.ts';
+import { redisRevocations } from '../infra/redis/revocations.ts';
+import { redisTurnNotes } from '../infra/redis/turnNotes.ts';
+import { redisVoiceNodes } from '../infra/redis/voiceNodes.ts';
+import { callRecordings } from './callRecordings.ts';
+import { buildCalls } from './calls.ts';
+import { buildConversations, buildModels } from './conversation.ts';
+import { buildKnowledge } from './knowledge.ts';
+import { buildLifecycle } from './lifecycle.ts';
+import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './media.ts';
+import { buildMetrics } from './metrics.ts';
+import { addressOf } from './nodeAddress.ts';
+import { keptAdminToken, keptKey, nodeIdOf } from './nodeFolder.ts';
+import { openObjectStore } from './objectStore.ts';
+import { buildPhone } from './phone.ts';
+import { watchFor } from './presence.ts';
+import { buildRecordings } from './recordings.ts';
+import type { Config } from './settings/config.ts';
+import { openSipServer } from './sipServer.ts';
+import { openDatabase, startRedis } from './stores.ts';
+import { buildStreams } from './streams.ts';
+import { buildTelephony } from './telephony.ts';
+import { buildTracing } from './tracing.ts';
+import { announceOwnVoice, routeToVoice, voiceDependency } from './voiceNodes.ts';
+
+const USER_AGENT = 'callway';
+
+export interface Gateway {
+  /** Where the API listens. */
+  readonly url: string;
+  /**
+   * Tells clients that keep connections open to go elsewhere, by their next answer, and takes what they still send;
+   * says on `/readyz` that it goes. What comes before {@link Gateway.stop} where others are to lose nothing. Idempotent.
+   */
+  retire(): Promise<void>;
+  /** Stops taking requests, lets running ones end within the drain time, and closes everything. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Builds every object once, starts them in order, and stops them in reverse. */
+export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
+  const closers: (() => Promise<void>)[] = [];
+  const closeAll = async () => {
+    for (const close of closers.splice(0).reverse()) {
+      await close().catch((error: unknown) => logger.error({ err: error }, 'closing failed'));
+    }
+  };
+  try {
+    return await build(config, logger, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function build(
+  config: Config,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+  closeAll: () => Promise<void>,
+): Promise<Gateway> {
+  const clock = systemClock;
+  // A wrong setting ends the start before anything is made.
+  if (config.REDIS_URL) await requireKnownMaster(config.REDIS_URL);
+  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  if (!config.DATABASE_URL || !config.REDIS_URL) closers.push(await lockFolder(config.DATA_DIR));
+
+  const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
+  const secretsKey = config.SECRETS_KEY ?? (await keptKey(config));
+  const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
+  const egressPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
+  const carriesCalls = config.ROLES.includes('media');
+  // What takes its time, each in a process or thread of its own.
+  const [database, redisUrl, media, sipServer] = await whenAllAreDone([
+    openDatabase(config, logger, closers),
+    config.REDIS_URL ?? startRedis(config, logger, closers),
+    carriesCalls ? buildMedia(config, logger, egressPolicy, closers) : undefined,
+    carriesCalls ? openSipServer({ config, clock, logger }, closers) : undefined,
+  ]);
+  await requireSameSealer(database, sealer);
+  const storage = createStorage(database, sealer);
+
+  const redisLogger = logger.child({ part: 'redis' });
+  const connect = (watch?: PresenceWatch) => {
+    const connection = connectRedis({
+      url: redisUrl,
+      ...(watch && { watch }),
+      onError: (error) => redisLogger.warn({ reason: error.message }, 'connection trouble'),
+    });
+    closers.push(() => connection.close());
+    return connection;
+  };
+  const redis = connect(watchFor('redis', logger, clock));
+  const revocations = redisRevocations(redis, connect());
+  const authenticator = createAuthenticator({
+    findByDigest: storage.stores.apiKeys.findByDigest,
+    markUsed: storage.stores.apiKeys.markUsed,
+    revocations,
+    adminToken,
+    clock,
+    onError: (error) => logger.warn({ err: error }, 'keys’ last uses were not kept'),
+  });
+  closers.push(() => authenticator.close());
+  closers.push(startHousekeeping(storage.stores, clock, logger));
+  closers.push(startSessionIndexing(database, clock, logger));
+
+  const nodeId = await nodeIdOf(config);
+  const tracing = await buildTracing(config, nodeId, logger, closers);
+  const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
+  closers.push(() => client.close());
+  let draining = false;
+  const listening: { app?: App; voice?: VoicePresence } = {};
+  const publicUrl = () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST);
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const bucket = await openObjectStore(config, closers);
+  const recordings = buildRecordings({ config, bucket, secretsKey, publicUrl, clock });
+  const recordingsOfCalls = callRecordings(recordings, onError);
+  const metrics = buildMetrics();
+  const models = buildModels(config, clock, uuidV7, logger, closers, metrics.talks);
+  const { dispatcher, webhookAdmin } = buildLifecycle({
+    storage,
+    models,
+    client,
+    recordings: recordingsOfCalls,
+    meter: metrics.talks,
+    tracing,
+    clock,
+    makeId: uuidV7,
+    logger,
+  });
+  closers.push(() => dispatcher.close());
+  const jobs = openJobs({
+    url: redisUrl,
+    onError: (error, queue) => redisLogger.warn({ queue, reason: error.message }, 'queue trouble'),
+  });
+  const knowledge = buildKnowledge({
+    config,
+    storage,
+    jobs,
+    meter: metrics.talks,
+    bucket,
+    clock,
+    makeId: uuidV7,
+    logger,
+    closers,
+  });
+  closers.push(() => jobs.close());
+  const { conversations, talks, forgetTalk } = buildConversations({
+    config,
+    storage,
+    redis,
+    models,
+    client,
+    clock,
+    makeId: uuidV7,
+    logger,
+    knowledge: knowledge.search,
+    tracing,
+    onEnded: dispatcher.wake,
+    closers,
+  });
+  closers.push(
+    startSessionSweeps({
+      sessions: storage.stores.sessions,
+      history: storage.stores.history,
+      deliveries: storage.stores.webhookDeliveries,
+      releases: storage.stores.releases,
+      endIdle: conversations.endIdle,
+      clock,
+      onError: (error, what) => logger.warn({ err: error }, what),
+    }),
+  );
+
+  const turnNotes = redisTurnNotes(redis);
+  const calls = buildCalls({
+    storage,
+    turnNotes,
+    jobs,
+    redis,
+    subscriber: connect(),
+    conversations,
+    recordings: recordingsOfCalls,
+    meter: metrics.calls,
+    onTold: dispatcher.wake,
+    nodeId,
+    tracing,
+    clock,
+    makeId: uuidV7,
+    logger,
+  });
+  closers.push(() => calls.close());
+
+  const voiceNodes = { config, nodes: redisVoiceNodes(redis), nodeId: calls.nodeId, clock, onError };
+  const { mediaStreams, live } = await buildStreams({
+    config,
+    redis,
+    turnNotes,
+    conversations: talks,
+    forgetTalk,
+    storage,
+    publicUrl,
+    onChange: () => listening.voice?.changed(),
+    meter: metrics.talks,
+    clock,
+    makeId: uuidV7,
+    logger,
+    closers,
+  });
+  const admission = createAdmission(callCapacity(config));
+  metrics.watchNode({
+    queues: jobs.depths,
+    talks: () => live.active,
+    ...(media && {
+      calls: {
+        admission,
+        mediaSessions: () => media.sessions,
+        ports: { used: () => media.sessions * PORTS_PER_CALL, limit: portsOf(config) },
+      },
+    }),
+  });
+  if (media) metrics.watchMedia(media);
+  if (sipServer) metrics.watchSip(sipServer);
+  const telephony =
+    media &&
+    sipServer &&
+    (await buildTelephony({
+      config,
+      server: sipServer,
+      media,
+      trunks: storage.stores.trunks,
+      numbers: storage.stores.phoneNumbers,
+      traceSink: storage.stores.sipTraces,
+      leases: calls.leases,
+      board: metrics.trunks(calls.health, clock.monotonicMs),
+      bus: calls.bus,
+      clock,
+      logger,
+    }));
+  if (telephony) closers.push(() => telephony.close());
+
+  const app = await createServer({
+    storage,
+    authenticator,
+    revocations,
+    rateLimiter: redisRateLimiter(redis, clock),
+    dependencies: [
+      { name: 'database', check: async () => void (await database.query('SELECT 1')) },
+      { name: 'redis', check: () => redis.ping(), isAway: () => !redis.isReady() },
+      ...(telephony ? [{ name: 'sip', check: telephony.dependency.check }] : []),
+      ...voiceDependency(voiceNodes),
+    ],
+    egressPolicy,
+    conversations,
+    webhookAdmin,
+    knowledge,
+    calls: calls.services,
+    hangUp: calls.hangUp,
+    mediaStreams,
+    recordings,
+    clock,
+    makeId: uuidV7,
+    logger,
+    tracing,
+    metrics: createMetrics(metrics),
+    settings: {
+      serves: servedBy(config),
+      modelNames: [...new Set([models.smart, models.balance, models.turbo])],
+      publicUrl,
+      trustProxy: config.TRUST_PROXY,
+      corsOrigins: config.CORS_ORIGINS,
+      legacySunset: config.LEGACY_SUNSET,
+      rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+      failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+      maxUploadBytes: config.MAX_UPLOAD_BYTES,
+      isDraining: () => draining,
+    },
+  });
+  listening.app = app;
+  closers.push(() => app.close());
+  await redis.untilReady();
+  dispatcher.start();
+  if (config.ROLES.includes('worker')) calls.startSweeper();
+  await app.listen({ port: config.PORT, host: config.HOST });
+  const drainMs = config.DRAIN_SECONDS * 1000;
+  const phone =
+    telephony &&
+    buildPhone({
+      storage,
+      calls,
+      telephony: telephony.telephony,
+      recordings,
+      conversations,
+      mediaStreams,
+      voice: routeToVoice(voiceNodes, () => app),
+      admission,
+      meter: metrics.calls,
+      tracing,
+      isDraining: () => draining,
+      drainMs,
+      clock,
+      makeId: uuidV7,
+      logger,
+    });
+  closers.push(async () => {
+    await listening.voice?.withdraw();
+    // Together: calls that this node carries may be those that it talks with.
+    await Promise.all([phone?.close(), live.drain(drainMs)]);
+  });
+  if (config.ROLES.includes('voice')) listening.voice = await announceOwnVoice(voiceNodes, app, live);
+  await phone?.start();
+
+  let retiring: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+  return {
+    url: addressOf(app, config.HOST),
+    retire() {
+      draining = true;
+      retiring ??= untilUnused(app.server, clock);
+      return retiring;
+    },
+    stop() {
+      draining = true;
+      stopping ??= closeAll();
+      return stopping;
+    },
+  };
+}
+
+/** As Promise.all, but a failure waits for the others, so that what they made is closed too. */
+async function whenAllAreDone<const Values extends readonly unknown[]>(
+  begun: Values,
+): Promise<{ -readonly [Index in keyof Values]: Awaited<Values[Index]> }> {
+  await Promise.allSettled(begun);
+  return await Promise.all(begun);
+}
+
+function servedBy({ ROLES }: Config): ('api' | 'talks')[] {
+  // A node of the API without a voice says so to whoever connects there.
+  const talks = ROLES.includes('api') || ROLES.includes('voice');
+  return [...(ROLES.includes('api') ? (['api'] as const) : []), ...(talks ? (['talks'] as const) : [])];
+}

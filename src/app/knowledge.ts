@@ -1,0 +1,154 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Knowledge } from '../api/ports.ts';
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import type { KnowledgeSearch } from '../engine/toolRunner.ts';
+import type { Bucket } from '../infra/objectStore/bucket.ts';
+import { bucketFiles } from '../infra/objectStore/files/bucketFiles.ts';
+import { localFiles, UPLOADS_FOLDER } from '../infra/objectStore/files/localFiles.ts';
+import { movedFiles } from '../infra/objectStore/files/movedFiles.ts';
+import type { createStorage } from '../infra/postgres/storage.ts';
+import type { Jobs } from '../infra/redis/bull.ts';
+import { ingestionQueue, workOnIngestion } from '../infra/redis/ingestionJobs.ts';
+import type { DocumentFiles } from '../knowledge/files.ts';
+import { ingest } from '../knowledge/ingest/ingest.ts';
+import { startIngestionSweeps } from '../knowledge/ingest/sweeps.ts';
+import { createDocuments } from '../knowledge/intake/documents.ts';
+import { createRetrieval, type Retrieval } from '../knowledge/search/retrieval.ts';
+import type { TalkMeter } from '../observability/metrics/talks.ts';
+import { type Embedder, type EncoderName, LOCAL_ENCODER, OPENAI_ENCODERS } from '../providers/embedder.ts';
+import { createLocalEmbedder } from '../providers/local/embedder.ts';
+import { meteredEmbedder } from '../providers/metered.ts';
+import { createOpenAiEmbedder } from '../providers/openai/embedder.ts';
+import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
+import { createPatientEmbedder } from '../providers/patientEmbedder.ts';
+import type { Closers } from './conversation.ts';
+import type { Config } from './settings/config.ts';
+
+/** Documents that one node reads at a time: each may take a thread with its memory. */
+const INGESTION_CONCURRENCY = 2;
+/** A caller waits for the answer to a question; nobody waits for a document's. */
+const QUESTION_PATIENCE = { attempts: 2, timeoutMs: 8_000 } as const;
+const DOCUMENT_PATIENCE = { attempts: 4, timeoutMs: 60_000 } as const;
+
+export interface KnowledgeParts {
+  readonly config: Config;
+  readonly bucket: Bucket | undefined;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly jobs: Jobs;
+  readonly meter: Pick<TalkMeter, 'watchModel'>;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly logger: Logger;
+  readonly closers: Closers;
+}
+
+/** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
+export function buildKnowledge(parts: KnowledgeParts): Knowledge & { readonly search: KnowledgeSearch } {
+  const { config, storage, jobs, clock, makeId, closers } = parts;
+  const { stores } = storage;
+  const logger = parts.logger.child({ part: 'knowledge' });
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const files = buildFiles(parts);
+  const embedders = buildEmbedders(config, logger, closers);
+  const patient =
+    (patience: typeof QUESTION_PATIENCE | typeof DOCUMENT_PATIENCE) => (encoder: EncoderName) => {
+      const embedder = embedders.get(encoder);
+      const onRetry = (error: Error) =>
+        logger.warn({ err: error, encoder }, 'the encoder failed; asked once more');
+      if (!embedder) return undefined;
+      const patientOne = createPatientEmbedder(embedder, { clock, onRetry, ...patience });
+      return meteredEmbedder(patientOne, parts.meter.watchModel('embedding', encoder));
+    };
+  const documents = createDocuments({
+    files,
+    removals: stores.fileRemovals,
+    queue: ingestionQueue(jobs),
+    maxBytes: config.MAX_UPLOAD_BYTES,
+    makeId,
+    onError,
+  });
+  const { knowledgebases, datasets, chunks } = stores;
+  const embedderOf = patient(QUESTION_PATIENCE);
+  const retrieval = createRetrieval({ knowledgebases, chunks: storage.chunkSearch, embedderOf, clock });
+  if (config.ROLES.includes('worker')) {
+    const deps = {
+      datasets,
+      chunks,
+      files,
+      embedderOf: patient(DOCUMENT_PATIENCE),
+      clock,
+      makeId,
+      onError: (error: unknown, datasetId: string) =>
+        logger.warn({ err: error, datasetId }, 'a dataset is not ready'),
+      onDone: (datasetId: string, outcome: object) =>
+        logger.info({ datasetId, ...outcome }, 'a dataset is done'),
+    };
+    workOnIngestion(
+      jobs,
+      ({ datasetId }, attempt) => ingest(deps, datasetId, attempt),
+      INGESTION_CONCURRENCY,
+    );
+    closers.push(startIngestionSweeps({ datasets, documents, clock, onError }));
+  }
+  return {
+    encoderOf: (model) => (config.EMBEDDING_PROVIDER === 'local' ? LOCAL_ENCODER.name : model),
+    documents,
+    retrieval,
+    search: forConversations(retrieval),
+  };
+}
+
+/** In the bucket, where there is one; what was uploaded before there was is still found in the data folder. */
+function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
+  const local = localFiles(join(config.DATA_DIR, UPLOADS_FOLDER));
+  if (!bucket) return local;
+  const workingFolder = join(config.DATA_DIR, 'documents-in-use');
+  return movedFiles(bucketFiles({ bucket, workingFolder, now: clock.now }), local);
+}
+
+/** All that may be asked for: what was embedded by one encoder is found by no other, whatever the settings say now. */
+function buildEmbedders(
+  config: Config,
+  logger: Logger,
+  closers: Closers,
+): ReadonlyMap<EncoderName, Embedder> {
+  const local = createLocalEmbedder();
+  closers.push(() => local.close());
+  const embedders = new Map<EncoderName, Embedder>([[local.encoder.name, local]]);
+  const apiKey = config.EMBEDDING_API_KEY ?? config.OPENAI_API_KEY;
+  const baseUrl = config.EMBEDDING_BASE_URL ?? config.OPENAI_BASE_URL;
+  if (config.EMBEDDING_PROVIDER === 'local') {
+    const encoder = local.encoder.name;
+    logger.warn(
+      { encoder },
+      'no embeddings endpoint is set: the local encoder, made for English, embeds documents',
+    );
+  }
+  if (apiKey === undefined && baseUrl === undefined) return embedders;
+  const endpoint = createOpenAiEndpoint({ apiKey, baseUrl });
+  closers.push(() => endpoint.close());
+  for (const { name } of Object.values(OPENAI_ENCODERS))
+    embedders.set(name, createOpenAiEmbedder(endpoint, name));
+  return embedders;
+}
+
+/** As the conversation engine wants it. Agents search by words too: names and numbers are what callers ask for. */
+function forConversations(retrieval: Retrieval): KnowledgeSearch {
+  const mode = 'hybrid' as const;
+  return {
+    async search(projectId, query, options, signal) {
+      const found = await retrieval.search(projectId, query, { ...options, mode });
+      signal.throwIfAborted();
+      return found.map(({ id, content, score, datasetId, datasetName }) => ({
+        chunkId: id,
+        content,
+        score,
+        datasetId,
+        source: datasetName,
+      }));
+    },
+    prefetch: (projectId, query, options) => retrieval.prefetch(projectId, query, { ...options, mode }),
+  };
+}

@@ -1,0 +1,53 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+
+import { systemClock } from '../base/clock.ts';
+import type { CallMeter } from '../calls/callMeter.ts';
+import type { TrunkHealthBoard } from '../calls/coordination.ts';
+import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
+import { createCallMeter } from '../observability/metrics/calls.ts';
+import { type NodeSources, watchNode } from '../observability/metrics/node.ts';
+import { playoutLateness } from '../observability/metrics/playout.ts';
+import { sipServerCounts } from '../observability/metrics/sip.ts';
+import { createTalkMeter, type TalkMeter } from '../observability/metrics/talks.ts';
+import { watchTrunks } from '../observability/metrics/trunks.ts';
+import type { SipServerAccess } from './sipServer.ts';
+
+/** Gauges with the ending of a counter; the same numbers stand in those of the same name without it. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
+
+/** The numbers of this node, and who reports them. */
+export interface BuiltMetrics {
+  readonly registry: Registry;
+  readonly texts: readonly (() => Promise<string>)[];
+  readonly calls: CallMeter;
+  readonly talks: TalkMeter;
+  trunks(board: Pick<TrunkHealthBoard, 'publish'>, nowMs: () => number): Pick<TrunkHealthBoard, 'publish'>;
+  watchNode(sources: NodeSources): void;
+  /** Asks the threads how they keep their time, whenever somebody asks for the numbers. */
+  watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
+  watchSip(server: Pick<SipServerAccess, 'stats'>): void;
+}
+
+export function buildMetrics(): BuiltMetrics {
+  const registry = new Registry();
+  const texts: (() => Promise<string>)[] = [];
+  // With Node's own, among them the lag of the event loop.
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  return {
+    registry,
+    texts,
+    calls: createCallMeter(registry),
+    talks: createTalkMeter(registry, systemClock.monotonicMs),
+    trunks: (board, nowMs) => watchTrunks(registry, board, nowMs),
+    watchNode: (sources) => watchNode(registry, sources),
+    watchMedia(media) {
+      texts.push(async () =>
+        playoutLateness((await media.statistics()).map(({ latenessCounts }) => latenessCounts)),
+      );
+    },
+    watchSip(server) {
+      texts.push(async () => sipServerCounts(await server.stats()));
+    },
+  };
+}

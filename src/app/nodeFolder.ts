@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+
+import { uuidV7 } from '../base/ids.ts';
+import type { Config } from './settings/config.ts';
+import { keptSecret, SECRETS_KEY_FILE } from './settings/keptSecret.ts';
+
+/** The operator's token, made at the first start. */
+export async function keptAdminToken(config: Config, logger: Logger): Promise<string> {
+  const { secret, isNew } = await keptSecret(config.DATA_DIR, 'admin-token');
+  if (isNew) logger.info({ file: join(config.DATA_DIR, 'admin-token') }, 'made an admin token');
+  return secret;
+}
+
+/** The key that secrets are sealed with, made at the first start. */
+export async function keptKey(config: Config): Promise<Buffer> {
+  const { secret } = await keptSecret(config.DATA_DIR, SECRETS_KEY_FILE);
+  return Buffer.from(secret, 'base64url');
+}
+
+/** A data folder that no other node can have keeps its node's name, so that a new life ends what the former one left. */
+export async function nodeIdOf(config: Config): Promise<string> {
+  if (config.DATABASE_URL && config.REDIS_URL) return uuidV7();
+  const { secret } = await keptSecret(config.DATA_DIR, 'node-id');
+  return secret;
+}

@@ -1,0 +1,21 @@
+import type { Bucket } from '../infra/objectStore/bucket.ts';
+import type { Closers } from './conversation.ts';
+import type { Config } from './settings/config.ts';
+
+/** The bucket of the settings; undefined where files lie in the data folder. */
+export async function openObjectStore(config: Config, closers: Closers): Promise<Bucket | undefined> {
+  if (config.S3_BUCKET === undefined) return undefined;
+  // The SDK takes a good part of a second to load, which nobody should wait for in vain.
+  const { openBucket } = await import('../infra/objectStore/bucket.ts');
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
+  const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined;
+  const bucket = openBucket({
+    bucket: config.S3_BUCKET,
+    region: config.S3_REGION,
+    forcePathStyle: config.S3_FORCE_PATH_STYLE,
+    ...(config.S3_ENDPOINT === undefined ? {} : { endpoint: config.S3_ENDPOINT }),
+    ...(hasKeys ? { credentials: { accessKeyId, secretAccessKey } } : {}),
+  });
+  closers.push(async () => bucket.close());
+  return bucket;
+}

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { RecordingStore } from '../calls/recordingStore.ts';
+import { createRecordingUrls, type RecordingUrls } from '../calls/recordingUrls.ts';
+import type { Bucket } from '../infra/objectStore/bucket.ts';
+import { createLocalStore } from '../infra/objectStore/recordings/localStore.ts';
+import { createS3Store } from '../infra/objectStore/recordings/s3Store.ts';
+import { createWorkingFolder, type WorkingFolder } from '../infra/objectStore/recordings/workingFolder.ts';
+import type { Config } from './settings/config.ts';
+
+export interface RecordingParts {
+  readonly config: Config;
+  readonly bucket: Bucket | undefined;
+  readonly secretsKey: Uint8Array;
+  readonly publicUrl: () => string;
+  readonly clock: Clock;
+}
+
+export interface Recordings {
+  readonly store: RecordingStore;
+  readonly urls: RecordingUrls;
+  readonly working: WorkingFolder;
+}
+
+/** Recordings in the bucket of the settings, or in the data folder. */
+export function buildRecordings({
+  config,
+  bucket,
+  secretsKey,
+  publicUrl,
+  clock,
+}: RecordingParts): Recordings {
+  return {
+    store: bucket ? createS3Store(bucket) : createLocalStore(join(config.DATA_DIR, 'recordings')),
+    urls: createRecordingUrls({
+      secretsKey,
+      previousKeys: config.SECRETS_KEY_PREVIOUS,
+      publicUrl,
+      now: clock.now,
+    }),
+    working: createWorkingFolder(join(config.DATA_DIR, 'recordings-in-progress')),
+  };
+}

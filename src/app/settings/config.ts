@@ -1,0 +1,135 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+
+import { ConfigurationError } from '../../base/configurationError.ts';
+import { type SettingName, type Settings, settings } from './settings.ts';
+
+export type Role = Settings['ROLES'][number];
+export type Provider = 'openai' | 'local';
+
+/** The validated settings, with what follows from them. Frozen. */
+export type Config = Readonly<
+  Omit<Settings, 'CHAT_PROVIDER' | 'STT_PROVIDER' | 'TTS_PROVIDER' | 'EMBEDDING_PROVIDER'> & {
+    /** Absolute. */
+    DATA_DIR: string;
+    CHAT_PROVIDER: Provider;
+    STT_PROVIDER: Provider;
+    TTS_PROVIDER: Provider;
+    EMBEDDING_PROVIDER: Provider;
+  }
+>;
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the process's environment, and for what is not set there the file `.env` of the working folder.
+ * The only place that looks at `process.env`.
+ */
+export function readEnvironment(file = '.env'): Readonly<Record<string, string | undefined>> {
+  const fromFile = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  return { ...fromFile, ...process.env };
+}
+
+/**
+ * Turns environment variables into the configuration. An empty value counts as not set.
+ *
+ * @throws {ConfigurationError} naming every variable that is wrong.
+ */
+export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.keys(settings.shape)
+      .map((name) => [name, environment[name]?.trim()] as const)
+      .filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = settings.safeParse(given);
+  const malformed = (parsed.error?.issues ?? []).map((issue) => ({
+    variable: String(issue.path[0]),
+    message: issue.message,
+  }));
+  const problems = [...malformed, ...contradictions(parsed.data ?? soundValues(given), given)];
+  if (parsed.data === undefined || problems.length > 0) throw new ConfigurationError(problems);
+  return Object.freeze({
+    ...parsed.data,
+    DATA_DIR: resolve(parsed.data.DATA_DIR),
+    ...providers(parsed.data),
+  });
+}
+
+/** What can be read of settings that are wrong in part, so that the rest is checked all the same. */
+function soundValues(given: Given): Partial<Settings> {
+  const values = Object.entries(settings.shape).flatMap(([name, schema]) => {
+    const parsed = schema.safeParse(given[name]);
+    return parsed.success ? [[name, parsed.data]] : [];
+  });
+  return Object.fromEntries(values);
+}
+
+function providers(values: Settings) {
+  const openai = values.OPENAI_API_KEY !== undefined || values.OPENAI_BASE_URL !== undefined;
+  const embeddings =
+    openai || values.EMBEDDING_API_KEY !== undefined || values.EMBEDDING_BASE_URL !== undefined;
+  return {
+    CHAT_PROVIDER: values.CHAT_PROVIDER ?? fallback(openai),
+    STT_PROVIDER: values.STT_PROVIDER ?? fallback(openai),
+    TTS_PROVIDER: values.TTS_PROVIDER ?? fallback(openai),
+    EMBEDDING_PROVIDER: values.EMBEDDING_PROVIDER ?? fallback(embeddings),
+  };
+}
+
+function fallback(reachable: boolean): Provider {
+  return reachable ? 'openai' : 'local';
+}
+
+/** Settings in part: those that are well formed, with defaults; and what is set, well formed or not. */
+interface Partly {
+  readonly values: Partial<Settings>;
+  readonly given: Given;
+}
+
+type Problem = { readonly variable: SettingName; readonly message: string };
+
+function contradictions(values: Partial<Settings>, given: Given): Problem[] {
+  const partly = { values, given };
+  return [
+    ...portProblems(partly),
+    ...tlsProblems(partly),
+    ...providerProblems(partly),
+    ...storeProblems(partly),
+  ];
+}
+
+function portProblems({ values: { RTP_PORT_MIN, RTP_PORT_MAX } }: Partly): Problem[] {
+  if (RTP_PORT_MIN === undefined || RTP_PORT_MAX === undefined || RTP_PORT_MIN < RTP_PORT_MAX) return [];
+  return [{ variable: 'RTP_PORT_MAX', message: 'must be above RTP_PORT_MIN' }];
+}
+
+function tlsProblems({ values, given }: Partly): Problem[] {
+  const missing = (['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE'] as const)
+    .filter((variable) => given.SIP_TLS_PORT !== undefined && given[variable] === undefined)
+    .map((variable) => ({ variable, message: 'is needed with SIP_TLS_PORT' }));
+  const absent = (['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE', 'SIP_TLS_CA_FILE'] as const).flatMap(
+    (variable) => {
+      const file = values[variable];
+      if (file === undefined || existsSync(file)) return [];
+      return [{ variable, message: `names a file that does not exist: ${file}` }];
+    },
+  );
+  return [...missing, ...absent];
+}
+
+function providerProblems({ values, given }: Partly): Problem[] {
+  if (given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined) return [];
+  const speech = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const)
+    .filter((variable) => values[variable] === 'openai')
+    .map((variable) => ({ variable, message: 'is openai, which needs OPENAI_API_KEY or OPENAI_BASE_URL' }));
+  const hasOwn = given.EMBEDDING_API_KEY !== undefined || given.EMBEDDING_BASE_URL !== undefined;
+  if (values.EMBEDDING_PROVIDER !== 'openai' || hasOwn) return speech;
+  const message = 'is openai, which needs OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms';
+  return [...speech, { variable: 'EMBEDDING_PROVIDER', message }];
+}
+
+function storeProblems({ given }: Partly): Problem[] {
+  if (given.S3_ACCESS_KEY_ID === undefined || given.S3_SECRET_ACCESS_KEY !== undefined) return [];
+  return [{ variable: 'S3_SECRET_ACCESS_KEY', message: 'is needed with S3_ACCESS_KEY_ID' }];
+}

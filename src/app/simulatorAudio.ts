@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
+
+import type { Clock } from '../base/clock.ts';
+import type { MediaSession } from '../media/mediaSession.ts';
+import { acceptStream } from '../streams/acceptStream.ts';
+import { CALLWAY_SUBPROTOCOL } from '../streams/messages.ts';
+import type { AudioStream } from '../voice/audioStream.ts';
+
+export interface SimulatorAudio {
+  /** Brings a call's audio into this process. @throws {Error} When the call ends before it is here. */
+  connect(media: MediaSession, callId: string): Promise<AudioStream>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface SimulatorAudioDeps {
+  readonly clock: Clock;
+  readonly makeId: () => string;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** The WebSocket server that simulated phones' audio comes to, each under a path that nobody can guess. */
+export async function openSimulatorAudio(deps: SimulatorAudioDeps): Promise<SimulatorAudio> {
+  const server = new WebSocketServer({
+    host: LOOPBACK,
+    port: 0,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => offered.has(CALLWAY_SUBPROTOCOL) && CALLWAY_SUBPROTOCOL,
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const expected = new Map<string, (stream: AudioStream | undefined) => void>();
+
+  server.on('connection', (socket, request) => {
+    const arrived = expected.get(request.url ?? '');
+    if (!arrived) return socket.terminate();
+    const info = { projectId: '', sessionId: '', dialect: 'callway' } as const;
+    const onListenerError = (error: unknown, event: string) =>
+      deps.onError(error, `a listener of a simulated phone's ${event} failed`);
+    void acceptStream(socket, info, { clock: deps.clock, onListenerError }).then(arrived);
+  });
+
+  let closing: Promise<void> | undefined;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      for (const socket of server.clients) socket.terminate();
+      server.close(() => resolve());
+    });
+  return {
+    async connect(media, callId) {
+      const path = `/${deps.makeId()}`;
+      try {
+        return await new Promise<AudioStream>((resolve, reject) => {
+          // The stream must be listened to at once, so it is handed out before the bridge says that it stands.
+          expected.set(path, (stream) => {
+            if (stream) resolve(stream);
+            else reject(new Error('the call ended before its audio was there'));
+          });
+          media
+            .startBridge({
+              url: `ws://${LOOPBACK}:${port}${path}`,
+              dialect: 'callway',
+              streamId: deps.makeId(),
+              callId,
+              customParameters: {},
+              canReconnect: false,
+              isOwnEngine: true,
+            })
+            .catch(reject);
+        });
+      } finally {
+        expected.delete(path);
+      }
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+
+import { systemClock } from '../base/clock.ts';
+import { packagePath } from '../base/packagePath.ts';
+import type { Database } from '../infra/postgres/database.ts';
+import { openEmbedded } from '../infra/postgres/embedded.ts';
+import { migrate, readMigrations } from '../infra/postgres/migrate.ts';
+import { openPostgres } from '../infra/postgres/postgres.ts';
+import { startRedisServer } from '../infra/redis/redisServer.ts';
+import type { Closers } from './conversation.ts';
+import { watchFor } from './presence.ts';
+import type { Config } from './settings/config.ts';
+
+const MIGRATIONS = packagePath('migrations');
+
+/** The database of the settings, or the embedded one, brought up to date. */
+export async function openDatabase(config: Config, logger: Logger, closers: Closers): Promise<Database> {
+  const database = config.DATABASE_URL
+    ? openPostgres({
+        url: config.DATABASE_URL,
+        watch: watchFor('database', logger, systemClock),
+        onIdleError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
+      })
+    : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });
+  closers.push(() => database.close());
+  const done = await migrate(database, await readMigrations(MIGRATIONS));
+  if (done.length > 0) logger.info({ migrations: done }, 'database brought up to date');
+  return database;
+}
+
+/** A Redis server of this process's own. @returns Its URL. */
+export async function startRedis(config: Config, logger: Logger, closers: Closers): Promise<string> {
+  const server = await startRedisServer({
+    folder: join(config.DATA_DIR, 'redis'),
+    onEvent: (event, details) => logger.info({ event, ...details }, 'redis-server'),
+  });
+  closers.push(() => server.close());
+  return server.url;
+}

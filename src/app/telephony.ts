@@ -1,0 +1,137 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Dependency } from '../api/ports.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Telephony } from '../calls/callLeg.ts';
+import type { Leases, NodeBus, TrunkHealthBoard } from '../calls/coordination.ts';
+import type { PhoneNumberStore, TrunkStore } from '../calls/stores.ts';
+import type { MediaEngine } from '../media/mediaSession.ts';
+import { connectControl, type SipControl } from '../telephony/control/control.ts';
+import { createTelephony } from '../telephony/telephony.ts';
+import { controlTraces, type TraceSink, traceCall } from '../telephony/trace/traces.ts';
+import { createTrunkDirectory } from '../telephony/trunks/directory.ts';
+import { resolveSipHost } from '../telephony/trunks/resolveHost.ts';
+import { createTrunkWatchers, type TrunkWatchers } from '../telephony/trunks/watchers.ts';
+import type { Config } from './settings/config.ts';
+import type { SipServerAccess } from './sipServer.ts';
+
+export interface TelephonyParts {
+  readonly config: Config;
+  /** Closed with what works with it. */
+  readonly server: SipServerAccess;
+  readonly media: MediaEngine;
+  readonly trunks: Pick<TrunkStore, 'active'>;
+  readonly numbers: Pick<PhoneNumberStore, 'findByNumber'>;
+  readonly traceSink: TraceSink;
+  readonly leases: Leases;
+  readonly board: Pick<TrunkHealthBoard, 'publish'>;
+  readonly bus: Pick<NodeBus, 'subscribe'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface BuiltTelephony {
+  readonly telephony: Telephony;
+  readonly watchers: TrunkWatchers;
+  /** Where the embedded SIP server listens; undefined for a drachtio-server. */
+  readonly sipPort: number | undefined;
+  /** Resolves once requests can be sent and taken. */
+  untilUp(): Promise<void>;
+  /** For `/readyz`. */
+  readonly dependency: Dependency;
+  /** Unregisters, disconnects, and ends the embedded SIP server. Calls are to be over before. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Starts what works with the SIP server. */
+export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTelephony> {
+  const { config, clock, server } = parts;
+  const logger = parts.logger.child({ part: 'telephony' });
+  const random = Math.random;
+  const makeToken = () => randomBytes(8).toString('hex');
+  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+
+  const directory = createTrunkDirectory({
+    store: parts.trunks,
+    bus: parts.bus,
+    resolve: resolveSipHost,
+    clock,
+    onError,
+  });
+  await directory.start();
+  server.trust(directory.sources);
+  directory.onChange(() => server.trust(directory.sources));
+  const control = connectControl({
+    target: server.target,
+    tag: `callway-${makeToken()}`,
+    clock,
+    random,
+    onError,
+  });
+  control.events.on('up', ({ endpoints, version }) => logger.info({ endpoints, version }, 'SIP is up'));
+  control.events.on('down', ({ reason }) => logger.warn({ reason }, 'SIP is down'));
+  const tracing = {
+    source: server.traces ?? controlTraces(control),
+    sink: parts.traceSink,
+    clock,
+    onError,
+  };
+  const telephony = createTelephony({
+    control,
+    clock,
+    makeToken,
+    makeCallId: randomUUID,
+    onError,
+    media: parts.media,
+    traceCall: (sipCallId) => traceCall(tracing, sipCallId),
+    mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
+    showsTrying: server.showsTrying,
+    directory,
+    numbers: parts.numbers,
+  });
+  const watchers = createTrunkWatchers({
+    directory,
+    leases: parts.leases,
+    board: parts.board,
+    control,
+    clock,
+    random,
+    makeToken,
+    onError,
+  });
+  watchers.start();
+
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    await watchers.close();
+    await directory.close();
+    await control.close();
+    await server.close();
+  };
+  return {
+    telephony,
+    watchers,
+    sipPort: server.port,
+    untilUp: () => (control.isUp ? Promise.resolve() : firstUp(control)),
+    dependency: {
+      name: 'sip',
+      check: async () => {
+        if (!control.isUp) throw new Error('there is no connection to the SIP server');
+      },
+      isAway: () => !control.isUp,
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function firstUp({ events }: Pick<SipControl, 'events'>): Promise<void> {
+  return new Promise((resolve) => {
+    const off = events.on('up', () => {
+      off();
+      resolve();
+    });
+  });
+}

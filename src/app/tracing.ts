@@ -1,0 +1,26 @@
+import type { Logger } from 'pino';
+
+import { noTracing, type Tracing } from '../base/tracing.ts';
+import type { Config } from './settings/config.ts';
+
+/** Spans go to the collector that is set; where none is, nothing of it is even loaded. */
+export async function buildTracing(
+  config: Config,
+  instanceId: string,
+  logger: Logger,
+  closers: (() => Promise<void>)[],
+): Promise<Tracing> {
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return noTracing;
+  const { openTelemetry } = await import('../observability/tracing/openTelemetry.ts');
+  const tracing = openTelemetry({
+    endpoint,
+    headers: config.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+    serviceName: config.OTEL_SERVICE_NAME,
+    instanceId,
+    ratio: config.OTEL_TRACES_SAMPLER_ARG,
+    onError: (error) => logger.warn({ err: error }, 'spans were not sent to the collector'),
+  });
+  closers.push(() => tracing.close());
+  return tracing;
+}

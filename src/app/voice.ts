@@ -1,0 +1,114 @@
+import type { Logger } from 'pino';
+
+import type { Clock } from '../base/clock.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import type { TurnNotes } from '../engine/lostWords.ts';
+import type { HistoryStore } from '../engine/stores.ts';
+import type { TalkMeter } from '../observability/metrics/talks.ts';
+import { createLocalVoiceActivity } from '../providers/local/activity.ts';
+import { createFlite } from '../providers/local/flite.ts';
+import { createNeuralVoiceActivity } from '../providers/local/neuralActivity.ts';
+import { createPocketsphinx, POCKETSPHINX_COMMAND } from '../providers/local/pocketsphinx.ts';
+import { findPocketsphinx } from '../providers/local/pocketsphinxInstallation.ts';
+import { meteredRecogniser, meteredSpeech } from '../providers/metered.ts';
+import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
+import { createOpenAiSpeech } from '../providers/openai/speech.ts';
+import { createOpenAiTranscription } from '../providers/openai/transcription.ts';
+import type { SpeechToText } from '../providers/speechToText.ts';
+import type { TextToSpeech } from '../providers/textToSpeech.ts';
+import { createVoice, type Voice } from '../voice/voice.ts';
+import type { Closers } from './conversation.ts';
+import { type Config, readEnvironment } from './settings/config.ts';
+
+export interface VoiceParts {
+  readonly config: Config;
+  readonly conversations: Conversations;
+  readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
+  readonly turnNotes: TurnNotes;
+  readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What makes conversations of audio streams: turn taking over the recogniser and the speaker of the settings. */
+export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): Promise<void> }> {
+  const { conversations, history, clock, meter } = parts;
+  const logger = parts.logger.child({ part: 'voice' });
+  const closers: Closers = [];
+  const webrtc = await createLocalVoiceActivity();
+  const activity =
+    parts.config.VOICE_ACTIVITY === 'neural' ? await createNeuralVoiceActivity(webrtc) : webrtc;
+  const offlineSpeech = createFlite();
+  closers.push(() => offlineSpeech.close());
+  const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
+  if (textToSpeech === offlineSpeech) warmUp(offlineSpeech, logger);
+  const voice = createVoice({
+    conversations,
+    addEvents: (instanceId, events) => history.addEvents(instanceId, events),
+    addMessages: (instanceId, messages) => history.addMessages(instanceId, messages),
+    activity,
+    speechToText: meteredRecogniser(speechToText, meter.watchModel('transcription', speechToText.name)),
+    textToSpeech: meteredSpeech(textToSpeech, meter.watchModel('speech', textToSpeech.name)),
+    onTurn: meter.turn,
+    turnNotes: parts.turnNotes,
+    fallbackSpeech: textToSpeech === offlineSpeech ? undefined : offlineSpeech,
+    clock,
+    onError: (error, what) => logger.warn({ err: error }, what),
+  });
+  return {
+    serve: voice.serve,
+    async close() {
+      for (const close of closers.splice(0).reverse()) await close();
+    },
+  };
+}
+
+async function buildSpeech(
+  { config, clock }: VoiceParts,
+  logger: Logger,
+  closers: Closers,
+  offlineSpeech: TextToSpeech,
+): Promise<{ readonly speechToText: SpeechToText; readonly textToSpeech: TextToSpeech }> {
+  const endpoint = createOpenAiEndpoint({ apiKey: config.OPENAI_API_KEY, baseUrl: config.OPENAI_BASE_URL });
+  closers.push(() => endpoint.close());
+  const openai = {
+    endpoint,
+    clock,
+    timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
+    onRetry: (error: Error) => logger.warn({ err: error }, 'the speech endpoint failed; asked once more'),
+  };
+  const speechToText =
+    config.STT_PROVIDER === 'openai'
+      ? createOpenAiTranscription({ ...openai, model: config.STT_MODEL })
+      : await buildPocketsphinx(clock, logger);
+  closers.push(() => speechToText.close());
+  const textToSpeech =
+    config.TTS_PROVIDER === 'openai'
+      ? createOpenAiSpeech({ ...openai, model: config.TTS_MODEL, voice: config.TTS_VOICE })
+      : offlineSpeech;
+  return { speechToText, textToSpeech };
+}
+
+async function buildPocketsphinx(clock: Clock, logger: Logger): Promise<SpeechToText> {
+  const searchPath = readEnvironment().PATH ?? '';
+  if (!(await findPocketsphinx(searchPath))) {
+    const install = POCKETSPHINX_COMMAND;
+    logger.warn(
+      { install },
+      'speech is not recognised, as pocketsphinx is not installed; keys are understood',
+    );
+  }
+  return createPocketsphinx({ clock, searchPath });
+}
+
+/** Starts the speaking thread before the first caller waits for it. */
+function warmUp(speech: TextToSpeech, logger: Logger): void {
+  const speak = async () => {
+    for await (const samples of speech.speak({ text: 'Hello.' }, new AbortController().signal)) {
+      if (samples.length > 0) break;
+    }
+  };
+  speak().catch((error: unknown) =>
+    logger.warn({ err: error }, 'the offline speech synthesis does not start'),
+  );
+}

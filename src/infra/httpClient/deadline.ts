@@ -1,0 +1,47 @@
+import type { Clock } from '../../base/clock.ts';
+import { EgressError } from './errors.ts';
+
+/** The one signal that ends a request: its time is up, its caller gave up, or its client is closed. */
+export interface Deadline {
+  /** Its reason is always an {@link EgressError}, `timeout` or `aborted`. */
+  readonly signal: AbortSignal;
+  abort(message: string): void;
+  /** Takes off the timer and the listener. Idempotent. */
+  end(): void;
+}
+
+export function startDeadline(options: {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}): Deadline {
+  const { clock, timeoutMs, signal } = options;
+  const controller = new AbortController();
+  const abort = (message: string) => controller.abort(new EgressError('aborted', message));
+  const onAbort = () => abort('the request was aborted by its caller');
+  const timer = clock.setTimer(() => {
+    controller.abort(new EgressError('timeout', `no complete answer within ${timeoutMs} ms`));
+  }, timeoutMs);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  return {
+    signal: controller.signal,
+    abort,
+    end() {
+      timer.cancel();
+      signal?.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+/**
+ * Settles as the promise does, or rejects with the signal's reason as soon as it is aborted. For what does not heed
+ * a signal at every moment: a resolver, or an HTTP client that is still connecting.
+ */
+export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

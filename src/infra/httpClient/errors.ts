@@ -1,0 +1,34 @@
+import { CallwayError, type ErrorCategory } from '../../base/errors.ts';
+
+/** Every way in which a request to a user's address can fail; part of the API, in tool results and delivery records. */
+const CATEGORY_OF = {
+  target_invalid_url: 'invalid',
+  target_not_https: 'invalid',
+  target_has_credentials: 'invalid',
+  target_private_address: 'invalid',
+  target_header_invalid: 'invalid',
+  dns_failed: 'unavailable',
+  connect_failed: 'unavailable',
+  tls_failed: 'unavailable',
+  connection_lost: 'unavailable',
+  response_invalid: 'unavailable',
+  response_too_large: 'unavailable',
+  response_encoded: 'unavailable',
+  timeout: 'timeout',
+  aborted: 'unavailable',
+} as const satisfies Record<string, ErrorCategory>;
+
+export type EgressErrorCode = keyof typeof CATEGORY_OF;
+
+/**
+ * A request to a user's address that was refused or that failed. The message names the host and never the path,
+ * the query or a header, where users keep their keys.
+ */
+export class EgressError extends CallwayError {
+  declare readonly code: EgressErrorCode;
+
+  constructor(code: EgressErrorCode, message: string, cause?: unknown) {
+    super(CATEGORY_OF[code], code, message, cause === undefined ? {} : { cause });
+    this.name = 'EgressError';
+  }
+}

@@ -1,0 +1,40 @@
+import { createWriteStream } from 'node:fs';
+import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+import type { DocumentFiles } from '../../../knowledge/files.ts';
+import { requireFileKey } from './fileKey.ts';
+
+/** In `DATA_DIR`: documents as they were uploaded. */
+export const UPLOADS_FOLDER = 'uploads';
+
+/** Files in a folder of this machine; nodes that share it, share them. */
+export function localFiles(folder: string): DocumentFiles {
+  const pathOf = (key: string) => {
+    requireFileKey(key);
+    return join(folder, key);
+  };
+  return {
+    async write(key, source) {
+      const path = pathOf(key);
+      const unfinished = `${path}.part`;
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      try {
+        await pipeline(source, createWriteStream(unfinished, { mode: 0o600, flush: true }));
+        await rename(unfinished, path);
+      } catch (error) {
+        await rm(unfinished, { force: true });
+        throw error;
+      }
+    },
+    async checkOut(key) {
+      const path = pathOf(key);
+      await access(path);
+      return { path, release: async () => undefined };
+    },
+    async remove(key) {
+      await rm(pathOf(key), { force: true });
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { placeRange, type RecordingStore, requireKey } from '../../../calls/recordingStore.ts';
+import type { Bucket } from '../bucket.ts';
+
+/** Recordings lie below it, since the bucket holds other things, too. */
+const PREFIX = 'recordings/';
+
+/** Recordings as objects of an S3-compatible store. */
+export function createS3Store(bucket: Bucket): RecordingStore {
+  const objectOf = (key: string): string => {
+    requireKey(key);
+    return PREFIX + key;
+  };
+  return {
+    async keep(localPath, key) {
+      const object = objectOf(key);
+      try {
+        await bucket.put(object, createReadStream(localPath), 'audio/wav');
+      } catch (error) {
+        if (!isMissing(error) || (await bucket.lengthOf(object)) === undefined) throw error;
+      }
+      await rm(localPath, { force: true });
+    },
+    async open(key, range) {
+      const object = objectOf(key);
+      const totalBytes = await bucket.lengthOf(object);
+      if (totalBytes === undefined) return undefined;
+      const { first, last } = placeRange(range, totalBytes);
+      if (totalBytes === 0) return { stream: Readable.from([]), totalBytes, first, last };
+      const stream = await bucket.read(object, { first, last });
+      return stream && { stream, totalBytes, first, last };
+    },
+    async remove(key) {
+      await bucket.remove(objectOf(key));
+    },
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,78 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+import type { CallMeter } from '../../calls/callMeter.ts';
+import type { MediaReport } from '../../media/mediaSession.ts';
+
+/** From a local network to a phone that rings for a minute. */
+const SETUP_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45, 90];
+/** Up to where a jitter buffer gives up. @see RFC 3550 section 6.4.1 */
+const JITTER_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2];
+
+/** What calls amount to: how many, how they ended, how long their set-up took, and how their audio did. */
+export function createCallMeter(registry: Registry): CallMeter {
+  const registers = [registry];
+  const active = new Gauge({
+    name: 'callway_calls_active',
+    help: 'Calls that this node carries, from the first INVITE to their end.',
+    labelNames: ['direction'],
+    registers,
+  });
+  const ended = new Counter({
+    name: 'callway_calls_total',
+    help: 'Calls that ended on this node.',
+    labelNames: ['direction', 'status', 'end_reason'],
+    registers,
+  });
+  const setUp = new Histogram({
+    name: 'callway_call_setup_seconds',
+    help: 'Time from one step of a call’s set-up to the next.',
+    labelNames: ['phase'],
+    buckets: SETUP_BUCKETS_SECONDS,
+    registers,
+  });
+  const refused = new Counter({
+    name: 'callway_calls_refused_total',
+    help: 'Calls and transfers that a project’s limits did not let through, and callers for whom trunk or node had no room.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const meterAudio = audioOf(registers);
+  for (const direction of ['inbound', 'outbound']) active.set({ direction }, 0);
+  return {
+    began: (direction) => active.inc({ direction }),
+    refused: (reason) => refused.inc({ reason }),
+    setUp: (phase, seconds) => setUp.observe({ phase }, seconds),
+    over(direction, { status, endReason }, media) {
+      active.dec({ direction });
+      ended.inc({ direction, status, end_reason: endReason ?? 'none' });
+      if (media) meterAudio(media);
+    },
+  };
+}
+
+function audioOf(registers: Registry[]): (report: MediaReport) => void {
+  const packets = new Counter({
+    name: 'callway_rtp_packets_total',
+    help: 'RTP packets of calls that have ended.',
+    labelNames: ['direction'],
+    registers,
+  });
+  const lost = new Counter({
+    name: 'callway_rtp_lost_packets_total',
+    help: 'RTP packets of calls that have ended which never came, or came too late to be played.',
+    registers,
+  });
+  const jitter = new Histogram({
+    name: 'callway_rtp_jitter_seconds',
+    help: 'Interarrival jitter of each call, at its end.',
+    buckets: JITTER_BUCKETS_SECONDS,
+    registers,
+  });
+  return ({ figures, packetsSent }) => {
+    packets.inc({ direction: 'sent' }, packetsSent);
+    if (!figures) return;
+    packets.inc({ direction: 'received' }, figures.packetsReceived);
+    lost.inc(figures.packetsLost);
+    if (figures.packetsReceived > 0) jitter.observe(figures.jitterMs / 1000);
+  };
+}

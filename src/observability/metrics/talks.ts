@@ -1,0 +1,78 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+import type { LatencyParts } from '../../engine/session.ts';
+import type { ModelWatch } from '../../providers/metered.ts';
+import type { SpokenTurn } from '../../voice/report.ts';
+
+/** What nobody notices, what sounds like thinking, and what sounds like a dead line. */
+const TURN_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];
+
+const STAGES: Readonly<Record<keyof LatencyParts, string>> = {
+  bufferMs: 'buffer',
+  endpointingMs: 'endpointing',
+  transcriptionMs: 'transcription',
+  answerMs: 'answer',
+  speechMs: 'speech',
+  playoutMs: 'playout',
+};
+
+export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
+
+export interface TalkMeter {
+  turn(turn: SpokenTurn): void;
+  /** @param provider - Who answers, such as `openai`. */
+  watchModel(model: ModelKind, provider: string): ModelWatch;
+  webhookSent(event: string, ok: boolean): void;
+}
+
+/** What talks amount to, and what comes of them. */
+/** @param nowMs - Of a clock that only goes on. */
+export function createTalkMeter(registry: Registry, nowMs: () => number): TalkMeter {
+  const registers = [registry];
+  const latency = new Histogram({
+    name: 'callway_turn_latency_seconds',
+    help: 'From the caller’s last voiced packet to the agent’s first; stage total, and the parts that add up to it.',
+    labelNames: ['stage'],
+    buckets: TURN_BUCKETS_SECONDS,
+    registers,
+  });
+  const bargeIns = new Counter({
+    name: 'callway_barge_ins_total',
+    help: 'Answers that the caller cut short.',
+    registers,
+  });
+  const modelErrors = new Counter({
+    name: 'callway_model_errors_total',
+    help: 'Failures that came out of a model, by what it is asked for.',
+    labelNames: ['model', 'provider', 'code'],
+    registers,
+  });
+  const modelAnswers = new Histogram({
+    name: 'callway_model_seconds',
+    help: 'Wait for the first of a model’s answer: a word, a sample, a transcript.',
+    labelNames: ['model', 'provider'],
+    buckets: TURN_BUCKETS_SECONDS,
+    registers,
+  });
+  const webhooks = new Counter({
+    name: 'callway_webhook_deliveries_total',
+    help: 'Webhooks that were sent, or could not be.',
+    labelNames: ['event', 'result'],
+    registers,
+  });
+  return {
+    turn({ interrupted, latencyMs, latencyParts }) {
+      if (interrupted) bargeIns.inc();
+      if (latencyMs === undefined || latencyParts === undefined) return;
+      latency.observe({ stage: 'total' }, latencyMs / 1000);
+      for (const [part, stage] of Object.entries(STAGES) as [keyof LatencyParts, string][])
+        latency.observe({ stage }, latencyParts[part] / 1000);
+    },
+    watchModel: (model, provider) => ({
+      onError: (code) => modelErrors.inc({ model, provider, code }),
+      onAnswer: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),
+      nowMs,
+    }),
+    webhookSent: (event, ok) => webhooks.inc({ event, result: ok ? 'delivered' : 'failed' }),
+  };
+}

@@ -1,0 +1,43 @@
+import { Gauge, type Registry } from 'prom-client';
+
+import type { TrunkHealthBoard } from '../../calls/coordination.ts';
+
+type Health = Parameters<TrunkHealthBoard['publish']>[1];
+
+/** Each watcher says it again several times within it; a trunk that another node watches now is silent here. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+/**
+ * Shows what this node's watchers say of trunks, on its way to the board. A trunk is watched by one node at a time, so
+ * the sum over all nodes counts each once.
+ */
+export function watchTrunks(
+  registry: Registry,
+  board: Pick<TrunkHealthBoard, 'publish'>,
+  nowMs: () => number,
+): Pick<TrunkHealthBoard, 'publish'> {
+  const seen = new Map<string, { readonly health: Health; readonly atMs: number }>();
+  const gauge = (name: string, help: string, value: (health: Health) => boolean | null) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['trunk'],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [trunk, { health, atMs }] of seen) {
+          const is = value(health);
+          if (nowMs() - atMs > FORGOTTEN_AFTER_MS) seen.delete(trunk);
+          else if (is !== null) this.set({ trunk }, is ? 1 : 0);
+        }
+      },
+    });
+  gauge('callway_trunk_reachable', '1 while a trunk answers OPTIONS, else 0.', ({ reachable }) => reachable);
+  gauge('callway_trunk_registered', '1 while a trunk is registered, else 0.', ({ registered }) => registered);
+  return {
+    publish(trunkId, health) {
+      seen.set(trunkId, { health, atMs: nowMs() });
+      return board.publish(trunkId, health);
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  checkTemplate,
+  createTemplateCache,
+  renderDeep,
+  renderTemplate,
+  templateVariables,
+} from '../../../src/agents/pathway/templates.ts';
+import { CallwayError } from '../../../src/base/errors.ts';
+
+function renderAndMissing(template: string, variables: Record<string, unknown> = {}) {
+  const missing: string[] = [];
+  const text = renderTemplate(template, variables, { onMissing: (name) => missing.push(name) });
+  return { text, missing };
+}
+
+describe('renderTemplate', () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ['no braces at all', {}, 'no braces at all'],
+    ['Hello {{ name }}!', { name: 'Mei' }, 'Hello Mei!'],
+    ['{{ customer.name | upcase }}', { customer: { name: 'mei' } }, 'MEI'],
+    ['{% if vip %}Welcome back{% else %}Welcome{% endif %}', { vip: true }, 'Welcome back'],
+    ['{% for item in items %}{{ item }};{% endfor %}', { items: ['a', 'b'] }, 'a;b;'],
+    ['{% assign n = count | plus: 1 %}{{ n }}', { count: 2 }, '3'],
+    ['{{ flag }}{{ nothing }}{{ zero }}', { flag: false, nothing: null, zero: 0 }, 'false0'],
+    ['{{ order }}', { order: { id: 1 } }, '{"id":1}'],
+    ['{{ list }}', { list: ['a', 2] }, 'a2'],
+    ['{% raw %}{{ name }}{% endraw %}', {}, '{{ name }}'],
+    ['{{ "2026-01-31T23:30:00Z" | date: "%H:%M" }}', {}, '23:30'],
+  ])('%j with %j is %j', (template, variables, text) => {
+    expect(renderAndMissing(template, variables)).toEqual({ text, missing: [] });
+  });
+
+  it('writes dates in the zone it is given', () => {
+    const template = '{{ "2026-01-31T23:30:00Z" | date: "%d %H:%M" }}';
+    expect(renderTemplate(template, {}, { timeZone: 'Asia/Taipei' })).toBe('01 07:30');
+  });
+
+  it.each<[string, string[], string]>([
+    ['Hello {{ name }}!', ['name'], 'Hello !'],
+    ['{{ a }}{{ b }}{{ a }}', ['a', 'b'], ''],
+    ['{{ customer.name }}', ['customer.name'], ''],
+    ['{% for x in list %}{{ x }}{% endfor %}.', ['list'], '.'],
+    ['{% if vip %}yes{{ name }}{% endif %}', [], ''],
+    ['{{ name | default: "friend" }}', [], 'friend'],
+    ['{% assign n = count %}{{ n }}', [], ''],
+    ['{% assign n = "x" %}{{ n }}{{ count }}', ['count'], 'x'],
+  ])('reports what %j lacks', (template, missing, text) => {
+    expect(renderAndMissing(template, { customer: {} })).toEqual({ text, missing });
+  });
+
+  it.each([
+    'constructor',
+    '__proto__',
+    'toString',
+    'name.constructor',
+    'list.constructor',
+    'customer.__proto__',
+  ])('does not reach %s, which is inherited', (path) => {
+    const { text, missing } = renderAndMissing(`[{{ ${path} }}]`, { name: 'x', list: [], customer: {} });
+    expect(text).toBe('[]');
+    expect(missing).toEqual([path]);
+  });
+
+  it('never writes into the variables', () => {
+    const variables = { n: 1, list: [3, 1] };
+    renderTemplate('{% assign n = 5 %}{{ list | sort | join }}', variables);
+    expect(variables).toEqual({ n: 1, list: [3, 1] });
+  });
+
+  it.each([
+    ['an open output', '{{ name', /not closed/],
+    ['an open block', '{% if a %}x', /not closed/],
+    ['an unknown filter', '{{ a | explode }}', /undefined filter: explode/],
+    ['an unknown tag', '{% constructor %}', /tag "constructor" not found/],
+    ['a file', '{% include "/etc/passwd" %}', /tag "include" not found/],
+    ['a partial', '{% render "x" %}', /tag "render" not found/],
+    ['a layout', '{% layout "x" %}', /tag "layout" not found/],
+    ['a counter in the variables', '{% increment n %}', /tag "increment" not found/],
+    ['a long template', 'a'.repeat(20_001), /parse length limit exceeded/],
+    ['blocks nested without end', '{%if a%}'.repeat(2_500), /./],
+  ])('refuses %s, and checkTemplate says the same', (_name, template, message) => {
+    expect(() => renderTemplate(template, {})).toThrow(message);
+    expect(() => renderTemplate(template, {})).toThrow(CallwayError);
+    expect(checkTemplate(template)).toMatch(message);
+  });
+
+  it.each([
+    ['a huge range', '{% for i in (1..100000000) %}{{ i }}{% endfor %}', /memory alloc limit exceeded/],
+    [
+      'text that doubles',
+      `{% assign a = "aaaaaaaa" %}${'{% assign a = a | append: a %}'.repeat(40)}{{ a }}`,
+      /limit/,
+    ],
+    ['a long output', `{% for i in (1..2000) %}${'x'.repeat(1000)}{% endfor %}`, /exceeds 100000 characters/],
+    [
+      'loops in loops',
+      '{% for a in (1..900) %}{% for b in (1..900) %}{% assign c = b %}{% endfor %}{% endfor %}',
+      /limit exceeded/,
+    ],
+  ])('stops at %s', (_name, template, message) => {
+    const startedAt = performance.now();
+    expect(() => renderTemplate(template, {})).toThrow(message);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it('carries the code template_error', () => {
+    expect(() => renderTemplate('{{', {})).toThrow(
+      expect.objectContaining({ code: 'template_error', category: 'invalid' }),
+    );
+  });
+
+  it('renders or refuses any text, and nothing else', () => {
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        '{{',
+        '}}',
+        '{%',
+        '%}',
+        ' name ',
+        'if',
+        'endif',
+        '|',
+        ' for x in y ',
+        'a.b',
+        '"',
+        '[0]',
+      ),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 12 }),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        (pieces, variables) => {
+          const template = pieces.join('');
+          try {
+            expect(typeof renderTemplate(template, variables)).toBe('string');
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'template_error' });
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('the template cache', () => {
+  it('parses a template once', () => {
+    const cache = createTemplateCache();
+    renderTemplate('{{ a }}', { a: 1 }, { cache });
+    const parsed = cache.get('{{ a }}');
+    expect(parsed).toHaveLength(1);
+    expect(renderTemplate('{{ a }}', { a: 2 }, { cache })).toBe('2');
+    expect(cache.get('{{ a }}')).toBe(parsed);
+  });
+
+  it('forgets the least recently used beyond its size', () => {
+    const cache = createTemplateCache(2);
+    for (const template of ['{{ a }}', '{{ b }}', '{{ a }}', '{{ c }}'])
+      renderTemplate(template, {}, { cache });
+    const known = ['{{ a }}', '{{ b }}', '{{ c }}'].map((template) => cache.get(template) !== undefined);
+    expect(known).toEqual([true, false, true]);
+  });
+});
+
+describe('templateVariables', () => {
+  it.each([
+    ['none', []],
+    ['{{ a.b[c] }} {{ d | append: e }}', ['a', 'c', 'd', 'e']],
+    ['{% if vip and age > 3 %}{% endif %}', ['vip', 'age']],
+    ['{% for x in list %}{{ x.name }}{{ forloop.index }}{% endfor %}', ['list']],
+    ['{% assign n = count %}{{ n }}', ['count']],
+  ])('of %j', (template, names) => {
+    expect(templateVariables(template).toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe('renderDeep', () => {
+  it('renders the strings of a JSON value and leaves the rest', () => {
+    const value = { '{{ a }}': ['{{ a }}', 2, null, { deep: '{{ b }}' }], flag: true };
+    const missing: string[] = [];
+    expect(renderDeep(value, { a: 'x' }, { onMissing: (name) => missing.push(name) })).toEqual({
+      '{{ a }}': ['x', 2, null, { deep: '' }],
+      flag: true,
+    });
+    expect(missing).toEqual(['b']);
+  });
+
+  it('leaves a key named __proto__ harmless', () => {
+    const rendered = renderDeep(JSON.parse('{"__proto__":{"polluted":"yes"}}'), {});
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    expect(Object.getPrototypeOf(rendered)).toBe(Object.prototype);
+  });
+
+  it('refuses what is nested too deeply', () => {
+    const deep = JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`);
+    expect(() => renderDeep(deep, {})).toThrow(expect.objectContaining({ code: 'template_error' }));
+  });
+});

@@ -1,0 +1,78 @@
+import { createAuthenticator } from '../../../src/agents/accounts/authenticator.ts';
+import type { App } from '../../../src/api/app.ts';
+import { createMetrics } from '../../../src/api/metrics.ts';
+import type { HttpSettings, Storage } from '../../../src/api/ports.ts';
+import { createServer } from '../../../src/api/server.ts';
+import { uuidV7 } from '../../../src/base/ids.ts';
+import { createSealer } from '../../../src/base/sealer.ts';
+import { createStorage } from '../../../src/infra/postgres/storage.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
+import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../support/noConversations.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+
+export const ADMIN_TOKEN = 'the-token-of-the-operator';
+
+export interface TestApp {
+  readonly app: App;
+  readonly clock: SimulatedClock;
+  readonly storage: Storage;
+  close(): Promise<void>;
+}
+
+/** The HTTP room alone, over a real database and a clock that the test moves; it does not listen yet. */
+export async function createTestApp(settings: Partial<HttpSettings> = {}): Promise<TestApp> {
+  const opened = await migrated(openServerDatabase);
+  const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
+  const clock = createSimulatedClock(Date.UTC(2026, 5, 1));
+  const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
+  const authenticator = createAuthenticator({
+    findByDigest: storage.stores.apiKeys.findByDigest,
+    markUsed: storage.stores.apiKeys.markUsed,
+    revocations,
+    adminToken: ADMIN_TOKEN,
+    clock,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const app = await createServer({
+    storage,
+    authenticator,
+    revocations,
+    rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
+    dependencies: [],
+    egressPolicy: { allowInsecureLoopback: false },
+    clock,
+    makeId: uuidV7,
+    logger: createLogger('silent'),
+    metrics: createMetrics(),
+    conversations: noConversations,
+    webhookAdmin: noWebhooks,
+    knowledge: noKnowledge,
+    calls: noCalls,
+    settings: {
+      serves: ['api', 'talks'],
+      modelNames: [],
+      publicUrl: () => 'http://127.0.0.1',
+      trustProxy: false,
+      corsOrigins: [],
+      legacySunset: new Date('2027-09-11T00:00:00.000Z'),
+      rateLimitPerMinute: 0,
+      failedAuthPerMinute: 0,
+      maxUploadBytes: 1_000_000,
+      isDraining: () => false,
+      ...settings,
+    },
+  });
+  return {
+    app,
+    clock,
+    storage,
+    async close() {
+      await app.close();
+      await authenticator.close();
+      await opened.close();
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Gateway, startGateway } from '../../src/app/gateway.ts';
+import { callCapacity } from '../../src/app/media.ts';
+import { reachableFromAfar } from '../../src/app/nodeAddress.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
+import { connectRedis, type RedisConnection } from '../../src/infra/redis/redis.ts';
+import { redisVoiceNodes } from '../../src/infra/redis/voiceNodes.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { watchLeaks } from '../support/leaks.ts';
+import { freePort } from '../support/ports.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+import { redisDatabase } from '../support/redis.ts';
+import { makeTempDir } from '../support/tempDir.ts';
+
+let assertNoLeaks: () => Promise<void>;
+let shared: Record<string, string>;
+let redis: RedisConnection;
+const closers: (() => unknown)[] = [];
+beforeAll(async () => {
+  assertNoLeaks = watchLeaks();
+  const [database, redisOfTest] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
+  redis = connectRedis({ url: redisOfTest.url, onError: () => undefined });
+  await redis.untilReady();
+  closers.push(database.drop, redisOfTest.drop, () => redis.close());
+  shared = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redisOfTest.url,
+    CALLWAY_ADMIN_TOKEN: randomBytes(24).toString('hex'),
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    LOG_LEVEL: 'silent',
+    PORT: '0',
+  };
+});
+afterAll(async () => {
+  for (const close of closers.reverse()) await close();
+  await assertNoLeaks();
+});
+
+async function start(env: Record<string, string>): Promise<Gateway> {
+  const folder = makeTempDir();
+  const sipPort = String(await freePort());
+  const config = loadConfig({
+    ...shared,
+    DATA_DIR: folder.path,
+    SIP_PORT: sipPort,
+    MEDIA_WORKERS: '1',
+    ...env,
+  });
+  const gateway = await startGateway(config, createLogger('silent'));
+  return {
+    ...gateway,
+    async stop() {
+      await gateway.stop();
+      folder.remove();
+    },
+  };
+}
+
+const PATHS = [
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/openapi.json',
+  '/v1/projects',
+  '/v1/media-streams/ticket',
+];
+
+test.each([
+  ['api', [200, 200, 200, 200, 200, 400], ['database', 'redis']],
+  ['worker', [200, 200, 200, 404, 404, 404], ['database', 'redis']],
+  ['voice', [200, 200, 200, 404, 404, 400], ['database', 'redis']],
+  // It stands on a voice, and none is there.
+  ['media', [200, 503, 200, 404, 404, 404], ['database', 'redis', 'sip', 'voice']],
+])('a node with the role %s serves only what belongs to it', async (role, statuses, dependencies) => {
+  const { url, stop } = await start({ ROLES: role });
+  try {
+    const headers = { authorization: `Bearer ${shared.CALLWAY_ADMIN_TOKEN}` };
+    const answers = await Promise.all(
+      PATHS.map(async (path) => {
+        const answer = await fetch(url + path, { headers });
+        // Read whole: a connection in the midst of an answer would be left open.
+        return { status: answer.status, text: await answer.text() };
+      }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(statuses);
+    const readiness = JSON.parse(answers[1]?.text ?? '') as { dependencies: object };
+    expect(Object.keys(readiness.dependencies).sort()).toEqual(dependencies);
+  } finally {
+    await stop();
+  }
+});
+
+test('a node that talks is known to the others by its address, until it stops', async () => {
+  const nodes = redisVoiceNodes(redis);
+  const named = await start({ ROLES: 'voice', NODE_URL: 'http://10.1.2.3:3000/' });
+  expect(await nodes.alive()).toMatchObject([{ url: 'http://10.1.2.3:3000', talks: 0 }]);
+  await named.stop();
+  expect(await nodes.alive()).toEqual([]);
+  const unnamed = await start({ ROLES: 'voice' });
+  expect(await nodes.alive()).toMatchObject([{ url: unnamed.url, talks: 0 }]);
+  await unnamed.stop();
+});
+
+test.each([
+  ['127.0.0.1', '127.0.0.1'],
+  ['voice.internal', 'voice.internal'],
+  ['0.0.0.0', '10.0.0.7'],
+  ['::', 'fd00::7'],
+])('what listens on %s is reached by other machines at %s', (host, expected) => {
+  const one = { netmask: '', mac: '', cidr: null, internal: false };
+  const interfaces = {
+    lo: [{ ...one, family: 'IPv4' as const, address: '127.0.0.1', internal: true }],
+    eth0: [
+      { ...one, family: 'IPv6' as const, address: 'fe80::1', scopeid: 2 },
+      { ...one, family: 'IPv6' as const, address: 'fd00::7', scopeid: 0 },
+      { ...one, family: 'IPv4' as const, address: '10.0.0.7' },
+    ],
+  };
+  expect(reachableFromAfar(host, interfaces)).toBe(expected);
+});
+
+test('without a network there is only this machine', () => {
+  expect([reachableFromAfar('0.0.0.0', {}), reachableFromAfar('::', {})]).toEqual(['127.0.0.1', '::1']);
+});
+
+test.each([
+  [{ RTP_PORT_MIN: '30000', RTP_PORT_MAX: '30019', MEDIA_WORKERS: '2' }, 10],
+  [{ MEDIA_WORKERS: '2' }, 400],
+  [{ MEDIA_WORKERS: '2', MAX_CALLS_PER_NODE: '7' }, 7],
+])('a node with %o carries so many calls', (env, calls) => {
+  expect(callCapacity(loadConfig(env))).toBe(calls);
+});

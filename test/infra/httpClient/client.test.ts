@@ -1,0 +1,509 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import net, { type Server } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import {
+  createGuardedClient,
+  type GuardedClient,
+  type GuardedClientDeps,
+  type GuardedRequest,
+  responseText,
+} from '../../../src/infra/httpClient/client.ts';
+import { createDial, type Endpoint } from '../../../src/infra/httpClient/dial.ts';
+import { EgressError } from '../../../src/infra/httpClient/errors.ts';
+import { cleanedUp } from '../../support/cleanups.ts';
+import {
+  type LoopbackServer,
+  listenOnLoopback,
+  serveOnLoopback,
+  testAuthority,
+} from '../../support/loopbackServer.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+const cleanups = cleanedUp();
+
+describe('a guarded client', () => {
+  it('sends method, headers and body, and gives back the answer with the address it came from', async () => {
+    const server = await serve((request, response) => {
+      request.setEncoding('utf8');
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        response.writeHead(201, { 'X-Twice': ['a', 'b'] });
+        response.end(
+          JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body }),
+        );
+      });
+    });
+    const answer = await client().request({
+      ...get(`http://localhost:${server.port}/a/b?c=d#e`),
+      method: 'PUT',
+      headers: [{ key: 'X-Key', value: 'caf\u00e9' }],
+      body: '{"ok":true}',
+    });
+    expect(answer).toMatchObject({ status: 201, address: '127.0.0.1', headers: { 'x-twice': 'a, b' } });
+    expect(answer.durationMs).toBeGreaterThan(0);
+    expect(JSON.parse(responseText(answer))).toEqual({
+      method: 'PUT',
+      url: '/a/b?c=d',
+      body: '{"ok":true}',
+      headers: {
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        connection: 'close',
+        'content-length': '11',
+        host: `localhost:${server.port}`,
+        'user-agent': 'Callway/test',
+        'x-key': 'caf\u00e9',
+      },
+    });
+  });
+
+  it('keeps the name for TLS and for the Host header while it dials the address', async () => {
+    let seen: unknown;
+    const server = await serve(
+      (request, response) => {
+        seen = { host: request.headers.host, sni: (request.socket as { servername?: string }).servername };
+        response.end();
+      },
+      { secure: true },
+    );
+    const answer = await client({ lookup: async () => ['127.0.0.1'] }).request(
+      get(`https://hook.test:${server.port}/`),
+    );
+    expect(answer).toMatchObject({ status: 200, address: '127.0.0.1' });
+    expect(seen).toEqual({ host: `hook.test:${server.port}`, sni: 'hook.test' });
+  });
+
+  it('checks the certificate against an address where the URL names one', async () => {
+    const server = await serve((_request, response) => response.end(), { secure: true });
+    await expect(client().request(get(`https://127.0.0.1:${server.port}/`))).resolves.toMatchObject({
+      status: 200,
+    });
+  });
+
+  it('refuses a certificate for another name, and one of an unknown authority', async () => {
+    const server = await serve((_request, response) => response.end(), { secure: true });
+    const lookup = async () => ['127.0.0.1'];
+    const other = get(`https://other.test:${server.port}/`);
+    await expect(client({ lookup }).request(other)).rejects.toMatchObject({ code: 'tls_failed' });
+    const known = get(`https://hook.test:${server.port}/`);
+    await expect(client({ lookup, dial: createDial() }).request(known)).rejects.toMatchObject({
+      code: 'tls_failed',
+    });
+  });
+
+  it('trusts what NODE_EXTRA_CA_CERTS names', async () => {
+    const server = await serve((_request, response) => response.end(), { secure: true });
+    const program = fileURLToPath(new URL('../../fixtures/tls/request.ts', import.meta.url));
+    const run = (extra: Record<string, string>) =>
+      promisify(execFile)(
+        process.execPath,
+        ['--import', 'tsx', program, `https://localhost:${server.port}/`],
+        {
+          env: { ...process.env, ...extra },
+        },
+      );
+    const authority = fileURLToPath(new URL('../../fixtures/tls/ca.pem', import.meta.url));
+    expect((await run({ NODE_EXTRA_CA_CERTS: authority })).stdout.trim()).toBe('200');
+    expect((await run({ NODE_EXTRA_CA_CERTS: '' })).stdout.trim()).toBe('tls_failed');
+  });
+
+  it('gives a redirect back and does not follow it', async () => {
+    const inside = await serve((_request, response) => response.end('secret'));
+    const outside = await serve((_request, response) => {
+      response.writeHead(307, { location: `http://127.0.0.1:${inside.port}/` });
+      response.end();
+    });
+    const answer = await client().request(get(`http://127.0.0.1:${outside.port}/`));
+    expect(answer.status).toBe(307);
+    expect(inside.connections()).toBe(0);
+  });
+
+  it('sends nothing that is refused before a connection', async () => {
+    const asked: string[] = [];
+    const guarded = client({
+      policy: { allowInsecureLoopback: false },
+      dial: ({ address }) => {
+        throw new Error(`dialled ${address}`);
+      },
+      lookup: async (name) => {
+        asked.push(name);
+        return ['127.0.0.1'];
+      },
+    });
+    const code = (url: string, more: Partial<GuardedRequest> = {}) =>
+      guarded.request({ ...get(url), ...more }).catch((error: EgressError) => error.code);
+    expect(await code('http://example.com/')).toBe('target_not_https');
+    expect(await code('https://127.0.0.1/')).toBe('target_private_address');
+    expect(await code('https://localhost/')).toBe('target_private_address');
+    expect(await code('https://u:p@example.com/')).toBe('target_has_credentials');
+    expect(await code('nonsense')).toBe('target_invalid_url');
+    expect(await code('https://a.test/', { headers: [{ key: 'Host', value: 'b' }] })).toBe(
+      'target_header_invalid',
+    );
+    expect(await code('https://a.test/', { headers: [{ key: 'a', value: 'b\r\nHost: c' }] })).toBe(
+      'target_header_invalid',
+    );
+    expect(asked).toEqual([]);
+    expect(await code('https://a.test/')).toBe('target_private_address');
+    expect(asked).toEqual(['a.test']);
+  });
+});
+
+describe('names that change their address', () => {
+  it('dials only the address that was checked, though the name has moved to loopback since', async () => {
+    const inside = await serve((_request, response) => response.end('secret'), { secure: true });
+    const answers = [['8.8.8.8'], ['127.0.0.1']];
+    const dialled: Endpoint[] = [];
+    let lookups = 0;
+    const guarded = client({
+      policy: { allowInsecureLoopback: false },
+      lookup: async () => answers[lookups++] ?? [],
+      // Stands in for the network: whatever is dialled is noted and goes nowhere.
+      dial: (endpoint) => {
+        dialled.push(endpoint);
+        return unreachableSocket();
+      },
+    });
+    const request = get(`https://rebind.test:${inside.port}/`);
+    await expect(guarded.request(request)).rejects.toMatchObject({ code: 'connect_failed' });
+    expect(lookups).toBe(1);
+    expect(dialled).toEqual([{ address: '8.8.8.8', port: inside.port, tls: { serverName: 'rebind.test' } }]);
+    await expect(guarded.request(request)).rejects.toMatchObject({ code: 'target_private_address' });
+    expect(dialled).toHaveLength(1);
+    expect(inside.connections()).toBe(0);
+  });
+
+  it.each([
+    ['one private among public ones', ['8.8.8.8', '10.0.0.1']],
+    ['a mapped loopback', ['::ffff:127.0.0.1']],
+    ['no IP address', ['internal.example.com']],
+    ['an odd spelling', ['0177.0.0.1']],
+    ['the metadata service', ['169.254.169.254']],
+  ])('refuses a name with %s', async (_what, addresses) => {
+    const dial = () => {
+      throw new Error('dialled');
+    };
+    const guarded = client({ policy: { allowInsecureLoopback: false }, lookup: async () => addresses, dial });
+    await expect(guarded.request(get('https://mixed.test/'))).rejects.toMatchObject({
+      code: 'target_private_address',
+    });
+  });
+
+  it('refuses plain http to a name that is not at loopback, whatever the policy', async () => {
+    const dial = () => {
+      throw new Error('dialled');
+    };
+    const guarded = client({ lookup: async () => ['8.8.8.8'], dial });
+    await expect(guarded.request(get('http://localhost/'))).rejects.toMatchObject({
+      code: 'target_private_address',
+    });
+  });
+
+  it('never takes an open connection to the old address once the name has moved', async () => {
+    const reply =
+      (text: string): RequestListener =>
+      (_request, response) =>
+        response.end(text);
+    const old = await serve(reply('old'), { secure: true });
+    const moved = await serve(reply('moved'), { secure: true, host: '127.0.0.2', port: old.port });
+    const addresses = ['127.0.0.1', '127.0.0.1', '127.0.0.2'];
+    const guarded = client({ lookup: async () => [addresses.shift() ?? ''] });
+    const texts = [];
+    for (let index = 0; index < 3; index += 1) {
+      texts.push(
+        responseText(await guarded.request({ ...get(`https://hook.test:${old.port}/`), keepAlive: true })),
+      );
+      await nextTurn();
+    }
+    expect(texts).toEqual(['old', 'old', 'moved']);
+    expect([old.connections(), moved.connections()]).toEqual([1, 1]);
+  });
+});
+
+describe('connections', () => {
+  it('are opened anew for each request unless keepAlive asks otherwise', async () => {
+    const server = await serve((_request, response) => response.end());
+    const guarded = client();
+    for (const keepAlive of [false, false, true, true, true]) {
+      await guarded.request({ ...get(`http://127.0.0.1:${server.port}/`), keepAlive });
+      await nextTurn();
+    }
+    expect(server.connections()).toBe(3);
+  });
+
+  it('are closed when idle, and by close', async () => {
+    const clock = createSimulatedClock();
+    const server = await serve((_request, response) => response.end());
+    const guarded = client({ clock });
+    const request = { ...get(`http://127.0.0.1:${server.port}/`), keepAlive: true };
+    await guarded.request(request);
+    clock.advance(4_000);
+    await guarded.request(request);
+    expect(server.connections()).toBe(2);
+    await guarded.close();
+    await guarded.close();
+    expect(clock.pendingTimers()).toBe(0);
+    await expect(guarded.request(request)).rejects.toMatchObject({ code: 'aborted' });
+  });
+
+  it('fall back to the next address when one cannot be reached', async () => {
+    const server = await serve((_request, response) => response.end('here'), {
+      secure: true,
+      host: '127.0.0.2',
+    });
+    const guarded = client({ lookup: async () => ['127.0.0.1', '127.0.0.2', '127.0.0.3'] });
+    const answer = await guarded.request(get(`https://hook.test:${server.port}/`));
+    expect(answer).toMatchObject({ status: 200, address: '127.0.0.2' });
+  });
+
+  it('report a refused connection, and an address that says nothing, as connect_failed or timeout', async () => {
+    const server = await serve(() => undefined);
+    await server.close();
+    cleanups.pop();
+    await expect(client().request(get(`http://127.0.0.1:${server.port}/`))).rejects.toMatchObject({
+      code: 'connect_failed',
+      category: 'unavailable',
+    });
+    const clock = createSimulatedClock();
+    const dialled: string[] = [];
+    const silent = client({
+      clock,
+      lookup: async () => ['8.8.8.8', '8.8.4.4'],
+      dial: ({ address }) => {
+        dialled.push(address);
+        return new net.Socket();
+      },
+    });
+    const pending = silent.request(get('https://silent.test/'));
+    await until(() => dialled.length === 1);
+    clock.advance(3_000);
+    await until(() => dialled.length === 2);
+    clock.advance(6_999);
+    clock.advance(1);
+    await expect(pending).rejects.toMatchObject({ code: 'timeout', category: 'timeout' });
+    expect(dialled).toEqual(['8.8.8.8', '8.8.4.4']);
+    await until(() => clock.pendingTimers() === 0);
+  });
+
+  it('report a server that speaks no TLS as tls_failed', async () => {
+    const server = await serveRaw((socket) => socket.end('hello\r\n'));
+    await expect(client().request(get(`https://127.0.0.1:${server.port}/`))).rejects.toMatchObject({
+      code: 'tls_failed',
+    });
+  });
+});
+
+describe('resolving', () => {
+  it.each([
+    [
+      'fails',
+      () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })),
+      /nowhere.test.*ENOTFOUND/,
+    ],
+    ['finds nothing', () => Promise.resolve([]), /nowhere.test has no address/],
+  ])('gives dns_failed when it %s', async (_what, lookup, message) => {
+    const error = await client({ lookup })
+      .request(get('https://nowhere.test/'))
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(EgressError);
+    expect(error).toMatchObject({ code: 'dns_failed', message: expect.stringMatching(message) });
+  });
+
+  it('counts towards the time limit', async () => {
+    const clock = createSimulatedClock();
+    const guarded = client({ clock, lookup: () => new Promise(() => undefined) });
+    const pending = guarded.request(get('https://slow.test/'));
+    clock.advance(10_000);
+    await expect(pending).rejects.toMatchObject({ code: 'timeout' });
+  });
+});
+
+describe('hostile answers', () => {
+  it.each([
+    ['never answers', () => undefined],
+    [
+      'drips its body',
+      (_request, response) => {
+        response.write('x');
+        const drip = setInterval(() => response.write('x'), 5);
+        response.on('close', () => clearInterval(drip));
+      },
+    ],
+  ] satisfies [string, RequestListener][])('time out when the server %s', async (_what, listener) => {
+    const clock = createSimulatedClock();
+    const server = await serve(listener);
+    const pending = client({ clock }).request(get(`http://127.0.0.1:${server.port}/`));
+    await until(() => server.connections() === 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    clock.advance(9_999);
+    const early = await Promise.race([
+      pending.then(
+        () => 'done',
+        () => 'failed',
+      ),
+      Promise.resolve('pending'),
+    ]);
+    expect(early).toBe('pending');
+    clock.advance(1);
+    await expect(pending).rejects.toMatchObject({ code: 'timeout' });
+    await until(() => server.open() === 0);
+  });
+
+  it.each([
+    ['announced', (_request, response) => response.writeHead(200, { 'content-length': 1e9 }).write('x')],
+    [
+      'chunked without end',
+      (_request, response) => {
+        const more = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        };
+        response.on('drain', more);
+        more();
+      },
+    ],
+    [
+      'with endless headers',
+      (_request, response) => response.writeHead(200, { big: 'x'.repeat(20_000) }).end(),
+    ],
+  ] satisfies [string, RequestListener][])('that are too large, %s, are cut off', async (_what, listener) => {
+    const server = await serve(listener);
+    const pending = client().request({
+      ...get(`http://127.0.0.1:${server.port}/`),
+      maxResponseBytes: 100_000,
+    });
+    await expect(pending).rejects.toMatchObject({ code: 'response_too_large' });
+    await until(() => server.open() === 0);
+  });
+
+  it('that are just as long as allowed are taken', async () => {
+    const server = await serve((_request, response) => response.end(Buffer.alloc(1000)));
+    const request = (maxResponseBytes: number) =>
+      client().request({ ...get(`http://127.0.0.1:${server.port}/`), maxResponseBytes });
+    expect((await request(1000)).body).toHaveLength(1000);
+    await expect(request(999)).rejects.toMatchObject({ code: 'response_too_large' });
+  });
+
+  it('that are compressed are never unpacked', async () => {
+    const packed = gzipSync(Buffer.alloc(10_000_000));
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(packed);
+    });
+    const answer = await client().request(get(`http://127.0.0.1:${server.port}/`));
+    expect(digest(answer.body)).toBe(digest(packed));
+    expect(() => responseText(answer)).toThrow(expect.objectContaining({ code: 'response_encoded' }));
+  });
+
+  it.each([
+    ['is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'response_invalid'],
+    ['ends too early', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection_lost'],
+    [
+      'has two lengths',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+      'response_invalid',
+    ],
+    ['is nothing', '', 'connection_lost'],
+  ])('are refused when the answer %s', async (_what, bytes, code) => {
+    const server = await serveRaw((socket) => socket.end(bytes));
+    await expect(client().request(get(`http://127.0.0.1:${server.port}/`))).rejects.toMatchObject({ code });
+  });
+
+  it('do not matter beyond the status when the body is not read', async () => {
+    const server = await serve((_request, response) => response.writeHead(204 + 1).write('drip'));
+    const answer = await client().request({ ...get(`http://127.0.0.1:${server.port}/`), readBody: false });
+    expect(answer).toMatchObject({ status: 205 });
+    expect(answer.body).toHaveLength(0);
+    await until(() => server.open() === 0);
+  });
+});
+
+describe('aborting', () => {
+  it('ends a request that is under way, and one that has not begun', async () => {
+    const server = await serve(() => undefined);
+    const controller = new AbortController();
+    const request = { ...get(`http://127.0.0.1:${server.port}/`), signal: controller.signal };
+    const pending = client().request(request);
+    await until(() => server.connections() === 1);
+    controller.abort();
+    await expect(pending).rejects.toMatchObject({ code: 'aborted' });
+    await until(() => server.open() === 0);
+    await expect(client().request(request)).rejects.toMatchObject({ code: 'aborted' });
+    expect(server.connections()).toBe(1);
+  });
+
+  it('happens to everything under way when the client closes', async () => {
+    const server = await serve(() => undefined);
+    const guarded = client();
+    const results = [true, false].map((keepAlive) =>
+      guarded
+        .request({ ...get(`http://127.0.0.1:${server.port}/`), keepAlive })
+        .catch((error: EgressError) => [error.code, error.message]),
+    );
+    await until(() => server.connections() === 2);
+    await guarded.close('the service stops');
+    expect(await Promise.all(results)).toEqual([
+      ['aborted', 'the service stops'],
+      ['aborted', 'the service stops'],
+    ]);
+    await until(() => server.open() === 0);
+  });
+});
+
+function get(url: string): GuardedRequest {
+  return { method: 'GET', url, timeoutMs: 10_000 };
+}
+
+function client(deps: Partial<GuardedClientDeps> = {}): GuardedClient {
+  const guarded = createGuardedClient({
+    policy: { allowInsecureLoopback: true },
+    clock: systemClock,
+    userAgent: 'Callway/test',
+    dial: createDial({ ca: testAuthority }),
+    ...deps,
+  });
+  cleanups.push(() => guarded.close());
+  return guarded;
+}
+
+async function serve(...args: Parameters<typeof serveOnLoopback>): Promise<LoopbackServer> {
+  const server = await serveOnLoopback(...args);
+  cleanups.push(() => server.close());
+  return server;
+}
+
+async function serveRaw(onRequest: (socket: net.Socket) => void): Promise<LoopbackServer> {
+  const server: Server = net.createServer((socket) => {
+    socket.once('data', () => onRequest(socket));
+  });
+  const listening = await listenOnLoopback(server);
+  cleanups.push(() => listening.close());
+  return listening;
+}
+
+function unreachableSocket(): net.Socket {
+  const socket = new net.Socket();
+  setImmediate(() => socket.destroy(Object.assign(new Error('unreachable'), { code: 'ENETUNREACH' })));
+  return socket;
+}
+
+/** A connection is free for the next request one turn of the event loop after its answer. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+function digest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,132 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { RangeNotSatisfiable, type RecordingStore } from '../../../../src/calls/recordingStore.ts';
+import { createLocalStore } from '../../../../src/infra/objectStore/recordings/localStore.ts';
+import { createS3Store } from '../../../../src/infra/objectStore/recordings/s3Store.ts';
+import { createWorkingFolder } from '../../../../src/infra/objectStore/recordings/workingFolder.ts';
+import { testBucket } from '../../../support/objectStore.ts';
+import { tempDir } from '../../../support/tempDir.ts';
+
+const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251));
+
+async function startS3(): Promise<RecordingStore> {
+  return createS3Store(await testBucket());
+}
+
+const stores = {
+  'a local folder': async () => createLocalStore(join(tempDir(), 'kept')),
+  'an S3 server': startS3,
+} as const;
+
+async function kept(store: RecordingStore, key: string, bytes: Uint8Array = BYTES): Promise<string> {
+  const path = join(tempDir(), 'part.wav');
+  writeFileSync(path, bytes);
+  await store.keep(path, key);
+  return path;
+}
+
+describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
+  it('are taken over whole, and are gone from where they were', async () => {
+    const store = await open();
+    const path = await kept(store, 'project-1/call.1.wav');
+    expect(existsSync(path)).toBe(false);
+    const recording = await store.open('project-1/call.1.wav');
+    expect(recording).toMatchObject({ totalBytes: 1000, first: 0, last: 999 });
+    expect(await buffer(recording?.stream ?? Readable.from([]))).toEqual(BYTES);
+  });
+
+  it.each([
+    [{ first: 10, last: 19 }, 10, 19],
+    [{ first: 995 }, 995, 999],
+    [{ first: 995, last: 5000 }, 995, 999],
+    [{ suffixLength: 3 }, 997, 999],
+    [{ suffixLength: 5000 }, 0, 999],
+  ] as const)('are read in part: %o', async (range, first, last) => {
+    const store = await open();
+    await kept(store, 'p/c.wav');
+    const recording = await store.open('p/c.wav', range);
+    expect(recording).toMatchObject({ totalBytes: 1000, first, last });
+    expect(await buffer(recording?.stream ?? Readable.from([]))).toEqual(BYTES.subarray(first, last + 1));
+  });
+
+  it('say how long they are when a range lies behind the end', async () => {
+    const store = await open();
+    await kept(store, 'p/c.wav');
+    const refused = store.open('p/c.wav', { first: 1000 });
+    await expect(refused).rejects.toBeInstanceOf(RangeNotSatisfiable);
+    await expect(refused).rejects.toMatchObject({ totalBytes: 1000 });
+  });
+
+  it('are not there when they never were, or are removed', async () => {
+    const store = await open();
+    expect(await store.open('p/none.wav')).toBeUndefined();
+    await kept(store, 'p/c.wav');
+    await store.remove('p/c.wav');
+    expect(await store.open('p/c.wav')).toBeUndefined();
+    await store.remove('p/c.wav');
+  });
+
+  it('are replaced when they are kept again', async () => {
+    const store = await open();
+    await kept(store, 'p/c.wav');
+    await kept(store, 'p/c.wav', Buffer.from('newer'));
+    expect(await buffer((await store.open('p/c.wav'))?.stream ?? Readable.from([]))).toEqual(
+      Buffer.from('newer'),
+    );
+  });
+
+  it('have keys that stay inside', async () => {
+    const store = await open();
+    for (const key of [
+      '../x.wav',
+      '/x.wav',
+      'a//b',
+      'a/../b',
+      '',
+      '.hidden',
+      'a\\b',
+      'a\0b',
+      'x'.repeat(300),
+    ]) {
+      await expect(async () => store.open(key)).rejects.toThrow(RangeError);
+      await expect(async () => store.remove(key)).rejects.toThrow(RangeError);
+    }
+  });
+
+  it('that were taken over before may be taken over again, as by who did not hear that they were', async () => {
+    const store = await open();
+    const path = await kept(store, 'p/c.wav');
+    await store.keep(path, 'p/c.wav');
+    expect(await buffer((await store.open('p/c.wav'))?.stream ?? Readable.from([]))).toEqual(BYTES);
+  });
+
+  it('stay where they are when they cannot be taken over', async () => {
+    const store = await open();
+    await expect(store.keep(join(tempDir(), 'missing.wav'), 'p/c.wav')).rejects.toThrow('ENOENT');
+    expect(await store.open('p/c.wav')).toBeUndefined();
+  });
+});
+
+it('a recording longer than one part comes whole out of S3', async () => {
+  const store = await startS3();
+  const long = Buffer.alloc(12 * 1024 * 1024, 'callway');
+  await kept(store, 'p/long.wav', long);
+  const recording = await store.open('p/long.wav');
+  expect(recording?.totalBytes).toBe(long.length);
+  expect((await buffer(recording?.stream ?? Readable.from([]))).equals(long)).toBe(true);
+});
+
+it('a working folder knows whose recordings lie in it', async () => {
+  const folder = join(tempDir(), 'working');
+  const working = createWorkingFolder(folder);
+  expect(await working.callIds()).toEqual([]);
+  mkdirSync(folder);
+  writeFileSync(working.pathOf('call-1'), 'x');
+  writeFileSync(join(folder, 'other.txt'), 'x');
+  expect(await working.callIds()).toEqual(['call-1']);
+  expect(readFileSync(join(folder, 'call-1.wav'), 'utf8')).toBe('x');
+  expect(() => working.pathOf('../x')).toThrow(RangeError);
+});

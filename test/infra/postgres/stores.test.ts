@@ -1,0 +1,343 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
+import type { NewApiKey } from '../../../src/agents/accounts/stores.ts';
+import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
+import { starterPathway } from '../../../src/agents/pathway/starter.ts';
+import type { TestCase } from '../../../src/agents/testSuites/testCase.ts';
+import type { TestSuite } from '../../../src/agents/testSuites/testSuite.ts';
+import type { Tool } from '../../../src/agents/tool.ts';
+import { uuidV7 } from '../../../src/base/ids.ts';
+import { createSealer } from '../../../src/base/sealer.ts';
+import { createStorage } from '../../../src/infra/postgres/storage.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from './support/databases.ts';
+
+const [T1, T2, T3] = ['2026-01-01T00:00:00.001Z', '2026-01-02T00:00:00.002Z', '2026-01-03T00:00:00.003Z'];
+const PAGE = { limit: 50, offset: 0 };
+const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000g'];
+const at = { createdAt: T1, updatedAt: T1 };
+
+describe.each(databases)('the stores on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  let storage: ReturnType<typeof createStorage>;
+  let mine: string;
+  let theirs: string;
+  beforeAll(async () => {
+    opened = await migrated(open);
+    storage = createStorage(opened.database, createSealer(Buffer.alloc(32, 7)));
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    [mine, theirs] = [await addProject('mine'), await addProject('theirs')];
+  });
+
+  async function addProject(name: string) {
+    const id = uuidV7();
+    const settings = {
+      sessionIdleMinutes: 5,
+      historyRetentionDays: 0,
+      reportUsage: true,
+      callLimits: { ...NO_CALL_LIMITS, maxCallsPerHour: 7 },
+    };
+    await storage.stores.projects.insert({ id, name, ...settings, ...at });
+    return id;
+  }
+  const makeKey = (projectId: string, createdAt = T1): NewApiKey => ({
+    id: uuidV7(),
+    projectId,
+    name: 'k',
+    kind: 'developer',
+    digest: uuidV7(),
+    hint: 'dk_…abcd',
+    scopes: ['read'],
+    createdAt,
+    lastUsedAt: null,
+  });
+  const makeTool = (name: string): Tool => ({
+    id: uuidV7(),
+    name,
+    description: 'ü',
+    parameters: { type: 'object', properties: { b: {}, a: { enum: [1.5, null, 'x'] } } },
+    http: {
+      method: 'GET',
+      url: 'https://example.com/',
+      headers: [{ key: 'a', value: 'plain words' }],
+      timeoutMs: 100,
+    },
+    ...at,
+  });
+  const makeCase = (projectId: string): TestCase => ({
+    id: uuidV7(),
+    projectId,
+    name: 'c',
+    description: null,
+    channel: 'chat',
+    persona: null,
+    variables: { deep: [{ a: null }] },
+    turns: [{ say: 'hello' }],
+    assertions: [],
+    ...at,
+  });
+
+  test('projects', async () => {
+    const { projects } = storage.stores;
+    const found = await projects.find(mine);
+    expect(found).toEqual({
+      id: mine,
+      name: 'mine',
+      sessionIdleMinutes: 5,
+      historyRetentionDays: 0,
+      reportUsage: true,
+      callLimits: { ...NO_CALL_LIMITS, maxCallsPerHour: 7 },
+      ...at,
+    });
+    const callLimits = { blockedPrefixes: ['+1900'] };
+    expect(await projects.update(mine, { reportUsage: false, name: 'new', callLimits }, T2)).toEqual({
+      ...found,
+      callLimits: { ...found?.callLimits, ...callLimits },
+      reportUsage: false,
+      name: 'new',
+      updatedAt: T2,
+    });
+    expect((await projects.find(theirs))?.name).toBe('theirs');
+    // A node of a later release knows more limits than this one.
+    const ofLater = `UPDATE projects SET call_limits = call_limits || '{"maxCallsPerYear": 9}' WHERE id = $1`;
+    await opened.database.query(ofLater, [mine]);
+    expect((await projects.find(mine))?.callLimits).toEqual({ ...found?.callLimits, ...callLimits });
+    const { total } = await projects.list({ limit: 1, offset: 0 });
+    expect((await projects.list({ limit: 200, offset: total - 1 })).items).toHaveLength(1);
+    for (const id of [...NOT_IDS, uuidV7()]) {
+      expect(await projects.find(id)).toBeUndefined();
+      expect(await projects.update(id, { name: 'x' }, T2)).toBeUndefined();
+      expect(await projects.remove(id)).toBe(false);
+    }
+    expect(await projects.remove(mine)).toBe(true);
+    expect(await projects.find(mine)).toBeUndefined();
+  });
+
+  test('API keys', async () => {
+    const { apiKeys } = storage.stores;
+    const [first, second, other] = [makeKey(mine), makeKey(mine, T2), makeKey(theirs)];
+    for (const key of [second, first, other]) await apiKeys.insert(key);
+    const shown = ({ projectId: _p, digest: _d, ...key }: NewApiKey) => key;
+
+    expect(await apiKeys.list(mine, PAGE)).toEqual({ items: [shown(first), shown(second)], total: 2 });
+    expect(await apiKeys.findByDigest(first.digest)).toEqual({
+      kind: 'developer',
+      keyId: first.id,
+      hint: first.hint,
+      projectId: mine,
+      scopes: ['read'],
+    });
+    expect(await apiKeys.findByDigest('nothing')).toBeUndefined();
+    await apiKeys.markUsed(
+      new Map([
+        [first.id, new Date(T3)],
+        [other.id, new Date(T1)],
+        [uuidV7(), new Date(T1)],
+      ]),
+    );
+    await apiKeys.markUsed(new Map([[first.id, new Date(T2)]]));
+    expect((await apiKeys.list(mine, PAGE)).items.map(({ lastUsedAt }) => lastUsedAt)).toEqual([T3, null]);
+    expect(await apiKeys.remove(mine, other.id)).toBeUndefined();
+    for (const id of NOT_IDS) expect(await apiKeys.remove(mine, id)).toBeUndefined();
+    expect(await apiKeys.remove(mine, first.id)).toBe(first.digest);
+    expect(await apiKeys.digestsOf(mine)).toEqual([second.digest]);
+    expect(await apiKeys.digestsOf(theirs)).toEqual([other.digest]);
+    await expect(apiKeys.insert({ ...makeKey(theirs), digest: second.digest })).rejects.toThrow();
+  });
+
+  test('the audit log outlives its project', async () => {
+    const { audit, projects } = storage.stores;
+    const entry = (time: string, projectId = mine) => ({
+      id: uuidV7(),
+      projectId,
+      at: time,
+      actor: { kind: 'admin' },
+      action: 'x.done',
+      target: null,
+      details: { list: [1] },
+      requestId: 'r',
+    });
+    const [early, late, other] = [entry(T1), entry(T2), entry(T3, theirs)];
+    for (const one of [early, late, other]) await audit.append(one);
+    await projects.remove(mine);
+
+    expect(await audit.list(mine, PAGE)).toEqual({ items: [late, early], total: 2 });
+  });
+
+  test('agents, their header values sealed', async () => {
+    const { agents } = storage.stores;
+    const headers = [{ key: 'token', value: 'plain words' }];
+    const config = {
+      ...newAgentConfig('a'),
+      postSessionWebhook: { url: 'https://example.com/', headers },
+      beforeStartConfig: { url: 'https://example.com/', headers },
+    };
+    const tools = [makeTool('t')];
+    const frozen = {
+      agent: config,
+      pathwayId: uuidV7(),
+      pathwayVersion: 3,
+      pathway: starterPathway(),
+      tools,
+    };
+    await agents.insert(mine, { config: newAgentConfig('first'), frozen: null });
+    await agents.insert(theirs, { config: newAgentConfig('theirs'), frozen: null });
+
+    await agents.save(mine, { config, frozen }, T2);
+
+    expect(await agents.find(mine)).toEqual({ config, frozen });
+    expect(await agents.find(theirs)).toEqual({ config: newAgentConfig('theirs'), frozen: null });
+    expect(await agents.find(uuidV7())).toBeUndefined();
+    const [raw] = await opened.database.query('SELECT * FROM agents WHERE project_id = $1', [mine]);
+    expect(JSON.stringify(raw)).toContain('v1.');
+    expect(JSON.stringify(raw)).not.toContain('plain words');
+  });
+
+  test('pathways and their versions', async () => {
+    const { pathways } = storage.stores;
+    const [graph, other] = [starterPathway(), { ...starterPathway(), edges: [] }];
+    const author = { kind: 'developer', keyId: uuidV7(), hint: 'dk_…abcd' };
+    const id = uuidV7();
+    await pathways.insert(mine, id, { graph, version: 1, createdAt: T1, author });
+    await pathways.insert(theirs, uuidV7(), { graph, version: 1, createdAt: T1, author });
+    await pathways.append(mine, { graph: other, version: 2, createdAt: T2, author, restoredFrom: 1 });
+
+    expect(await pathways.find(mine)).toEqual({ id, version: 2, graph: other, updatedAt: T2 });
+    expect(await pathways.find(theirs)).toMatchObject({ version: 1, graph });
+    const info = { author, nodeCount: 3 };
+    const second = { ...info, version: 2, createdAt: T2, restoredFrom: 1, edgeCount: 0 };
+    const first = { ...info, version: 1, createdAt: T1, restoredFrom: null, edgeCount: 2 };
+    expect(await pathways.versions(mine, PAGE)).toEqual({ items: [second, first], total: 2 });
+    expect(await pathways.findVersion(mine, 1)).toEqual({ ...first, graph });
+    expect(await pathways.findVersion(theirs, 2)).toBeUndefined();
+    const again = { graph, version: 2, createdAt: T2, author };
+    await expect(pathways.append(mine, again)).rejects.toThrow();
+  });
+
+  test('tools, their header values sealed', async () => {
+    const { tools } = storage.stores;
+    const [first, second, other] = [makeTool('first'), makeTool('second'), makeTool('first')];
+    await tools.insert(mine, first);
+    await tools.insert(mine, second);
+    await tools.insert(theirs, other);
+
+    expect(await tools.all(mine)).toEqual([first, second]);
+    expect(await tools.list(mine, { limit: 1, offset: 1 })).toEqual({ items: [second], total: 2 });
+    expect(await tools.find(mine, other.id)).toBeUndefined();
+    expect(await tools.remove(mine, other.id)).toBe(false);
+    await tools.update(mine, { ...other, description: 'taken over' });
+    expect(await tools.find(theirs, other.id)).toEqual(other);
+    const taken = { code: 'tool_name_taken' };
+    await expect(tools.insert(mine, makeTool('first'))).rejects.toMatchObject(taken);
+    await expect(tools.update(mine, { ...second, name: 'first' })).rejects.toMatchObject(taken);
+    const raw = await opened.database.query('SELECT * FROM tools WHERE project_id = $1', [mine]);
+    expect(JSON.stringify(raw)).not.toContain('plain words');
+    for (const id of NOT_IDS) expect(await tools.find(mine, id)).toBeUndefined();
+    expect(await tools.remove(mine, first.id)).toBe(true);
+    expect(await tools.all(mine)).toEqual([second]);
+  });
+
+  test('test cases and suites', async () => {
+    const { testCases, testSuites } = storage.stores;
+    const [a, b, other] = [makeCase(mine), makeCase(mine), makeCase(theirs)];
+    for (const one of [a, b, other]) await testCases.insert(one);
+    const cases = [{ id: b.id }, { id: a.id }];
+    const suite: TestSuite = { id: uuidV7(), projectId: mine, name: 's', testCases: cases, ...at };
+    await testSuites.insert(suite);
+
+    expect(await testCases.find(mine, a.id)).toEqual(a);
+    expect(await testCases.find(mine, other.id)).toBeUndefined();
+    expect(await testCases.known(mine, [a.id, other.id, 'rubbish', uuidV7()])).toEqual(new Set([a.id]));
+    await testCases.update({ ...other, projectId: mine, name: 'taken over' });
+    expect(await testCases.find(theirs, other.id)).toEqual(other);
+    expect(await testCases.remove(mine, other.id)).toBe(false);
+
+    expect(await testSuites.find(mine, suite.id)).toEqual(suite);
+    expect(await testSuites.find(theirs, suite.id)).toBeUndefined();
+    expect(await testSuites.list(mine, PAGE)).toEqual({ items: [suite], total: 1 });
+    expect(await testSuites.remove(theirs, suite.id)).toBe(false);
+    expect(await testCases.remove(mine, b.id)).toBe(true);
+    expect((await testSuites.find(mine, suite.id))?.testCases).toEqual([{ id: a.id }]);
+    await testSuites.update({ ...suite, name: 'n', testCases: [] });
+    expect(await testSuites.find(mine, suite.id)).toMatchObject({ name: 'n', testCases: [] });
+    expect(await testSuites.remove(mine, suite.id)).toBe(true);
+  });
+
+  test('the use of legacy routes, by day', async () => {
+    const { legacyUsage } = storage.stores;
+    const use = (projectId: string, day: string, requests: number) => ({
+      projectId,
+      route: 'GET /x',
+      day,
+      requests,
+    });
+    await legacyUsage.add([
+      use(mine, '2026-01-01', 2),
+      use(mine, '2026-01-02', 1),
+      use(uuidV7(), '2026-01-01', 5),
+    ]);
+    await legacyUsage.add([use(mine, '2026-01-02', 3), use(theirs, '2026-01-02', 9)]);
+
+    expect(await legacyUsage.since(mine, '2026-01-02')).toEqual([
+      { route: 'GET /x', day: '2026-01-02', requests: 4 },
+    ]);
+    expect(await legacyUsage.since(mine, '2026-01-01')).toHaveLength(2);
+  });
+
+  test('a transaction is all or nothing', async () => {
+    const failure = storage.transaction(async (stores) => {
+      await stores.tools.insert(mine, makeTool('lost'));
+      expect(await stores.tools.all(mine)).toHaveLength(1);
+      throw new Error('second thoughts');
+    });
+
+    await expect(failure).rejects.toThrow('second thoughts');
+    expect(await storage.stores.tools.all(mine)).toEqual([]);
+  });
+
+  test('everything of a project goes with it, and nothing of another', async () => {
+    const { stores } = storage;
+    const author = { kind: 'admin' };
+    for (const id of [mine, theirs]) {
+      await stores.agents.insert(id, { config: newAgentConfig('a'), frozen: null });
+      await stores.pathways.insert(id, uuidV7(), {
+        graph: starterPathway(),
+        version: 1,
+        createdAt: T1,
+        author,
+      });
+      await stores.apiKeys.insert(makeKey(id));
+      await stores.tools.insert(id, makeTool('t'));
+      const testCase = makeCase(id);
+      await stores.testCases.insert(testCase);
+      const testCases = [{ id: testCase.id }];
+      await stores.testSuites.insert({ id: uuidV7(), projectId: id, name: 's', testCases, ...at });
+      await stores.legacyUsage.add([{ projectId: id, route: 'r', day: '2026-01-01', requests: 1 }]);
+    }
+
+    await stores.projects.remove(mine);
+
+    const counts = async (id: string) => {
+      const tables = [
+        'agents',
+        'pathways',
+        'pathway_versions',
+        'api_keys',
+        'tools',
+        'test_cases',
+        'test_suites',
+        'legacy_usage',
+      ];
+      return await Promise.all(
+        tables.map(async (table) => {
+          const rows = await opened.database.query(`SELECT 1 FROM ${table} WHERE project_id = $1`, [id]);
+          return rows.length;
+        }),
+      );
+    };
+    expect(await counts(mine)).toEqual(Array(8).fill(0));
+    expect(await counts(theirs)).toEqual(Array(8).fill(1));
+  });
+});

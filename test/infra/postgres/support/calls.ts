@@ -1,0 +1,54 @@
+import { uuidV7 } from '../../../../src/base/ids.ts';
+import type { Call } from '../../../../src/calls/call.ts';
+import type { Session, SessionEvent } from '../../../../src/engine/session.ts';
+import { newSessionState } from '../../../../src/engine/session.ts';
+import { BEGIN, type SessionWorld } from './sessions.ts';
+
+/** A queued outbound call and its session, neither of them kept yet. */
+export function makeCall(
+  world: Pick<SessionWorld, 'projectId' | 'releaseId' | 'release'>,
+  change: Partial<Call> = {},
+): { call: Call; session: Session; started: SessionEvent } {
+  const id = change.id ?? uuidV7();
+  const call: Call = {
+    id,
+    projectId: world.projectId,
+    sessionId: `session of ${id}`,
+    instanceId: uuidV7(),
+    direction: 'outbound',
+    status: 'queued',
+    endReason: null,
+    fromNumber: '+886223456789',
+    toNumber: '+886912345678',
+    trunkId: null,
+    sipCallId: null,
+    sip: null,
+    q850Cause: null,
+    settings: { ringTimeoutSeconds: 45, maxDurationSeconds: 3600, record: true, media: null },
+    metadata: { order: [1, { a: 'ü' }] },
+    createdAt: BEGIN,
+    startedAt: null,
+    answeredAt: null,
+    endedAt: null,
+    figures: null,
+    recording: null,
+    nodeId: null,
+    hangupRequested: false,
+    ...change,
+  };
+  const session: Session = {
+    projectId: world.projectId,
+    sessionId: call.sessionId,
+    instanceId: call.instanceId,
+    channel: 'phone',
+    provider: null,
+    callId: id,
+    pathwayId: world.release.pathwayId,
+    releaseId: world.releaseId,
+    turn: 0,
+    startedAt: BEGIN,
+    lastActivityAt: BEGIN,
+    state: newSessionState({ name: 'Ada' }),
+  };
+  return { call, session, started: { type: 'session_started', at: BEGIN, data: {} } };
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { PGlite } from '@electric-sql/pglite';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import { vector } from '@electric-sql/pglite-pgvector';
+
+import type { Database } from '../../../../src/infra/postgres/database.ts';
+import { openEmbedded } from '../../../../src/infra/postgres/embedded.ts';
+import { migrate, readMigrations } from '../../../../src/infra/postgres/migrate.ts';
+import { openPostgres } from '../../../../src/infra/postgres/postgres.ts';
+import { type Contents, createTestDatabase, MIGRATIONS } from '../../../support/postgres.ts';
+import { makeTempDir } from '../../../support/tempDir.ts';
+
+export { MIGRATIONS };
+
+export interface OpenDatabase {
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** For a hook that opens them: the embedded one's very first start is slow on a busy machine. */
+export const OPEN_TIMEOUT_MS = 180_000;
+
+export type Open = (contents?: Contents) => Promise<OpenDatabase>;
+
+/** The two that the service runs on; empty unless told otherwise. */
+export const databases: { readonly name: string; readonly open: Open }[] = [
+  { name: 'embedded', open: openEmbeddedDatabase },
+  { name: 'server', open: openServerDatabase },
+];
+
+/** The newest schema, and nothing in it. */
+export function migrated(open: Open): Promise<OpenDatabase> {
+  return open('newest');
+}
+
+export async function openServerDatabase(contents?: Contents): Promise<OpenDatabase> {
+  const { url, drop } = await createTestDatabase(contents);
+  const database = openPostgres({ url, onIdleError: () => undefined });
+  return {
+    database,
+    async close() {
+      await database.close();
+      await drop();
+    },
+  };
+}
+
+async function openEmbeddedDatabase(contents: Contents = 'empty'): Promise<OpenDatabase> {
+  const snapshot = contents === 'empty' ? await emptySnapshot() : await newestSnapshot();
+  const database = await openEmbedded({ folder: 'memory://', snapshot });
+  return { database, close: () => database.close() };
+}
+
+const MODULES = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
+
+/** What the embedded database makes at its first start, which takes seconds. */
+function emptySnapshot(): Promise<Blob> {
+  return kept('empty', () => dump('memory://'));
+}
+
+async function newestSnapshot(): Promise<Blob> {
+  const migrations = await readMigrations(MIGRATIONS);
+  const sum = createHash('sha256').update(migrations.map(({ checksum }) => checksum).join());
+  return await kept(sum.digest('hex').slice(0, 16), async () => {
+    const folder = makeTempDir();
+    const database = await openEmbedded({ folder: folder.path, snapshot: await emptySnapshot() });
+    await migrate(database, migrations);
+    await database.close();
+    const made = await dump(folder.path);
+    folder.remove();
+    return made;
+  });
+}
+
+async function dump(folder: string): Promise<Blob> {
+  const database = await PGlite.create(folder, { extensions: { vector, pg_trgm } });
+  const made = await database.dumpDataDir('none');
+  await database.close();
+  return made;
+}
+
+/** Snapshots are kept from run to run. */
+async function kept(name: string, make: () => Promise<Blob>): Promise<Blob> {
+  const description = await readFile(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8');
+  const { version } = JSON.parse(description) as { version: string };
+  const folder = join(MODULES, '.cache/callway-test');
+  const file = join(folder, `pglite-${version}-${name}.tar`);
+  const found = await readFile(file).catch(() => undefined);
+  if (found) return new Blob([found]);
+  const made = await make();
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${file}.${process.pid}`, Buffer.from(await made.arrayBuffer()));
+  await rename(`${file}.${process.pid}`, file);
+  return made;
+}

@@ -1,0 +1,104 @@
+import { type AgentConfig, newAgentConfig } from '../../../../src/agents/agentConfig.ts';
+import { starterPathway } from '../../../../src/agents/pathway/starter.ts';
+import type { AgentRelease } from '../../../../src/agents/release.ts';
+import { uuidV7 } from '../../../../src/base/ids.ts';
+import { createSealer } from '../../../../src/base/sealer.ts';
+import { newSessionState, type Session, type SessionMessage } from '../../../../src/engine/session.ts';
+import type { SessionEnding, TurnRecord } from '../../../../src/engine/stores.ts';
+import type { Database } from '../../../../src/infra/postgres/database.ts';
+import { createStorage } from '../../../../src/infra/postgres/storage.ts';
+
+export const BEGIN = '2026-01-01T12:00:00.001Z';
+export const NOTHING: TurnRecord = { messages: [], events: [] };
+
+/** So many milliseconds after {@link BEGIN}. */
+export const later = (ms: number): string => new Date(Date.parse(BEGIN) + ms).toISOString();
+
+/** A project of its own, with a release, in a database that others share. */
+export async function sessionWorld(database: Database, { config = {}, ...settings }: Partial<Settings> = {}) {
+  const storage = createStorage(database, createSealer(Buffer.alloc(32, 7)));
+  const { projects, releases, sessions } = storage.stores;
+  const projectId = uuidV7();
+  await projects.insert({
+    id: projectId,
+    name: 'p',
+    sessionIdleMinutes: 5,
+    historyRetentionDays: 30,
+    reportUsage: false,
+    ...settings,
+    createdAt: BEGIN,
+    updatedAt: BEGIN,
+  });
+  const release = makeRelease(config);
+  const releaseId = await releases.keep(projectId, release);
+
+  const start = async (change: Partial<Session> = {}): Promise<Session> => {
+    const session = makeSession({ projectId, releaseId, pathwayId: release.pathwayId, ...change });
+    await sessions.insert(session, { type: 'session_started', at: session.startedAt, data: { a: 1 } });
+    return session;
+  };
+  /** Keeps a turn of these messages. */
+  const say = async (session: Session, messages: readonly SessionMessage[], at = BEGIN): Promise<Session> => {
+    const state = { ...session.state, messages: [...session.state.messages, ...messages] };
+    const next = { ...session, turn: session.turn + 1, lastActivityAt: at, state };
+    await sessions.saveTurn(next, { messages, events: [] });
+    return next;
+  };
+  const end = (session: Session, ending: Partial<SessionEnding> = {}) =>
+    sessions.end(session.projectId, session.sessionId, async () => ({ ...ENDING, ...ending }));
+  return { ...storage, projectId, release, releaseId, start, say, end };
+}
+
+export type SessionWorld = Awaited<ReturnType<typeof sessionWorld>>;
+
+interface Settings {
+  readonly sessionIdleMinutes: number;
+  readonly historyRetentionDays: number;
+  readonly config: Partial<AgentConfig>;
+}
+
+export const ENDING: SessionEnding = {
+  at: later(60_000),
+  reason: 'api_end',
+  finalizeBy: later(180_000),
+  expected: ['session.ended', 'session.finalized'],
+  subscribed: ['session.ended'],
+  evaluating: false,
+};
+
+export const user = (content: string): SessionMessage => ({ role: 'user', content, at: BEGIN });
+export const agent = (content: string, latencyMs?: number): SessionMessage => ({
+  role: 'assistant',
+  content,
+  at: BEGIN,
+  nodeId: 'greeting',
+  ...(latencyMs === undefined ? {} : { latencyMs }),
+});
+
+function makeRelease(config: Partial<AgentConfig>): AgentRelease {
+  return {
+    agent: { ...newAgentConfig('a'), ...config },
+    pathwayId: uuidV7(),
+    pathwayVersion: 3,
+    pathway: starterPathway(),
+    tools: [],
+  };
+}
+
+function makeSession(
+  change: Partial<Session> & Pick<Session, 'projectId' | 'releaseId' | 'pathwayId'>,
+): Session {
+  const instanceId = uuidV7();
+  return {
+    sessionId: `session ${instanceId}`,
+    instanceId,
+    channel: 'chat',
+    provider: null,
+    callId: null,
+    turn: 0,
+    startedAt: BEGIN,
+    lastActivityAt: BEGIN,
+    state: newSessionState({}),
+    ...change,
+  };
+}

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { delay } from '../../../src/base/delay.ts';
+import { uuidV7 } from '../../../src/base/ids.ts';
+import type { NodeMessage } from '../../../src/calls/coordination.ts';
+import { type Trunk, trunkInput } from '../../../src/calls/trunk.ts';
+import { redisLeases } from '../../../src/infra/redis/leases.ts';
+import { redisNodeBus } from '../../../src/infra/redis/nodeBus.ts';
+import { redisNumberLock } from '../../../src/infra/redis/numberLock.ts';
+import { connectRedis, type RedisConnection } from '../../../src/infra/redis/redis.ts';
+import { redisTrunkHealth } from '../../../src/infra/redis/trunkHealth.ts';
+import { redisTrunkSlots } from '../../../src/infra/redis/trunkSlots.ts';
+import { redisTurnNotes } from '../../../src/infra/redis/turnNotes.ts';
+import { redisServers, type TestRedis } from './support/servers.ts';
+
+const NUMBER = '+886912345678';
+
+const makeTrunk = (change: Partial<Trunk> = {}): Trunk => ({
+  ...trunkInput.parse({ name: 't', host: 'h' }),
+  id: uuidV7(),
+  projectId: 'p',
+  createdAt: '',
+  updatedAt: '',
+  ...change,
+});
+
+describe.each(redisServers)('on $name', ({ open }) => {
+  let server: TestRedis;
+  let here: RedisConnection;
+  let there: RedisConnection;
+  beforeAll(async () => {
+    server = await open();
+    [here, there] = [1, 2].map(() => connectRedis({ url: server.url, onError: () => undefined })) as [
+      RedisConnection,
+      RedisConnection,
+    ];
+    await Promise.all([here.untilReady(), there.untilReady()]);
+  });
+  afterAll(async () => {
+    await Promise.all([here.close(), there.close()]);
+    await server.close();
+  });
+
+  test('a turn’s note is read on another node with its age, replaced, and dropped', async () => {
+    const instanceId = uuidV7();
+    const note = { turn: 3, at: '2026-01-01T00:00:00.000Z', nodeId: null, said: 'Yes', heard: '' };
+    expect(await redisTurnNotes(there).find(instanceId)).toBeUndefined();
+    await redisTurnNotes(here).put(instanceId, note);
+    await redisTurnNotes(here).put(instanceId, { ...note, heard: 'Well' });
+    await delay(30);
+    const found = await redisTurnNotes(there).find(instanceId);
+    expect(found?.note).toEqual({ ...note, heard: 'Well' });
+    expect(found?.ageMs).toBeGreaterThanOrEqual(20);
+    await redisTurnNotes(there).drop(instanceId);
+    expect(await redisTurnNotes(here).find(instanceId)).toBeUndefined();
+  });
+
+  describe('a number’s lock', () => {
+    test('goes to one of many calls of two nodes, with a token that grows', async () => {
+      const locks = [redisNumberLock(here), redisNumberLock(there)];
+      const projectId = uuidV7();
+      const tokens: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const takes = await Promise.all(
+          Array.from({ length: 10 }, async (_, index) => ({
+            call: `call-${index}`,
+            token: await locks[index % 2]?.take(projectId, NUMBER, `call-${index}`),
+          })),
+        );
+        const [taken, ...others] = takes.filter(({ token }) => token !== undefined);
+        expect(others).toEqual([]);
+        tokens.push(taken?.token ?? 0);
+        await locks[0]?.free(projectId, NUMBER, taken?.call ?? '');
+      }
+      expect(tokens).toEqual([1, 2, 3, 4, 5]);
+    });
+
+    test('may be taken again by its holder, and is another for another number or project', async () => {
+      const lock = redisNumberLock(here);
+      const projectId = uuidV7();
+      expect(await lock.take(projectId, NUMBER, 'one')).toBe(1);
+      expect(await lock.take(projectId, NUMBER, 'one')).toBe(2);
+      expect(await lock.take(projectId, NUMBER, 'two')).toBeUndefined();
+      expect(await lock.take(projectId, '+886900000000', 'two')).toBe(1);
+      expect(await lock.take(uuidV7(), NUMBER, 'two')).toBe(1);
+    });
+
+    test('is freed and renewed by its holder alone', async () => {
+      const lock = redisNumberLock(here);
+      const projectId = uuidV7();
+      await lock.take(projectId, NUMBER, 'one');
+      expect(await lock.renew(projectId, NUMBER, 'two')).toBe(false);
+      await lock.free(projectId, NUMBER, 'two');
+      expect(await lock.take(projectId, NUMBER, 'two')).toBeUndefined();
+      expect(await lock.renew(projectId, NUMBER, 'one')).toBe(true);
+      await lock.free(projectId, NUMBER, 'one');
+      expect(await lock.renew(projectId, NUMBER, 'one')).toBe(false);
+    });
+
+    test('is held for seconds only until its call is kept', async () => {
+      const lock = redisNumberLock(here);
+      const projectId = uuidV7();
+      await lock.take(projectId, NUMBER, 'never kept');
+      const leftMs = await here.client.pttl(`callway:number:{${projectId}:${NUMBER}}`);
+      expect(leftMs).toBeGreaterThan(10_000);
+      expect(leftMs).toBeLessThanOrEqual(15_000);
+    });
+
+    test('runs out a minute after its holder’s last word', async () => {
+      const lock = redisNumberLock(here);
+      const projectId = uuidV7();
+      const key = `callway:number:{${projectId}:${NUMBER}}`;
+      await lock.take(projectId, NUMBER, 'dead');
+      await here.client.pexpire(key, 5_000);
+      await lock.renew(projectId, NUMBER, 'dead');
+      const leftMs = await here.client.pttl(key);
+      expect(leftMs).toBeGreaterThan(55_000);
+      expect(leftMs).toBeLessThanOrEqual(60_000);
+      await here.client.pexpire(key, 1);
+      await delay(20, { keepAlive: true });
+      expect(await redisNumberLock(there).take(projectId, NUMBER, 'next')).toBe(2);
+      expect(await lock.renew(projectId, NUMBER, 'dead')).toBe(false);
+    });
+  });
+
+  describe('a trunk’s channels', () => {
+    test('are taken no more often than there are, over two nodes', async () => {
+      const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
+      const trunk = makeTrunk({ maxChannels: 5 });
+      const waits = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => slots[index % 2]?.take(trunk, `call-${index}`, 'inbound')),
+      );
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
+      expect(new Set(waits)).toEqual(new Set([0, 1000]));
+      expect(await slots[0]?.inUse(trunk.id)).toBe(5);
+    });
+
+    test('are free again when their calls end, or say nothing any more', async () => {
+      const slots = redisTrunkSlots(here);
+      const trunk = makeTrunk({ maxChannels: 2 });
+      const key = `callway:trunk:{${trunk.id}}:channels`;
+      await slots.take(trunk, 'ends', 'inbound');
+      await slots.take(trunk, 'dies', 'inbound');
+      expect(await slots.take(trunk, 'waits', 'inbound')).toBe(1000);
+      expect(await slots.take(trunk, 'dies', 'inbound')).toBe(0);
+      await slots.free(trunk.id, 'ends');
+      expect(await slots.inUse(trunk.id)).toBe(1);
+      await here.client.zadd(key, 'XX', 1, 'dies');
+      await slots.renew(trunk.id, 'dies');
+      expect(await slots.inUse(trunk.id)).toBe(0);
+      await slots.take(trunk, 'lives', 'inbound');
+      await here.client.zadd(key, 'XX', Date.now() + 500, 'lives');
+      await slots.renew(trunk.id, 'lives');
+      const leaseMs = Number(await here.client.zscore(key, 'lives')) - Date.now();
+      expect(leaseMs).toBeGreaterThan(55_000);
+      expect(leaseMs).toBeLessThanOrEqual(61_000);
+      expect(await slots.inUse(uuidV7())).toBe(0);
+    });
+
+    test('take new outbound calls evenly, so many a second over two nodes', async () => {
+      const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
+      const trunk = makeTrunk({ callsPerSecond: 4 });
+      const waits = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => slots[index % 2]?.take(trunk, `call-${index}`, 'outbound')),
+      );
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(1);
+      for (const wait of waits) expect(wait).toBeLessThanOrEqual(250);
+      const [wait = 0] = waits.filter((one) => one !== 0);
+      expect(wait).toBeGreaterThan(0);
+      expect(await slots[0]?.take(trunk, 'in', 'inbound')).toBe(0);
+      await delay(wait + 10, { keepAlive: true });
+      expect(await slots[1]?.take(trunk, 'later', 'outbound')).toBe(0);
+      expect(await slots[0]?.take(makeTrunk({ callsPerSecond: 0.1 }), 'slow', 'outbound')).toBe(0);
+    });
+
+    test.each([
+      ['a turn that was waited for and came late does not put off the next', { awaited: 1 }, 2],
+      ['one that nobody waited for does', {}, 1],
+    ])('%s', async (_, awaited, atOnce) => {
+      const slots = redisTrunkSlots(here);
+      const trunk = makeTrunk({ callsPerSecond: 2 });
+      const [seconds, microseconds] = await here.client.time();
+      const next = Number(seconds) * 1000 + Number(microseconds) / 1000 - 550;
+      await here.client.hset(`callway:trunk:{${trunk.id}}:channels:turns`, { next, ...awaited });
+      const waits: number[] = [];
+      for (const id of ['a', 'b', 'c']) waits.push(await slots.take(trunk, id, 'outbound'));
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(atOnce);
+      expect(waits.at(-1)).toBeGreaterThan(0);
+    });
+  });
+
+  test('a trunk’s health is read by all nodes, and unknown where nobody has looked', async () => {
+    const seen = { reachable: false, registered: true, lastOptionsMs: 12.5, error: 'no answer' };
+    const [known, unknown, foreign] = [uuidV7(), uuidV7(), uuidV7()];
+    await redisTrunkHealth(here).publish(known, seen);
+    await here.client.set(`callway:trunk:{${foreign}}:health`, '{"reachable":"yes"}');
+    const nothing = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+    expect(await redisTrunkHealth(there).read([known, unknown, foreign])).toEqual(
+      new Map<string, object>([
+        [known, seen],
+        [unknown, nothing],
+        [foreign, nothing],
+      ]),
+    );
+  });
+
+  test('a lease is one node’s at a time, until it lets go or dies', async () => {
+    const [one, two] = [redisLeases(here, 'one'), redisLeases(there, 'two')];
+    const name = uuidV7();
+    const held = await Promise.all([one.hold(name, 5_000), two.hold(name, 5_000)]);
+    expect(held.filter(Boolean)).toHaveLength(1);
+    const [holder, other] = held[0] ? [one, two] : [two, one];
+    expect(await holder.hold(name, 5_000)).toBe(true);
+    await other.release(name);
+    expect(await other.hold(name, 5_000)).toBe(false);
+    await holder.release(name);
+    expect(await other.hold(name, 20)).toBe(true);
+    await delay(40, { keepAlive: true });
+    expect(await holder.hold(name, 5_000)).toBe(true);
+  });
+
+  test('nodes hear each other and themselves, and nothing that they do not understand', async () => {
+    const connect = () => connectRedis({ url: server.url, onError: () => undefined });
+    const [first, second] = [connect(), connect()];
+    const onError = vi.fn();
+    const buses = [
+      redisNodeBus({ publisher: here, subscriber: first, onError }),
+      redisNodeBus({ publisher: there, subscriber: second, onError }),
+    ];
+    const heard: [number, NodeMessage][] = [];
+    const leave = buses.map((bus, index) => bus.subscribe((message) => heard.push([index, message])));
+    await Promise.all([first.untilReady(), second.untilReady()]);
+    await vi.waitFor(async () => {
+      await buses[0]?.publish({ kind: 'trunks' });
+      expect(new Set(heard.map(([index]) => index))).toEqual(new Set([0, 1]));
+    });
+    heard.length = 0;
+    await here.client.publish('callway:nodes:0', '{"kind":"of tomorrow"}');
+    await buses[1]?.publish({ kind: 'transfer', callId: 'c', to: '+886912345678' });
+    await vi.waitFor(() => expect(heard.filter(([, { kind }]) => kind === 'transfer')).toHaveLength(2));
+    leave[0]?.();
+    heard.length = 0;
+    await buses[0]?.publish({ kind: 'hangup', callId: 'c' });
+    await vi.waitFor(() => expect(heard).toEqual([[1, { kind: 'hangup', callId: 'c' }]]));
+    expect(onError).not.toHaveBeenCalled();
+    leave[1]?.();
+    await Promise.all([first.close(), second.close()]);
+  });
+});

@@ -1,0 +1,59 @@
+import { Redis } from 'ioredis';
+
+import { startChild, waitUntilReady } from '../../../support/child.ts';
+import { freePort } from '../../../support/ports.ts';
+import { redisDatabase } from '../../../support/redis.ts';
+import { makeTempDir } from '../../../support/tempDir.ts';
+
+const READY_TIMEOUT_MS = 15_000;
+
+export interface TestRedis {
+  /** As `REDIS_URL` has it. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The two kinds that differ for scripts: a cluster refuses one whose keys lie in several slots. */
+export const redisServers = [
+  { name: 'a server', open: openServer },
+  { name: 'a cluster', open: openCluster },
+];
+
+async function openServer(): Promise<TestRedis> {
+  const { url, drop } = await redisDatabase();
+  return { url, close: drop };
+}
+
+/** One node that has all slots. */
+async function openCluster(): Promise<TestRedis> {
+  const folder = makeTempDir();
+  const port = await freePort();
+  const busPort = await freePort();
+  const settings = ['--port', port, '--cluster-port', busPort, '--bind', '127.0.0.1', '--dir', folder.path];
+  const args = [
+    ...settings,
+    '--cluster-enabled',
+    'yes',
+    '--cluster-announce-ip',
+    '127.0.0.1',
+    '--save',
+    '',
+  ].map(String);
+  const child = await startChild('redis-server', args, { folder: folder.path });
+  const isReady = () => child.lines.some((line) => line.includes('Ready to accept connections'));
+  await waitUntilReady('redis-server', child, isReady, READY_TIMEOUT_MS);
+  const client = new Redis(port, '127.0.0.1');
+  await client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+  while (!String(await client.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  client.disconnect();
+  return {
+    url: `redis+cluster://127.0.0.1:${port}`,
+    async close() {
+      child.kill('SIGTERM');
+      await child.ended;
+      folder.remove();
+    },
+  };
+}

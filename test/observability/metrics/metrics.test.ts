@@ -1,0 +1,214 @@
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '../../../src/api/metrics.ts';
+import { createAdmission } from '../../../src/calls/admission.ts';
+import { createCallMeter } from '../../../src/observability/metrics/calls.ts';
+import { watchNode } from '../../../src/observability/metrics/node.ts';
+import { playoutLateness } from '../../../src/observability/metrics/playout.ts';
+import { sipServerCounts } from '../../../src/observability/metrics/sip.ts';
+import { createTalkMeter } from '../../../src/observability/metrics/talks.ts';
+import { watchTrunks } from '../../../src/observability/metrics/trunks.ts';
+
+/** Samples of what a registry renders, by name and labels. */
+async function samplesOf(registry: Registry): Promise<Record<string, number>> {
+  return read(await registry.metrics());
+}
+function read(text: string): Record<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.lastIndexOf(' ');
+      return [line.slice(0, at), Number(line.slice(at + 1))];
+    }),
+  );
+}
+
+const NOTHING = { sip: null, q850Cause: null };
+
+test('calls are counted by how they ended, and their audio with them', async () => {
+  const registry = new Registry();
+  const meter = createCallMeter(registry);
+  meter.began('outbound');
+  meter.began('outbound');
+  meter.began('inbound');
+  meter.setUp('invite_to_answer', 3);
+  meter.over('outbound', { status: 'busy', endReason: null, ...NOTHING }, undefined);
+  meter.over(
+    'inbound',
+    { status: 'completed', endReason: 'caller_hangup', ...NOTHING },
+    {
+      packetsSent: 100,
+      figures: { codec: 'PCMU', packetsReceived: 90, packetsLost: 10, jitterMs: 12, mos: 4 },
+    },
+  );
+  expect(await samplesOf(registry)).toMatchObject({
+    'callway_calls_active{direction="outbound"}': 1,
+    'callway_calls_active{direction="inbound"}': 0,
+    'callway_calls_total{direction="outbound",status="busy",end_reason="none"}': 1,
+    'callway_calls_total{direction="inbound",status="completed",end_reason="caller_hangup"}': 1,
+    'callway_call_setup_seconds_bucket{le="2.5",phase="invite_to_answer"}': 0,
+    'callway_call_setup_seconds_bucket{le="5",phase="invite_to_answer"}': 1,
+    'callway_rtp_packets_total{direction="sent"}': 100,
+    'callway_rtp_packets_total{direction="received"}': 90,
+    callway_rtp_lost_packets_total: 10,
+    'callway_rtp_jitter_seconds_bucket{le="0.01"}': 0,
+    'callway_rtp_jitter_seconds_bucket{le="0.02"}': 1,
+  });
+});
+
+test('a turn is counted by its stages, in seconds; one that answered nothing is not', async () => {
+  const registry = new Registry();
+  let nowMs = 0;
+  const meter = createTalkMeter(registry, () => nowMs);
+  const latencyParts = {
+    bufferMs: 60,
+    endpointingMs: 500,
+    transcriptionMs: 40,
+    answerMs: 300,
+    speechMs: 80,
+    playoutMs: 20,
+  };
+  meter.turn({ kind: 'words', interrupted: true, latencyMs: 1000, latencyParts });
+  meter.turn({ kind: 'begin', interrupted: false });
+  const watch = meter.watchModel('speech', 'openai');
+  watch.onError('model_unavailable');
+  watch.onAnswer(250);
+  nowMs = 7;
+  expect(watch.nowMs()).toBe(7);
+  meter.webhookSent('call.ended', true);
+  meter.webhookSent('call.ended', false);
+  const samples = await samplesOf(registry);
+  const sums = Object.entries(samples).filter(([name]) =>
+    name.startsWith('callway_turn_latency_seconds_sum'),
+  );
+  expect(Object.fromEntries(sums)).toEqual({
+    'callway_turn_latency_seconds_sum{stage="total"}': 1,
+    'callway_turn_latency_seconds_sum{stage="buffer"}': 0.06,
+    'callway_turn_latency_seconds_sum{stage="endpointing"}': 0.5,
+    'callway_turn_latency_seconds_sum{stage="transcription"}': 0.04,
+    'callway_turn_latency_seconds_sum{stage="answer"}': 0.3,
+    'callway_turn_latency_seconds_sum{stage="speech"}': 0.08,
+    'callway_turn_latency_seconds_sum{stage="playout"}': 0.02,
+  });
+  expect(samples).toMatchObject({
+    'callway_turn_latency_seconds_count{stage="total"}': 1,
+    callway_barge_ins_total: 1,
+    'callway_model_errors_total{model="speech",provider="openai",code="model_unavailable"}': 1,
+    'callway_model_seconds_sum{model="speech",provider="openai"}': 0.25,
+    'callway_webhook_deliveries_total{event="call.ended",result="delivered"}': 1,
+    'callway_webhook_deliveries_total{event="call.ended",result="failed"}': 1,
+  });
+});
+
+describe('a node', () => {
+  test('shows what it is at when it is asked, and what is away is left out', async () => {
+    const registry = new Registry();
+    const admission = createAdmission(3);
+    let areQueuesAway = false;
+    watchNode(registry, {
+      async queues() {
+        if (areQueuesAway) throw new Error('away');
+        return new Map([['calls', { waiting: 4, delayed: 2, active: 1 }]]);
+      },
+      talks: () => 7,
+      calls: { admission, mediaSessions: () => 5, ports: { used: () => 10, limit: 100 } },
+    });
+    admission.take('call');
+    expect(await samplesOf(registry)).toEqual({
+      'callway_queue_jobs{queue="calls",state="waiting"}': 4,
+      'callway_queue_jobs{queue="calls",state="delayed"}': 2,
+      'callway_queue_jobs{queue="calls",state="active"}': 1,
+      callway_talks_active: 7,
+      callway_call_places_used: 1,
+      callway_call_places_limit: 3,
+      callway_media_sessions_active: 5,
+      callway_media_ports_used: 10,
+      callway_media_ports_limit: 100,
+    });
+    areQueuesAway = true;
+    const samples = await samplesOf(registry);
+    expect(Object.keys(samples).filter((name) => name.includes('queue'))).toEqual([]);
+    expect(samples.callway_talks_active).toBe(7);
+  });
+
+  test('without calls shows no numbers of calls', async () => {
+    const registry = new Registry();
+    watchNode(registry, { queues: async () => new Map(), talks: () => 0 });
+    expect(await samplesOf(registry)).toEqual({ callway_talks_active: 0 });
+  });
+});
+
+test('trunks are shown as their watcher saw them, until another node watches them', async () => {
+  const registry = new Registry();
+  let nowMs = 0;
+  const published: unknown[] = [];
+  const board = watchTrunks(registry, { publish: async (id) => void published.push(id) }, () => nowMs);
+  const health = { lastOptionsMs: null, error: null };
+  await board.publish('a', { ...health, reachable: true, registered: false });
+  nowMs = 50_000;
+  await board.publish('b', { ...health, reachable: false, registered: null });
+  expect(published).toEqual(['a', 'b']);
+  expect(await samplesOf(registry)).toEqual({
+    'callway_trunk_reachable{trunk="a"}': 1,
+    'callway_trunk_reachable{trunk="b"}': 0,
+    'callway_trunk_registered{trunk="a"}': 0,
+  });
+  nowMs = 60_001;
+  expect(await samplesOf(registry)).toEqual({ 'callway_trunk_reachable{trunk="b"}': 0 });
+});
+
+test('the threads’ lateness is one histogram, whose buckets hold all that was no later', () => {
+  const counts = new Float64Array(401);
+  counts[0] = 10; // up to 0.25 ms
+  counts[7] = 5; // up to 2 ms
+  counts[8] = 1; // up to 2.25 ms
+  const last = new Float64Array(401);
+  last[400] = 2; // later than 100 ms
+  const samples = read(playoutLateness([counts, last]));
+  const name = 'callway_playout_lateness_seconds';
+  expect(samples).toMatchObject({
+    [`${name}_bucket{le="0.0005"}`]: 10,
+    [`${name}_bucket{le="0.001"}`]: 10,
+    [`${name}_bucket{le="0.002"}`]: 15,
+    [`${name}_bucket{le="0.004"}`]: 16,
+    [`${name}_bucket{le="0.1"}`]: 16,
+    [`${name}_bucket{le="+Inf"}`]: 18,
+    [`${name}_count`]: 18,
+  });
+  expect(samples[`${name}_sum`]).toBeCloseTo(10 * 0.000125 + 5 * 0.001875 + 0.002125 + 2 * 0.100125, 9);
+  expect(playoutLateness([])).toBe('');
+});
+
+test('everything is on one page, of which each line is a comment, a sample or nothing', async () => {
+  const registry = new Registry();
+  createCallMeter(registry);
+  const counts = new Float64Array(401);
+  const page = await createMetrics({
+    registry,
+    texts: [async () => '', async () => playoutLateness([counts])],
+  }).render();
+  const names = [...page.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toEqual(expect.arrayContaining(['callway_calls_total', 'callway_playout_lateness_seconds']));
+  for (const line of page.split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) .+|[a-z_]+(\{.*\})? \S+|)$/);
+});
+
+test('what the SIP server counts is shown by its own names', () => {
+  const text = sipServerCounts({
+    'now.dialogs': 2,
+    'messages.in': 7,
+    'dropped.rate': 3,
+    'answered.482': 1,
+  });
+  expect(read(text)).toEqual({
+    'callway_sip_messages_total{direction="in"}': 7,
+    'callway_sip_events_total{event="answered.482"}': 1,
+    'callway_sip_events_total{event="dropped.rate"}': 3,
+    // What an alert watches is there before it happens.
+    'callway_sip_events_total{event="answered.603"}': 0,
+    'callway_sip_events_total{event="refused.flood"}': 0,
+    'callway_sip_events_total{event="sources.banned"}': 0,
+    'callway_sip_open{what="dialogs"}': 2,
+  });
+  expect(sipServerCounts(undefined)).toBe('');
+});

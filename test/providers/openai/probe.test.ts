@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+
+import { probeEndpoint } from '../../../src/providers/openai/probe.ts';
+import { answering } from '../../cli/support.ts';
+
+const endpoint = { baseUrl: 'http://models.test/v1', apiKey: 'secret-key' };
+
+it.each([
+  {
+    status: 200,
+    body: { object: 'list', data: [{ id: 'a', owned_by: 'x' }, { id: 'b' }] },
+    answer: { kind: 'reached', models: ['a', 'b'] },
+  },
+  { status: 200, body: { models: [] }, answer: { kind: 'reached', models: undefined } },
+  { status: 200, body: '<html>', answer: { kind: 'reached', models: undefined } },
+  { status: 404, body: '', answer: { kind: 'reached', models: undefined } },
+  { status: 401, body: { error: {} }, answer: { kind: 'refused', status: 401 } },
+  { status: 302, body: '', answer: { kind: 'refused', status: 302 } },
+])('reads $status $body as $answer', async ({ status, body, answer }) => {
+  expect(await probeEndpoint(endpoint, answering(status, body).fetch)).toEqual(answer);
+});
+
+it('sends the key as a bearer token, and nothing without one', async () => {
+  const { fetch, seen } = answering(200, { data: [] });
+
+  await probeEndpoint(endpoint, fetch);
+  expect(seen).toMatchObject({
+    url: 'http://models.test/v1/models',
+    init: { headers: { authorization: 'Bearer secret-key' } },
+  });
+  await probeEndpoint({ ...endpoint, apiKey: undefined }, fetch);
+  expect(seen.init?.headers).toEqual({});
+});

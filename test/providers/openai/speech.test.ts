@@ -1,0 +1,246 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
+import { createOpenAiSpeech } from '../../../src/providers/openai/speech.ts';
+import { createOpenAiTranscription } from '../../../src/providers/openai/transcription.ts';
+import { collect } from '../../support/collect.ts';
+
+const forever = new AbortController().signal;
+type Answer = (request: IncomingMessage, body: Buffer, response: ServerResponse) => void;
+
+let server: Server;
+let endpoint: OpenAiEndpoint;
+let answers: Answer[];
+let bodies: { path: string; type: string; body: Buffer }[];
+let retries: string[];
+
+beforeEach(async () => {
+  answers = [];
+  bodies = [];
+  retries = [];
+  server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    bodies.push({ path: request.url ?? '', type: request.headers['content-type'] ?? '', body });
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    answer?.(request, body, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  endpoint = createOpenAiEndpoint({ apiKey: 'sk-test', baseUrl: `http://127.0.0.1:${port}/v1` });
+});
+afterEach(async () => {
+  await endpoint.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const patience = (timeoutMs = 5000) => ({
+  clock: systemClock,
+  timeoutMs,
+  onRetry: (error: Error) => retries.push(error.message),
+});
+const failing =
+  (status: number): Answer =>
+  (_request, _body, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { message: 'no', type: 'x', code: null } }));
+  };
+
+const document =
+  (contentType: string, text: string): Answer =>
+  (_request, _body, response) => {
+    response.writeHead(200, { 'content-type': contentType }).end(text);
+  };
+
+describe('speech', () => {
+  const tts = (timeoutMs?: number) =>
+    createOpenAiSpeech({ endpoint, model: 'tts-x', voice: 'alloy', ...patience(timeoutMs) });
+  const sending =
+    (...pieces: number[][]): Answer =>
+    async (_request, _body, response) => {
+      response.writeHead(200, { 'content-type': 'application/octet-stream' });
+      for (const piece of pieces) {
+        response.write(Buffer.from(piece));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      response.end();
+    };
+
+  test('is asked for as raw samples, and read across pieces that cut a sample in two', async () => {
+    answers = [sending([0x01, 0x00, 0xff], [0xff, 0x00, 0x80], [0x07])];
+    const samples = await collect(tts().speak({ text: 'Hello.', voice: 'nova' }, forever));
+    expect(samples.flatMap((chunk) => [...chunk])).toEqual([1, -1, -32_768]);
+    expect(bodies[0]?.path).toBe('/v1/audio/speech');
+    expect(JSON.parse(String(bodies[0]?.body))).toEqual({
+      model: 'tts-x',
+      voice: 'nova',
+      input: 'Hello.',
+      response_format: 'pcm',
+    });
+  });
+
+  test('a failure before the first sample is tried once more', async () => {
+    answers = [failing(503), sending([1, 0])];
+    expect((await collect(tts().speak({ text: 'Hi.' }, forever))).length).toBe(1);
+    expect(retries).toEqual([expect.stringContaining('503')]);
+  });
+
+  test.each([
+    ['a second failure', () => [failing(500)], 'model_unavailable', 2],
+    ['a refusal', () => [failing(401)], 'model_rejected', 1],
+    ['a JSON document', () => [failing(200)], 'model_malformed', 2],
+    ['nothing at all', () => [sending()], 'model_malformed', 2],
+    ['a page', () => [document('text/html; charset=utf-8', '<html>')], 'model_malformed', 2],
+    ['a page that calls itself sound', () => [document('audio/pcm', '<html>')], 'model_malformed', 2],
+    ['a WAV file', () => [document('audio/pcm', 'RIFF....WAVE')], 'model_malformed', 2],
+  ])('%s is told', async (_, script, code, attempts) => {
+    answers = script();
+    await expect(collect(tts().speak({ text: 'Hi.' }, forever))).rejects.toMatchObject({ code });
+    expect(bodies.length).toBe(attempts);
+  });
+
+  test('an endpoint that does not stop is left, once it has spoken for longer than anybody could', async () => {
+    const left = new Promise<void>((resolve) => {
+      answers = [
+        (_request, _body, response) => {
+          const second = Buffer.alloc(48_000, 1);
+          response.writeHead(200, { 'content-type': 'audio/pcm' });
+          const timer = setInterval(() => response.write(second), 1);
+          response.on('close', () => {
+            clearInterval(timer);
+            resolve();
+          });
+        },
+      ];
+    });
+    let samples = 0;
+    const listen = async () => {
+      for await (const piece of tts().speak({ text: 'Four' }, forever)) samples += piece.length;
+    };
+    await expect(listen()).rejects.toMatchObject({ code: 'model_malformed' });
+    await left;
+    // Five seconds, and half a second for each letter.
+    expect(samples).toBeLessThanOrEqual(7 * 24_000);
+    expect(samples).toBeGreaterThan(5 * 24_000);
+    expect(bodies.length).toBe(1);
+  });
+
+  test('an endpoint that is silent is given up', async () => {
+    answers = [() => undefined];
+    await expect(collect(tts(60).speak({ text: 'Hi.' }, forever))).rejects.toThrow(/sent nothing for 0.06 s/);
+    expect(bodies.length).toBe(2);
+  });
+
+  test('an abort ends the request at the endpoint', async () => {
+    const left = new Promise<void>((resolve) => {
+      answers = [
+        (_request, _body, response) => {
+          response.writeHead(200).write(Buffer.alloc(320));
+          response.on('close', resolve);
+        },
+      ];
+    });
+    const controller = new AbortController();
+    const reading = tts().speak({ text: 'Hi.' }, controller.signal)[Symbol.asyncIterator]();
+    expect((await reading.next()).value?.length).toBe(160);
+    const next = reading.next();
+    controller.abort(new Error('cut in'));
+    await expect(next).rejects.toThrow('cut in');
+    await left;
+  });
+});
+
+describe('transcription', () => {
+  const stt = () => createOpenAiTranscription({ endpoint, model: 'stt-x', ...patience() });
+  const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+  const streaming: Answer = (_request, _body, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(event({ type: 'transcript.text.delta', delta: 'I would ' }));
+    response.write(event({ type: 'transcript.text.delta', delta: 'like' }));
+    response.end(event({ type: 'transcript.text.done', text: 'I would like tea. ' }));
+  };
+
+  test('sends the utterance as a file with its hints, and reads the words as they come', async () => {
+    answers = [streaming];
+    const partials: string[] = [];
+    const transcription = stt().open({
+      sampleRateHz: 8000,
+      language: 'zh-TW',
+      expectedAnswers: ['yes', 'no'],
+      onPartial: (text) => partials.push(text),
+    });
+    transcription.push(Int16Array.of(1, 2));
+    transcription.push(Int16Array.of(3));
+    expect(await transcription.transcribe(forever)).toEqual({ text: 'I would like tea.' });
+    expect(partials).toEqual(['I would', 'I would like', 'I would like tea.']);
+    const form = await new Response(new Uint8Array(bodies[0]?.body ?? []), {
+      headers: { 'content-type': bodies[0]?.type ?? '' },
+    }).formData();
+    const { file, ...fields } = Object.fromEntries(form);
+    expect(fields).toEqual({
+      model: 'stt-x',
+      response_format: 'json',
+      stream: 'true',
+      language: 'zh',
+      prompt: 'Possible answers: yes; no',
+    });
+    const wav = Buffer.from(await (file as File).arrayBuffer());
+    // 44 bytes of header, whose rate stands at 24; then three samples.
+    expect([wav.readUInt32LE(24), wav.subarray(44).toString('hex')]).toEqual([8000, '010002000300']);
+  });
+
+  test('an endpoint that does not stream gives its words in one document', async () => {
+    answers = [
+      (_request, _body, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":" Tea, please. "}');
+      },
+    ];
+    const transcription = stt().open({ sampleRateHz: 16_000 });
+    transcription.push(new Int16Array(320));
+    expect(await transcription.transcribe(forever)).toEqual({ text: 'Tea, please.' });
+  });
+
+  test('an endpoint that heard nothing says so', async () => {
+    answers = [document('application/json', '{"text":""}')];
+    expect(await stt().open({ sampleRateHz: 8000 }).transcribe(forever)).toEqual({ text: '' });
+  });
+
+  test('asked again after a pause, it sends all that was heard', async () => {
+    answers = [streaming];
+    const transcription = stt().open({ sampleRateHz: 8000 });
+    transcription.push(new Int16Array(160));
+    await transcription.transcribe(forever);
+    transcription.push(new Int16Array(160));
+    await transcription.transcribe(forever);
+    const [first, second] = bodies.map(({ body }) => body.length);
+    expect((second ?? 0) - (first ?? 0)).toBe(320);
+  });
+
+  test.each([
+    ['a failure', failing(500), 'model_unavailable'],
+    ['a page', document('text/html', '<html></html>'), 'model_malformed'],
+    ['nothing at all', document('text/event-stream', ''), 'model_malformed'],
+    ['a document of another kind', document('application/json', '{}'), 'model_malformed'],
+    [
+      'words without end',
+      document('text/event-stream', event({ type: 'transcript.text.delta', delta: 'word ' }).repeat(801)),
+      'model_malformed',
+    ],
+    [
+      'something that is no JSON',
+      ((_q, _b, response) => response.end('data: <html>\n\n')) as Answer,
+      'model_malformed',
+    ],
+    [
+      'an error in the stream',
+      ((_q, _b, response) => response.end(event({ error: { message: 'busy' } }))) as Answer,
+      'model_unavailable',
+    ],
+  ])('%s is told', async (_, answer, code) => {
+    answers = [answer];
+    const transcription = stt().open({ sampleRateHz: 8000 });
+    await expect(transcription.transcribe(forever)).rejects.toMatchObject({ code });
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { sayAt, tellPassage } from '../../../src/providers/rehearsal/speak.ts';
+
+const say = (prompt: string, title = 'A step', type = 'conversation') =>
+  sayAt({ id: 'n', title, prompt, type });
+
+describe('a prompt that quotes its lines', () => {
+  it.each([
+    ['Say "Good morning." and then ask "How can I help?"', 'Good morning. How can I help?'],
+    ['Say “Welcome to the clinic.”', 'Welcome to the clinic.'],
+    ['說「您好。」再問「請問大名？」', '您好。請問大名？'],
+    ['Say: Thanks for calling.', 'Thanks for calling.'],
+    ['If the caller says "no", stay calm. Say "All right."', 'All right.'],
+    ['When they ask "who are you", say nothing yet.\nSay "I am the desk."', 'I am the desk.'],
+  ])('%s', (prompt, spoken) => {
+    expect(say(prompt)).toBe(spoken);
+  });
+});
+
+describe('a prompt that instructs', () => {
+  it.each([
+    ["Ask for the caller's name.", 'Could you tell me your name?'],
+    ['Ask the customer for their order number', 'Could you tell me your order number?'],
+    ['Please ask about the date.', 'Could you tell me the date?'],
+    ['Ask whether they would like to book a table.', 'Would you like to book a table?'],
+    ['Ask the caller if he has a reservation.', 'Do you have a reservation?'],
+    ['Ask when they want to come.', 'Could you tell me when you want to come?'],
+    ['Confirm the booking', 'Let me confirm the booking.'],
+    ['Greet the caller warmly and ask for their name.', 'Hello! Could you tell me your name?'],
+    ['Greet  and ask how you can help.', 'Hello! How can I help you?'],
+    ['Greet Anna and ask how you can help.', 'Hello, Anna! How can I help you?'],
+    ['Thank the caller for their patience.', 'Thank you for your patience.'],
+    ['Thank them, then say goodbye.', 'Thank you. Goodbye.'],
+    ['Tell the customer that their parcel is late.', 'Your parcel is late.'],
+    ['Inform the user that the office is closed', 'The office is closed.'],
+    ['Offer to call back later.', 'Would you like me to call back later?'],
+    ['Say that we are closed.', 'We are closed.'],
+    ['Offer a refund.', 'I can offer you a refund.'],
+    ['Apologise for the delay.', 'I am sorry for the delay.'],
+  ])('%s', (prompt, spoken) => {
+    expect(say(prompt)).toBe(spoken);
+  });
+
+  it('falls back on the title', () => {
+    expect(say('Be very concise here', 'Ask for the city')).toBe('Could you tell me the city?');
+    expect(say('', 'Opening hours')).toBe('Opening hours.');
+    expect(say('', '預約時間')).toBe('預約時間。');
+  });
+});
+
+it('says the text of a say node as it stands', () => {
+  expect(say('We say "hi" here.', 'T', 'say')).toBe('We say "hi" here.');
+});
+
+it('cuts a long passage at the end of a sentence', () => {
+  const passage = `We open at nine. ${'More words follow. '.repeat(40)}`;
+  expect(tellPassage(passage)).toMatch(/^We open at nine\..*follow\.$/);
+  expect(tellPassage(passage).length).toBeLessThanOrEqual(400);
+  expect(tellPassage('We open\n at  nine.')).toBe('We open at nine.');
+  expect(tellPassage('x'.repeat(900)).length).toBeLessThanOrEqual(401);
+});

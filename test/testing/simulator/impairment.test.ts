@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import type { PacketIo, PacketListener } from '../../../src/media/packetIo/packetIo.ts';
+import { type Impairment, impairedPacketIo } from '../../../src/testing/simulator/impairment.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+const TO = { address: '127.0.0.1', port: 4000 };
+
+/** A socket whose network is two lists: what it sent, and what its listener got. */
+async function line(impairment: Partial<Impairment>) {
+  const clock = createSimulatedClock();
+  const sent: { atMs: number; byte: number | undefined }[] = [];
+  const got: { atMs: number; byte: number | undefined }[] = [];
+  let arrive: PacketListener = () => undefined;
+  const inner: PacketIo = {
+    bind: async ({ port }) => ({
+      port,
+      failures: 3,
+      listen: (listener) => {
+        arrive = listener;
+      },
+      send: (bytes) => void sent.push({ atMs: clock.monotonicMs(), byte: bytes[0] }),
+      only: () => undefined,
+      close: async () => undefined,
+    }),
+  };
+  const io = impairedPacketIo(inner, { lossRatio: 0, jitterMs: 0, seed: 1, ...impairment }, clock);
+  const socket = await io.bind({ address: '127.0.0.1', port: 30_000 });
+  socket.listen((bytes) => void got.push({ atMs: clock.monotonicMs(), byte: bytes[0] }));
+  return {
+    clock,
+    socket,
+    sent,
+    got,
+    /** One packet each way every 20 ms, numbered from 0. */
+    async exchange(packets: number) {
+      const reused = new Uint8Array(1);
+      for (let n = 0; n < packets; n += 1) {
+        reused[0] = n;
+        socket.send(reused, TO);
+        arrive(Uint8Array.of(n), TO.address, TO.port);
+        await clock.advance(20);
+      }
+      await clock.advance(1000);
+    },
+  };
+}
+
+test('a good line passes all at once', async () => {
+  const { socket, sent, got, exchange } = await line({});
+  await exchange(3);
+  expect(sent.map(({ byte }) => byte)).toEqual([0, 1, 2]);
+  expect(sent.map(({ atMs }) => atMs - (sent[0]?.atMs ?? 0))).toEqual([0, 20, 40]);
+  expect(got).toEqual(sent);
+  expect([socket.port, socket.failures]).toEqual([30_000, 3]);
+});
+
+test('packets are lost each way, the same ones for the same seed', async () => {
+  const lost = async (seed: number) => {
+    const { sent, got, exchange } = await line({ lossRatio: 0.2, seed });
+    await exchange(200);
+    return [sent, got].map((side) => side.map(({ byte }) => byte));
+  };
+  const [one, same, other] = [await lost(1), await lost(1), await lost(2)];
+  expect(same).toEqual(one);
+  expect(other).not.toEqual(one);
+  for (const side of one) {
+    expect(side.length).toBeGreaterThan(140);
+    expect(side.length).toBeLessThan(180);
+  }
+  expect(one[0]).not.toEqual(one[1]);
+});
+
+test('packets are held back, keep their order and their bytes', async () => {
+  const { sent, got, exchange } = await line({ jitterMs: 60 });
+  await exchange(100);
+  for (const side of [sent, got]) {
+    expect(side.map(({ byte }) => byte)).toEqual(Array.from({ length: 100 }, (_, n) => n));
+    const begin = side[0]?.atMs ?? 0;
+    const late = side.map(({ atMs }, n) => atMs - begin - n * 20);
+    expect(Math.max(...late) - Math.min(...late)).toBeGreaterThan(30);
+    expect(Math.max(...late)).toBeLessThanOrEqual(60);
+  }
+});
+
+test('nothing leaves a socket that is closed', async () => {
+  const { socket, sent, got, exchange, clock } = await line({ jitterMs: 500 });
+  await exchange(0);
+  socket.send(Uint8Array.of(1), TO);
+  await socket.close();
+  await clock.advance(1000);
+  expect([sent, got]).toEqual([[], []]);
+});
+
+test.each([{ lossRatio: 1.1 }, { lossRatio: Number.NaN }, { jitterMs: -1 }])(
+  'there is no line of %j',
+  async (wrong) => {
+    await expect(line(wrong)).rejects.toThrow(RangeError);
+  },
+);
