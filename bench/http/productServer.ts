@@ -1,5 +1,5 @@
-import { createAuthenticator } from '../../src/agents/accounts/authenticator.ts';
-import { createMetrics } from '../../src/api/metrics.ts';
+import { createApiAuthenticator } from '../../src/agents/accounts/apiAuthenticator.ts';
+import { createHttpMetrics } from '../../src/api/metrics.ts';
 import type { HttpDeps, Storage } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -13,7 +13,7 @@ const RATE_LIMIT_PER_MINUTE = 100_000_000;
 /** The product's server as the gateway builds it. @returns Its address. */
 export async function startProductServer(logLevel: string, storage: Storage): Promise<string> {
   const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
-  const authenticator = createAuthenticator({
+  const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
@@ -26,12 +26,12 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     authenticator,
     revocations,
     rateLimiter: inMemoryRateLimiter(),
-    dependencies: [{ name: 'database', check: async () => undefined, isAway: () => false }],
+    dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],
     egressPolicy: { allowInsecureLoopback: false },
     clock: systemClock,
     makeId: uuidV7,
     logger: createLogger(logLevel),
-    metrics: createMetrics(),
+    metrics: createHttpMetrics(),
     conversations: noConversations,
     webhookAdmin: noWebhooks,
     knowledge: noKnowledge,

@@ -1,6 +1,6 @@
 import { digestCredential } from '../../src/agents/accounts/apiKey.ts';
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
-import type { AgentStore } from '../../src/agents/stores.ts';
+import type { AgentStore } from '../../src/agents/agentStores.ts';
 import type { Storage, Stores } from '../../src/api/ports.ts';
 import { createSealer } from '../../src/base/sealer.ts';
 import type { Database } from '../../src/infra/postgres/database.ts';

@@ -1,7 +1,7 @@
 import type { MakeId } from '../base/ids.ts';
 import { newAgentConfig } from './agentConfig.ts';
-import { starterPathway } from './pathway/starter.ts';
-import type { AgentStore, NewPathwayVersion, PathwayStore } from './stores.ts';
+import type { AgentStore, NewPathwayVersion, PathwayStore } from './agentStores.ts';
+import { starterPathway } from './pathway/schema/starterPathway.ts';
 
 export interface NewAgentProject {
   readonly id: string;

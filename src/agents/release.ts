@@ -1,5 +1,5 @@
 import type { AgentConfig } from './agentConfig.ts';
-import type { Pathway } from './pathway/schema.ts';
+import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import type { Tool } from './tool.ts';
 
 /** All that a session runs on, as it was at one moment. */

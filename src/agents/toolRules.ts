@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { CallwayError, invalid } from '../base/errors.ts';
 import { checkTarget, type EgressPolicy } from '../infra/httpClient/target.ts';
-import type { Pathway } from './pathway/schema.ts';
+import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import { BUILT_IN_TOOLS } from './pathway/structure.ts';
 import { checkTemplate } from './pathway/templates.ts';
 import type { ToolInput } from './tool.ts';
@@ -12,7 +12,7 @@ import type { ToolInput } from './tool.ts';
  *
  * @throws {CallwayError} `invalid_tool` with what is wrong.
  */
-export function requireUsableTool(tool: ToolInput, policy: EgressPolicy): void {
+export function requireValidTool(tool: ToolInput, policy: EgressPolicy): void {
   const problems = [
     BUILT_IN_TOOLS.some((name) => name === tool.name) && {
       path: '/name',
@@ -33,7 +33,7 @@ export function requireUsableTool(tool: ToolInput, policy: EgressPolicy): void {
  *
  * @throws {CallwayError} 409 `tool_in_use`
  */
-export function requireUnused(toolId: string, pathway: Pathway): void {
+export function requireUnusedTool(toolId: string, pathway: Pathway): void {
   const users = pathway.nodes.filter((node) => node.data.tools.includes(toolId));
   if (users.length === 0) return;
   const titles = users.map((node) => node.data.title).join(', ');

@@ -2,8 +2,8 @@ import { definedOnly } from '../base/definedOnly.ts';
 import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
 import { checkTarget, type EgressPolicy } from '../infra/httpClient/target.ts';
 import type { AgentConfig, AgentConfigPatch } from './agentConfig.ts';
+import type { AgentStore, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
 import { type AgentRecord, type AgentRelease, nextRecord } from './release.ts';
-import type { AgentStore, PathwayStore, StoredPathway, ToolStore } from './stores.ts';
 import type { Tool } from './tool.ts';
 
 export interface AgentStores {

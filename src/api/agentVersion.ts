@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { keyOf } from './access.ts';
+import { keyOf } from './plugins/accessControl.ts';
 
 export const AGENT_VERSION_HEADER = 'x-agent-version';
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 import { actorOf } from '../agents/accounts/principal.ts';
-import { principalOf } from './access.ts';
+import { principalOf } from './plugins/accessControl.ts';
 import type { HttpDeps, Stores } from './ports.ts';
 
 export interface Audited {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { KeptAnswer } from '../agents/accounts/requestStores.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
-import { principalOf } from './access.ts';
+import { principalOf } from './plugins/accessControl.ts';
 import type { HttpDeps, Stores } from './ports.ts';
 
 const REPLAYED_HEADER = 'idempotency-replayed';

@@ -1,6 +1,6 @@
 import { Counter, Registry } from 'prom-client';
 
-import type { Metrics } from './ports.ts';
+import type { HttpMetrics } from './ports.ts';
 import { createRequestDurations } from './requestDurations.ts';
 
 /** What other rooms report, beside the numbers of this one. */
@@ -11,7 +11,7 @@ export interface MoreMetrics {
 }
 
 /** @see https://prometheus.io/docs/practices/naming/ */
-export function createMetrics(more: MoreMetrics = { registry: new Registry(), texts: [] }): Metrics {
+export function createHttpMetrics(more: MoreMetrics = { registry: new Registry(), texts: [] }): HttpMetrics {
   const { registry, texts } = more;
   const durations = createRequestDurations();
   const legacy = new Counter({

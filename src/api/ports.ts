@@ -1,12 +1,11 @@
 import type { Logger } from 'pino';
-
-import type { Authenticator, Revocations } from '../agents/accounts/authenticator.ts';
+import type { ApiKeyStore, AuditStore, ProjectStore } from '../agents/accounts/accountStores.ts';
+import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
 import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
 import type { IdempotencyStore, LegacyUsageStore } from '../agents/accounts/requestStores.ts';
-import type { ApiKeyStore, AuditStore, ProjectStore } from '../agents/accounts/stores.ts';
 import type { WebhookEventName } from '../agents/agentConfig.ts';
-import type { AgentStore, PathwayStore, ToolStore } from '../agents/stores.ts';
-import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/stores.ts';
+import type { AgentStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
+import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
@@ -65,7 +64,7 @@ export interface Dependency {
   /** @throws {Error} When it does not answer. */
   check(): Promise<void>;
   /** Known at once, without asking; absent where only asking tells. */
-  isAway?(): boolean;
+  isDown?(): boolean;
 }
 
 /** One webhook that was sent, and what its receiver made of it. */
@@ -106,7 +105,7 @@ export interface WebhookAdmin {
 }
 
 /** Documents, from their upload to what is found in them. */
-export interface Knowledge {
+export interface KnowledgeService {
   /** What really makes the vectors of a knowledgebase for which this model was asked. */
   encoderOf(embeddingModelName: OpenAiEncoderName): EncoderName;
   readonly documents: Documents;
@@ -120,7 +119,7 @@ export interface RecordingAccess {
 }
 
 /** Calls, beside what is kept of them. */
-export interface Calls extends Pick<CallControl, 'hangUp' | 'transfer'> {
+export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer'> {
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: KeepCall): Promise<AcceptedCall>;
   /** What is known of each trunk at the moment. */
@@ -133,7 +132,7 @@ export interface Calls extends Pick<CallControl, 'hangUp' | 'transfer'> {
 /** All that the routes need from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
-  readonly authenticator: Authenticator;
+  readonly authenticator: ApiAuthenticator;
   readonly revocations: Revocations;
   readonly rateLimiter: RateLimiter;
   readonly dependencies: readonly Dependency[];
@@ -144,16 +143,16 @@ export interface HttpDeps {
   readonly settings: HttpSettings;
   /** Absent where nobody traces. */
   readonly tracing?: Tracing;
-  readonly metrics: Metrics;
+  readonly metrics: HttpMetrics;
   readonly conversations: Conversations;
   readonly webhookAdmin: WebhookAdmin;
-  readonly knowledge: Knowledge;
+  readonly knowledge: KnowledgeService;
   /** Absent where the program has no voice. */
   readonly mediaStreams?: MediaStreams;
   /** Absent where the program keeps no recordings. */
   readonly recordings?: RecordingAccess;
   /** Hangs up a live call; absent where the program takes no calls. */
-  readonly calls: Calls;
+  readonly calls: CallService;
   /** Hangs up a live call and waits for its end; absent where the program takes no calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }
@@ -175,7 +174,7 @@ export interface HttpSettings {
 }
 
 /** The numbers that the HTTP room reports. */
-export interface Metrics {
+export interface HttpMetrics {
   readonly contentType: string;
   render(): Promise<string>;
   requestDone(labels: { method: string; route: string; status: number }, seconds: number): void;

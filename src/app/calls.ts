@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Calls } from '../api/ports.ts';
+import type { CallService } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracing } from '../base/tracing.ts';
@@ -54,7 +54,7 @@ export interface CallParts {
 
 /** What the nodes share, and what a runner needs to place, carry and finish calls. */
 export interface BuiltCalls {
-  readonly services: Calls;
+  readonly services: CallService;
   readonly hangUp: (projectId: string, callId: string) => Promise<void>;
   readonly finisher: CallFinisher;
   readonly lock: NumberLock;

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
-import { createAuthenticator } from '../agents/accounts/authenticator.ts';
+import { createApiAuthenticator } from '../agents/accounts/apiAuthenticator.ts';
 import type { App } from '../api/app.ts';
-import { createMetrics } from '../api/metrics.ts';
+import { createHttpMetrics } from '../api/metrics.ts';
+import { drainConnections } from '../api/plugins/drainConnections.ts';
 import { createServer } from '../api/server.ts';
-import { untilUnused } from '../api/untilUnused.ts';
 import { systemClock } from '../base/clock.ts';
 import { uuidV7 } from '../base/ids.ts';
 import type { PresenceWatch } from '../base/presence.ts';
@@ -116,7 +116,7 @@ async function build(
   };
   const redis = connect(watchFor('redis', logger, clock));
   const revocations = redisRevocations(redis, connect());
-  const authenticator = createAuthenticator({
+  const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
@@ -269,7 +269,7 @@ async function build(
     rateLimiter: redisRateLimiter(redis, clock),
     dependencies: [
       { name: 'database', check: async () => void (await database.query('SELECT 1')) },
-      { name: 'redis', check: () => redis.ping(), isAway: () => !redis.isReady() },
+      { name: 'redis', check: () => redis.ping(), isDown: () => !redis.isReady() },
       ...(telephony ? [{ name: 'sip', check: telephony.dependency.check }] : []),
       ...voiceDependency(voiceNodes),
     ],
@@ -285,7 +285,7 @@ async function build(
     makeId: uuidV7,
     logger,
     tracing,
-    metrics: createMetrics(metrics),
+    metrics: createHttpMetrics(metrics),
     settings: {
       serves: servedBy(config),
       modelNames: [...new Set([models.smart, models.balance, models.turbo])],
@@ -339,7 +339,7 @@ async function build(
     url: addressOf(app, config.HOST),
     retire() {
       draining = true;
-      retiring ??= untilUnused(app.server, clock);
+      retiring ??= drainConnections(app.server, clock);
       return retiring;
     },
     stop() {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Knowledge } from '../api/ports.ts';
+import type { KnowledgeService } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { KnowledgeSearch } from '../engine/toolRunner.ts';
@@ -45,7 +45,9 @@ export interface KnowledgeParts {
 }
 
 /** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
-export function buildKnowledge(parts: KnowledgeParts): Knowledge & { readonly search: KnowledgeSearch } {
+export function buildKnowledge(
+  parts: KnowledgeParts,
+): KnowledgeService & { readonly search: KnowledgeSearch } {
   const { config, storage, jobs, clock, makeId, closers } = parts;
   const { stores } = storage;
   const logger = parts.logger.child({ part: 'knowledge' });

@@ -118,7 +118,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
       check: async () => {
         if (!control.isUp) throw new Error('there is no connection to the SIP server');
       },
-      isAway: () => !control.isUp,
+      isDown: () => !control.isUp,
     },
     close() {
       closing ??= close();

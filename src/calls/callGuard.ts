@@ -1,5 +1,5 @@
+import type { ProjectStore } from '../agents/accounts/accountStores.ts';
 import { type CallLimits, NO_CALL_LIMITS } from '../agents/accounts/callLimits.ts';
-import type { ProjectStore } from '../agents/accounts/stores.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { Call } from './call.ts';
 import type { CallMeter, Refusal } from './callMeter.ts';

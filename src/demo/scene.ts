@@ -1,4 +1,4 @@
-import type { PathwayInput } from '../agents/pathway/schema.ts';
+import type { PathwayInput } from '../agents/pathway/schema/pathwaySchema.ts';
 import type { BehaviourInput } from '../testing/simulator/script.ts';
 
 /** Whom the simulated call goes to and comes from. */

@@ -1,6 +1,6 @@
-import { isEventCondition } from '../agents/pathway/edgeSchema.ts';
 import type { PathwayGraph } from '../agents/pathway/graph.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import { isEventCondition } from '../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { LatencyParts, Session, SessionEventType } from './session.ts';
 
 /**

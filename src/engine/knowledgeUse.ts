@@ -1,4 +1,4 @@
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { Clock } from '../base/clock.ts';
 import { CONTEXT_BUDGET_TOKENS, estimateTokens } from './context.ts';
 import type { Place } from './delivery.ts';

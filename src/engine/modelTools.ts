@@ -1,4 +1,4 @@
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { ToolCallEvent } from '../providers/chatModel.ts';
 import { readBuiltInCall } from './builtInTools.ts';
 import { findKnowledge } from './knowledgeUse.ts';

@@ -1,6 +1,6 @@
-import type { PathwayEdge } from '../agents/pathway/edgeSchema.ts';
 import type { PathwayGraph } from '../agents/pathway/graph.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayEdge } from '../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../agents/release.ts';
 import type { ChatMessage } from '../providers/chatMessage.ts';
 import { type Passage, shownPassage } from './passage.ts';

@@ -1,5 +1,5 @@
-import type { PathwayEdge } from '../agents/pathway/edgeSchema.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayEdge } from '../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../agents/release.ts';
 import type { ChatMessage } from '../providers/chatMessage.ts';
 import type { ChatModel, ChatRequest } from '../providers/chatModel.ts';

@@ -1,5 +1,5 @@
-import type { PathwayEdge } from '../agents/pathway/edgeSchema.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayEdge } from '../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { ToolCallEvent } from '../providers/chatModel.ts';
 import { ModelError } from '../providers/modelError.ts';
 import { MOVE_TOOL, moveArguments, moveTool } from '../providers/protocol.ts';

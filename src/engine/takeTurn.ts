@@ -1,5 +1,5 @@
-import { isEventCondition } from '../agents/pathway/edgeSchema.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import { isEventCondition } from '../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import { renderDeep } from '../agents/pathway/templates.ts';
 import { ModelError } from '../providers/modelError.ts';
 import { placeOf } from './delivery.ts';

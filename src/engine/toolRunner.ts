@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import { renderTemplate, type TemplateCache } from '../agents/pathway/templates.ts';
 import type { AgentRelease } from '../agents/release.ts';
 import type { Tool } from '../agents/tool.ts';

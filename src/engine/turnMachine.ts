@@ -1,6 +1,6 @@
-import type { PathwayEdge } from '../agents/pathway/edgeSchema.ts';
 import { type PathwayGraph, waitsForCaller } from '../agents/pathway/graph.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayEdge } from '../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../agents/pathway/templates.ts';
 import { type Stimulus, wayOut } from './walk.ts';
 

@@ -1,5 +1,5 @@
 import { createGraph, type PathwayGraph } from '../agents/pathway/graph.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import { renderTemplate, type TemplateCache } from '../agents/pathway/templates.ts';
 import type { AgentRelease } from '../agents/release.ts';
 import type { Calendar } from '../base/calendar.ts';

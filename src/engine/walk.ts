@@ -1,12 +1,12 @@
-import { evaluateExpression } from '../agents/pathway/conditions.ts';
+import { evaluateExpression } from '../agents/pathway/evaluateExpression.ts';
+import { type PathwayGraph, waitsForCaller } from '../agents/pathway/graph.ts';
 import {
   type EventCondition,
   isEventCondition,
   isExpression,
   type PathwayEdge,
-} from '../agents/pathway/edgeSchema.ts';
-import { type PathwayGraph, waitsForCaller } from '../agents/pathway/graph.ts';
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+} from '../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../agents/pathway/templates.ts';
 
 /** What stands to be answered by a move: the customer's part, or the end of a node that waits for nobody. */

@@ -1,4 +1,4 @@
-import type { PathwayNode } from '../agents/pathway/nodeSchema.ts';
+import type { PathwayNode } from '../agents/pathway/schema/nodeSchema.ts';
 
 /** How turns are taken at a node of the pathway. */
 export interface TurnPolicy {

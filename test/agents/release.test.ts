@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createAgent } from '../../src/agents/createAgent.ts';
-import { editPathway } from '../../src/agents/pathwayEdits.ts';
+import { editPathway } from '../../src/agents/pathway/editPathway.ts';
 import { releaseFor, updateAgent } from '../../src/agents/updateAgent.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';

@@ -1,6 +1,6 @@
 import { Histogram, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { createMetrics } from '../../src/api/metrics.ts';
+import { createHttpMetrics } from '../../src/api/metrics.ts';
 import { createRequestDurations } from '../../src/api/requestDurations.ts';
 import { buildMetrics } from '../../src/app/metrics.ts';
 
@@ -56,7 +56,7 @@ it('counts and writes what prom-client’s histogram does', async () => {
 });
 
 it('stands among the other metrics, each line of its own', async () => {
-  const metrics = createMetrics(buildMetrics());
+  const metrics = createHttpMetrics(buildMetrics());
   metrics.requestDone({ method: 'GET', route: '/healthz', status: 200 }, 0.002);
 
   const text = await metrics.render();

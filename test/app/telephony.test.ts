@@ -65,7 +65,7 @@ const dial = (built: BuiltTelephony, trunk: Trunk) =>
 test('with nothing set the embedded server takes calls, traces them whole, and checks the trunk', async () => {
   const trunkTo = (phone: Phone) => trunkOf({ host: '127.0.0.1', port: phone.port });
   const { built, server, phone, traced, board, lines } = await build({}, (phone) => [trunkTo(phone)]);
-  await vi.waitFor(() => expect(built.dependency.isAway?.()).toBe(false));
+  await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
   await built.dependency.check();
   const endpoints = lines.find(({ msg }) => msg === 'the SIP server listens')?.endpoints as {
     transport: string;
@@ -111,7 +111,7 @@ test('when the embedded server dies its calls are lost, and the next ones go ove
   subscribe('worker_threads', onWorker);
   const { built, phone, lines } = await build({}, () => []);
   unsubscribe('worker_threads', onWorker);
-  await vi.waitFor(() => expect(built.dependency.isAway?.()).toBe(false));
+  await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
   const endpoints = lines.find(({ msg }) => msg === 'the SIP server listens')?.endpoints as {
     port: number;
   }[];
@@ -122,7 +122,7 @@ test('when the embedded server dies its calls are lost, and the next ones go ove
   await vi.waitFor(() => expect(before.events).toContain('answered'));
   await workers[0]?.terminate();
   expect(await before.ended).toMatchObject({ outcome: 'lost' });
-  await vi.waitFor(() => expect(built.dependency.isAway?.()).toBe(false));
+  await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
   const after = dial(built, trunk);
   const invite = await phone.next(new RegExp(`^INVITE .*${after.leg.sipCallId}`, 's'));
   phone.send(phone.answer(invite, '486 Busy Here'), port);
@@ -135,14 +135,14 @@ test('the drachtio-server of the settings is used instead', async () => {
   const server = await startSipServer(serverOptions());
   const url = `drachtio://:cymru@127.0.0.1:${server.controlPort}`;
   const { built, phone, lines } = await build({ DRACHTIO_URL: url }, () => []);
-  await vi.waitFor(() => expect(built.dependency.isAway?.()).toBe(false));
+  await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
   expect(lines.map(({ msg }) => msg)).not.toContain('the SIP server listens');
   const { ended } = dial(built, trunkOf({ host: '127.0.0.1', port: phone.port }));
   const invite = await phone.next(/^INVITE/);
   phone.send(phone.answer(invite, '486 Busy Here'), server.sipPorts[0]?.port ?? 0);
   expect(await ended).toMatchObject({ outcome: 'busy' });
   await server.close();
-  await vi.waitFor(() => expect(built.dependency.isAway?.()).toBe(true));
+  await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(true));
   await expect(built.dependency.check()).rejects.toThrow('no connection');
   await built.close();
   await phone.close();

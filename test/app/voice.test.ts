@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { createMetrics } from '../../src/api/metrics.ts';
+import { createHttpMetrics } from '../../src/api/metrics.ts';
 import { buildMetrics } from '../../src/app/metrics.ts';
 import { playoutLateness } from '../../src/observability/metrics/playout.ts';
 import { sipServerCounts } from '../../src/observability/metrics/sip.ts';
@@ -41,7 +41,7 @@ async function page(): Promise<string> {
     calls: { admission: { inUse: 0, limit: 1 }, mediaSessions: () => 0, ports: { used: () => 0, limit: 2 } },
   });
   const texts = [async () => playoutLateness([new Float64Array(401)]), async () => sipServerCounts({})];
-  const shown = createMetrics({ ...metrics, texts });
+  const shown = createHttpMetrics({ ...metrics, texts });
   shown.legacyRequest({ project: 'p', route: '/project' });
   shown.requestDone({ method: 'GET', route: '/v1/projects', status: 200 }, 0.1);
   return await shown.render();

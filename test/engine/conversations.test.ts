@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../src/agents/tool.ts';
 import type { HeldTurn } from '../../src/engine/stores.ts';
 import { ModelError } from '../../src/providers/modelError.ts';

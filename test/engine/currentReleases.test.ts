@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
-import { starterPathway } from '../../src/agents/pathway/starter.ts';
+import { starterPathway } from '../../src/agents/pathway/schema/starterPathway.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import { createCurrentReleases } from '../../src/engine/currentReleases.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';

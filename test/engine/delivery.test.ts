@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Delivered, Delivery, Place } from '../../src/engine/delivery.ts';
 import type { Session } from '../../src/engine/session.ts';
 import { ModelError } from '../../src/providers/modelError.ts';

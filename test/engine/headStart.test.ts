@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { invalid } from '../../src/base/errors.ts';
 import type { Session } from '../../src/engine/session.ts';
 import type { HeldTurn } from '../../src/engine/stores.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { estimateTokens } from '../../src/engine/context.ts';
 import { KNOWLEDGE_BUDGET_TOKENS } from '../../src/engine/knowledgeUse.ts';
 import type { KnowledgePassage, KnowledgeSearch } from '../../src/engine/toolRunner.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createGraph } from '../../src/agents/pathway/graph.ts';
-import { type PathwayInput, pathwaySchema } from '../../src/agents/pathway/schema.ts';
+import { type PathwayInput, pathwaySchema } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { type Stimulus, wayOut } from '../../src/engine/walk.ts';
 
 type EdgeData = NonNullable<PathwayInput['edges'][number]['data']>;

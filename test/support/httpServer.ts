@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
+import type { ApiAuthenticator } from '../../src/agents/accounts/apiAuthenticator.ts';
 import type { AuditEntry } from '../../src/agents/accounts/audit.ts';
-import type { Authenticator } from '../../src/agents/accounts/authenticator.ts';
 import { NO_CALL_LIMITS } from '../../src/agents/accounts/callLimits.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
 import type { Project } from '../../src/agents/accounts/project.ts';
@@ -195,7 +195,7 @@ function keptAnswers(kept: Map<string, KeptAnswer>) {
   };
 }
 
-function fakeAuthenticator(): Authenticator {
+function fakeAuthenticator(): ApiAuthenticator {
   const key = (kind: 'secret' | 'developer', keyId: string, more: readonly ('write' | 'keys:write')[]) => ({
     kind,
     keyId,
@@ -210,8 +210,8 @@ function fakeAuthenticator(): Authenticator {
     [ADMIN_TOKEN, { kind: 'admin' }],
   ]);
   return {
-    ...unused<Authenticator>('authenticator', ['close']),
-    recall: (credential) => principals.get(credential),
+    ...unused<ApiAuthenticator>('authenticator', ['close']),
+    authenticateFromCache: (credential) => principals.get(credential),
     authenticate: async (credential) => principals.get(credential),
   };
 }

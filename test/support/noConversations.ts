@@ -1,4 +1,4 @@
-import type { Calls, Knowledge, WebhookAdmin } from '../../src/api/ports.ts';
+import type { CallService, KnowledgeService, WebhookAdmin } from '../../src/api/ports.ts';
 import type { Conversations } from '../../src/engine/conversations.ts';
 
 const refuse = (): never => {
@@ -15,7 +15,7 @@ export const noConversations: Conversations = {
   endIdle: refuse,
 };
 
-export const noKnowledge: Knowledge = {
+export const noKnowledge: KnowledgeService = {
   encoderOf: refuse,
   documents: { receive: refuse, discard: refuse, begin: refuse, forget: refuse, removeFiles: refuse },
   retrieval: { search: refuse, prefetch: refuse },
@@ -23,7 +23,7 @@ export const noKnowledge: Knowledge = {
 
 export const noWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };
 
-export const noCalls: Calls = {
+export const noCalls: CallService = {
   accept: refuse,
   hangUp: refuse,
   transfer: refuse,

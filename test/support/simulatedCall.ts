@@ -1,5 +1,5 @@
 import type { AgentConfig } from '../../src/agents/agentConfig.ts';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../src/agents/tool.ts';
 import type { SessionEvent } from '../../src/engine/session.ts';
 import type { KnowledgeSearch, ToolRunner } from '../../src/engine/toolRunner.ts';

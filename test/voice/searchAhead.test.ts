@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { rest } from '../../src/base/rest.ts';
 import type { KnowledgeSearch } from '../../src/engine/toolRunner.ts';
 import { createRetrieval } from '../../src/knowledge/search/retrieval.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { TurnNote } from '../../src/engine/lostWords.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 import { slowSaves } from '../support/slowSaves.ts';

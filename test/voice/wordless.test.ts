@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { PathwayInput } from '../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { ScriptedAnswer } from '../support/scriptedModel.ts';
 import { ONE_NODE, type SimulatedCall, simulatedCall, WITH_FALLBACK } from '../support/simulatedCall.ts';
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../base/errors.ts';
 import { jsonPointer } from '../../base/validation.ts';
-import { MAX_JSON_DEPTH } from './fields.ts';
+import { MAX_JSON_DEPTH } from './schema/fields.ts';
 
 /** How many arguments an operator takes, from and to. */
 type Arity = readonly [min: number, max: number];

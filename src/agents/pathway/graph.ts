@@ -1,6 +1,6 @@
-import type { PathwayEdge } from './edgeSchema.ts';
-import type { PathwayNode } from './nodeSchema.ts';
-import type { Pathway } from './schema.ts';
+import type { PathwayEdge } from './schema/edgeSchema.ts';
+import type { PathwayNode } from './schema/nodeSchema.ts';
+import type { Pathway } from './schema/pathwaySchema.ts';
 
 /** A pathway made ready to walk. */
 export interface PathwayGraph {

@@ -1,4 +1,4 @@
-import type { PathwayNode } from './nodeSchema.ts';
+import type { PathwayNode } from './schema/nodeSchema.ts';
 
 export interface TemplateInNode {
   /** Path within the node, such as `['data', 'prompt']`. */

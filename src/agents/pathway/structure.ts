@@ -1,10 +1,10 @@
 import { type ErrorDetail, invalid } from '../../base/errors.ts';
 import { jsonPointer } from '../../base/validation.ts';
-import { isEventCondition, isExpression, type PathwayEdge } from './edgeSchema.ts';
 import { checkExpression } from './expressions.ts';
-import type { PathwayNode } from './nodeSchema.ts';
 import { nodeTemplates } from './nodeTemplates.ts';
-import type { Pathway } from './schema.ts';
+import { isEventCondition, isExpression, type PathwayEdge } from './schema/edgeSchema.ts';
+import type { PathwayNode } from './schema/nodeSchema.ts';
+import type { Pathway } from './schema/pathwaySchema.ts';
 import { checkTemplate } from './templates.ts';
 
 /** Tools that every project has. */
@@ -55,7 +55,7 @@ export function checkStructure(pathway: Pathway, known: KnownNames): StructureEr
 /**
  * @throws {CallwayError} Category `invalid` with all structure errors as details; the first gives code and message.
  */
-export function requireSound(errors: readonly StructureError[]): void {
+export function requireValidStructure(errors: readonly StructureError[]): void {
   const [first] = errors;
   if (!first) return;
   const details = errors.map(({ path, message }) => ({ path, message }));
@@ -89,10 +89,13 @@ export function checkEdge(
   known: KnownNames,
   path: readonly PropertyKey[] = [],
 ): StructureError[] {
-  return [...checkEnds(edge, nodes, path), ...checkCondition(edge, known, [...path, 'data', 'condition'])];
+  return [
+    ...checkEndpoints(edge, nodes, path),
+    ...checkCondition(edge, known, [...path, 'data', 'condition']),
+  ];
 }
 
-function checkEnds(
+function checkEndpoints(
   edge: PathwayEdge,
   nodes: ReadonlyMap<string, PathwayNode>,
   path: readonly PropertyKey[],

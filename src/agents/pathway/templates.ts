@@ -1,8 +1,8 @@
 import { Context, Liquid, type Template, toValueSync } from 'liquidjs';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import { createLruCache, type LruCache } from '../../base/lruCache.ts';
-import { MAX_JSON_DEPTH } from './fields.ts';
-import { MAX_TEMPLATE_CHARACTERS } from './nodeSchema.ts';
+import { MAX_JSON_DEPTH } from './schema/fields.ts';
+import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
 
 /** A prompt with its variables filled in; more would not fit a model's instructions. */
 const MAX_OUTPUT_CHARACTERS = 100_000;

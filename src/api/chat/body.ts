@@ -4,7 +4,7 @@ import type { GivenMessage } from '../../engine/newMessages.ts';
 import type { TurnRequest } from '../../engine/turn.ts';
 import { PASSED_THROUGH, type ResponseFormat } from '../../providers/chatModel.ts';
 import { MOVE_TOOL } from '../../providers/protocol.ts';
-import { sessionIdField } from '../sessionIds.ts';
+import { sessionIdField } from '../requestHeaders.ts';
 
 /** What OpenAI's own API takes. */
 const MAX_TOOLS = 128;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import type { Clock } from '../../base/clock.ts';
 import type { App } from '../app.ts';
-import { type BodyWatch, createBodyWatch } from '../bodyWatch.ts';
+import { type BodyWatch, createBodyWatch } from './bodyTimeouts.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,5 +1,5 @@
+import type { AgentStore } from '../../agents/agentStores.ts';
 import type { AgentRecord } from '../../agents/release.ts';
-import type { AgentStore } from '../../agents/stores.ts';
 import type { Queryable } from './database.ts';
 import type { Sealing } from './sealing.ts';
 

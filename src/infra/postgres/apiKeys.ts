@@ -1,5 +1,5 @@
+import type { ApiKeyStore } from '../../agents/accounts/accountStores.ts';
 import type { ApiKey, KeyKind, Scope } from '../../agents/accounts/apiKey.ts';
-import type { ApiKeyStore } from '../../agents/accounts/stores.ts';
 import { isUuid } from '../../base/ids.ts';
 import type { Queryable } from './database.ts';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from './rows.ts';

@@ -1,5 +1,5 @@
+import type { AuditStore } from '../../agents/accounts/accountStores.ts';
 import type { AuditEntry } from '../../agents/accounts/audit.ts';
-import type { AuditStore } from '../../agents/accounts/stores.ts';
 import type { Queryable } from './database.ts';
 import { isoTime, mapPage, queryPage } from './rows.ts';
 

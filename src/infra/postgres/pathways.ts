@@ -1,10 +1,10 @@
-import type { Pathway } from '../../agents/pathway/schema.ts';
 import type {
   NewPathwayVersion,
   PathwayStore,
   PathwayVersionInfo,
   StoredPathway,
-} from '../../agents/stores.ts';
+} from '../../agents/agentStores.ts';
+import type { Pathway } from '../../agents/pathway/schema/pathwaySchema.ts';
 import type { Queryable } from './database.ts';
 import { isoTime, mapPage, queryPage } from './rows.ts';
 

@@ -1,6 +1,6 @@
+import type { ProjectStore } from '../../agents/accounts/accountStores.ts';
 import { type CallLimits, type CallLimitsPatch, NO_CALL_LIMITS } from '../../agents/accounts/callLimits.ts';
 import type { Project, ProjectPatch } from '../../agents/accounts/project.ts';
-import type { ProjectStore } from '../../agents/accounts/stores.ts';
 import { definedOnly } from '../../base/definedOnly.ts';
 import { isUuid } from '../../base/ids.ts';
 import type { Queryable } from './database.ts';

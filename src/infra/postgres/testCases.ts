@@ -1,5 +1,5 @@
-import type { TestCaseStore } from '../../agents/testSuites/stores.ts';
 import type { TestCase } from '../../agents/testSuites/testCase.ts';
+import type { TestCaseStore } from '../../agents/testSuites/testSuiteStores.ts';
 import { isUuid } from '../../base/ids.ts';
 import type { Queryable } from './database.ts';
 import { projectRows } from './projectRows.ts';

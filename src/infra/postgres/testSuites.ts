@@ -1,5 +1,5 @@
-import type { TestSuiteStore } from '../../agents/testSuites/stores.ts';
 import type { TestSuite } from '../../agents/testSuites/testSuite.ts';
+import type { TestSuiteStore } from '../../agents/testSuites/testSuiteStores.ts';
 import type { Queryable } from './database.ts';
 import { projectRows } from './projectRows.ts';
 import { isoTime, mapPage } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { ToolStore } from '../../agents/stores.ts';
+import type { ToolStore } from '../../agents/agentStores.ts';
 import type { Tool } from '../../agents/tool.ts';
 import type { Queryable } from './database.ts';
 import { orTaken } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Revocations } from '../../agents/accounts/authenticator.ts';
+import type { Revocations } from '../../agents/accounts/apiAuthenticator.ts';
 import { delay } from '../../base/delay.ts';
 import { uuidV7 } from '../../base/ids.ts';
 import { orUnavailable, type RedisConnection } from './redis.ts';

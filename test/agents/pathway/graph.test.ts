@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canFinish, createGraph, waitsForCaller } from '../../../src/agents/pathway/graph.ts';
-import { NODE_TYPES } from '../../../src/agents/pathway/nodeSchema.ts';
+import { NODE_TYPES } from '../../../src/agents/pathway/schema/nodeSchema.ts';
 import { nodeOf, sketch, sketchEdge, sketchNode } from './support/sketch.ts';
 
 const start = sketchNode('s', 'start');

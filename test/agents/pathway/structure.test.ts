@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Pathway } from '../../../src/agents/pathway/schema.ts';
-import { BUILT_IN_TOOLS, checkStructure, requireSound } from '../../../src/agents/pathway/structure.ts';
+import type { Pathway } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import {
+  BUILT_IN_TOOLS,
+  checkStructure,
+  requireValidStructure,
+} from '../../../src/agents/pathway/structure.ts';
 import { sketch, sketchEdge, sketchNode } from './support/sketch.ts';
 
 const known = { toolIds: new Set(['lookup']) };
@@ -113,7 +117,7 @@ describe('checkStructure', () => {
 describe('requireSound', () => {
   it('throws the first error with all of them as details', () => {
     const errors = checkStructure(sketch([end], [sketchEdge('e>x')]), known);
-    expect(() => requireSound(errors)).toThrow(
+    expect(() => requireValidStructure(errors)).toThrow(
       expect.objectContaining({
         category: 'invalid',
         code: 'no_start_node',
@@ -125,6 +129,6 @@ describe('requireSound', () => {
   });
 
   it('lets a sound graph pass', () => {
-    expect(requireSound([])).toBeUndefined();
+    expect(requireValidStructure([])).toBeUndefined();
   });
 });

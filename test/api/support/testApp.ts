@@ -1,6 +1,6 @@
-import { createAuthenticator } from '../../../src/agents/accounts/authenticator.ts';
+import { createApiAuthenticator } from '../../../src/agents/accounts/apiAuthenticator.ts';
 import type { App } from '../../../src/api/app.ts';
-import { createMetrics } from '../../../src/api/metrics.ts';
+import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import type { HttpSettings, Storage } from '../../../src/api/ports.ts';
 import { createServer } from '../../../src/api/server.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
@@ -26,7 +26,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
   const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
   const clock = createSimulatedClock(Date.UTC(2026, 5, 1));
   const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
-  const authenticator = createAuthenticator({
+  const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,
     revocations,
@@ -46,7 +46,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     clock,
     makeId: uuidV7,
     logger: createLogger('silent'),
-    metrics: createMetrics(),
+    metrics: createHttpMetrics(),
     conversations: noConversations,
     webhookAdmin: noWebhooks,
     knowledge: noKnowledge,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
-import { starterPathway } from '../../../src/agents/pathway/starter.ts';
+import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
 import type { Database } from '../../../src/infra/postgres/database.ts';
 import { migrate } from '../../../src/infra/postgres/migrate.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
-import { starterPathway } from '../../../src/agents/pathway/starter.ts';
+import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
 import { trunkInput } from '../../../src/calls/trunk.ts';

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-
+import type { NewApiKey } from '../../../src/agents/accounts/accountStores.ts';
 import { NO_CALL_LIMITS } from '../../../src/agents/accounts/callLimits.ts';
-import type { NewApiKey } from '../../../src/agents/accounts/stores.ts';
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
-import { starterPathway } from '../../../src/agents/pathway/starter.ts';
+import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
 import type { TestCase } from '../../../src/agents/testSuites/testCase.ts';
 import type { TestSuite } from '../../../src/agents/testSuites/testSuite.ts';
 import type { Tool } from '../../../src/agents/tool.ts';

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { createMetrics } from '../../../src/api/metrics.ts';
+import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import { createAdmission } from '../../../src/calls/admission.ts';
 import { createCallMeter } from '../../../src/observability/metrics/calls.ts';
 import { watchNode } from '../../../src/observability/metrics/node.ts';
@@ -183,7 +183,7 @@ test('everything is on one page, of which each line is a comment, a sample or no
   const registry = new Registry();
   createCallMeter(registry);
   const counts = new Float64Array(401);
-  const page = await createMetrics({
+  const page = await createHttpMetrics({
     registry,
     texts: [async () => '', async () => playoutLateness([counts])],
   }).render();

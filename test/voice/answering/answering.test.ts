@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PathwayInput } from '../../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { createBeepDetector, toneOf } from '../../../src/voice/answering/beep.ts';
 import { machineKindOf } from '../../../src/voice/answering/machineWords.ts';
 import { type SimulatedCall, simulatedCall } from '../../support/simulatedCall.ts';

@@ -1,4 +1,4 @@
-import type { PathwayInput } from '../../../src/agents/pathway/schema.ts';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import type { ScriptedAnswer } from '../../support/scriptedModel.ts';
 import { ONE_NODE, type SimulatedCall } from '../../support/simulatedCall.ts';

@@ -1,6 +1,6 @@
-import type { PathwayEdge } from '../../../../src/agents/pathway/edgeSchema.ts';
-import type { PathwayNode } from '../../../../src/agents/pathway/nodeSchema.ts';
-import { type Pathway, pathwaySchema } from '../../../../src/agents/pathway/schema.ts';
+import type { PathwayEdge } from '../../../../src/agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../../../../src/agents/pathway/schema/nodeSchema.ts';
+import { type Pathway, pathwaySchema } from '../../../../src/agents/pathway/schema/pathwaySchema.ts';
 
 /** A node by its id and type; `tool` and `transfer` nodes get what they need. */
 export function sketchNode(id: string, type: PathwayNode['type'], data: object = {}): object {

@@ -1,5 +1,5 @@
 import { type AgentConfig, newAgentConfig } from '../../../../src/agents/agentConfig.ts';
-import { starterPathway } from '../../../../src/agents/pathway/starter.ts';
+import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import type { AgentRelease } from '../../../../src/agents/release.ts';
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';

@@ -1,0 +1,61 @@
+import type { Page, PageOf } from '../base/page.ts';
+import type { Pathway } from './pathway/schema/pathwaySchema.ts';
+import type { AgentRecord } from './release.ts';
+import type { Tool } from './tool.ts';
+
+/** Keeps one agent a project. */
+export interface AgentStore {
+  /** @param lock - Keeps other writers out until the transaction ends. */
+  find(projectId: string, lock?: 'for update'): Promise<AgentRecord | undefined>;
+  insert(projectId: string, record: AgentRecord): Promise<void>;
+  save(projectId: string, record: AgentRecord, updatedAt: string): Promise<void>;
+}
+
+/** A pathway with its place among its versions. */
+export interface StoredPathway {
+  readonly id: string;
+  /** Counts up by one with each change, from 1. */
+  readonly version: number;
+  readonly graph: Pathway;
+  readonly updatedAt: string;
+}
+
+export interface PathwayVersionInfo {
+  readonly version: number;
+  readonly createdAt: string;
+  readonly author: { kind: string; keyId?: string; hint?: string };
+  readonly restoredFrom: number | null;
+  readonly nodeCount: number;
+  readonly edgeCount: number;
+}
+
+export interface NewPathwayVersion {
+  readonly graph: Pathway;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly author: PathwayVersionInfo['author'];
+  readonly restoredFrom?: number;
+}
+
+/** Keeps one pathway a project, with all of its versions. */
+export interface PathwayStore {
+  find(projectId: string, lock?: 'for update'): Promise<StoredPathway | undefined>;
+  insert(projectId: string, pathwayId: string, first: NewPathwayVersion): Promise<void>;
+  append(projectId: string, next: NewPathwayVersion): Promise<void>;
+  versions(projectId: string, page: Page): Promise<PageOf<PathwayVersionInfo>>;
+  findVersion(
+    projectId: string,
+    version: number,
+  ): Promise<(PathwayVersionInfo & { graph: Pathway }) | undefined>;
+}
+
+export interface ToolStore {
+  /** @throws {CallwayError} `tool_name_taken` when the project has a tool of that name. */
+  insert(projectId: string, tool: Tool): Promise<void>;
+  find(projectId: string, toolId: string, lock?: 'for update'): Promise<Tool | undefined>;
+  list(projectId: string, page: Page): Promise<PageOf<Tool>>;
+  all(projectId: string): Promise<Tool[]>;
+  /** @throws {CallwayError} `tool_name_taken` when the project has a tool of that name. */
+  update(projectId: string, tool: Tool): Promise<void>;
+  remove(projectId: string, toolId: string): Promise<boolean>;
+}

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { CallwayError, notFound } from '../../base/errors.ts';
+import type { NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from '../agentStores.ts';
+import type { Pathway } from './schema/pathwaySchema.ts';
+import type { KnownNames } from './structure.ts';
+
+export interface PathwayStores {
+  readonly pathways: PathwayStore;
+  readonly tools: ToolStore;
+}
+
+export interface PathwayEdit {
+  readonly author: NewPathwayVersion['author'];
+  /** ISO 8601. */
+  readonly at: string;
+  /** The version that the editor saw; any other is refused. */
+  readonly ifVersion?: number | undefined;
+  readonly restoredFrom?: number;
+}
+
+/** The names outside the graph that a project's pathway may use. */
+export async function knownNames(
+  stores: Pick<PathwayStores, 'tools'>,
+  projectId: string,
+): Promise<KnownNames> {
+  const tools = await stores.tools.all(projectId);
+  return { toolIds: new Set(tools.map(({ id }) => id)) };
+}
+
+/** @throws {CallwayError} `pathway_not_found` */
+export async function findPathway(
+  stores: Pick<PathwayStores, 'pathways'>,
+  projectId: string,
+  lock?: 'for update',
+): Promise<StoredPathway> {
+  const pathway = await stores.pathways.find(projectId, lock);
+  if (!pathway) throw notFound('Pathway');
+  return pathway;
+}
+
+/**
+ * Makes the next version of a pathway; runs in a transaction, and one editor at a time. An edit that changes nothing
+ * makes no version.
+ *
+ * @throws {CallwayError} 412 `version_mismatch` when the editor had seen another version.
+ */
+export async function editPathway(
+  stores: PathwayStores,
+  projectId: string,
+  edit: PathwayEdit,
+  change: (graph: Pathway, known: KnownNames) => Pathway,
+): Promise<StoredPathway> {
+  const current = await findPathway(stores, projectId, 'for update');
+  if (edit.ifVersion !== undefined && edit.ifVersion !== current.version) {
+    throw new CallwayError(
+      'precondition_failed',
+      'version_mismatch',
+      `The pathway is at version ${current.version}, not ${edit.ifVersion}; read it again`,
+    );
+  }
+  const graph = change(current.graph, await knownNames(stores, projectId));
+  if (isDeepStrictEqual(graph, current.graph)) return current;
+  const version = current.version + 1;
+  const restored = edit.restoredFrom === undefined ? {} : { restoredFrom: edit.restoredFrom };
+  await stores.pathways.append(projectId, {
+    graph,
+    version,
+    createdAt: edit.at,
+    author: edit.author,
+    ...restored,
+  });
+  return { id: current.id, version, graph, updatedAt: edit.at };
+}

@@ -1,0 +1,89 @@
+import { evaluateExpression } from '../evaluateExpression.ts';
+import { checkExpression, isConstantExpression } from '../expressions.ts';
+import { type PathwayGraph, waitsForCaller } from '../graph.ts';
+import { type Condition, isEventCondition, isExpression, type PathwayEdge } from '../schema/edgeSchema.ts';
+import type { PathwayNode } from '../schema/nodeSchema.ts';
+import type { ProblemCode } from './problem.ts';
+
+/** An edge that no talk can take, and why. */
+export interface DeadEdge {
+  readonly edge: PathwayEdge;
+  readonly code: Extract<
+    ProblemCode,
+    | 'edge_behind_unconditional'
+    | 'duplicate_condition'
+    | 'condition_never_true'
+    | 'several_unconditional_edges'
+  >;
+  readonly message: string;
+}
+
+/** Finds the edges that can never be taken, however the talk goes. */
+export function findDeadEdges(graph: PathwayGraph): DeadEdge[] {
+  return graph.nodes.flatMap((node) => deadEdgesOf(node, graph.outgoing(node.id)));
+}
+
+/** True when the edge is taken as soon as it is looked at. */
+export function isAlwaysTaken(condition: Condition): boolean {
+  return condition === null || constantValue(condition) === true;
+}
+
+/** @param edges - In the order in which they are looked at. */
+function deadEdgesOf(node: PathwayNode, edges: readonly PathwayEdge[]): DeadEdge[] {
+  const dead: DeadEdge[] = [];
+  const firstWith = new Map<string, PathwayEdge>();
+  let always: PathwayEdge | undefined;
+  for (const edge of edges) {
+    const { condition } = edge.data;
+    const key = conditionKey(condition);
+    const twin = key === undefined ? undefined : firstWith.get(key);
+    if (constantValue(condition) === false) {
+      dead.push({ edge, code: 'condition_never_true', message: 'this condition is never true' });
+    } else if (always && isShadowed(edge, node)) {
+      dead.push(shadowed(edge, always));
+    } else if (twin) {
+      const message = `edge ${JSON.stringify(twin.id)} has the same condition and is looked at first`;
+      dead.push({ edge, code: 'duplicate_condition', message });
+    }
+    if (key !== undefined && !twin) firstWith.set(key, edge);
+    if (!always && isAlwaysTaken(condition)) always = edge;
+  }
+  return dead;
+}
+
+function shadowed(edge: PathwayEdge, always: PathwayEdge): DeadEdge {
+  const other = JSON.stringify(always.id);
+  const areTwins = edge.data.condition === null && edge.data.fallback === always.data.fallback;
+  if (areTwins && always.data.condition === null) {
+    const message = `edge ${other} is unconditional too and is looked at first; give one of them a condition`;
+    return { edge, code: 'several_unconditional_edges', message };
+  }
+  const message = `edge ${other} is always taken first; raise this one's priority or give that one a condition`;
+  return { edge, code: 'edge_behind_unconditional', message };
+}
+
+/** Events come at their own time, before any edge is looked at; only a tool's result waits its turn, where none is awaited. */
+function isShadowed(edge: PathwayEdge, node: PathwayNode): boolean {
+  const { condition } = edge.data;
+  if (!isEventCondition(condition)) return true;
+  return condition.event === 'tool_result' && !waitsForCaller(node);
+}
+
+/** What an expression without variables always comes to; undefined for every other condition. */
+function constantValue(condition: Condition): boolean | undefined {
+  if (!isExpression(condition) || !isConstantExpression(condition)) return undefined;
+  return checkExpression(condition).length > 0 ? undefined : evaluateExpression(condition, {});
+}
+
+function conditionKey(condition: Condition): string | undefined {
+  if (condition === null) return undefined;
+  return typeof condition === 'string' ? condition.trim().toLowerCase() : canonicalJson(condition);
+}
+
+/** Objects with the same keys in any order come out alike. Recursive, since the schema bounds the depth. */
+function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, entry]) => `${JSON.stringify(key)}:${canonicalJson(entry)}`).join()}}`;
+}

@@ -1,0 +1,215 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { CallwayError } from '../../base/errors.ts';
+import { noTracing, traced } from '../../base/tracing.ts';
+import type { TurnReader } from '../../engine/conversations.ts';
+import { newMessages } from '../../engine/newMessages.ts';
+import type { NewSession } from '../../engine/session.ts';
+import type { TurnUsage } from '../../engine/turn.ts';
+import { PASSED_THROUGH } from '../../providers/chatModel.ts';
+import { ModelError } from '../../providers/modelError.ts';
+import { agentVersionHeaders, wantsDraft } from '../agentVersion.ts';
+import type { App } from '../app.ts';
+import { errorBody } from '../errors.ts';
+import { BOTH_PATHS, onBothPaths } from '../legacyPaths.ts';
+import type { HttpDeps } from '../ports.ts';
+import { echoSessionId, keepHeaderBytes, SESSION_HEADER, sessionIdOfHeader } from '../requestHeaders.ts';
+import { about, errors, projectParams } from '../schemas.ts';
+import { traceparentOf } from '../trace.ts';
+import { type Completion, completion, completionChunk, type Usage } from './answers.ts';
+import { type ChatBody, chatBody, toGivenMessage, turnSettings } from './body.ts';
+import { createChunkWriter, failureEvent, STREAM_DONE } from './chunks.ts';
+import { clientSignal } from './clientGone.ts';
+import { openEventStream } from './eventStream.ts';
+import { type OpenTurn, openTurn, wholeAnswer } from './openTurn.ts';
+
+/** Room for a long talk that its caller sends anew with each request. */
+const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
+const UNREPORTED: Usage = { prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 };
+
+const DESCRIPTION = [
+  'OpenAI’s chat completions on a session of the agent. The header `X-Session-ID`, else `session_id`, names the session; a new one begins where there is none, and its id is in the header and body of the answer.',
+  'Only what is new among the messages is answered. `system` and `developer` messages are instructions for this request and are not stored. A user message while tool calls are pending lets these calls go; results come for all pending calls or for none.',
+  `These reach the model at each answer that it gives: \`temperature\`, \`max_tokens\`, \`max_completion_tokens\`, \`response_format\`, \`parallel_tool_calls\` (where there are tools), \`tool_choice\` (for the caller’s tools, at the first answer) and ${PASSED_THROUGH.map((name) => `\`${name}\``).join(', ')}. Questions that the agent asks the model for itself, such as which way to go, are not touched by them. \`model\` and all that is not named here is taken and passed over.`,
+  'No Idempotency-Key is honoured, since a repetition of a stream would have to be kept whole.',
+].join('\n\n');
+
+const headers = agentVersionHeaders.extend({
+  [SESSION_HEADER]: z.string().optional().describe('The session; wins over `session_id` in the body.'),
+});
+
+/** One request for an answer. */
+interface Asked {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly session: NewSession;
+  readonly body: ChatBody;
+}
+
+export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
+  onBothPaths(BOTH_PATHS.chat, ({ url, config, mark }) => {
+    app.post(
+      url,
+      {
+        config,
+        bodyLimit: CHAT_BODY_LIMIT_BYTES,
+        onSend: keepHeaderBytes,
+        schema: {
+          ...about('Chat', 'Answer a chat', DESCRIPTION),
+          ...mark,
+          params: projectParams,
+          headers,
+          body: chatBody,
+          response: {
+            200: {
+              description: 'The answer, or with `stream` a stream of chunks.',
+              content: {
+                'application/json': { schema: completion },
+                'text/event-stream': { schema: completionChunk },
+              },
+            },
+            ...errors('body', 409),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { params, body } = request;
+        const givenId = sessionIdOfHeader(request) ?? body.session_id ?? undefined;
+        const sessionId = givenId ?? deps.makeId();
+        const session: NewSession = {
+          projectId: params.projectId,
+          sessionId,
+          channel: 'chat',
+          isNew: givenId === undefined,
+          draft: wantsDraft(request),
+        };
+        echoSessionId(reply, sessionId);
+        return await answerTraced(deps, { request, reply, session, body });
+      },
+    );
+  });
+}
+
+/** A request is a span of its caller's trace, or a trace of its own, and its turn a part of it. */
+async function answerTraced(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {
+  const { request, session } = asked;
+  const span = (deps.tracing ?? noTracing).begin(`POST ${request.routeOptions.url ?? ''}`, {
+    kind: 'server',
+    parent: traceparentOf(request),
+    attributes: {
+      'http.request.method': 'POST',
+      'http.route': request.routeOptions.url,
+      'callway.project.id': session.projectId,
+      'callway.request.id': request.id,
+      'session.id': session.sessionId,
+    },
+  });
+  const { traceparent } = span;
+  const own = traceparent === undefined ? session : { ...session, traceparent };
+  return await traced(span, () => answer(deps, { ...asked, session: own }));
+}
+
+async function answer(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {
+  const { reply, session, body } = asked;
+  const signal = clientSignal(reply);
+  const given = body.messages.map(toGivenMessage);
+  const settings = turnSettings(body);
+  const read: TurnReader = ({ state }) => ({ ...settings, ...newMessages(state, given) });
+  try {
+    const turn = await openTurn(deps.conversations.converse(session, read, signal), signal);
+    if (body.stream !== true) return await answerWhole(deps, asked, turn);
+    await answerInPieces(deps, asked, turn, signal);
+  } catch (error) {
+    if (!signal.aborted) throw isUnanswered(error) ? unavailable(error) : error;
+  }
+  return reply;
+}
+
+/** To the caller one thing has happened, whatever kept the model from its first word; the message tells what. */
+function isUnanswered(error: unknown): error is ModelError {
+  return error instanceof ModelError && error.beforeFirstToken;
+}
+
+function unavailable(cause: ModelError): CallwayError {
+  const { message, retryAfterSeconds } = cause;
+  const again = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new CallwayError('internal', 'model_unavailable', message, { cause, ...again });
+}
+
+async function answerWhole(deps: HttpDeps, asked: Asked, turn: OpenTurn): Promise<Completion> {
+  const { session, body } = asked;
+  const [{ text, toolCalls, done }, reports] = await Promise.all([
+    wholeAnswer(turn),
+    body.stream_options?.include_usage === true || reportsUsage(deps, session.projectId),
+  ]);
+  return {
+    id: `chatcmpl-${deps.makeId()}`,
+    object: 'chat.completion',
+    created: Math.floor(deps.clock.now() / 1000),
+    model: done.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text === '' && toolCalls.length > 0 ? null : text,
+          ...(toolCalls.length > 0 ? { tool_calls: [...toolCalls] } : {}),
+        },
+        finish_reason: done.finishReason,
+      },
+    ],
+    usage: reports ? toUsage(done.usage) : UNREPORTED,
+    session_id: session.sessionId,
+  };
+}
+
+/** The stream has begun when this is called for the first piece: from then on a failure is an event in it. */
+async function answerInPieces(
+  deps: HttpDeps,
+  { request, reply, session, body }: Asked,
+  turn: OpenTurn,
+  signal: AbortSignal,
+): Promise<void> {
+  const withUsage = body.stream_options?.include_usage === true;
+  const identity = {
+    id: `chatcmpl-${deps.makeId()}`,
+    created: Math.floor(deps.clock.now() / 1000),
+    model: turn.model,
+    sessionId: session.sessionId,
+  };
+  const chunks = createChunkWriter(identity, withUsage);
+  const stream = openEventStream(reply, deps.clock);
+  let opening = chunks.role();
+  let isOver = false;
+  const send = (events: string) => {
+    const written = stream.write(opening + events);
+    opening = '';
+    return written;
+  };
+  try {
+    await turn.passOn((piece) => {
+      if (piece.type === 'tool_call') return send(chunks.toolCall(piece.index, piece.call));
+      if (piece.type !== 'done') return send(chunks.text(piece.text));
+      isOver = true;
+      const usage = withUsage ? chunks.usage(toUsage(piece.usage)) : '';
+      stream.end(opening + chunks.finish(piece.finishReason) + usage + STREAM_DONE);
+      return undefined;
+    });
+    if (!isOver) throw new Error('a turn ended without an outcome');
+  } catch (error) {
+    if (signal.aborted) return;
+    request.log.error({ requestId: request.id, err: error }, 'a stream failed midway');
+    const { body: failure } = errorBody(error);
+    if (!isOver) stream.end(failureEvent({ message: String(failure.error), code: String(failure.code) }));
+  }
+}
+
+async function reportsUsage(deps: HttpDeps, projectId: string): Promise<boolean> {
+  const project = await deps.storage.stores.projects.find(projectId);
+  return project?.reportUsage ?? false;
+}
+
+function toUsage({ promptTokens, completionTokens, totalTokens }: TurnUsage): Usage {
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, total_tokens: totalTokens };
+}

@@ -1,0 +1,87 @@
+import { isUtf8 } from 'node:buffer';
+import secureJson from 'secure-json-parse';
+
+import { type CallwayError, invalid } from '../../base/errors.ts';
+
+/** Deeper than any honest document, and shallow enough for every later walk over it. */
+export const MAX_JSON_DEPTH = 64;
+
+/** An escape, or as many digits as a number beyond the largest double needs. */
+const MAY_BE_UNSTORABLE = /\\u|\d{200}|[eE]\+?\d{3}/;
+
+/**
+ * Reads a request's JSON: strict UTF-8, bounded depth, no `__proto__`, and nothing that a database cannot keep
+ * (U+0000, halves of surrogate pairs, numbers beyond the doubles). An empty body is `undefined`.
+ *
+ * @throws {CallwayError} `invalid_json` and its kin.
+ * @see RFC 8259
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined;
+  const text = bytes.toString('utf8');
+  // What is not UTF-8 comes out as that character; it may have been sent as well.
+  if (text.includes('\uFFFD') && !isUtf8(bytes)) {
+    throw invalid('invalid_utf8', 'The request body is not valid UTF-8');
+  }
+  // A document of that depth has at least so many brackets on each side.
+  if (text.length > 2 * MAX_JSON_DEPTH && isTooDeep(text)) {
+    throw invalid('json_too_deep', `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  }
+  const value = parse(text);
+  if (MAY_BE_UNSTORABLE.test(text)) refuseUnstorable(value);
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return secureJson.parse(text, null, { protoAction: 'error', constructorAction: 'error' });
+  } catch (error) {
+    if (error instanceof SyntaxError && error.message.includes('forbidden prototype')) {
+      throw invalid(
+        'invalid_json',
+        'The request body has a key that is not allowed (__proto__ or constructor)',
+      );
+    }
+    throw invalid('invalid_json', 'The request body is not valid JSON');
+  }
+}
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (inString) {
+      if (character === 0x5c) index += 1;
+      else if (character === 0x22) inString = false;
+    } else if (character === 0x22) inString = true;
+    else if (character === 0x5b || character === 0x7b) {
+      depth += 1;
+      if (depth > MAX_JSON_DEPTH) return true;
+    } else if (character === 0x5d || character === 0x7d) depth -= 1;
+  }
+  return false;
+}
+
+function refuseUnstorable(value: unknown): void {
+  if (typeof value === 'string') {
+    const error = unstorable(value);
+    if (error) throw error;
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw invalid('invalid_json', 'A number is too large to be kept');
+  } else if (Array.isArray(value)) {
+    for (const item of value) refuseUnstorable(item);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      refuseUnstorable(key);
+      refuseUnstorable(item);
+    }
+  }
+}
+
+function unstorable(text: string): CallwayError | undefined {
+  if (text.includes('\0'))
+    return invalid('invalid_text', 'A text holds the character U+0000, which cannot be stored');
+  if (!text.isWellFormed()) return invalid('invalid_text', 'A text holds half of a surrogate pair');
+  return undefined;
+}

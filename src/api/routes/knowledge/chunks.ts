@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+
+import { CallwayError, notFound } from '../../../base/errors.ts';
+import { type Chunk, chunk } from '../../../knowledge/knowledgebase.ts';
+import type { ChunkStore } from '../../../knowledge/stores.ts';
+import type { App } from '../../app.ts';
+import type { HttpDeps } from '../../ports.ts';
+import { about, errors, MAX_LIST_LIMIT, MAX_OFFSET, queryInteger } from '../../schemas.ts';
+import { chunkShape, datasetShape, findDataset, findKnowledgebase } from './knowledgeLookups.ts';
+import { onBothFamilies } from './knowledgePaths.ts';
+
+const PATH = '/knowledgebases/:knowledgebaseId/datasets/:datasetId/chunks';
+/** A long document has more chunks than should be in memory at once. */
+const READ_AT_ONCE = 500;
+
+const pageQuery = z.object({
+  limit: queryInteger(1, MAX_LIST_LIMIT).optional().describe('Without it, all of them.'),
+  offset: queryInteger(0, MAX_OFFSET).default(0),
+});
+
+export function chunkRoutes(app: App, deps: HttpDeps): void {
+  const { stores } = deps.storage;
+
+  onBothFamilies(PATH, 'read', ({ url, config, security, params }) => {
+    app.get(
+      url,
+      {
+        config,
+        schema: {
+          ...about('Knowledge', 'Preview the chunks', 'In the order of the document.'),
+          security,
+          params: params(datasetShape),
+          querystring: pageQuery,
+          response: { 200: z.array(chunk), ...errors() },
+        },
+      },
+      async (request, reply) => {
+        const { params, query } = request;
+        const { id } = await findKnowledgebase(stores, request, params.knowledgebaseId);
+        if (
+          !(await stores.datasets.find(id, params.datasetId)) &&
+          (await stores.datasets.exists(params.datasetId))
+        ) {
+          throw new CallwayError(
+            'forbidden',
+            'dataset_of_another_knowledgebase',
+            'The dataset does not belong to the knowledgebase',
+          );
+        }
+        const { chunkCount } = await findDataset(stores, request, params);
+        if (chunkCount === 0) throw notFound('Chunks');
+        const end = query.limit === undefined ? Number.MAX_SAFE_INTEGER : query.offset + query.limit;
+        const json = Readable.from(chunksAsJson(stores.chunks, params.datasetId, query.offset, end));
+        return await reply.type('application/json; charset=utf-8').send(json as never);
+      },
+    );
+  });
+
+  onBothFamilies(`${PATH}/:chunkId`, 'write', ({ url, config, security, params }) => {
+    app.patch(
+      url,
+      {
+        config,
+        schema: {
+          ...about('Knowledge', 'Switch a chunk on or off', 'One that is off is not found.'),
+          security,
+          params: params(chunkShape),
+          body: z.strictObject({ isEnabled: z.boolean() }),
+          response: { 200: chunk, ...errors('body') },
+        },
+      },
+      async (request) => {
+        const { id } = await findDataset(stores, request, request.params);
+        const changed = await stores.chunks.setEnabled(id, request.params.chunkId, request.body.isEnabled);
+        if (!changed) throw notFound('Chunk');
+        return changed;
+      },
+    );
+  });
+}
+
+async function* chunksAsJson(
+  chunks: ChunkStore,
+  datasetId: string,
+  from: number,
+  end: number,
+): AsyncGenerator<string> {
+  let separator = '[';
+  for (let offset = from; offset < end; offset += READ_AT_ONCE) {
+    const limit = Math.min(READ_AT_ONCE, end - offset);
+    const read: Chunk[] = await chunks.list(datasetId, { limit, offset });
+    for (const one of read) {
+      yield `${separator}${JSON.stringify(one)}`;
+      separator = ',';
+    }
+    if (read.length < limit) break;
+  }
+  yield separator === '[' ? '[]' : ']';
+}

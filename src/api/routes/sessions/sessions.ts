@@ -1,0 +1,236 @@
+import { z } from 'zod';
+
+import { notFound } from '../../../base/errors.ts';
+import { sessionData } from '../../../engine/session.ts';
+import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
+import type { App } from '../../app.ts';
+import { createOnce } from '../../idempotency.ts';
+import { BOTH_PATHS, onBothPaths } from '../../legacyPaths.ts';
+import type { HttpDeps } from '../../ports.ts';
+import { sessionIdField } from '../../requestHeaders.ts';
+import {
+  about,
+  DEFAULT_LIST_LIMIT,
+  errors,
+  MAX_LIST_LIMIT,
+  MAX_OFFSET,
+  pagination,
+  projectParams,
+} from '../../schemas.ts';
+
+const MAX_PROVIDER_CHARACTERS = 255;
+const sessionParams = projectParams.extend({ sessionId: sessionIdField });
+
+const sessionInput = z
+  .object({
+    session_id: sessionIdField,
+    variables: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .describe('What is known at the beginning; usable in the pathway.')
+      .meta({ example: { name: 'Ada', guests: 2 } }),
+    provider: z.string().max(MAX_PROVIDER_CHARACTERS).nullish().describe('A label, kept and shown.'),
+  })
+  .meta({ id: 'SessionInput' });
+
+const sessionName = z.object({ session_id: sessionIdField }).meta({ id: 'SessionName' });
+
+const createdSession = z.object({ sessionId: z.string(), pathwayId: z.string() });
+const endedSession = z.object({ success: z.boolean(), sessionId: z.string(), message: z.string() });
+
+const toolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+
+const data = z
+  .looseObject({
+    variables: z.record(z.string(), z.unknown()),
+    messages: z.array(
+      z.looseObject({
+        role: z.enum(['user', 'assistant', 'tool']),
+        content: z.string().nullable(),
+        tool_calls: z.array(toolCall).optional(),
+        tool_call_id: z.string().optional(),
+        name: z.string().optional(),
+      }),
+    ),
+    pathwayId: z.string(),
+    currentNodeId: z.string().nullable().describe('Null before the first turn.'),
+    channel: z.enum(['chat', 'phone', 'web']),
+    provider: z.string().nullable(),
+    status: z.literal('active'),
+    callId: z.string().optional(),
+    startedAt: z.iso.datetime(),
+    lastActivityAt: z.iso.datetime(),
+  })
+  .meta({ id: 'SessionData' });
+
+const searchInput = z
+  .object({
+    search_string: z
+      .string()
+      .min(1)
+      .describe('Case-sensitive, anywhere in the JSON of the session’s data.')
+      .meta({ example: 'Ada' }),
+    limit: z.int().min(1).max(MAX_LIST_LIMIT).default(DEFAULT_LIST_LIMIT),
+    offset: z.int().min(0).max(MAX_OFFSET).default(0),
+  })
+  .meta({ id: 'SessionSearch' });
+
+const foundSessions = z.object({
+  results: z.array(
+    z.object({
+      sessionId: z.string(),
+      data: z.unknown().describe('As `state` of a session.'),
+      createdAt: z.iso.datetime(),
+      updatedAt: z.iso.datetime(),
+    }),
+  ),
+  pagination,
+});
+
+export function sessionRoutes(app: App, deps: HttpDeps): void {
+  registerCreate(app, deps);
+  registerReads(app, deps);
+  registerEnds(app, deps);
+}
+
+function registerCreate(app: App, deps: HttpDeps): void {
+  onBothPaths(BOTH_PATHS.createSession, ({ url, config, mark }) => {
+    app.post(
+      url,
+      {
+        config,
+        schema: {
+          ...about(
+            'Sessions',
+            'Create a session',
+            'The id may be any that no live session has; a live one’s is 400 `session_id_in_use`.',
+          ),
+          ...mark,
+          params: projectParams,
+          headers: agentVersionHeaders,
+          body: sessionInput,
+          response: { 200: createdSession, ...errors('body', 409) },
+        },
+      },
+      async (request, reply) => {
+        const { session_id: sessionId, variables, provider } = request.body;
+        // Before the transaction: the embedded database has one at a time, and what it asks for would wait for it.
+        const { session, started } = await deps.conversations.prepare({
+          projectId: request.params.projectId,
+          sessionId,
+          channel: 'chat',
+          draft: wantsDraft(request),
+          ...(variables ? { variables } : {}),
+          ...(provider == null ? {} : { provider }),
+        });
+        return await createOnce(deps, request, reply, { status: 200 }, async ({ sessions }) => {
+          await sessions.insert(session, started);
+          return { sessionId, pathwayId: session.pathwayId };
+        });
+      },
+    );
+  });
+}
+
+function registerReads(app: App, deps: HttpDeps): void {
+  onBothPaths(BOTH_PATHS.searchSessions, ({ url, config, mark }) => {
+    app.post(
+      url,
+      {
+        config,
+        schema: {
+          ...about('Sessions', 'Search the live sessions', 'Those that changed last come first.'),
+          ...mark,
+          params: projectParams,
+          body: searchInput,
+          response: { 200: foundSessions, ...errors('body') },
+        },
+      },
+      async ({ params, body }) => {
+        const { search_string: text, limit, offset } = body;
+        const page = await deps.storage.stores.sessions.search(params.projectId, text, { limit, offset });
+        return { results: page.items, pagination: { limit, offset, total: page.total } };
+      },
+    );
+  });
+
+  onBothPaths(BOTH_PATHS.getSession, ({ url, config, mark }) => {
+    app.get(
+      url,
+      {
+        config,
+        schema: {
+          ...about('Sessions', 'Get a live session', 'Its variables, and the talk so far.'),
+          ...mark,
+          params: sessionParams,
+          response: { 200: z.object({ sessionId: z.string(), state: data }), ...errors() },
+        },
+      },
+      async ({ params }) => {
+        const session = await deps.conversations.find(params.projectId, params.sessionId);
+        if (!session) throw notFound('Session');
+        return { sessionId: session.sessionId, state: sessionData(session) };
+      },
+    );
+  });
+}
+
+function registerEnds(app: App, deps: HttpDeps): void {
+  const { conversations } = deps;
+
+  onBothPaths(BOTH_PATHS.endSession, ({ url, config, mark }) => {
+    app.delete(
+      url,
+      {
+        config,
+        schema: {
+          ...about(
+            'Sessions',
+            'End a session',
+            'Its variables and messages are removed for good, and a call that it belongs to is hung up. Success is answered whether or not it was live.',
+          ),
+          ...mark,
+          params: projectParams,
+          body: sessionName,
+          response: { 200: endedSession, ...errors('body') },
+        },
+      },
+      async ({ params, body }) => {
+        const { projectId } = params;
+        const { session_id: sessionId } = body;
+        const session = await conversations.find(projectId, sessionId);
+        const wasLive = await conversations.end(projectId, sessionId, 'api_end');
+        // A call cannot go on without what it talked about.
+        if (session && session.callId !== null) await deps.calls.hangUp(projectId, session.callId);
+        return { success: true, sessionId, message: wasLive ? 'Session ended' : 'Session was not active' };
+      },
+    );
+  });
+
+  app.post(
+    '/v1/projects/:projectId/sessions/terminate',
+    {
+      config: { access: { kind: 'project', scope: 'write' } },
+      schema: {
+        ...about('Sessions', 'Terminate a session', 'As ending it; a live call of it is hung up first.'),
+        params: projectParams,
+        body: sessionName,
+        response: { 200: endedSession, ...errors('body') },
+      },
+    },
+    async ({ params, body }) => {
+      const { projectId } = params;
+      const { session_id: sessionId } = body;
+      const session = await conversations.find(projectId, sessionId);
+      if (!session) throw notFound('Session');
+      if (session.callId !== null) await deps.hangUp?.(projectId, session.callId);
+      // A call that was hung up may have ended its session already.
+      await conversations.end(projectId, sessionId, 'api_terminate');
+      return { success: true, sessionId, message: 'Session terminated' };
+    },
+  );
+}

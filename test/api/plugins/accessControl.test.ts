@@ -1,0 +1,173 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { makeApiKey } from '../../../src/agents/accounts/apiKey.ts';
+import type { Operation } from '../../support/apiContract.ts';
+import { sharedGateway, type TestProject } from '../../support/gateway.ts';
+
+const gateway = sharedGateway({ env: { RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '0' } });
+const NOBODY = '0197a000-0000-7000-8000-000000000000';
+/** Two thousand requests on a busy machine. */
+const ALL_ROUTES_TIMEOUT_MS = 300_000;
+type Verdict = 'in' | 401 | 403;
+type Holder = 'admin' | 'secret' | 'reader' | 'writer' | 'caller' | 'keeper';
+
+/** Who gets where; `keeper` has keys:write and nothing else. */
+const WELCOME: Record<string, Partial<Record<Holder, Verdict>>> = {
+  admin: { admin: 'in', secret: 401, reader: 401, writer: 401, caller: 401, keeper: 401 },
+  manage: { admin: 'in', secret: 403, reader: 403, writer: 403, caller: 403, keeper: 'in' },
+  see: { admin: 'in', secret: 'in', reader: 'in', writer: 403, caller: 403, keeper: 403 },
+  read: { admin: 401, secret: 'in', reader: 'in', writer: 403, caller: 403, keeper: 403 },
+  legacy: { admin: 401, secret: 'in', reader: 401, writer: 401, caller: 401, keeper: 401 },
+  write: { admin: 401, secret: 'in', reader: 403, writer: 'in', caller: 403, keeper: 403 },
+  calls: { admin: 401, secret: 'in', reader: 403, writer: 403, caller: 'in', keeper: 403 },
+};
+const PUBLIC = [
+  ...['/healthz', '/readyz', '/metrics', '/openapi.json'],
+  // What these need is in the address.
+  ...['/v1/recordings/{token}', '/v1/media-streams', '/v1/media-streams/{ticket}'],
+];
+const PROJECT = '/v1/projects/{projectId}';
+/** Its key, in a header of its own, names the project. */
+const namesNoProject = (path: string) => path.startsWith('/knowledgebases');
+/** Names its project in the body. */
+const OUTBOUND = '/v1/calls/outbound';
+
+function accessOf(method: string, path: string): string {
+  if (PUBLIC.includes(path)) return 'public';
+  if (path === '/v1/projects' || (path === PROJECT && method !== 'GET')) return 'admin';
+  if (path === PROJECT || path === `${PROJECT}/legacy-usage`) return 'see';
+  const managed = ['api-keys', 'audit-log', 'webhook-secret'].map((name) => `${PROJECT}/${name}`);
+  if (managed.some((one) => path.startsWith(one))) return 'manage';
+  if (path.startsWith('/project/') || namesNoProject(path)) return 'legacy';
+  if (path.endsWith('/sessions/search')) return 'read';
+  if (path === OUTBOUND || /\/(hangup|transfer|media-streams)$/.test(path)) return 'calls';
+  return method === 'GET' || path.endsWith('/validate') ? 'read' : 'write';
+}
+
+let own: TestProject;
+let other: TestProject;
+let keys: Record<Holder, string>;
+beforeAll(async () => {
+  [own, other] = [await gateway().createProject(), await gateway().createProject()];
+  const scoped = async (scope: string) => (await gateway().createKey(own, { scopes: [scope] })).key;
+  keys = {
+    admin: gateway().adminToken,
+    secret: own.secretKey,
+    reader: await scoped('read'),
+    writer: await scoped('write'),
+    caller: await scoped('calls'),
+    keeper: await scoped('keys:write'),
+  };
+});
+
+const fill = (path: string, projectId: string) =>
+  path.replace('{projectId}', projectId).replace(/\{\w+\}/g, 'no-such-thing');
+const guarded = () =>
+  gateway().contract.operations.filter(({ method, path }) => accessOf(method, path) !== 'public');
+const ask = (
+  method: string,
+  url: string,
+  key: string | null,
+  headers: Record<string, string> = {},
+  projectId = own.id,
+) =>
+  gateway().api(method, url, {
+    key: namesNoProject(url) ? null : key,
+    headers: namesNoProject(url) && key !== null ? { 'x-api-key': key, ...headers } : headers,
+    ...(method === 'GET' || method === 'DELETE' ? {} : { body: url === OUTBOUND ? { projectId } : {} }),
+  });
+
+describe('every route', () => {
+  test('says in the document whether it wants a credential', () => {
+    for (const { method, path, definition } of gateway().contract.operations) {
+      const isOpen = !('security' in definition);
+      expect([method, path, isOpen]).toEqual([method, path, PUBLIC.includes(path)]);
+    }
+  });
+
+  test(
+    'refuses who holds no key that is valid there, all in the same words',
+    async () => {
+      type Outsider = [string, string | null, Record<string, string>];
+      const outsiders = (path: string): Outsider[] => [
+        ['nobody', null, {}],
+        ['rubbish', 'rubbish', {}],
+        ['an unknown key', makeApiKey('secret').key, {}],
+        ['a key cut short', own.secretKey.slice(0, -1), {}],
+        ['another scheme', null, { authorization: `Basic ${own.secretKey}` }],
+        ['another project’s developer key', other.developerKey, {}],
+        ...(namesNoProject(path) ? strangersToOwnHeader : strangersToBearer),
+      ];
+      const strangersToOwnHeader: Outsider[] = [
+        ['another header', null, { authorization: `Bearer ${own.secretKey}` }],
+        ['two credentials', `${own.secretKey} ${own.secretKey}`, {}],
+      ];
+      const strangersToBearer: Outsider[] = [
+        ['another header', null, { 'x-api-key': own.secretKey }],
+        ['two credentials', null, { authorization: `Bearer ${own.secretKey} ${own.secretKey}` }],
+        ['another project’s secret key', other.secretKey, {}],
+      ];
+      const judge = async ({ method, path }: Operation) => {
+        for (const [who, key, headers] of outsiders(path)) {
+          const answer = await ask(method, fill(path, own.id), key, headers);
+          expect([who, method, path, answer.status]).toEqual([who, method, path, 401]);
+          expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+          expect(answer.body.error.code).toBe(key === null ? 'missing_credential' : 'invalid_credential');
+          const nowhere = await ask(method, fill(path, NOBODY), key, headers, NOBODY);
+          expect([nowhere.status, nowhere.body]).toEqual([401, answer.body]);
+        }
+      };
+      await Promise.all(guarded().map(judge));
+    },
+    ALL_ROUTES_TIMEOUT_MS,
+  );
+
+  test.each(['admin', 'secret', 'reader', 'writer', 'caller', 'keeper'] as const)(
+    'judges %s by its scopes',
+    async (holder) => {
+      for (const { method, path } of guarded()) {
+        if (method === 'DELETE' && path === PROJECT && holder === 'admin') continue;
+        const answer = await ask(method, fill(path, own.id), keys[holder]);
+        const verdict = answer.status === 401 || answer.status === 403 ? answer.status : 'in';
+        const expected = WELCOME[accessOf(method, path)]?.[holder];
+        expect([method, path, verdict]).toEqual([method, path, expected]);
+        if (verdict === 403) expect(answer.body.code).toBe('missing_scope');
+      }
+    },
+  );
+});
+
+describe('what belongs to another project', () => {
+  test('is not there for a key, under its own path', async () => {
+    const http = { method: 'GET', url: 'https://example.com/' };
+    const { key, id: keyId } = await gateway().createKey(other, { scopes: ['read', 'write', 'keys:write'] });
+    const create = async (list: string, body: object) => {
+      const answer = await gateway().api('POST', `${other.path}/${list}`, { key, body });
+      expect(answer.status).toBe(201);
+      return `/${list}/${answer.body.id ?? answer.body.data.id}`;
+    };
+    const places = [
+      await create('tools', { name: 'theirs', http }),
+      await create('test-cases', { name: 'theirs' }),
+      await create('test-suites', { name: 'theirs' }),
+      await create('trunks', { name: 'theirs', host: 'sip.example.com' }),
+      await create('phone-numbers', { number: '+886223456789' }),
+      await create('pathway/nodes', { id: 'theirs', type: 'say', data: { title: 'x' } }),
+      await create('pathway/edges', { id: 'theirs-too', source: 'start', target: 'theirs' }),
+    ];
+    const all = (await gateway().createKey(own, { scopes: ['read', 'write', 'keys:write'] })).key;
+    for (const place of places) {
+      const before = (await gateway().api('GET', other.path + place, { key })).body;
+      const methods = /^\/(pathway|trunks|phone-numbers)/.test(place)
+        ? ['GET', 'PATCH', 'DELETE']
+        : ['GET', 'PUT', 'PATCH', 'DELETE'];
+      for (const method of methods) {
+        const answer = await ask(method, own.path + place, all);
+        expect([place, method, answer.status]).toEqual([place, method, 404]);
+      }
+      expect((await gateway().api('GET', other.path + place, { key })).body).toEqual(before);
+    }
+    expect((await ask('DELETE', `${own.path}/api-keys/${keyId}`, all)).status).toBe(404);
+    expect((await gateway().api('GET', `${other.path}/tools`, { key })).status).toBe(200);
+  });
+});

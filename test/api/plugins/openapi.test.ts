@@ -1,0 +1,95 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, onTestFinished, test } from 'vitest';
+
+import { createTestApp } from '../support/testApp.ts';
+
+const DOCS = /^\/docs(\/|$)/;
+/** What a route behind a credential may always answer. */
+const ALWAYS = ['400', '401', '403', '404', '429', '500', '503'];
+
+async function describedApp() {
+  const { app, close } = await createTestApp();
+  onTestFinished(close);
+  await app.ready();
+  const answer = await app.inject('/openapi.json');
+  return { app, document: answer.json() };
+}
+
+type Operations = Record<string, { responses: Record<string, { description?: string }>; security?: object }>;
+
+test('the document is OpenAPI 3.1', async () => {
+  const { document } = await describedApp();
+  const validator = new Validator();
+
+  const { valid, errors } = await validator.validate(document);
+
+  expect(errors).toBeUndefined();
+  expect(valid).toBe(true);
+  expect(document.openapi).toMatch(/^3\.1\./);
+});
+
+test('every route is in the document; what is not there is refused', async () => {
+  const { app, document } = await describedApp();
+  const documented = Object.entries(document.paths as Record<string, Operations>).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+
+  const registered = routesOf(app.printRoutes({ commonPrefix: false }));
+
+  expect(documented.length).toBeGreaterThan(40);
+  expect(registered).toEqual(expect.arrayContaining(documented));
+  const others = registered.filter((route) => !documented.includes(route));
+  for (const route of others) {
+    const [method = '', path = ''] = route.split(' ');
+    if (method === 'HEAD' && documented.includes(`GET ${path}`)) continue;
+    const answer = await app.inject({ method: method as 'GET', url: path });
+    expect([route, answer.statusCode]).toEqual([route, 405]);
+  }
+});
+
+test('every operation tells all its answers, and has a summary and a tag', async () => {
+  const { document } = await describedApp();
+  for (const [path, item] of Object.entries(document.paths as Record<string, Operations>)) {
+    for (const [method, operation] of Object.entries(item)) {
+      const statuses = Object.keys(operation.responses);
+      const name = `${method} ${path}`;
+      expect([name, statuses.some((status) => status.startsWith('2'))]).toEqual([name, true]);
+      if (operation.security) expect([name, statuses]).toEqual([name, expect.arrayContaining(ALWAYS)]);
+      expect(operation).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] });
+      for (const { description } of Object.values(operation.responses)) expect(description).not.toBe('');
+    }
+  }
+});
+
+test('every reference in the document leads somewhere', async () => {
+  const { document } = await describedApp();
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to = '']) => to);
+
+  expect(references.length).toBeGreaterThan(50);
+  for (const reference of new Set(references)) {
+    const found = reference
+      .slice(2)
+      .split('/')
+      .reduce((place, key) => place?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+    expect([reference, typeof found]).toEqual([reference, 'object']);
+  }
+});
+
+test('it can be read at /docs', async () => {
+  const { app } = await describedApp();
+  const page = await app.inject('/docs');
+  expect(page.statusCode).toBe(200);
+  expect(page.headers['content-type']).toContain('text/html');
+});
+
+/** Reads the router's tree: each line is a part of a path, with the methods that the path has there. */
+function routesOf(tree: string): string[] {
+  const parents: string[] = [];
+  return tree.split('\n').flatMap((line) => {
+    const [, indent = '', part = '', methods = ''] = /^([│├└─ ]*)(\S*)(?: \((.+)\))?$/.exec(line) ?? [];
+    parents.splice(Math.max(0, indent.length / 4 - 1), Number.POSITIVE_INFINITY, part);
+    const path = parents.join('').replace(/:(\w+)/g, '{$1}');
+    if (methods === '' || DOCS.test(path)) return [];
+    return methods.split(', ').map((method) => `${method} ${path}`);
+  });
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+
+import { type ApiAnswer, startTwoGateways } from '../../support/gateway.ts';
+
+const minute = () => Math.floor(Date.now() / 60_000);
+
+/** Does it until one attempt lies within one clock minute, by which the limits count. */
+async function withinOneMinute<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    const begun = minute();
+    const result = await attempt();
+    if (minute() === begun) return result;
+  }
+}
+
+function expectRefusal(answer: ApiAnswer | undefined) {
+  expect(answer).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+  const seconds = Number(answer?.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+}
+
+describe('requests with one key', () => {
+  test('pass five times a minute over two nodes, and no more', async () => {
+    const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '5' });
+    const project = await nodes.first.createProject();
+    const answers = await withinOneMinute(async () => {
+      const { key } = await nodes.first.createKey(project);
+      return await Promise.all(
+        Array.from({ length: 24 }, (_, index) =>
+          (index % 2 === 0 ? nodes.first : nodes.second).api('GET', `${project.path}/agent`, { key }),
+        ),
+      );
+    });
+
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer);
+    const { key } = await nodes.first.createKey(project);
+    expect((await nodes.second.api('GET', `${project.path}/agent`, { key })).status).toBe(200);
+    await nodes.stop();
+  });
+
+  test('pass as often as the limit says where nodes fetch several at once', async () => {
+    const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '251' });
+    const project = await nodes.first.createProject();
+    const passed = await withinOneMinute(async () => {
+      const { key } = await nodes.first.createKey(project);
+      let count = 0;
+      const client = async (index: number) => {
+        const node = index % 2 === 0 ? nodes.first : nodes.second;
+        for (let turn = 0; turn < 40; turn += 1) {
+          if ((await node.api('GET', `${project.path}/agent`, { key })).status === 200) count += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, (_, index) => client(index)));
+      return count;
+    });
+
+    expect(passed).toBe(251);
+    await nodes.stop();
+  });
+
+  test('are without limit when it is 0', async () => {
+    const nodes = await startTwoGateways({ RATE_LIMIT_PER_MINUTE: '0' });
+    const { path, developerKey: key } = await nodes.first.createProject();
+
+    for (let turn = 0; turn < 30; turn += 1) {
+      expect((await nodes.first.api('GET', `${path}/agent`, { key })).status).toBe(200);
+    }
+    await nodes.stop();
+  });
+});
+
+describe('refused credentials from one address', () => {
+  test('are answered five times a minute; then only keys that are known already get in', async () => {
+    const nodes = await startTwoGateways({ RATE_LIMIT_FAILED_AUTH_PER_MINUTE: '5' });
+    const project = await nodes.first.createProject();
+    const { path, developerKey: known } = project;
+    const { key: unseen } = await nodes.first.createKey(project);
+    const ask = (key: string | null) => nodes.first.api('GET', `${path}/agent`, { key });
+    const answers = await withinOneMinute(async () => {
+      await ask(known);
+      const failures = [];
+      for (let turn = 0; turn < 8; turn += 1) failures.push(await ask(turn % 2 === 0 ? 'rubbish' : null));
+      return [...failures, await ask(unseen), await ask(known), await nodes.first.api('GET', path)];
+    });
+
+    expect(answers.map(({ status }) => status).slice(-3)).toEqual([429, 200, 200]);
+    expect(answers.filter(({ status }) => status === 401).length).toBeLessThanOrEqual(5);
+    expectRefusal(answers[7]);
+    await nodes.stop();
+  });
+});

@@ -1,0 +1,45 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { PROJECT_ID, startTestServer, type TestServer } from '../../support/httpServer.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  server.requestsDone.length = 0;
+  server.logLines.length = 0;
+});
+
+test.each<[string, string, number, string]>([
+  ['GET', '/healthz', 200, '/healthz'],
+  ['GET', `/v1/projects/${PROJECT_ID}/agent`, 401, '/v1/projects/:projectId/agent'],
+  ['DELETE', '/healthz', 405, '/healthz'],
+  ['GET', '/nowhere', 404, 'unknown'],
+  ['POST', '/nowhere', 404, 'unknown'],
+  ['GET', '/v1/%00', 400, 'unknown'],
+  ['GET', '/v1/%zz', 400, 'unknown'],
+])('%s %s is counted once and has one line, with its id', async (method, path, status, route) => {
+  const answer = await server.send(method, path, { key: null, headers: { 'x-request-id': 'of-the-test' } });
+
+  expect(answer.status).toBe(status);
+  await expect.poll(() => server.requestsDone).toEqual([{ method, route, status }]);
+  const lines = server.logLines.filter(({ msg }) => msg === 'request done');
+  expect(lines).toMatchObject([{ requestId: 'of-the-test', method, route, status }]);
+});
+
+test.each([
+  ['an ordinary route', `/v1/projects/${PROJECT_ID}/agent`, '401'],
+  ['no route', '/nowhere', '404'],
+  ['a path that cannot be read', '/%zz', '400'],
+])('who asks %s for another protocol gets an answer, and no connection', async (_, path, status) => {
+  const { port } = new URL(server.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n`,
+  );
+  expect(await text(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} [\\s\\S]*"code":`));
+});

@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { sharedGateway, startTestGateway, type TestProject } from '../../../support/gateway.ts';
+
+const gateway = sharedGateway();
+let project: TestProject;
+beforeEach(async () => {
+  project = await gateway().createProject('Reception');
+});
+
+const call = (method: string, body?: unknown) =>
+  gateway().api(method, `${project.path}/agent`, {
+    key: project.developerKey,
+    ...(body === undefined ? {} : { body }),
+  });
+
+const FULL = {
+  name: 'Amy',
+  type: 'skill',
+  status: 'published',
+  globalPrompt: 'Be brief. 請說中文。',
+  executionMode: 'turbo',
+  timezone: 'Asia/Taipei',
+  memoryEnabled: true,
+  beforeStartConfig: {
+    url: 'https://example.com/start',
+    headers: [{ key: 'x-token', value: 'é' }],
+    timeoutMs: 3000,
+  },
+  postSessionWebhook: {
+    url: 'https://example.com/hook',
+    headers: [{ key: 'Authorization', value: 'Bearer words' }],
+    events: ['session.ended', 'call.ended', 'recording.ready', 'session.finalized'],
+  },
+  postEvaluationConfig: { criteria: [{ name: 'polite', description: 'Was the agent polite?' }] },
+  placeholderMessages: { en: ['One moment…'], 'zh-TW': ['請稍候'] },
+  variableConfigs: [
+    { name: 'city', type: 'string', description: 'Where', required: true },
+    { name: 'size', type: 'enum', description: 'How big', values: ['small', 'large'] },
+  ],
+};
+
+describe('the agent', () => {
+  test('of a new project is a draft with nothing set', async () => {
+    expect((await call('GET')).body).toEqual({
+      name: 'Reception',
+      type: 'monolithic',
+      status: 'draft',
+      globalPrompt: null,
+      executionMode: null,
+      timezone: null,
+      memoryEnabled: false,
+      beforeStartConfig: null,
+      postSessionWebhook: null,
+      postEvaluationConfig: null,
+      placeholderMessages: null,
+      variableConfigs: null,
+    });
+  });
+
+  test.each(['PUT', 'PATCH'])('takes every field by %s, and gives it back', async (method) => {
+    const answer = await call(method, FULL);
+
+    expect(answer).toMatchObject({ status: 200, body: FULL });
+    expect((await call('GET')).body).toEqual(FULL);
+  });
+
+  test.each(['PUT', 'PATCH'])('%s with one field leaves the others', async (method) => {
+    await call('PUT', FULL);
+
+    for (const [field, value] of [
+      ['name', 'Ben'],
+      ['executionMode', null],
+      ['postSessionWebhook', null],
+      ['variableConfigs', []],
+    ] as const) {
+      const before = (await call('GET')).body;
+      expect((await call(method, { [field]: value })).body).toEqual({ ...before, [field]: value });
+    }
+    expect((await call(method, {})).status).toBe(200);
+  });
+
+  test.each([
+    ['name', '', '/name'],
+    ['name', 'x'.repeat(129), '/name'],
+    ['name', null, '/name'],
+    ['type', 'polylithic', '/type'],
+    ['status', 'live', '/status'],
+    ['executionMode', 'fast', '/executionMode'],
+    ['timezone', 'Mars/Olympus', '/timezone'],
+    ['timezone', '+08:00', '/timezone'],
+    ['timezone', '', '/timezone'],
+    ['memoryEnabled', 'true', '/memoryEnabled'],
+    ['placeholderMessages', { english: ['Wait'] }, '/placeholderMessages/english'],
+    ['placeholderMessages', { en: 'Wait' }, '/placeholderMessages/en'],
+    ['postSessionWebhook', {}, '/postSessionWebhook/url'],
+    [
+      'postSessionWebhook',
+      { url: 'https://example.com', events: ['session.begun'] },
+      '/postSessionWebhook/events/0',
+    ],
+    ['postSessionWebhook', { url: 'https://example.com', retries: 1 }, '/postSessionWebhook/retries'],
+    ['postEvaluationConfig', { criteria: [] }, '/postEvaluationConfig/criteria'],
+    ['beforeStartConfig', { url: 'https://example.com', timeoutMs: 15_001 }, '/beforeStartConfig/timeoutMs'],
+    ['variableConfigs', [{ name: '1st', type: 'string', description: '' }], '/variableConfigs/0/name'],
+    ['variableConfigs', [{ name: 'a', type: 'enum', description: '' }], '/variableConfigs/0/values'],
+    [
+      'variableConfigs',
+      [
+        { name: 'a', type: 'date', description: '' },
+        { name: 'a', type: 'date', description: '' },
+      ],
+      '/variableConfigs',
+    ],
+    ['colour', 'red', '/colour'],
+    ['id', 'x', '/id'],
+  ])('refuses %s %j', async (field, value, path) => {
+    const before = (await call('GET')).body;
+
+    const answer = await call('PATCH', { globalPrompt: 'never kept', [field]: value });
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
+    expect((await call('GET')).body).toEqual(before);
+  });
+});
+
+test.each([
+  ['timezone', 'Mars/Olympus', 'timezone must be an IANA time zone such as Asia/Taipei'],
+  [
+    'variableConfigs',
+    [{ name: '1st', type: 'string', description: '' }],
+    'name must be letters, digits and underscores, at most 64',
+  ],
+])('the message about a wrong %s names its field', async (field, value, message) => {
+  expect((await call('PATCH', { [field]: value })).body).toMatchObject({
+    error: message,
+    details: [{ message }],
+  });
+});
+
+describe('addresses that the service is to call', () => {
+  const FIELDS = ['postSessionWebhook', 'beforeStartConfig'] as const;
+
+  test.each([
+    'http://example.com/',
+    'http://127.0.0.1:8080/',
+    'https://127.0.0.1/',
+    'https://localhost/',
+    'https://10.1.2.3/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://0x7f000001/',
+    'https://2130706433/',
+    'https://user:word@example.com/',
+    'ftp://example.com/',
+    'example.com',
+    'https://example.com/{{ name }}',
+  ])('cannot be %s', async (url) => {
+    for (const field of FIELDS) {
+      const answer = await call('PATCH', { [field]: { url } });
+      expect(answer).toMatchObject({ status: 400, body: { details: [{ path: `/${field}/url` }] } });
+    }
+  });
+
+  test('may be loopback by http while ALLOW_INSECURE_WEBHOOKS is true, and nothing else private', async () => {
+    const lax = await startTestGateway({ env: { ALLOW_INSECURE_WEBHOOKS: 'true' } });
+    try {
+      const { path, developerKey: key } = await lax.createProject();
+      const patch = async (url: string) => {
+        const body = { postSessionWebhook: { url }, beforeStartConfig: { url } };
+        return (await lax.api('PATCH', `${path}/agent`, { key, body })).status;
+      };
+
+      for (const url of [
+        'http://127.0.0.1:8080/',
+        'http://localhost/',
+        'http://[::1]:1/',
+        'https://a.example/',
+      ])
+        expect([url, await patch(url)]).toEqual([url, 200]);
+      for (const url of ['http://10.0.0.1/', 'https://10.0.0.1/', 'http://example.com/', 'http://0.0.0.0/'])
+        expect([url, await patch(url)]).toEqual([url, 400]);
+    } finally {
+      await lax.stop();
+    }
+  });
+});

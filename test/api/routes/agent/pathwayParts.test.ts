@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
+
+const gateway = sharedGateway();
+let project: TestProject;
+beforeEach(async () => {
+  project = await gateway().createProject();
+});
+
+const call = (method: string, path: string, body?: unknown) =>
+  gateway().api(method, `${project.path}/pathway${path}`, {
+    key: project.developerKey,
+    ...(body === undefined ? {} : { body }),
+  });
+
+describe('nodes', () => {
+  test('are added, found, listed and removed with their edges', async () => {
+    const input = { type: 'say', data: { title: 'Hours', prompt: 'We open at nine.' } };
+    const added = await call('POST', '/nodes', input);
+    expect(added).toMatchObject({ status: 201, body: { ...input, position: { x: 0, y: 0 } } });
+    expect(added.headers.get('etag')).toBe('"2"');
+    const { id } = added.body;
+    await call('POST', '/edges', { source: 'conversation', target: id });
+
+    const listed = await call('GET', '/nodes?limit=2&offset=2');
+    expect(listed.body).toMatchObject({
+      data: [{ id: 'end' }, { id }],
+      pagination: { limit: 2, offset: 2, total: 4 },
+    });
+    expect((await call('GET', `/nodes/${id}`)).body).toEqual(added.body);
+
+    const removed = await call('DELETE', `/nodes/${id}`);
+    expect([removed.status, removed.body, removed.headers.get('etag')]).toEqual([204, undefined, '"4"']);
+    expect((await call('GET', '/edges')).body.pagination.total).toBe(2);
+    for (const method of ['GET', 'DELETE', 'PATCH']) {
+      const answer = await call(method, `/nodes/${id}`, method === 'PATCH' ? {} : undefined);
+      expect(answer).toMatchObject({ status: 404, body: { code: 'node_not_found' } });
+    }
+  });
+
+  test('may have ids that must be written with percent signs', async () => {
+    for (const id of ['a b', 'ä/ö?', '%', '..', 'x'.repeat(128)]) {
+      expect((await call('POST', '/nodes', { id, type: 'say', data: { title: 'x' } })).status).toBe(201);
+      const found = await call('GET', `/nodes/${encodeURIComponent(id).replaceAll('.', '%2E')}`);
+      // A path of dots alone never reaches a server as such: URL parsers resolve it.
+      if (id !== '..') expect([id, found.status, found.body.id]).toEqual([id, 200, id]);
+    }
+  });
+
+  test.each([
+    ['inside data', { data: { title: 'T', prompt: 'P', tools: ['end_call'] } }],
+    ['by dotted names', { 'data.title': 'T', 'data.prompt': 'P', 'data.tools': ['end_call'] }],
+    ['in both ways', { data: { title: 'T' }, 'data.prompt': 'P', 'data.tools': ['end_call'] }],
+  ])('are changed %s', async (_, patch) => {
+    const before = (await call('GET', '/nodes/conversation')).body;
+
+    const { status, body } = await call('PATCH', '/nodes/conversation', patch);
+
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...before,
+      data: { ...before.data, title: 'T', prompt: 'P', tools: ['end_call'] },
+    });
+    expect((await call('GET', '/nodes/conversation')).body).toEqual(body);
+  });
+
+  test('keep what a change does not name', async () => {
+    const before = (await call('GET', '/nodes/conversation')).body;
+
+    const moved = (await call('PATCH', '/nodes/conversation', { position: { x: -1.5, y: 1e6 } })).body;
+    expect(moved).toEqual({ ...before, position: { x: -1.5, y: 1e6 } });
+    const titled = (await call('PATCH', '/nodes/conversation', { data: { title: 'T' } })).body;
+    expect(titled).toEqual({ ...moved, data: { ...before.data, title: 'T' } });
+  });
+
+  test.each([
+    [{ data: { tools: ['0197a000-0000-7000-8000-000000000000'] } }, '/data/tools/0'],
+    [{ 'data.tools': ['no_such_tool'] }, '/data.tools/0'],
+    [{ data: { title: '' } }, '/data/title'],
+    [{ data: { colour: 'red' } }, '/data/colour'],
+    [{ data: { prompt: '{{ name' } }, '/data/prompt'],
+    [{ 'data.title': 'a', data: { title: 'b' } }, '/data.title'],
+    [{ position: { x: 1 } }, '/position/y'],
+    [{ position: { x: '1', y: 1 } }, '/position/x'],
+    [{ type: 'end' }, '/type'],
+    [{ id: 'other' }, '/id'],
+  ])('refuse the change %j', async (patch, path) => {
+    const answer = await call('PATCH', '/nodes/conversation', patch);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
+  });
+
+  test('of another project are nowhere to be seen, and its tools cannot be used', async () => {
+    const other = await gateway().createProject();
+    const body = { name: 'theirs', http: { method: 'GET', url: 'https://example.com/' } };
+    const tool = await gateway().api('POST', `${other.path}/tools`, { key: other.developerKey, body });
+
+    expect((await call('PATCH', '/nodes/start', { data: { tools: [tool.body.id] } })).status).toBe(400);
+  });
+
+  test('cannot lose the start', async () => {
+    expect(await call('DELETE', '/nodes/start')).toMatchObject({
+      status: 400,
+      body: { code: 'start_node_required' },
+    });
+  });
+
+  test('are not lost when many are added at once', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `n${index}`);
+    const answers = await Promise.all(
+      names.map((id) => call('POST', '/nodes', { id, type: 'say', data: { title: id } })),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 201));
+    const versions = new Set(answers.map(({ headers }) => headers.get('etag')));
+    expect(versions.size).toBe(names.length);
+    expect((await call('GET', '/nodes')).body.pagination.total).toBe(3 + names.length);
+  });
+});
+
+describe('edges', () => {
+  test('are added, found, listed, changed and removed', async () => {
+    const input = {
+      source: 'start',
+      target: 'end',
+      data: { label: 'rude', condition: 'The caller shouts.', priority: 3, fallback: false },
+    };
+    const added = await call('POST', '/edges', input);
+    expect(added).toMatchObject({ status: 201, body: input });
+    const place = `/edges/${added.body.id}`;
+    expect((await call('GET', place)).body).toEqual(added.body);
+    expect((await call('GET', '/edges?limit=1&offset=2')).body.data).toEqual([added.body]);
+
+    const changed = await call('PATCH', place, { data: { condition: { event: 'dtmf', digits: '1' } } });
+    expect(changed.body).toEqual({
+      ...added.body,
+      data: { ...input.data, condition: { event: 'dtmf', digits: '1' } },
+    });
+    expect((await call('PATCH', place, { data: { condition: null, priority: null } })).body.data).toEqual({
+      ...input.data,
+      condition: null,
+      priority: 0,
+    });
+
+    expect((await call('DELETE', place)).status).toBe(204);
+    for (const method of ['GET', 'DELETE', 'PATCH']) {
+      const answer = await call(method, place, method === 'PATCH' ? {} : undefined);
+      expect(answer).toMatchObject({ status: 404, body: { code: 'edge_not_found' } });
+    }
+  });
+
+  test.each([
+    [{ source: 'start' }, '/target'],
+    [{ source: 'start', target: 'nowhere' }, '/target'],
+    [{ source: 'nowhere', target: 'end' }, '/source'],
+    [{ id: 'greeted', source: 'start', target: 'end' }, '/id'],
+    [{ source: 'start', target: 'end', data: { condition: 7 } }, '/data/condition'],
+    [{ source: 'start', target: 'end', data: { condition: { event: 'flood' } } }, '/data/condition/event'],
+    [{ source: 'start', target: 'end', data: { condition: { nonsense: [1] } } }, '/data/condition'],
+    [{ source: 'start', target: 'end', data: { priority: 1.5 } }, '/data/priority'],
+  ])('refuse %j', async (input, path) => {
+    const answer = await call('POST', '/edges', input);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.details[0].path).toContain(path);
+  });
+});

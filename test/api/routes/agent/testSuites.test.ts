@@ -1,0 +1,173 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+
+import { sharedGateway, type TestProject } from '../../../support/gateway.ts';
+
+const gateway = sharedGateway();
+let project: TestProject;
+beforeAll(async () => {
+  project = await gateway().createProject();
+});
+
+const call = (method: string, path: string, body?: unknown) =>
+  gateway().api(method, `${project.path}${path}`, {
+    key: project.developerKey,
+    ...(body === undefined ? {} : { body }),
+  });
+const createCase = async (name = 'case') => (await call('POST', '/test-cases', { name })).body.id as string;
+const ids = (answer: { body: { data: { testCases: { id: string }[] } } }) =>
+  answer.body.data.testCases.map(({ id }) => id);
+
+const FULL = {
+  name: 'Books',
+  description: 'A whole talk.',
+  channel: 'phone',
+  persona: { prompt: 'You are in a hurry.' },
+  variables: { name: 'Amy', deep: { list: [1, null, 'x'] } },
+  turns: [{ say: 'Hello' }, { dtmf: '1#' }, { waitMs: 500 }],
+  assertions: [
+    { type: 'contains', value: 'hello' },
+    { type: 'not_contains', value: 'sorry' },
+    { type: 'regex', value: '^\\d+$' },
+    { type: 'node_visited', nodeId: 'start' },
+    { type: 'variable_equals', name: 'a', value: { any: ['thing', null, 1.5] } },
+    { type: 'variable_equals', name: 'b', value: null },
+    { type: 'tool_called', name: 'end_call' },
+    { type: 'max_latency_ms', value: 900 },
+    { type: 'judge', prompt: 'Was it polite?' },
+  ],
+};
+
+describe('test cases', () => {
+  test('take every field, and give it back', async () => {
+    const created = await call('POST', '/test-cases', FULL);
+
+    expect(created).toMatchObject({ status: 201, body: { ...FULL, projectId: project.id } });
+    expect((await call('GET', `/test-cases/${created.body.id}`)).body).toEqual(created.body);
+  });
+
+  test('have defaults', async () => {
+    const { body } = await call('POST', '/test-cases', { name: 'bare' });
+
+    expect(body).toMatchObject({
+      description: null,
+      channel: 'chat',
+      persona: null,
+      variables: null,
+      turns: null,
+      assertions: [],
+    });
+  });
+
+  test.each(['PUT', 'PATCH'])('%s changes only what it names', async (method) => {
+    const { body: before } = await call('POST', '/test-cases', FULL);
+
+    const after = await call(method, `/test-cases/${before.id}`, { turns: null, name: 'Other' });
+
+    expect(after.body).toEqual({ ...before, turns: null, name: 'Other', updatedAt: after.body.updatedAt });
+    expect((await call('GET', `/test-cases/${before.id}`)).body).toEqual(after.body);
+  });
+
+  test.each([
+    [{}, '/name'],
+    [{ name: 'x', channel: 'fax' }, '/channel'],
+    [{ name: 'x', turns: [{ say: 'a', dtmf: '1' }] }, '/turns/0'],
+    [{ name: 'x', turns: [{ dtmf: 'E' }] }, '/turns/0/dtmf'],
+    [{ name: 'x', turns: [{}] }, '/turns/0'],
+    [{ name: 'x', assertions: [{ type: 'regex', value: '(' }] }, '/assertions/0/value'],
+    [{ name: 'x', assertions: [{ type: 'nothing' }] }, '/assertions/0/type'],
+    [{ name: 'x', assertions: [{ type: 'variable_equals', name: 'a' }] }, '/assertions/0/value'],
+    [{ name: 'x', assertions: [{ type: 'max_latency_ms', value: '9' }] }, '/assertions/0/value'],
+  ])('refuse %j', async (body, path) => {
+    const answer = await call('POST', '/test-cases', body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.details[0].path).toContain(path);
+  });
+
+  test('that are gone are gone from their suites', async () => {
+    const [kept, gone] = [await createCase(), await createCase()];
+    const suite = (await call('POST', '/test-suites', { name: 's', testCaseIds: [gone, kept] })).body.data;
+
+    expect((await call('DELETE', `/test-cases/${gone}`)).status).toBe(204);
+
+    expect((await call('GET', `/test-suites/${suite.id}`)).body.data.testCases).toEqual([{ id: kept }]);
+    for (const method of ['GET', 'DELETE', 'PATCH']) {
+      const answer = await call(method, `/test-cases/${gone}`, method === 'PATCH' ? {} : undefined);
+      expect(answer).toMatchObject({ status: 404, body: { code: 'test_case_not_found' } });
+    }
+  });
+});
+
+describe('test suites', () => {
+  test('are answered in data, with their cases in the given order, each once', async () => {
+    const cases = [await createCase('a'), await createCase('b'), await createCase('c')];
+    const [a = '', b = '', c = ''] = cases;
+
+    const created = await call('POST', '/test-suites', {
+      name: 's',
+      testCaseIds: [c, a, c.toUpperCase(), b],
+    });
+
+    expect(created).toMatchObject({ status: 201, body: { data: { name: 's', projectId: project.id } } });
+    expect(ids(created)).toEqual([c, a, b]);
+    expect((await call('GET', `/test-suites/${created.body.data.id}`)).body).toEqual(created.body);
+    const listed = await call('GET', '/test-suites?limit=200');
+    expect(listed.body.data).toContainEqual(created.body.data);
+  });
+
+  test.each(['PUT', 'PATCH'])('%s replaces all connections, or leaves them', async (method) => {
+    const [a, b] = [await createCase(), await createCase()];
+    const { data: suite } = (await call('POST', '/test-suites', { name: 's', testCaseIds: [a] })).body;
+    const place = `/test-suites/${suite.id}`;
+
+    expect(ids(await call(method, place, { name: 'renamed' }))).toEqual([a]);
+    expect(ids(await call(method, place, { testCaseIds: [b, a] }))).toEqual([b, a]);
+    expect(ids(await call(method, place, { testCaseIds: [] }))).toEqual([]);
+    expect((await call('GET', place)).body.data).toMatchObject({ name: 'renamed', testCases: [] });
+  });
+
+  test('refuse cases that the project does not have, and name each', async () => {
+    const other = await gateway().createProject();
+    const request = { key: other.developerKey, body: { name: 'theirs' } };
+    const theirs = (await gateway().api('POST', `${other.path}/test-cases`, request)).body.id;
+    const own = await createCase();
+    const { data: suite } = (await call('POST', '/test-suites', { name: 's', testCaseIds: [own] })).body;
+    const testCaseIds = [own, theirs, 'rubbish'];
+    const refusal = {
+      status: 400,
+      body: {
+        code: 'unknown_test_case',
+        details: [{ path: '/testCaseIds/1' }, { path: '/testCaseIds/2' }],
+      },
+    };
+
+    expect(await call('POST', '/test-suites', { name: 's', testCaseIds })).toMatchObject(refusal);
+    expect(await call('PUT', `/test-suites/${suite.id}`, { testCaseIds })).toMatchObject(refusal);
+    expect(ids(await call('GET', `/test-suites/${suite.id}`))).toEqual([own]);
+  });
+
+  test('live through cases that go while they are connected', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const id = await createCase();
+      const [created, removed] = await Promise.all([
+        call('POST', '/test-suites', { name: 's', testCaseIds: [id] }),
+        call('DELETE', `/test-cases/${id}`),
+      ]);
+      expect(removed.status).toBe(204);
+      expect([201, 400]).toContain(created.status);
+    }
+  });
+
+  test('go without their cases', async () => {
+    const id = await createCase();
+    const { data: suite } = (await call('POST', '/test-suites', { name: 's', testCaseIds: [id] })).body;
+
+    expect((await call('DELETE', `/test-suites/${suite.id}`)).status).toBe(204);
+
+    expect((await call('GET', `/test-cases/${id}`)).status).toBe(200);
+    for (const method of ['GET', 'DELETE', 'PUT']) {
+      const answer = await call(method, `/test-suites/${suite.id}`, method === 'PUT' ? {} : undefined);
+      expect(answer).toMatchObject({ status: 404, body: { code: 'test_suite_not_found' } });
+    }
+  });
+});

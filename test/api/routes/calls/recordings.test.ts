@@ -1,0 +1,135 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createRecordingUrls } from '../../../../src/calls/recordingUrls.ts';
+import { createLocalStore } from '../../../../src/infra/objectStore/recordings/localStore.ts';
+import { startTestServer, type TestServer } from '../../../support/httpServer.ts';
+import { tempDir } from '../../../support/tempDir.ts';
+
+const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251));
+
+let server: TestServer;
+let path: string;
+let signed: { sign(key: string): string };
+let nowMs: number;
+
+beforeEach(async () => {
+  nowMs = 1_700_000_000_000;
+  const folder = tempDir();
+  const store = createLocalStore(join(folder, 'kept'));
+  const part = join(folder, 'call.wav');
+  writeFileSync(part, BYTES);
+  await store.keep(part, 'project/call.wav');
+  const urls = createRecordingUrls({
+    secretsKey: new Uint8Array(32).fill(7),
+    publicUrl: () => 'http://callway.test',
+    now: () => nowMs,
+  });
+  server = await startTestServer({ recordings: { store, urls } });
+  onTestFinished(() => server.close());
+  signed = urls;
+  path = new URL(urls.sign('project/call.wav')).pathname;
+});
+
+const get = (at: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(server.url + at, { headers, method });
+
+describe('GET /v1/recordings/{token}', () => {
+  it('gives the whole recording to whoever has the link', async () => {
+    const answer = await get(path);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'audio/wav',
+      'content-length': '1000',
+      'accept-ranges': 'bytes',
+      'content-disposition': 'inline; filename="call.wav"',
+      'cache-control': 'no-store',
+    });
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(BYTES);
+  });
+
+  it.each([
+    ['bytes=0-0', 0, 0],
+    ['bytes=100-199', 100, 199],
+    ['bytes=990-', 990, 999],
+    ['bytes=990-5000', 990, 999],
+    ['bytes=-10', 990, 999],
+    ['bytes=-5000', 0, 999],
+  ])('gives %s as bytes %d to %d', async (range, first, last) => {
+    const answer = await get(path, { range });
+    expect(answer.status).toBe(206);
+    expect(answer.headers.get('content-range')).toBe(`bytes ${first}-${last}/1000`);
+    expect(answer.headers.get('content-length')).toBe(String(last - first + 1));
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(BYTES.subarray(first, last + 1));
+  });
+
+  it.each(['bytes=1000-', 'bytes=-0'])('says how long it is where %s has nothing of it', async (range) => {
+    const answer = await get(path, { range });
+    expect(answer.status).toBe(416);
+    expect(answer.headers.get('content-range')).toBe('bytes */1000');
+    expect(await answer.json()).toEqual({
+      error: 'The recording has 1000 bytes',
+      code: 'range_not_satisfiable',
+    });
+  });
+
+  it.each([{ range: 'bytes=0-1,5-6' }, { range: 'bytes=0-9', 'if-range': '"tag"' }])(
+    'gives the whole for %o',
+    async (headers) => {
+      const answer = await get(path, headers);
+      expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 1000]);
+    },
+  );
+
+  it('answers HEAD with the headers alone', async () => {
+    const answer = await get(path, {}, 'HEAD');
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, '1000']);
+  });
+
+  it('refuses a link that is changed, too old, or of another key', async () => {
+    const token = path.split('/').at(-1) ?? '';
+    const [name = '', expires = '', signature = ''] = token.split('.');
+    const other = Buffer.from('project/other.wav').toString('base64url');
+    const stranger = createRecordingUrls({
+      secretsKey: new Uint8Array(32).fill(8),
+      publicUrl: () => '',
+      now: () => nowMs,
+    });
+    for (const wrong of [
+      `/v1/recordings/${other}.${expires}.${signature}`,
+      `/v1/recordings/${name}.${Number(expires) + 1}.${signature}`,
+      '/v1/recordings/x',
+      stranger.sign('project/call.wav'),
+    ]) {
+      const answer = await get(wrong);
+      expect([wrong, answer.status, await answer.json()]).toMatchObject([
+        wrong,
+        403,
+        { code: 'recording_url_invalid' },
+      ]);
+    }
+    nowMs += 3_599_000;
+    expect((await get(path)).status).toBe(200);
+    nowMs += 1_000;
+    const late = await get(path);
+    expect([late.status, await late.json()]).toMatchObject([403, { code: 'recording_url_expired' }]);
+  });
+
+  it('takes a link of the key before, while that one counts', () => {
+    const options = { publicUrl: () => '', now: () => nowMs };
+    const [older, newer] = [7, 8].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
+    const token =
+      createRecordingUrls({ ...options, secretsKey: older })
+        .sign('a.wav')
+        .split('/')
+        .at(-1) ?? '';
+    const turning = createRecordingUrls({ ...options, secretsKey: newer, previousKeys: [older] });
+    expect(turning.verify(token)).toBe('a.wav');
+    expect(() => createRecordingUrls({ ...options, secretsKey: newer }).verify(token)).toThrow('not valid');
+  });
+
+  it('is 404 once the recording is gone', async () => {
+    const gone = new URL(signed.sign('project/gone.wav')).pathname;
+    expect((await get(gone)).status).toBe(404);
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+
+import { sharedGateway } from '../../../support/gateway.ts';
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const NOBODY = '0197a000-0000-7000-8000-000000000000';
+
+const NO_LIMITS = {
+  allowedPrefixes: [],
+  blockedPrefixes: [],
+  maxConcurrentCalls: null,
+  maxCallsPerMinute: null,
+  maxCallsPerHour: null,
+  maxCallMinutesPerDay: null,
+  rates: [],
+  maxSpendingPerDay: null,
+};
+const gateway = sharedGateway();
+
+describe('projects', () => {
+  test('a new project has its defaults, and is found again', async () => {
+    const created = await gateway().api('POST', '/v1/projects', { body: { name: 'Clinic' } });
+
+    expect(created.status).toBe(201);
+    expect(created.body).toEqual({
+      id: expect.stringMatching(UUID_V7),
+      name: 'Clinic',
+      sessionIdleMinutes: 30,
+      historyRetentionDays: 30,
+      reportUsage: false,
+      callLimits: NO_LIMITS,
+      createdAt: expect.stringMatching(ISO_TIME),
+      updatedAt: created.body.createdAt,
+    });
+    const found = await gateway().api('GET', `/v1/projects/${created.body.id}`);
+    expect(found.body).toEqual(created.body);
+  });
+
+  test('an update changes what it names and nothing else', async () => {
+    const { path } = await gateway().createProject('Before');
+    const before = (await gateway().api('GET', path)).body;
+
+    const after = await gateway().api('PATCH', path, {
+      body: { reportUsage: true, historyRetentionDays: 0 },
+    });
+
+    expect(after.body).toEqual({
+      ...before,
+      reportUsage: true,
+      historyRetentionDays: 0,
+      updatedAt: after.body.updatedAt,
+    });
+    expect(Date.parse(after.body.updatedAt)).toBeGreaterThanOrEqual(Date.parse(before.updatedAt));
+  });
+
+  test('limits of calls change one by one, by the operator alone, and are in the audit log', async () => {
+    const body = { name: 'Limited', callLimits: { blockedPrefixes: ['+1900'], maxConcurrentCalls: 4 } };
+    const { body: created } = await gateway().api('POST', '/v1/projects', { body });
+    expect(created.callLimits).toEqual({ ...NO_LIMITS, ...body.callLimits });
+    const path = `/v1/projects/${created.id}`;
+    const rates = [{ prefix: '+886', perMinute: 0.04 }];
+    const callLimits = { maxConcurrentCalls: null, maxCallMinutesPerDay: 600, rates };
+    const patched = await gateway().api('PATCH', path, { body: { callLimits } });
+    expect(patched.body.callLimits).toEqual({
+      ...NO_LIMITS,
+      blockedPrefixes: ['+1900'],
+      maxCallMinutesPerDay: 600,
+      rates,
+    });
+    const log = await gateway().api('GET', `${path}/audit-log`);
+    expect(log.body.data[0]).toMatchObject({
+      action: 'project.updated',
+      details: { changed: ['callLimits'], callLimits },
+    });
+    const { key } = await gateway().createKey({ path }, { kind: 'secret' });
+    expect((await gateway().api('PATCH', path, { key, body: { callLimits } })).status).toBe(401);
+  });
+
+  test.each([
+    ['no name', {}, '/name'],
+    ['an empty name', { name: '' }, '/name'],
+    ['a name of 129 characters', { name: 'x'.repeat(129) }, '/name'],
+    ['a number given as a string', { name: 'x', sessionIdleMinutes: '30' }, '/sessionIdleMinutes'],
+    ['no idle minutes at all', { name: 'x', sessionIdleMinutes: 0 }, '/sessionIdleMinutes'],
+    ['an unknown field', { name: 'x', colour: 'red' }, '/colour'],
+    [
+      'a destination that is no prefix',
+      { name: 'x', callLimits: { blockedPrefixes: ['886'] } },
+      '/callLimits/blockedPrefixes/0',
+    ],
+    [
+      'a rate of less than nothing',
+      { name: 'x', callLimits: { rates: [{ prefix: '+886', perMinute: -1 }] } },
+      '/callLimits/rates/0/perMinute',
+    ],
+    ['no money at all', { name: 'x', callLimits: { maxSpendingPerDay: 0 } }, '/callLimits/maxSpendingPerDay'],
+    ['a limit of nothing', { name: 'x', callLimits: { maxCallsPerHour: 0 } }, '/callLimits/maxCallsPerHour'],
+    ['null for a flag', { name: 'x', reportUsage: null }, '/reportUsage'],
+  ])('%s is refused by name', async (_, body, path) => {
+    const answer = await gateway().api('POST', '/v1/projects', { body });
+
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'invalid_request', details: [{ path }] });
+    expect(answer.body.error).toBe(answer.body.details[0].message);
+  });
+
+  test.each(['GET', 'PATCH', 'DELETE'])('%s of an unknown project is 404', async (method) => {
+    const request = method === 'PATCH' ? { body: { name: 'x' } } : {};
+    for (const id of [NOBODY, 'rubbish', "'; DROP TABLE projects"]) {
+      const answer = await gateway().api(method, `/v1/projects/${encodeURIComponent(id)}`, request);
+      expect(answer).toMatchObject({ status: 404, body: { code: 'project_not_found' } });
+    }
+  });
+
+  test.each(['api-keys', 'legacy-usage', 'audit-log'])(
+    'GET %s of a project that never was is 404',
+    async (list) => {
+      for (const id of [NOBODY, 'rubbish']) {
+        const answer = await gateway().api('GET', `/v1/projects/${id}/${list}`);
+        expect(answer).toMatchObject({ status: 404, body: { code: 'project_not_found' } });
+      }
+    },
+  );
+
+  test('a project goes with its keys and all that is in it; its audit log stays', async () => {
+    const { path, developerKey } = await gateway().createProject();
+    const input = { name: 'gone', http: { method: 'GET', url: 'https://example.com/' } };
+    await gateway().api('POST', `${path}/tools`, { key: developerKey, body: input });
+
+    expect((await gateway().api('DELETE', path)).status).toBe(204);
+
+    expect((await gateway().api('GET', path)).status).toBe(404);
+    expect((await gateway().api('DELETE', path)).status).toBe(404);
+    expect((await gateway().api('GET', `${path}/tools`, { key: developerKey })).status).toBe(401);
+    const log = await gateway().api('GET', `${path}/audit-log`);
+    expect(log.body.data[0]).toMatchObject({ action: 'project.deleted', actor: { kind: 'admin' } });
+  });
+});
+
+describe('lists', () => {
+  test('are cut by limit and offset, oldest first, and tell the total', async () => {
+    const { path, developerKey: key } = await gateway().createProject();
+    const names = Array.from({ length: 7 }, (_, index) => `case ${index}`);
+    for (const name of names) await gateway().api('POST', `${path}/test-cases`, { key, body: { name } });
+    const list = async (query: string) => {
+      const { body } = await gateway().api('GET', `${path}/test-cases${query}`, { key });
+      const seen = body.data.map(({ name }: { name: string }) => name);
+      return { names: seen, pagination: body.pagination };
+    };
+
+    expect(await list('')).toEqual({ names, pagination: { limit: 50, offset: 0, total: 7 } });
+    expect(await list('?limit=3')).toEqual({
+      names: names.slice(0, 3),
+      pagination: { limit: 3, offset: 0, total: 7 },
+    });
+    expect(await list('?limit=3&offset=6')).toEqual({
+      names: names.slice(6),
+      pagination: { limit: 3, offset: 6, total: 7 },
+    });
+    expect(await list('?limit=7&offset=0')).toMatchObject({ pagination: { total: 7 } });
+    expect(await list('?offset=700')).toEqual({
+      names: [],
+      pagination: { limit: 50, offset: 700, total: 7 },
+    });
+  });
+
+  test.each([
+    'limit=0',
+    'limit=201',
+    'limit=-1',
+    'limit=1.5',
+    'limit=x',
+    'limit=',
+    'limit=1&limit=2',
+    'limit=99999999999',
+    'limit=0x10',
+    'offset=-1',
+    'offset=1e3',
+    'offset=9999999999',
+  ])('refuse ?%s', async (query) => {
+    const answer = await gateway().api('GET', `/v1/projects?${query}`);
+
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+    expect(answer.body.details[0].path).toBe(`/${query.split('=')[0]}`);
+  });
+});
+
+describe('deleting a project while others write to it', () => {
+  test('is done, and every write succeeds or finds no such project', { timeout: 60_000 }, async () => {
+    const seen = new Set<number>();
+    for (let round = 0; round < 4; round += 1) {
+      const { path, developerKey: key } = await gateway().createProject();
+      let deleting = true;
+      const writer = async (number: number) => {
+        for (let turn = 0; deleting || turn < 3; turn += 1) {
+          const name = `w${number}_${turn}`;
+          const http = { method: 'GET', url: 'https://example.com/' };
+          const answers = await Promise.all([
+            gateway().api('POST', `${path}/tools`, { key, body: { name, http } }),
+            gateway().api('POST', `${path}/test-cases`, { key, body: { name } }),
+            gateway().api('POST', `${path}/pathway/nodes`, {
+              key,
+              body: { id: name, type: 'say', data: { title: name, prompt: 'Hello.' } },
+            }),
+            gateway().api('PATCH', `${path}/agent`, { key, body: { name } }),
+            gateway().api('POST', `${path}/api-keys`, { body: { name, kind: 'secret' } }),
+          ]);
+          for (const { status } of answers) seen.add(status);
+        }
+      };
+      const writers = [1, 2, 3].map(writer);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      const { status } = await gateway().api('DELETE', path);
+      deleting = false;
+      await Promise.all(writers);
+      expect(status).toBe(204);
+      expect((await gateway().api('GET', path)).status).toBe(404);
+    }
+    expect([...seen].sort().filter((status) => ![200, 201].includes(status))).not.toEqual([]);
+    for (const status of seen) expect([200, 201, 401, 404]).toContain(status);
+  });
+});

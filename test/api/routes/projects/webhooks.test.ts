@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import type { WebhookDelivery } from '../../../../src/api/ports.ts';
+import {
+  ADMIN_TOKEN,
+  DEVELOPER_KEY,
+  PROJECT_ID,
+  READ_ONLY_KEY,
+  SECRET_KEY,
+  startTestServer,
+  type TestServer,
+} from '../../../support/httpServer.ts';
+import { watchLeaks } from '../../../support/leaks.ts';
+
+const BASE = `/v1/projects/${PROJECT_ID}`;
+const UNTIL = '2026-01-02T00:00:00.000Z';
+const DELIVERY: WebhookDelivery = {
+  deliveryId: 'd-1',
+  event: 'session.ended',
+  sessionId: 's',
+  url: 'https://example.com/hook',
+  at: '2026-01-01T00:00:00.000Z',
+  ok: false,
+  status: null,
+  durationMs: 10_000,
+  error: { code: 'timeout', message: 'The receiver did not answer' },
+};
+
+let assertNoLeaks: () => Promise<void>;
+beforeAll(() => {
+  assertNoLeaks = watchLeaks();
+});
+afterAll(() => assertNoLeaks());
+
+let server: TestServer;
+let asked: unknown[];
+let rotations: number;
+beforeEach(async () => {
+  asked = [];
+  rotations = 0;
+  server = await startTestServer({
+    webhookAdmin: {
+      async deliveries(...wanted) {
+        asked.push(wanted);
+        return { items: [DELIVERY], total: 1 };
+      },
+      secret: async () => ({ secret: 'whsec_old', previousValidUntil: null }),
+      async rotate() {
+        rotations += 1;
+        return { secret: `whsec_${rotations}`, previousValidUntil: UNTIL };
+      },
+    },
+  });
+});
+afterEach(() => server.close());
+
+test('deliveries are listed, and filtered by session and event', async () => {
+  const { status, body } = await server.send('GET', `${BASE}/webhook-deliveries`);
+  expect([status, body]).toEqual([200, { data: [DELIVERY], pagination: { limit: 50, offset: 0, total: 1 } }]);
+  await server.send('GET', `${BASE}/webhook-deliveries?sessionId=s&event=session.ended&limit=1`);
+  expect(asked).toEqual([
+    [PROJECT_ID, {}, { limit: 50, offset: 0 }],
+    [PROJECT_ID, { sessionId: 's', event: 'session.ended' }, { limit: 1, offset: 0 }],
+  ]);
+  expect((await server.send('GET', `${BASE}/webhook-deliveries?event=call.began`)).status).toBe(400);
+});
+
+test.each([
+  ['the operator', ADMIN_TOKEN, 200],
+  ['a key with keys:write', DEVELOPER_KEY, 200],
+  ['a secret key', SECRET_KEY, 403],
+  ['a key that reads', READ_ONLY_KEY, 403],
+  ['nobody', null, 401],
+])('%s sees and rotates the secret: %s → %i', async (_, key, status) => {
+  expect((await server.send('GET', `${BASE}/webhook-secret`, { key })).status).toBe(status);
+  expect((await server.send('POST', `${BASE}/webhook-secret/rotate`, { key })).status).toBe(status);
+  expect(rotations).toBe(status === 200 ? 1 : 0);
+});
+
+test('a rotation gives the new secret, and is written down without it', async () => {
+  expect((await server.send('GET', `${BASE}/webhook-secret`, { key: ADMIN_TOKEN })).body).toEqual({
+    secret: 'whsec_old',
+    previousValidUntil: null,
+  });
+  const { body } = await server.send('POST', `${BASE}/webhook-secret/rotate`, { key: ADMIN_TOKEN });
+  expect(body).toEqual({ secret: 'whsec_1', previousValidUntil: UNTIL });
+  expect(server.audit).toMatchObject([
+    { action: 'webhook_secret.rotated', projectId: PROJECT_ID, target: PROJECT_ID },
+  ]);
+  expect(JSON.stringify(server.audit)).not.toContain('whsec_');
+});
+
+test('a repetition rotates nothing, and does not tell the secret', async () => {
+  const rotate = () =>
+    server.send('POST', `${BASE}/webhook-secret/rotate`, {
+      key: DEVELOPER_KEY,
+      headers: { 'idempotency-key': 'k' },
+    });
+  expect((await rotate()).body.secret).toBe('whsec_1');
+  const again = await rotate();
+  expect(again.body).toEqual({ secret: null, previousValidUntil: UNTIL });
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(rotations).toBe(1);
+  expect(server.audit).toHaveLength(1);
+});
+
+test('a project that is not is 404', async () => {
+  const other = '/v1/projects/019ceb00-0000-7f00-8a4b-5c6d7e8f9a0b/webhook-secret';
+  expect((await server.send('GET', other, { key: ADMIN_TOKEN })).status).toBe(404);
+});
