@@ -1,6 +1,6 @@
 import { pcmu } from '../../src/media/codecs/g711.ts';
 import { createFlite } from '../../src/providers/local/flite.ts';
-import { saidBy } from '../../test/support/recordedTalk.ts';
+import { saidBy } from '../../test/voice/support/recordedSession.ts';
 
 const PACKET_BYTES = 160;
 

@@ -95,10 +95,10 @@ async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Prom
           ...definedOnly({ callId, traceparent }),
         },
         // Only who was called may have let a machine answer.
-        watchForMachines: call?.direction === 'outbound',
-        resumes: session?.channel === channel && hasBegun(session),
+        detectAnsweringMachine: call?.direction === 'outbound',
+        isResumed: session?.channel === channel && hasBegun(session),
         // Only our own calls seek another engine.
-        ...(callId === undefined ? {} : { standby: () => standbyOf(parts, projectId, sessionId) }),
+        ...(callId === undefined ? {} : { failoverPrompt: () => standbyOf(parts, projectId, sessionId) }),
       });
     } finally {
       logger.info(fields, 'a talk is over');

@@ -16,7 +16,7 @@ import { createOpenAiSpeech } from '../providers/openai/speech.ts';
 import { createOpenAiTranscription } from '../providers/openai/transcription.ts';
 import type { SpeechToText } from '../providers/speechToText.ts';
 import type { TextToSpeech } from '../providers/textToSpeech.ts';
-import { createVoice, type Voice } from '../voice/voice.ts';
+import { createVoiceSessionServer, type VoiceSessionServer } from '../voice/voiceSessionServer.ts';
 import type { Closers } from './conversation.ts';
 import { type Config, readEnvironment } from './settings/config.ts';
 
@@ -31,7 +31,9 @@ export interface VoiceParts {
 }
 
 /** What makes conversations of audio streams: turn taking over the recogniser and the speaker of the settings. */
-export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): Promise<void> }> {
+export async function buildVoice(
+  parts: VoiceParts,
+): Promise<VoiceSessionServer & { close(): Promise<void> }> {
   const { conversations, history, clock, meter } = parts;
   const logger = parts.logger.child({ part: 'voice' });
   const closers: Closers = [];
@@ -42,7 +44,7 @@ export async function buildVoice(parts: VoiceParts): Promise<Voice & { close(): 
   closers.push(() => offlineSpeech.close());
   const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
   if (textToSpeech === offlineSpeech) warmUp(offlineSpeech, logger);
-  const voice = createVoice({
+  const voice = createVoiceSessionServer({
     conversations,
     addEvents: (instanceId, events) => history.addEvents(instanceId, events),
     addMessages: (instanceId, messages) => history.addMessages(instanceId, messages),

@@ -9,10 +9,10 @@ import { createTalkMeter } from '../../src/observability/metrics/talks.ts';
 import { watchLeaks } from '../support/leaks.ts';
 import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
-import { soundMs } from '../support/simulatedCall.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
-import { createSimulatedStream } from '../support/simulatedStream.ts';
 import { spoken } from '../support/spoken.ts';
+import { soundMs } from '../voice/support/simulatedCall.ts';
+import { createSimulatedStream } from '../voice/support/simulatedStream.ts';
 
 let assertNoLeaks: () => Promise<void>;
 let closeVoice: () => Promise<void> = async () => undefined;

@@ -1,25 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import { closeUtterance, hearFrame, mayBegin, SILENT_CALLER } from '../../src/voice/callerActivity.ts';
+import {
+  closeUtterance,
+  detectSpeech,
+  isSpeechOnset,
+  NO_SPEECH,
+} from '../../src/voice/recognition/speechActivity.ts';
+import { fallbackPhrasesOf } from '../../src/voice/speech/fallbackPhrases.ts';
+import { createHeardText } from '../../src/voice/speech/heardText.ts';
+import { createSpeechCache } from '../../src/voice/speech/speechCache.ts';
+import { isBackchannel } from '../../src/voice/turnDetection/backchannel.ts';
+import { enterDigit, INTER_DIGIT_MS, waitForDigits } from '../../src/voice/turnDetection/dtmfEntry.ts';
 import {
   completenessOf,
-  endPauseMs,
+  endpointingDelayMs,
   learnPause,
   learnTooSoon,
   NO_HABITS,
-} from '../../src/voice/endOfTurn.ts';
-import { INTER_DIGIT_MS, pressKey, waitForKeys } from '../../src/voice/keypad.ts';
-import { phrasesOf } from '../../src/voice/phrases.ts';
-import { createSpeechCache } from '../../src/voice/speechCache.ts';
-import { createSpokenText } from '../../src/voice/spokenText.ts';
-import { DEFAULT_TURN_POLICY, turnPolicyOf } from '../../src/voice/turnPolicy.ts';
-import { turnLatency } from '../../src/voice/turnTiming.ts';
-import { isAcknowledgement } from '../../src/voice/words.ts';
+} from '../../src/voice/turnDetection/endpointing.ts';
+import { DEFAULT_TURN_POLICY, turnPolicyOf } from '../../src/voice/turnDetection/turnPolicy.ts';
+import { turnLatency } from '../../src/voice/turns/turnLatency.ts';
 
 describe('activity', () => {
   const hear = (frames: string) =>
     [...frames].reduce(
-      (activity, frame, index) => hearFrame(activity, frame === '#', (index + 1) * 20),
-      SILENT_CALLER,
+      (activity, frame, index) => detectSpeech(activity, frame === '#', (index + 1) * 20),
+      NO_SPEECH,
     );
 
   test.each([
@@ -39,13 +44,13 @@ describe('activity', () => {
     ['a click', '.####......#...', false],
     ['speech', '.####......###', false],
   ])('%s after a word: whether somebody may be going on', (_, frames, expected) =>
-    expect(mayBegin(hear(frames))).toBe(expected),
+    expect(isSpeechOnset(hear(frames))).toBe(expected),
   );
 
   test('what was dealt with is forgotten, and speech that goes on begins anew', () => {
     const closed = closeUtterance(hear('.#####'));
     expect(closed.utterance).toBeUndefined();
-    const next = [140, 160, 180].reduce((activity, atMs) => hearFrame(activity, true, atMs), closed);
+    const next = [140, 160, 180].reduce((activity, atMs) => detectSpeech(activity, true, atMs), closed);
     expect(next.utterance).toEqual({ startMs: 120, voicedMs: 60, lastVoicedMs: 180 });
   });
 });
@@ -78,7 +83,7 @@ describe('the end of a turn', () => {
 
   test('comes sooner the more finished the words look, within the bounds', () => {
     const pause = (text: string | undefined) =>
-      endPauseMs(text, ['no thank you'], NO_HABITS, DEFAULT_TURN_POLICY);
+      endpointingDelayMs(text, ['no thank you'], NO_HABITS, DEFAULT_TURN_POLICY);
     expect([
       pause('No, thank you!'),
       pause('A table.'),
@@ -91,17 +96,17 @@ describe('the end of a turn', () => {
   test('adapts to a caller who pauses, and never leaves the bounds', () => {
     const habits = [800, 900, 1000].reduce(learnPause, NO_HABITS);
     const bounds = { minPauseMs: 300, maxPauseMs: 1600 };
-    expect(endPauseMs('A table.', [], habits, bounds)).toBe(1130);
-    expect(endPauseMs('A table.', [], { pauseMs: 5000 }, bounds)).toBe(1600);
-    expect(endPauseMs('yes', ['yes'], { pauseMs: 5000 }, bounds)).toBe(300);
+    expect(endpointingDelayMs('A table.', [], habits, bounds)).toBe(1130);
+    expect(endpointingDelayMs('A table.', [], { pauseMs: 5000 }, bounds)).toBe(1600);
+    expect(endpointingDelayMs('yes', ['yes'], { pauseMs: 5000 }, bounds)).toBe(300);
   });
 
   test('adapts at once to a caller who was answered in the middle, and not to one who was just not', () => {
     const bounds = { minPauseMs: 300, maxPauseMs: 1600 };
     const usual = learnPause(NO_HABITS, 600);
-    expect(endPauseMs('five', [], usual, bounds)).toBe(755);
-    expect(endPauseMs('five', [], learnTooSoon(usual, 1200), bounds)).toBe(1500);
-    expect(endPauseMs('five', [], learnTooSoon({ pauseMs: 1000 }, 400), bounds)).toBe(1250);
+    expect(endpointingDelayMs('five', [], usual, bounds)).toBe(755);
+    expect(endpointingDelayMs('five', [], learnTooSoon(usual, 1200), bounds)).toBe(1500);
+    expect(endpointingDelayMs('five', [], learnTooSoon({ pauseMs: 1000 }, 400), bounds)).toBe(1250);
   });
 });
 
@@ -121,14 +126,14 @@ describe('acknowledgements', () => {
     ['okay okay okay okay', 900, 'en', false],
     ['', 300, 'en', false],
   ])('%j of %i ms in %s: %s', (text, voicedMs, language, expected) => {
-    expect(isAcknowledgement(text, voicedMs, language)).toBe(expected);
+    expect(isBackchannel(text, voicedMs, language)).toBe(expected);
   });
 });
 
 describe('keys', () => {
   const press = (keys: string, ways: readonly string[] = []) =>
     [...keys].reduce(
-      (step: ReturnType<typeof pressKey>, digit, index) => pressKey(step.state, digit, index * 100, ways),
+      (step: ReturnType<typeof enterDigit>, digit, index) => enterDigit(step.state, digit, index * 100, ways),
       { state: undefined },
     );
 
@@ -147,9 +152,9 @@ describe('keys', () => {
 
   test('are complete once the caller is done', () => {
     const { state } = press('47');
-    expect(waitForKeys(state, 100 + INTER_DIGIT_MS - 1)).toEqual({ state });
-    expect(waitForKeys(state, 100 + INTER_DIGIT_MS)).toEqual({ state: undefined, complete: '47' });
-    expect(waitForKeys(undefined, 99_999)).toEqual({ state: undefined });
+    expect(waitForDigits(state, 100 + INTER_DIGIT_MS - 1)).toEqual({ state });
+    expect(waitForDigits(state, 100 + INTER_DIGIT_MS)).toEqual({ state: undefined, complete: '47' });
+    expect(waitForDigits(undefined, 99_999)).toEqual({ state: undefined });
   });
 });
 
@@ -158,7 +163,7 @@ describe('what was heard', () => {
   const quiet = (ms: number) => new Int16Array(8 * ms);
 
   test('is told in whole words, by time, without the quiet around them', () => {
-    const spoken = createSpokenText(8000);
+    const spoken = createHeardText(8000);
     spoken.begin('One two three four. ');
     for (const samples of [quiet(200), speech(1000), quiet(300)]) spoken.append(samples);
     spoken.end(true);
@@ -180,7 +185,7 @@ describe('what was heard', () => {
   });
 
   test('of Chinese is told in characters, and of speech still being made by the usual pace', () => {
-    const spoken = createSpokenText(8000);
+    const spoken = createHeardText(8000);
     spoken.begin('請問需要什麼服務');
     spoken.append(speech(800));
     expect(spoken.heardAt(8 * 800)).toBe('請問需要');
@@ -189,7 +194,7 @@ describe('what was heard', () => {
   });
 
   test('a piece that was never spoken was not heard', () => {
-    const spoken = createSpokenText(8000);
+    const spoken = createHeardText(8000);
     spoken.begin('Nobody said this. ');
     spoken.end(false);
     spoken.begin('But this.');
@@ -284,6 +289,6 @@ test('a node’s settings stand beside the defaults', () => {
 });
 
 test('phrases are in the language of the talk, or in English', () => {
-  expect(phrasesOf('zh-TW').moment).toBe('請稍等一下。');
-  expect(phrasesOf('fi').moment).toBe('One moment, please.');
+  expect(fallbackPhrasesOf('zh-TW').moment).toBe('請稍等一下。');
+  expect(fallbackPhrasesOf('fi').moment).toBe('One moment, please.');
 });

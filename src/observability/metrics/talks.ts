@@ -2,7 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { LatencyParts } from '../../engine/session.ts';
 import type { ModelWatch } from '../../providers/metered.ts';
-import type { SpokenTurn } from '../../voice/report.ts';
+import type { SpokenTurn } from '../../voice/voiceReport.ts';
 
 /** What nobody notices, what sounds like thinking, and what sounds like a dead line. */
 const TURN_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];

@@ -1,0 +1,37 @@
+import type { Clock } from '../base/clock.ts';
+import type { Conversations } from '../engine/conversations.ts';
+import type { TurnNotes } from '../engine/lostWords.ts';
+import type { NewSession, SessionEvent, SessionMessage } from '../engine/session.ts';
+import type { SpeechToText } from '../providers/speechToText.ts';
+import type { VoiceActivity } from '../providers/voiceActivity.ts';
+import type { AudioStream } from './audioStream.ts';
+import type { SpeechSynthesis } from './speech/speechSynthesis.ts';
+import type { SpokenTurn } from './voiceReport.ts';
+
+export interface VoiceSessionDeps {
+  readonly stream: AudioStream;
+  readonly conversations: Pick<Conversations, 'converse'>;
+  /** Adds to a session's history what belongs to no turn. */
+  readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  /** Likewise, what was said after the session had ended. */
+  readonly addMessages: (instanceId: string, messages: readonly SessionMessage[]) => Promise<void>;
+  /** Where turns under way are noted, for whoever goes on when this process dies. */
+  readonly turnNotes?: Pick<TurnNotes, 'put' | 'drop'> | undefined;
+  readonly source: SpeechSynthesis;
+  readonly speechToText: SpeechToText;
+  readonly activity: VoiceActivity;
+  readonly clock: Clock;
+  /** @see TurnTakerDeps.onTurn */
+  readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+export interface VoiceSessionOptions {
+  readonly session: NewSession;
+  /** Tag of the language until the session's variable `language` says another. */
+  readonly language: string;
+  /** Whether machines may answer: they are looked for beside the talk. */
+  readonly detectAnsweringMachine: boolean;
+  /** The agent has spoken in this session before, on a stream that is gone: it goes on, and greets nobody again. */
+  readonly isResumed: boolean;
+}

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  createSentenceSplitter,
+  isSpeakable,
+  speakable,
+} from '../../../src/voice/speech/sentenceSplitter.ts';
+
+function split(text: string): string[] {
+  const splitter = createSentenceSplitter();
+  return [...splitter.push(text), ...splitter.flush()];
+}
+
+test.each([
+  ['Hello. How are you?', ['Hello. ', 'How are you?']],
+  [
+    'One two three four, and then five six seven eight. Next.',
+    ['One two three four, ', 'and then five six seven eight. ', 'Next.'],
+  ],
+  ['Yes, of course I can.', ['Yes, of course I can.']],
+  ['Well then now sure, ok. Next one.', ['Well then now sure, ok. ', 'Next one.']],
+  [
+    'Dr. Smith and Mr. Jones come at 5 p.m. on Monday. Fine?',
+    ['Dr. Smith and Mr. Jones come at 5 p.m. on Monday. ', 'Fine?'],
+  ],
+  ['It costs 3.50 or $1,200.75 today. Ok.', ['It costs 3.50 or $1,200.75 today. ', 'Ok.']],
+  ['E.g. this, i.e. that. J. R. Tolkien wrote it.', ['E.g. this, i.e. that. ', 'J. R. Tolkien wrote it.']],
+  ['您好。請問需要什麼？謝謝！', ['您好。', '請問需要什麼？', '謝謝！']],
+  ['請您稍等一下下好嗎，我馬上為您查詢看看。', ['請您稍等一下下好嗎，', '我馬上為您查詢看看。']],
+  ['他說「好。」然後走了。', ['他說「好。」', '然後走了。']],
+  ['She said "Stop!" Then she left.', ['She said "Stop!" ', 'Then she left.']],
+  ['Wait... what? Really?!', ['Wait... what? ', 'Really?!']],
+  ['First line\nsecond line', ['First line\n', 'second line']],
+  ['', []],
+  ['...', ['...']],
+])('%j is spoken as %j', (text, pieces) => expect(split(text)).toEqual(pieces));
+
+describe('while the text is still being written', () => {
+  test('a sentence is out as soon as it is certain that it has ended', () => {
+    const splitter = createSentenceSplitter();
+    expect(splitter.push('It is 3')).toEqual([]);
+    expect(splitter.push('.')).toEqual([]);
+    expect(splitter.push('5 o')).toEqual([]);
+    expect(splitter.push("'clock now. ")).toEqual(["It is 3.5 o'clock now. "]);
+    expect(splitter.push('Good')).toEqual([]);
+    expect(splitter.flush()).toEqual(['Good']);
+  });
+
+  test('a first clause does not wait for its sentence, later ones do', () => {
+    const splitter = createSentenceSplitter();
+    expect(splitter.push('Let me see what I have, ')).toEqual(['Let me see what I have, ']);
+    expect(splitter.push('we are open until six, seven or eight')).toEqual([]);
+  });
+
+  test('a text without an end is cut between words', () => {
+    const pieces = split('word '.repeat(200));
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(240);
+    expect(pieces.every((piece) => piece.startsWith('word'))).toBe(true);
+  });
+});
+
+test('the pieces joined are the text, however it came', () => {
+  const alphabet = fc.constantFrom('a', 'B', ' ', '.', ',', '!', '\n', '。', '好', '，', '"', 'Mr', '3', '…');
+  fc.assert(
+    fc.property(fc.array(fc.array(alphabet, { maxLength: 30 }).map((parts) => parts.join(''))), (texts) => {
+      const splitter = createSentenceSplitter();
+      const pieces = [...texts.flatMap((text) => splitter.push(text)), ...splitter.flush()];
+      expect(pieces.join('')).toBe(texts.join(''));
+    }),
+  );
+});
+
+test.each([
+  ['**Sure!** See [our page](https://example.com).', 'Sure! See our page.'],
+  ['# Title\n- one\n- two', 'Title one two'],
+  ['`code` and 5 * 3', 'code and 5 3'],
+])('a voice gets %j as %j', (text, spoken) => expect(speakable(text)).toBe(spoken));
+
+test('marks alone are not spoken', () => {
+  expect(['…', ' - ', '好', '7'].map(isSpeakable)).toEqual([false, false, true, true]);
+});

@@ -1,0 +1,104 @@
+import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
+import { ModelError } from '../../../src/providers/modelError.ts';
+import type { SpeechToText } from '../../../src/providers/speechToText.ts';
+import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
+import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
+
+const LOUD = 1000;
+/** Of a scripted voice, for each word. */
+export const WORD_MS = 300;
+const HALF_WAVE_MS = 7;
+
+/** Everything loud is speech. */
+export const loudActivity: VoiceActivity = {
+  open: () => ({ isSpeech: (frame) => frame.some((sample) => sample >= LOUD), close: () => undefined }),
+};
+
+/** A caller whose words are hidden in the loudness of what they say, and a recogniser that reads them there. */
+export interface ScriptedCaller extends SpeechToText {
+  /** Samples of these words; an empty text is noise. */
+  say(text: string, durationMs: number): Int16Array;
+  readonly hints: (readonly string[])[];
+  /** The next questions fail. */
+  fail: Error | undefined;
+  /** Answers take so many turns of the event loop. */
+  delayTurns: number;
+  questions: number;
+  /** The recogniser's words of the open utterance, while it is still at it. */
+  hearPartly(text: string): void;
+}
+
+export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
+  const texts: string[] = [];
+  let onPartial: ((text: string) => void) | undefined;
+  const caller: ScriptedCaller = {
+    name: 'scripted',
+    hints: [],
+    fail: undefined,
+    delayTurns: 0,
+    questions: 0,
+    say(text, durationMs) {
+      texts.push(text);
+      return new Int16Array((sampleRateHz * durationMs) / 1000).fill(LOUD + texts.length);
+    },
+    hearPartly: (text) => onPartial?.(text),
+    open({ expectedAnswers = [], onPartial: tell }) {
+      onPartial = tell;
+      caller.hints.push(expectedAnswers);
+      const heard = new Set<number>();
+      return {
+        push(samples) {
+          for (const sample of samples) if (sample >= LOUD) heard.add(sample - LOUD - 1);
+        },
+        async transcribe(signal) {
+          caller.questions += 1;
+          for (let n = 0; n < caller.delayTurns; n++) await new Promise((resolve) => setImmediate(resolve));
+          signal.throwIfAborted();
+          if (caller.fail) throw caller.fail;
+          const text = [...heard].map((index) => texts[index] ?? '').join(' ');
+          return { text: text.trim() };
+        },
+        close: () => undefined,
+      };
+    },
+    close: async () => undefined,
+  };
+  return caller;
+}
+
+export interface ScriptedVoice extends TextToSpeech {
+  readonly texts: string[];
+  /** How many of the next texts fail before their first sample. */
+  failures: number;
+}
+
+/** A voice that takes 300 ms for each word, in pieces of 100 ms. */
+export function scriptedVoice(sampleRateHz: SampleRateHz = 8000, loudness = 5000): ScriptedVoice {
+  // A wave that a caller's level samples have nothing of, so that nobody takes them for its echo.
+  const halfWave = (sampleRateHz * HALF_WAVE_MS) / 1000;
+  const hum = new Int16Array(sampleRateHz / 10).map((_, at) =>
+    Math.floor(at / halfWave) % 2 === 0 ? loudness : -loudness,
+  );
+  const voice: ScriptedVoice = {
+    name: `scripted-${loudness}`,
+    sampleRateHz,
+    isCacheable: true,
+    texts: [],
+    failures: 0,
+    async *speak({ text }, signal) {
+      voice.texts.push(text);
+      if (voice.failures > 0) {
+        voice.failures -= 1;
+        throw new ModelError('model_unavailable', 'The voice is away', { beforeFirstToken: true });
+      }
+      const pieces = (text.split(/\s+/).length * WORD_MS) / 100;
+      for (let n = 0; n < pieces; n++) {
+        await Promise.resolve();
+        signal.throwIfAborted();
+        yield hum.slice();
+      }
+    },
+    close: async () => undefined,
+  };
+  return voice;
+}

@@ -1,0 +1,142 @@
+import { unavailable } from '../../../src/base/errors.ts';
+import { rest } from '../../../src/base/rest.ts';
+import { createTalkSessions } from '../../../src/engine/talkSessions.ts';
+import type { ChatModel, ChatRequest } from '../../../src/providers/chatModel.ts';
+import { ModelError } from '../../../src/providers/modelError.ts';
+import { createResilientModel } from '../../../src/providers/resilient.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
+import { createWatch, type Watch } from './deadAirWatch.ts';
+import { createFaults, type Disturber, type Faults, faultySessions } from './disturbances.ts';
+import { LOOK_UP_MS, type Scene } from './scenes.ts';
+import { aborted, createWordCaller, createWordVoice, type WordCaller, type WordVoice } from './wordSpeech.ts';
+
+const MODEL_TIMEOUT_MS = 15_000;
+const WORD_MS = 40;
+const LATE_MS = 1500;
+
+/** A scene's call, and all that may be done to it. */
+export interface SetStage {
+  readonly call: SimulatedCall;
+  readonly caller: WordCaller;
+  readonly voice: WordVoice;
+  readonly disturber: Disturber;
+  readonly watch: Watch;
+  /** Does what was put off until now. */
+  runDue(): void;
+  /** The stream brings nothing any more, and does not say so. */
+  isLost(): boolean;
+}
+
+export function setStage(scene: Scene): SetStage {
+  const clock = createSimulatedClock();
+  const faults = createFaults(clock);
+  const caller = createWordCaller(clock, () => faults.now('recogniser'));
+  const voice = createWordVoice(clock, () => faults.now('voice'));
+  const model = createResilientModel(sceneModel(scene, clock, faults), {
+    clock,
+    timeoutMs: MODEL_TIMEOUT_MS,
+  });
+  const call = simulatedCall({
+    answer: () => ({}),
+    clock,
+    model,
+    speechToText: caller,
+    textToSpeech: voice,
+    fallbackSpeech: voice.standIn,
+    pathway: scene.pathway,
+    agent: { placeholderMessages: { en: ['One second.'] } },
+    ...(scene.tools ? { tools: scene.tools } : {}),
+    toolRunner: {
+      async run(_tool, _args, _variables, signal) {
+        await rest(clock, LOOK_UP_MS, signal);
+        return { ok: true, text: 'found' };
+      },
+    },
+    serve: { detectAnsweringMachine: scene.watchForMachines ?? false },
+    async beforeNotes() {
+      if (faults.now('database') === 'fails') throw unavailable('database');
+    },
+    wrapSessions: (sessions) =>
+      createTalkSessions({
+        sessions: faultySessions(
+          sessions,
+          clock,
+          () => faults.now('database'),
+          () => unavailable('database'),
+        ),
+        spool: { put: async () => undefined, drop: async () => undefined, left: async () => [] },
+        clock,
+        onError: () => undefined,
+      }),
+  });
+  const watch = createWatch(call);
+  const due: { readonly atMs: number; readonly act: () => void }[] = [];
+  const nowMs = () => clock.monotonicMs();
+  let isLost = false;
+  let words = 0;
+  const nextWord = () => {
+    words += 1;
+    return `said${words}x`;
+  };
+  const say = (text: string, durationMs: number) => call.stream.speak(caller.say(text, durationMs));
+  const disturber: Disturber = {
+    call,
+    caller,
+    faults,
+    say,
+    speak: (count, durationMs) => say(Array.from({ length: count }, nextWord).join(' '), durationMs),
+    hangUp: () => call.stream.close(1000, 'the caller hung up'),
+    lose: () => {
+      isLost = true;
+    },
+    later: (ms, act) => due.push({ atMs: nowMs() + ms, act }),
+  };
+  return {
+    call,
+    caller,
+    voice,
+    disturber,
+    watch,
+    isLost: () => isLost,
+    runDue() {
+      for (const one of due.filter(({ atMs }) => atMs <= nowMs())) {
+        due.splice(due.indexOf(one), 1);
+        if (!call.stream.isClosed()) one.act();
+      }
+    },
+  };
+}
+
+/** Writes a word each 40 ms, as far as it is not broken. */
+function sceneModel(scene: Scene, clock: SimulatedClock, faults: Faults): ChatModel {
+  const faultNow = () => faults.now('model');
+  const think = async (signal: AbortSignal) => {
+    if (faultNow() === 'hangs') await aborted(signal);
+    await rest(clock, faultNow() === 'is late' ? LATE_MS : WORD_MS, signal);
+    if (faultNow() !== 'fails') return;
+    throw new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
+  };
+  return {
+    name: 'scene',
+    async *stream(request, signal) {
+      const { text = '', calls = [] } = scene.answer(lastOf(request));
+      for (const word of String(text).split(/(?<= )/)) {
+        await think(signal);
+        if (faultNow() === 'is empty') break;
+        yield { type: 'text', text: word };
+      }
+      for (const [index, { name, arguments: args = {} }] of calls.entries()) {
+        if (faultNow() === 'is empty') break;
+        yield { type: 'tool_call', index, id: `call_${index}`, name, arguments: JSON.stringify(args) };
+      }
+      yield { type: 'end', finishReason: 'stop', model: request.model };
+    },
+  };
+}
+
+/** What the customer said last, or a tool answered; empty before. */
+function lastOf({ messages }: ChatRequest): string {
+  const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
+  return last ? String(last.content) : '';
+}

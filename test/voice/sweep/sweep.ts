@@ -1,0 +1,151 @@
+import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
+import type { SimulatedClock } from '../../support/simulatedClock.ts';
+import { DISTURBANCES, type Moment } from './disturbances.ts';
+import { judgeAgent, judgeCaller, judgeReport } from './judge.ts';
+import type { Scene } from './scenes.ts';
+import { type SetStage, setStage } from './stage.ts';
+
+const FRAME_MS = 20;
+/** The scene is over so long after its last act. */
+const AFTERMATH_MS = 3000;
+/** An act whose cue does not come is played all the same. */
+const CUE_MS = 15_000;
+const PAUSE_MS = 300;
+/** A call's talk ends so soon after the call: last words, and a database that is waited for. */
+const REPORT_MS = 10_000;
+/** A stream that brings nothing is given up first. */
+const LOST_MS = 31_000;
+/** What waits for a database is kept so soon after it is back. */
+const KEPT_MS = 6000;
+
+/** With these, words may be lost. */
+const DEAF: ReadonlySet<string> = new Set([
+  'the recogniser fails',
+  'the recogniser hangs',
+  'the recogniser hears nothing',
+]);
+
+export interface Played {
+  readonly kind: string;
+  readonly moment: Moment;
+}
+
+/** What went wrong, in words; empty where nothing did. */
+export type Problems = readonly string[];
+
+export interface SweepResult {
+  readonly problems: Problems;
+  readonly transcript: readonly string[];
+  readonly frames: number;
+}
+
+/** Plays a scene with these disturbances, and looks for what must never be. */
+export async function play(scene: Scene, played: readonly Played[]): Promise<SweepResult> {
+  const stage = setStage(scene);
+  const { call, watch } = stage;
+  const { stream, clock } = call;
+  const rejected: unknown[] = [];
+  const onRejection = (reason: unknown) => rejected.push(reason);
+  process.on('unhandledRejection', onRejection);
+  let report: VoiceReport | undefined;
+  call.report.then(
+    (value) => {
+      report = value;
+    },
+    (error: unknown) => rejected.push(error),
+  );
+  const frames = await playFrames(scene, stage, played);
+  if (!stage.isLost() && !stream.isClosed()) stage.disturber.hangUp();
+  const limitMs = stage.isLost() ? LOST_MS + REPORT_MS : REPORT_MS;
+  for (let ms = 0; report === undefined && ms < limitMs; ms += FRAME_MS) await pass(clock);
+  for (let ms = 0; clock.pendingTimers() > 0 && ms < KEPT_MS; ms += FRAME_MS) await pass(clock);
+  process.off('unhandledRejection', onRejection);
+  watch.close();
+  const problems = [
+    ...watch.problems,
+    ...(report === undefined ? [`no report within ${limitMs} ms`] : []),
+    ...rejected.map((reason) => `rejected: ${reason}`),
+    ...(clock.pendingTimers() > 0 ? [`${clock.pendingTimers()} timers are left`] : []),
+    ...(stream.listeners() > 0 ? [`${stream.listeners()} listeners are left`] : []),
+    ...judgeCaller(call, stage.caller, {
+      isHeard: !played.some(({ kind }) => DEAF.has(kind)) && report?.answeredBy !== 'machine',
+      isAgents: watch.isAgents,
+    }),
+    ...judgeAgent(call, stage.voice),
+    ...(report ? judgeReport(call, report) : []),
+  ];
+  return { problems, transcript: call.transcript(), frames };
+}
+
+/** @returns How many frames the scene lasted. */
+async function playFrames(scene: Scene, stage: SetStage, played: readonly Played[]): Promise<number> {
+  const { stream } = stage.call;
+  const actors = createActors(scene, stage);
+  let frame = 0;
+  for (; !stream.isClosed() && !stage.isLost() && !actors.areDone(); frame += 1) {
+    const passing = stream.advance(FRAME_MS);
+    for (const { kind, moment } of played.filter((one) => one.moment.frame === frame)) {
+      await turns(moment.offset);
+      DISTURBANCES[kind]?.(stage.disturber);
+    }
+    await passing;
+    stage.watch.frame();
+    actors.frame();
+    stage.runDue();
+  }
+  return frame;
+}
+
+async function pass(clock: SimulatedClock): Promise<void> {
+  clock.advance(FRAME_MS);
+  for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** @param offset - See {@link Moment}. */
+async function turns(offset: number): Promise<void> {
+  for (let n = 0; n < Math.min(offset, 3); n++) await Promise.resolve();
+  for (let n = 3; n < offset; n++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Plays the caller's acts by their cues, and the other side of transfers and hang-ups. */
+function createActors(scene: Scene, { call, disturber }: SetStage) {
+  const acts = [...scene.acts];
+  let sinceMs = 0;
+  let hasSounded = false;
+  let soundedMs = 0;
+  let quietMs = 0;
+  let commands = 0;
+  const nowMs = () => call.clock.monotonicMs();
+  const isCued = (): boolean => {
+    const cue = acts[0]?.[0] ?? AFTERMATH_MS;
+    if (typeof cue === 'number') return nowMs() - sinceMs >= cue;
+    if (nowMs() - sinceMs >= CUE_MS) return true;
+    return cue === 'amid the agent' ? soundedMs >= 700 : hasSounded && quietMs >= PAUSE_MS;
+  };
+  const answer = () => {
+    for (const command of call.stream.commands.slice(commands)) {
+      commands += 1;
+      if (command.kind === 'hangup') disturber.later(100, disturber.hangUp);
+      if (command.kind !== 'transfer') continue;
+      const { to } = command;
+      disturber.later(200, () => call.stream.tellTransfer({ status: 'begun', to }));
+      if (scene.transfer === 'works') disturber.later(2000, disturber.hangUp);
+      else disturber.later(2000, () => call.stream.tellTransfer({ status: 'failed', to, reason: 'busy' }));
+    }
+  };
+  return {
+    areDone: () => acts.length === 0 && nowMs() - sinceMs >= AFTERMATH_MS,
+    frame() {
+      const isSounding = call.isSounding();
+      if (isSounding) soundedMs += FRAME_MS;
+      hasSounded ||= isSounding;
+      quietMs = isSounding ? 0 : quietMs + FRAME_MS;
+      answer();
+      if (acts.length === 0 || !isCued()) return;
+      acts.shift()?.[1](disturber);
+      sinceMs = nowMs();
+      hasSounded = false;
+      soundedMs = 0;
+    },
+  };
+}

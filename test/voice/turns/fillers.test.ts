@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { ScriptedAnswer } from '../../support/scriptedModel.ts';
+import { ONE_NODE, type SimulatedCall, simulatedCall, WITH_FALLBACK } from '../support/simulatedCall.ts';
+
+const GREETING = { text: 'Hello there. How can I help you?' };
+const APOLOGY = 'I am sorry, something is not working on our side. Please call again later. Goodbye.';
+const QUESTION = 'I want a table.';
+
+async function greeted(call: SimulatedCall): Promise<void> {
+  await call.agentSounds();
+  await call.agentIsSilent();
+  await call.stream.advance(100);
+}
+
+/** Somebody is greeted, asks, and hears what comes of these answers. */
+async function asked(
+  answers: readonly ScriptedAnswer[],
+  options: Partial<Parameters<typeof simulatedCall>[0]> = {},
+): Promise<SimulatedCall> {
+  const call = simulatedCall({ answer: (index) => [GREETING, ...answers][index] ?? {}, ...options });
+  await greeted(call);
+  await call.say(QUESTION, 600);
+  await call.stream.advance(6000);
+  await call.stream.hangUp();
+  await call.report;
+  return call;
+}
+
+const withTools = (...tools: readonly string[]): PathwayInput => ({
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', tools: [...tools] } }],
+  edges: [],
+});
+
+describe('an answer without a word', () => {
+  test.each<[string, ScriptedAnswer]>([
+    ['nothing', {}],
+    ['white space', { text: [' ', '\n\n'] }],
+    ['what nobody can speak', { text: '…' }],
+  ])('that is %s is asked for once more', async (_what, empty) => {
+    const call = await asked([empty, { text: ['\n', 'Gladly.'] }]);
+    expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, 'assistant: Gladly.']);
+    expect(call.talk.events().filter(({ type }) => type === 'error')).toEqual([]);
+    expect(call.model.requests).toHaveLength(3);
+  });
+
+  test('that is there again ends in the apology, and is told in the history', async () => {
+    const call = await asked([{}, { text: ' ' }]);
+    expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, `assistant: ${APOLOGY}`]);
+    expect(call.talk.events().filter(({ type }) => type === 'error')).toMatchObject([
+      { data: { code: 'model_malformed', message: 'The model answered without a word' } },
+    ]);
+    expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
+    expect((await call.report).outcome).toBe('failed');
+    expect(call.model.requests).toHaveLength(3);
+  });
+
+  test.each([['smart'], ['balance'], ['turbo']] as const)(
+    'goes the pathway’s fallback where it has one (%s)',
+    async (executionMode) => {
+      const call = simulatedCall({
+        answer: (index) => (index === 0 ? GREETING : {}),
+        pathway: WITH_FALLBACK,
+        agent: { executionMode },
+      });
+      await greeted(call);
+      await call.say(QUESTION, 600);
+      await greeted(call);
+      expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, 'assistant: A person will call you.']);
+      expect(call.stream.commands).toEqual([]);
+      await call.stream.hangUp();
+      await call.report;
+    },
+  );
+
+  test('to a key is none either', async () => {
+    const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : {}) });
+    await greeted(call);
+    call.stream.press('4');
+    call.stream.press('#');
+    await greeted(call);
+    expect(call.transcript().slice(1)).toEqual(['user: 4', `assistant: ${APOLOGY}`]);
+    await call.stream.hangUp();
+    await call.report;
+  });
+
+  test('after a look-up is asked for once more, and then fails', async () => {
+    const lookUp = { calls: [{ name: 'query_knowledgebase', arguments: { query: 'tables' } }] };
+    const call = await asked([lookUp, {}, {}], { pathway: withTools('query_knowledgebase') });
+    expect(call.transcript().at(-1)).toBe(`assistant: ${APOLOGY}`);
+    expect(call.model.requests).toHaveLength(4);
+  });
+
+  test.each<[string, ScriptedAnswer, string]>([
+    ['presses keys', { calls: [{ name: 'send_dtmf', arguments: { digits: '1' } }] }, 'send_dtmf'],
+    [
+      'takes a note',
+      { calls: [{ name: 'set_variable', arguments: { name: 'a', value: 'b' } }] },
+      'set_variable',
+    ],
+  ])('is one where the model %s', async (_what, answer, tool) => {
+    const call = await asked([answer, {}], { pathway: withTools(tool) });
+    expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`]);
+    expect(call.errors).toEqual([]);
+    expect(call.model.requests).toHaveLength(3);
+  });
+
+  test('is one where the talk ends by it, or a `say` node has nothing to say', async () => {
+    const ended = await asked([{ calls: [{ name: 'end_call' }] }], { pathway: withTools('end_call') });
+    expect((await ended.report).outcome).toBe('hung_up');
+    expect(ended.model.requests).toHaveLength(2);
+
+    const pathway: PathwayInput = {
+      nodes: [
+        ...(ONE_NODE.nodes ?? []),
+        { id: 'still', type: 'say', data: { title: 'Still', prompt: '{{ nothing }}' } },
+      ],
+      edges: [{ id: 'on', source: 'start', target: 'still' }],
+    };
+    const still = await asked([], { pathway });
+    expect(still.transcript().slice(1)).toEqual([`user: ${QUESTION}`]);
+    expect(still.errors).toEqual([]);
+  });
+
+  test('is one in a chat', async () => {
+    const call = simulatedCall({ answer: () => ({}) });
+    await call.stream.hangUp();
+    await call.report;
+    const chat = call.talk;
+    const before = call.model.requests.length;
+    expect(await chat.say('Hello.')).toBe('');
+    expect(call.model.requests).toHaveLength(before + 1);
+  });
+});
