@@ -19,6 +19,7 @@ const layers = [
     'infra/objectStore/',
     'infra/postgres/',
     'infra/redis/',
+    'infra/files/',
     'infra/[^/]+\\.ts$',
     'observability/',
     'api/',
