@@ -5,7 +5,7 @@ import { createServer } from '../../src/api/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../test/support/noConversations.ts';
+import { noCalls, unusedEngine, unusedKnowledge, unusedWebhooks } from '../../test/support/unusedPorts.ts';
 
 /** More than a round has requests, so that the limit is counted and never reached. */
 const RATE_LIMIT_PER_MINUTE = 100_000_000;
@@ -32,9 +32,9 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     makeId: uuidV7,
     logger: createLogger(logLevel),
     metrics: createHttpMetrics(),
-    conversations: noConversations,
-    webhookAdmin: noWebhooks,
-    knowledge: noKnowledge,
+    conversations: unusedEngine,
+    webhookAdmin: unusedWebhooks,
+    knowledge: unusedKnowledge,
     calls: noCalls,
     settings: {
       serves: ['api', 'talks'],

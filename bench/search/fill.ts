@@ -2,7 +2,7 @@ import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../src/agents/pathway/schema/starterPathway.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
-import { type Session, sessionData } from '../../src/engine/session.ts';
+import { type Session, sessionData } from '../../src/engine/session/session.ts';
 import type { Database } from '../../src/infra/postgres/database.ts';
 import { indexSessions } from '../../src/infra/postgres/sessionIndexing.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';

@@ -1,5 +1,5 @@
-import type { Session, SessionMessage } from '../../src/engine/session.ts';
-import { newSessionState } from '../../src/engine/session.ts';
+import type { Session, SessionMessage } from '../../src/engine/session/session.ts';
+import { newSessionState } from '../../src/engine/session/session.ts';
 
 /** In one session of the fill, and in no other. */
 export const RARE = 'xylophone 4711';

@@ -17,8 +17,13 @@ import type { CallRecordings } from '../calls/recordings.ts';
 import type { RecordingUrls } from '../calls/recordingUrls.ts';
 import type { CallStore, PhoneNumberStore, SipTraceStore, TrunkStore } from '../calls/stores.ts';
 import type { TrunkHealth } from '../calls/trunk.ts';
-import type { Conversations } from '../engine/conversations.ts';
-import type { HistoryStore, MemoryStore, ReleaseStore, SessionStore } from '../engine/stores.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type {
+  HistoryStore,
+  MemoryStore,
+  ReleaseStore,
+  SessionStore,
+} from '../engine/session/sessionStore.ts';
 import type { WebhookSecretStore } from '../engine/webhookStores.ts';
 import type { EgressPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
@@ -144,7 +149,7 @@ export interface HttpDeps {
   /** Absent where nobody traces. */
   readonly tracing?: Tracing;
   readonly metrics: HttpMetrics;
-  readonly conversations: Conversations;
+  readonly conversations: ConversationEngine;
   readonly webhookAdmin: WebhookAdmin;
   readonly knowledge: KnowledgeService;
   /** Absent where the program has no voice. */

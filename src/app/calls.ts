@@ -19,8 +19,12 @@ import type {
 import { type CallFinisher, createCallFinisher } from '../calls/finishCall.ts';
 import { beginNodeLife } from '../calls/nodeLife.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
-import type { Conversations } from '../engine/conversations.ts';
-import { keepLostWords, NOTE_STALE_MS, type TurnNotes } from '../engine/lostWords.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import {
+  CHECKPOINT_STALE_MS,
+  recoverInterruptedTurn,
+  type TurnCheckpointStore,
+} from '../engine/session/interruptedTurn.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { Jobs } from '../infra/redis/bull.ts';
 import { redisCallQueue } from '../infra/redis/callQueue.ts';
@@ -38,8 +42,8 @@ export interface CallParts {
   readonly redis: RedisConnection;
   /** A connection that nothing else uses. */
   readonly subscriber: RedisConnection;
-  readonly conversations: Conversations;
-  readonly turnNotes: TurnNotes;
+  readonly conversations: ConversationEngine;
+  readonly turnNotes: TurnCheckpointStore;
   readonly recordings: CallRecordings;
   readonly meter: CallMeter;
   /** Webhooks may be due. */
@@ -94,11 +98,11 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     conversations,
     tell: storage.outbox.tell,
     keepLostWords: ({ projectId, sessionId }) =>
-      keepLostWords(
+      recoverInterruptedTurn(
         { sessions: storage.stores.sessions, notes: parts.turnNotes, clock },
         projectId,
         sessionId,
-        NOTE_STALE_MS,
+        CHECKPOINT_STALE_MS,
       ),
     lock,
     slots,

@@ -6,14 +6,14 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracing } from '../base/tracing.ts';
 import { customerNumber } from '../calls/call.ts';
-import type { Conversations } from '../engine/conversations.ts';
-import { type ConversationsDeps, createConversations } from '../engine/createConversations.ts';
-import type { ModelChoice } from '../engine/models.ts';
-import { createPrepare } from '../engine/prepare.ts';
-import { cacheReleases } from '../engine/releaseCache.ts';
-import { lockOfTalks } from '../engine/talkLock.ts';
-import { createTalkSessions } from '../engine/talkSessions.ts';
-import { createToolRunner, type KnowledgeSearch } from '../engine/toolRunner.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import { type ConversationEngineDeps, createConversationEngine } from '../engine/createConversationEngine.ts';
+import type { ModelChoice } from '../engine/prompt/models.ts';
+import { createBeforeStart } from '../engine/session/beforeStart.ts';
+import { cacheReleases } from '../engine/session/releaseCache.ts';
+import { lockOfTalks } from '../engine/session/talkLock.ts';
+import { createWriteBehind } from '../engine/session/writeBehind.ts';
+import { createToolRunner, type KnowledgeRetriever } from '../engine/tools/toolRunner.ts';
 import type { GuardedClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/redis.ts';
@@ -71,29 +71,29 @@ export interface ConversationParts {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
-  readonly knowledge: KnowledgeSearch;
+  readonly knowledge: KnowledgeRetriever;
   readonly tracing: Tracing;
   readonly onEnded: () => void;
   readonly closers: Closers;
 }
 
 /** The engine, as chat and calls stand on it. */
-export interface BuiltConversations {
-  readonly conversations: Conversations;
+export interface BuiltConversationEngine {
+  readonly conversations: ConversationEngine;
   /** For streams of audio, which go on while the database or Redis is away. */
-  readonly talks: Conversations;
+  readonly talks: ConversationEngine;
   /** A talk over a stream has ended. */
   readonly forgetTalk: (projectId: string, sessionId: string) => void;
 }
 
 /** Builds the engine that chat and calls stand on. */
-export function buildConversations(parts: ConversationParts): BuiltConversations {
+export function buildConversationEngine(parts: ConversationParts): BuiltConversationEngine {
   const { config, storage, clock, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const lock = redisTurnLock(parts.redis, clock);
   const deps = conversationDeps(parts, cacheReleases(stores.releases), onError);
-  const talkSessions = createTalkSessions({
+  const talkSessions = createWriteBehind({
     sessions: stores.sessions,
     spool: createTurnSpool(join(config.DATA_DIR, 'waiting-turns')),
     clock,
@@ -104,8 +104,8 @@ export function buildConversations(parts: ConversationParts): BuiltConversations
     talkSessions.start().catch((error: unknown) => onError(error, 'turns of a former life were not read'));
   }
   return {
-    conversations: createConversations({ ...deps, sessions: stores.sessions, lock }),
-    talks: createConversations({ ...deps, sessions: talkSessions, lock: lockOfTalks(lock, clock) }),
+    conversations: createConversationEngine({ ...deps, sessions: stores.sessions, lock }),
+    talks: createConversationEngine({ ...deps, sessions: talkSessions, lock: lockOfTalks(lock, clock) }),
     forgetTalk: talkSessions.forget,
   };
 }
@@ -114,7 +114,7 @@ function conversationDeps(
   { config, storage, models, client, clock, makeId, tracing, logger, ...parts }: ConversationParts,
   releases: ReturnType<typeof cacheReleases>,
   onError: (error: unknown, what: string) => void,
-): Omit<ConversationsDeps, 'sessions' | 'lock'> {
+): Omit<ConversationEngineDeps, 'sessions' | 'lock'> {
   const { stores } = storage;
   const templates = createTemplateCache();
   return {
@@ -129,7 +129,7 @@ function conversationDeps(
       onMissingVariable: ({ projectId, instanceId }, variable) =>
         logger.info({ projectId, instanceId, variable }, 'a template names a variable that is not set'),
     },
-    prepare: createPrepare({
+    prepare: createBeforeStart({
       client,
       memory: stores.memory,
       tracing,

@@ -12,7 +12,7 @@ import type { PresenceWatch } from '../base/presence.ts';
 import { createSealer } from '../base/sealer.ts';
 import { createAdmission } from '../calls/admission.ts';
 import type { VoicePresence } from '../calls/voicePresence.ts';
-import { startSessionSweeps } from '../engine/sessionSweeps.ts';
+import { startSessionSweeps } from '../engine/session/sessionSweeps.ts';
 import { createGuardedClient } from '../infra/httpClient/client.ts';
 import { lockFolder } from '../infra/postgres/folderLock.ts';
 import { startHousekeeping } from '../infra/postgres/housekeeping.ts';
@@ -28,7 +28,7 @@ import { redisTurnNotes } from '../infra/redis/turnNotes.ts';
 import { redisVoiceNodes } from '../infra/redis/voiceNodes.ts';
 import { callRecordings } from './callRecordings.ts';
 import { buildCalls } from './calls.ts';
-import { buildConversations, buildModels } from './conversation.ts';
+import { buildConversationEngine, buildModels } from './conversation.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildLifecycle } from './lifecycle.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './media.ts';
@@ -169,7 +169,7 @@ async function build(
     closers,
   });
   closers.push(() => jobs.close());
-  const { conversations, talks, forgetTalk } = buildConversations({
+  const { conversations, talks, forgetTalk } = buildConversationEngine({
     config,
     storage,
     redis,

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { KnowledgeService } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { KnowledgeSearch } from '../engine/toolRunner.ts';
+import type { KnowledgeRetriever } from '../engine/tools/toolRunner.ts';
 import type { Bucket } from '../infra/objectStore/bucket.ts';
 import { bucketFiles } from '../infra/objectStore/files/bucketFiles.ts';
 import { localFiles, UPLOADS_FOLDER } from '../infra/objectStore/files/localFiles.ts';
@@ -47,7 +47,7 @@ export interface KnowledgeParts {
 /** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
 export function buildKnowledge(
   parts: KnowledgeParts,
-): KnowledgeService & { readonly search: KnowledgeSearch } {
+): KnowledgeService & { readonly search: KnowledgeRetriever } {
   const { config, storage, jobs, clock, makeId, closers } = parts;
   const { stores } = storage;
   const logger = parts.logger.child({ part: 'knowledge' });
@@ -137,7 +137,7 @@ function buildEmbedders(
 }
 
 /** As the conversation engine wants it. Agents search by words too: names and numbers are what callers ask for. */
-function forConversations(retrieval: Retrieval): KnowledgeSearch {
+function forConversations(retrieval: Retrieval): KnowledgeRetriever {
   const mode = 'hybrid' as const;
   return {
     async search(projectId, query, options, signal) {

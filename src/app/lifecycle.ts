@@ -5,8 +5,8 @@ import type { MakeId } from '../base/ids.ts';
 import type { Tracing } from '../base/tracing.ts';
 import { callReport } from '../calls/callReport.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
-import { createAfterwards } from '../engine/afterwards.ts';
-import type { ModelChoice } from '../engine/models.ts';
+import { createPostSessionTasks } from '../engine/memory/postSessionTasks.ts';
+import type { ModelChoice } from '../engine/prompt/models.ts';
 import type { GuardedClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { TalkMeter } from '../observability/metrics/talks.ts';
@@ -38,7 +38,7 @@ export function buildLifecycle(parts: LifecycleParts): {
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
-  const afterwards = createAfterwards({ models, memory: stores.memory, onError });
+  const afterwards = createPostSessionTasks({ models, memory: stores.memory, onError });
   const dispatcher = createDispatcher({
     outbox: storage.outbox,
     releases: stores.releases,

@@ -17,7 +17,7 @@ import { createCallPlacer } from '../calls/placeCalls.ts';
 import { routeFor } from '../calls/routeFor.ts';
 import { createCallTaker } from '../calls/takeCalls.ts';
 import type { VoiceRoute } from '../calls/voiceRoute.ts';
-import type { Conversations } from '../engine/conversations.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { BridgeTarget } from '../media/mediaSession.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
@@ -29,7 +29,7 @@ export interface PhoneParts {
   readonly calls: BuiltCalls;
   readonly telephony: Telephony;
   readonly recordings: Recordings;
-  readonly conversations: Conversations;
+  readonly conversations: ConversationEngine;
   readonly mediaStreams: MediaStreams;
   readonly voice: VoiceRoute;
   readonly meter: CallMeter;

@@ -4,10 +4,10 @@ import type { Clock } from '../base/clock.ts';
 import { definedOnly } from '../base/definedOnly.ts';
 import type { MakeId } from '../base/ids.ts';
 import { traceFields } from '../base/tracing.ts';
-import type { Conversations } from '../engine/conversations.ts';
-import { keepLostWords, type TurnNotes } from '../engine/lostWords.ts';
-import { placeholderOf } from '../engine/placeholder.ts';
-import type { Session } from '../engine/session.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import { recoverInterruptedTurn, type TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
+import type { Session } from '../engine/session/session.ts';
+import { placeholderOf } from '../engine/turn/filler.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/redis.ts';
 import { redisStreamTickets } from '../infra/redis/streamTickets.ts';
@@ -23,9 +23,9 @@ export interface StreamParts {
   readonly config: Config;
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
-  readonly turnNotes: TurnNotes;
+  readonly turnNotes: TurnCheckpointStore;
   /** That go on while the database or Redis is away. */
-  readonly conversations: Conversations;
+  readonly conversations: ConversationEngine;
   readonly forgetTalk: (projectId: string, sessionId: string) => void;
   readonly publicUrl: () => string;
   /** The number of streams that this node talks on is another. */
@@ -73,7 +73,7 @@ async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Prom
     const { projectId, sessionId, callId, traceparent } = stream.info;
     const channel = callId === undefined ? 'web' : 'phone';
     // A talk that another node was lost with goes on here.
-    await keepLostWords(
+    await recoverInterruptedTurn(
       { sessions: storage.stores.sessions, notes: turnNotes, clock },
       projectId,
       sessionId,

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
-import type { Conversations } from '../engine/conversations.ts';
-import type { TurnNotes } from '../engine/lostWords.ts';
-import type { HistoryStore } from '../engine/stores.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
+import type { HistoryStore } from '../engine/session/sessionStore.ts';
 import type { TalkMeter } from '../observability/metrics/talks.ts';
 import { createLocalVoiceActivity } from '../providers/local/activity.ts';
 import { createFlite } from '../providers/local/flite.ts';
@@ -22,9 +22,9 @@ import { type Config, readEnvironment } from './settings/config.ts';
 
 export interface VoiceParts {
   readonly config: Config;
-  readonly conversations: Conversations;
+  readonly conversations: ConversationEngine;
   readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
-  readonly turnNotes: TurnNotes;
+  readonly turnNotes: TurnCheckpointStore;
   readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
 import { type Tracing, traced } from '../base/tracing.ts';
-import type { Conversations } from '../engine/conversations.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
 import { candidateTrunks } from './candidateTrunks.ts';
@@ -63,7 +63,7 @@ export type KeepCall = (
 export interface AcceptanceDeps {
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
-  readonly conversations: Pick<Conversations, 'prepare'>;
+  readonly conversations: Pick<ConversationEngine, 'prepare'>;
   readonly guard: Pick<CallGuard, 'accept'>;
   readonly lock: Pick<NumberLock, 'take' | 'renew' | 'free'>;
   readonly queue: Pick<CallQueue, 'add'>;

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { type Tracing, traceFields } from '../base/tracing.ts';
 import { within } from '../base/within.ts';
-import type { SessionEvent } from '../engine/session.ts';
+import type { HistoryEvent } from '../engine/session/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import { type Call, isFinal, ownNumber } from './call.ts';
 import type { CallGuard, PaidLeg } from './callGuard.ts';
@@ -22,7 +22,7 @@ export interface CallRunnerDeps {
   readonly nodeId: string;
   readonly telephony: Telephony;
   readonly calls: Pick<CallStore, 'update' | 'find'>;
-  readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  readonly addEvents: (instanceId: string, events: readonly HistoryEvent[]) => Promise<void>;
   readonly lock: NumberLock;
   readonly slots: TrunkSlots;
   readonly guard: Pick<CallGuard, 'goOn' | 'requireDestination' | 'mayPay'>;

@@ -1,5 +1,5 @@
-import type { Conversations } from '../engine/conversations.ts';
-import type { SessionEvent } from '../engine/session.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { HistoryEvent } from '../engine/session/session.ts';
 import {
   type Call,
   type CallChange,
@@ -41,7 +41,7 @@ export interface CallFinisher {
 
 export interface FinisherDeps {
   readonly calls: Pick<CallStore, 'find' | 'update' | 'closeRecording' | 'settle'>;
-  readonly conversations: Pick<Conversations, 'find' | 'end'>;
+  readonly conversations: Pick<ConversationEngine, 'find' | 'end'>;
   /** Notes that what a webhook reports is known. */
   readonly tell: (instanceId: string, event: 'call.ended' | 'recording.ready', at: Date) => Promise<void>;
   readonly lock: Pick<NumberLock, 'free'>;
@@ -99,7 +99,7 @@ export function createCallFinisher(deps: FinisherDeps): CallFinisher {
   };
 }
 
-function statusEvent({ status, endReason, sip, endedAt }: CallEnd): SessionEvent {
+function statusEvent({ status, endReason, sip, endedAt }: CallEnd): HistoryEvent {
   return { type: 'call_status', at: endedAt, data: { status, endReason, ...(sip ? { sip } : {}) } };
 }
 

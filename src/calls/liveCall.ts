@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { within } from '../base/within.ts';
-import type { SessionEvent } from '../engine/session.ts';
+import type { HistoryEvent } from '../engine/session/session.ts';
 import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
 import type { Call, CallChange } from './call.ts';
 import type { PaidLeg } from './callGuard.ts';
@@ -23,9 +23,9 @@ export interface LiveCallDeps {
   /** A file for the recording; undefined where none is wanted. */
   readonly recordingPath: (call: Call) => string | undefined;
   /** Puts a change of the call away, in the order of calling; never throws. */
-  readonly save: (change: CallChange, event?: SessionEvent) => void;
+  readonly save: (change: CallChange, event?: HistoryEvent) => void;
   /** Adds to the call's history; never throws. */
-  readonly note: (event: SessionEvent) => void;
+  readonly note: (event: HistoryEvent) => void;
   /** Places a leg on the next trunk that has room; undefined where there is none. */
   readonly dialNext: () => Promise<{ readonly leg: CallLeg; readonly trunk: Trunk } | undefined>;
   /** Calls whom the caller is transferred to. @see secondLegs */
@@ -302,7 +302,7 @@ export class LiveCall {
     this.#timers.add(timer);
   }
 
-  #note(type: SessionEvent['type'], data: SessionEvent['data']): void {
+  #note(type: HistoryEvent['type'], data: HistoryEvent['data']): void {
     this.#deps.note({ type, at: this.#now(), data });
   }
 

@@ -1,5 +1,5 @@
 import type { Page, PageOf } from '../base/page.ts';
-import type { Session, SessionEvent } from '../engine/session.ts';
+import type { HistoryEvent, Session } from '../engine/session/session.ts';
 import type { Call, CallChange, CallDirection, CallRecording, CallStatus } from './call.ts';
 
 import type { PhoneNumber, PhoneNumberInput, PhoneNumberPatch } from './phoneNumber.ts';
@@ -47,7 +47,7 @@ export interface CallStore {
    *
    * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to its number.
    */
-  insert(call: Call, session: Session, started: SessionEvent): Promise<void>;
+  insert(call: Call, session: Session, started: HistoryEvent): Promise<void>;
   find(projectId: string, id: string): Promise<Call | undefined>;
   list(projectId: string, filter: CallFilter, page: Page): Promise<PageOf<Call>>;
   /**
@@ -66,7 +66,7 @@ export interface CallStore {
     id: string,
     nodeId: string | null,
     change: CallChange,
-    event?: SessionEvent,
+    event?: HistoryEvent,
   ): Promise<Call | undefined>;
   /** Asks whoever carries it to hang up; a queued one is over at once. */
   requestHangup(projectId: string, id: string, at: string): Promise<Call | undefined>;

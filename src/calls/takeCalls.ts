@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import { type Tracing, traced } from '../base/tracing.ts';
-import type { Conversations, PreparedSession } from '../engine/conversations.ts';
+import type { ConversationEngine, PreparedSession } from '../engine/conversationEngine.ts';
 import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
@@ -17,7 +17,7 @@ import type { CallStore } from './stores.ts';
 export interface TakeCallsDeps {
   readonly nodeId: string;
   readonly calls: Pick<CallStore, 'insert'>;
-  readonly conversations: Pick<Conversations, 'prepare'>;
+  readonly conversations: Pick<ConversationEngine, 'prepare'>;
   readonly slots: Pick<TrunkSlots, 'take' | 'free'>;
   readonly guard: Pick<CallGuard, 'begin' | 'end'>;
   readonly admission: Pick<Admission, 'take' | 'free'>;

@@ -1,6 +1,6 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Page, PageOf } from '../base/page.ts';
-import type { Channel, SessionMessage } from './session.ts';
+import type { Channel, SessionMessage } from './session/session.ts';
 
 /**
  * - `waiting`: its fact is not known yet.

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { TakenTurn, TurnSpool } from '../engine/talkSessions.ts';
+import type { PendingTurn, TurnSpool } from '../engine/session/writeBehind.ts';
 
 const ENDING = '.jsonl';
 const INSTANCE_ID = /^[0-9a-f-]{36}$/;
@@ -26,7 +26,7 @@ export function createTurnSpool(folder: string): TurnSpool {
     async drop(instanceId) {
       await rm(pathOf(instanceId), { force: true });
     },
-    async left() {
+    async readPending() {
       const names = await readdir(folder).catch(() => []);
       const files = names.filter((name) => name.endsWith(ENDING)).sort();
       return await Promise.all(
@@ -37,7 +37,7 @@ export function createTurnSpool(folder: string): TurnSpool {
 }
 
 /** The last line may have been begun only. */
-function readTurns(text: string): TakenTurn[] {
+function readTurns(text: string): PendingTurn[] {
   const lines = text.split('\n').slice(0, -1);
-  return lines.map((line): TakenTurn => JSON.parse(line));
+  return lines.map((line): PendingTurn => JSON.parse(line));
 }

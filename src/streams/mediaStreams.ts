@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { invalid } from '../base/errors.ts';
 import type { ExpectedStream, StreamTickets } from '../calls/coordination.ts';
-import type { Conversations } from '../engine/conversations.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { StreamDialect } from '../media/mediaSession.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import { acceptStream } from './acceptStream.ts';
@@ -41,7 +41,7 @@ export interface MediaStreams {
 
 export interface MediaStreamsDeps {
   readonly tickets: StreamTickets;
-  readonly conversations: Pick<Conversations, 'create' | 'find' | 'end'>;
+  readonly conversations: Pick<ConversationEngine, 'create' | 'find' | 'end'>;
   /** Talks over a stream until it closes, or closes it. */
   readonly talk: (stream: AudioStream) => Promise<unknown>;
   readonly clock: Clock;

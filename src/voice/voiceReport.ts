@@ -1,4 +1,4 @@
-import type { LatencyParts } from '../engine/session.ts';
+import type { LatencyParts } from '../engine/session/session.ts';
 import type { AnsweredBy } from './answeringMachine/answeringMachine.ts';
 
 /** What came of one call's talk. */

@@ -1,7 +1,7 @@
 import { CallwayError } from '../base/errors.ts';
 import { within } from '../base/within.ts';
-import type { Session } from '../engine/session.ts';
-import type { TurnInput } from '../engine/turn.ts';
+import type { Session } from '../engine/session/session.ts';
+import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
 import { createWatchdog, type Watchdog } from '../providers/watchdog.ts';
 import {
@@ -203,7 +203,7 @@ export class VoiceSession {
   #onKey(digit: string): void {
     this.#lastKeyMs = this.#nowMs;
     this.#dispatch({ type: 'key' });
-    const step = enterDigit(this.#keypad, digit, this.#nowMs, this.#manners.place?.keys ?? []);
+    const step = enterDigit(this.#keypad, digit, this.#nowMs, this.#manners.place?.digits ?? []);
     this.#keypad = step.state;
     if (step.complete !== undefined) this.#dispatch({ type: 'keys', digits: step.complete });
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import type { Conversations } from '../engine/conversations.ts';
-import type { TurnNotes } from '../engine/lostWords.ts';
-import type { NewSession, SessionEvent, SessionMessage } from '../engine/session.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
+import type { HistoryEvent, NewSession, SessionMessage } from '../engine/session/session.ts';
 import type { SpeechToText } from '../providers/speechToText.ts';
 import type { VoiceActivity } from '../providers/voiceActivity.ts';
 import type { AudioStream } from './audioStream.ts';
@@ -10,13 +10,13 @@ import type { SpokenTurn } from './voiceReport.ts';
 
 export interface VoiceSessionDeps {
   readonly stream: AudioStream;
-  readonly conversations: Pick<Conversations, 'converse'>;
+  readonly conversations: Pick<ConversationEngine, 'converse'>;
   /** Adds to a session's history what belongs to no turn. */
-  readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  readonly addEvents: (instanceId: string, events: readonly HistoryEvent[]) => Promise<void>;
   /** Likewise, what was said after the session had ended. */
   readonly addMessages: (instanceId: string, messages: readonly SessionMessage[]) => Promise<void>;
   /** Where turns under way are noted, for whoever goes on when this process dies. */
-  readonly turnNotes?: Pick<TurnNotes, 'put' | 'drop'> | undefined;
+  readonly turnNotes?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
   readonly source: SpeechSynthesis;
   readonly speechToText: SpeechToText;
   readonly activity: VoiceActivity;

@@ -1,7 +1,7 @@
 import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { ReleaseStore } from '../engine/stores.ts';
+import type { ReleaseStore } from '../engine/session/sessionStore.ts';
 import type { OutboxSession, WebhookOutbox } from '../engine/webhookStores.ts';
 import { linkAbort } from '../providers/linkedAbort.ts';
 import type { CallReport } from './bodies.ts';

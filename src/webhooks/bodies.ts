@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { SessionMessage } from '../engine/session.ts';
+import type { SessionMessage } from '../engine/session/session.ts';
 import type { OutboxSession } from '../engine/webhookStores.ts';
 import { webhookBodySchema, type webhookCallSchema, type webhookRecordingSchema } from './events.ts';
 

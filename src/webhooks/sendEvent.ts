@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { delay } from '../base/delay.ts';
 import { CallwayError } from '../base/errors.ts';
 import { noTracing, type Tracing } from '../base/tracing.ts';
-import type { ReleaseStore } from '../engine/stores.ts';
+import type { ReleaseStore } from '../engine/session/sessionStore.ts';
 import type { OutboxSession, WebhookDelivery, WebhookOutbox } from '../engine/webhookStores.ts';
 import type { GuardedClient } from '../infra/httpClient/client.ts';
 import { withTraceparent } from '../infra/httpClient/headers.ts';

@@ -7,7 +7,7 @@ import { buildVoice } from '../../src/app/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createTalkMeter } from '../../src/observability/metrics/talks.ts';
 import { watchLeaks } from '../support/leaks.ts';
-import { memoryConversations, PROJECT } from '../support/memoryConversations.ts';
+import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { spoken } from '../support/spoken.ts';
@@ -43,10 +43,10 @@ test.each([8000, 16_000] as const)(
   async (sampleRateHz) => {
     const answers = ['Hello. Do you want a table?', 'Gladly. A table it is.', 'Goodbye.'];
     const model = scriptedModel((_request, index) => ({ text: answers[index] ?? '' }));
-    const talk = memoryConversations({ model, pathway });
+    const talk = memoryEngine({ model, pathway });
     const voice = await buildVoice({
       config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
-      conversations: talk.conversations,
+      conversations: talk.engine,
       history: { addEvents: async () => undefined, addMessages: async () => undefined },
       turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
       meter: createTalkMeter(new Registry(), systemClock.monotonicMs),

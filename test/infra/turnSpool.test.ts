@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 import { uuidV7 } from '../../src/base/ids.ts';
-import { newSessionState, type Session } from '../../src/engine/session.ts';
+import { newSessionState, type Session } from '../../src/engine/session/session.ts';
 import { createTurnSpool } from '../../src/infra/turnSpool.ts';
 import { tempDir } from '../support/tempDir.ts';
 
@@ -28,15 +28,18 @@ const taken = (instanceId: string, turn: number) => {
 test('turns read back by sessions and in their order, and go when they are kept', async () => {
   const folder = join(tempDir(), 'turns');
   const spool = createTurnSpool(folder);
-  expect(await spool.left()).toEqual([]);
+  expect(await spool.readPending()).toEqual([]);
   const [one, other] = [uuidV7(), uuidV7()];
   await spool.put(taken(one, 1));
   await spool.put(taken(other, 4));
   await spool.put(taken(one, 2));
-  expect(await createTurnSpool(folder).left()).toEqual([[taken(one, 1), taken(one, 2)], [taken(other, 4)]]);
+  expect(await createTurnSpool(folder).readPending()).toEqual([
+    [taken(one, 1), taken(one, 2)],
+    [taken(other, 4)],
+  ]);
   await spool.drop(one);
   await spool.drop(one);
-  expect(await spool.left()).toEqual([[taken(other, 4)]]);
+  expect(await spool.readPending()).toEqual([[taken(other, 4)]]);
 });
 
 test('a line that a crash cut short is left out, and nobody else may read the files', async () => {
@@ -45,7 +48,7 @@ test('a line that a crash cut short is left out, and nobody else may read the fi
   await spool.put(taken(uuidV7(), 1));
   const [name = ''] = readdirSync(folder);
   appendFileSync(join(folder, name), '{"session":');
-  expect((await spool.left()).map((turns) => turns.length)).toEqual([1]);
+  expect((await spool.readPending()).map((turns) => turns.length)).toEqual([1]);
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 

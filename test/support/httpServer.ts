@@ -10,11 +10,11 @@ import type { HttpDeps, Stores, WebhookAdmin } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import type { CallStore } from '../../src/calls/stores.ts';
-import type { HistoryStore, SessionStore } from '../../src/engine/stores.ts';
+import type { HistoryStore, SessionStore } from '../../src/engine/session/sessionStore.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { createFakeConversations, type FakeConversations } from './fakeConversations.ts';
-import { noCalls, noKnowledge } from './noConversations.ts';
+import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';
 import { createSimulatedClock, type SimulatedClock } from './simulatedClock.ts';
+import { noCalls, unusedKnowledge } from './unusedPorts.ts';
 
 export const PROJECT_ID = '019ceb00-1d2e-7f00-8a4b-5c6d7e8f9a0b';
 export const SECRET_KEY = 'sk_test';
@@ -25,7 +25,7 @@ export const LEGACY_SUNSET = new Date('2027-09-11T00:00:00.000Z');
 
 export interface TestServer {
   readonly url: string;
-  readonly conversations: FakeConversations;
+  readonly conversations: FakeEngine;
   readonly clock: SimulatedClock;
   readonly project: { reportUsage: boolean };
   readonly audit: AuditEntry[];
@@ -63,7 +63,7 @@ export interface ServerOptions {
 
 /** The HTTP API on a socket of its own, over stores in memory and scripted conversations. */
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
-  const conversations = createFakeConversations();
+  const conversations = createFakeEngine();
   const clock = createSimulatedClock();
   const project = { reportUsage: false };
   const audit: AuditEntry[] = [];
@@ -98,7 +98,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
       legacyRequest: () => {},
     },
     conversations,
-    knowledge: noKnowledge,
+    knowledge: unusedKnowledge,
     webhookAdmin: {
       ...unused<WebhookAdmin>('webhooks', ['deliveries', 'secret', 'rotate']),
       ...options.webhookAdmin,

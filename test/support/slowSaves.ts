@@ -1,4 +1,4 @@
-import type { SessionStore } from '../../src/engine/stores.ts';
+import type { SessionStore } from '../../src/engine/session/sessionStore.ts';
 
 /** Sessions whose turns are kept when a test says so. */
 export function slowSaves() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
-import type { TurnNote } from '../../src/engine/lostWords.ts';
+import type { TurnCheckpoint } from '../../src/engine/session/interruptedTurn.ts';
 import { slowSaves } from '../support/slowSaves.ts';
 import { type SimulatedCall, simulatedCall } from './support/simulatedCall.ts';
 
@@ -140,9 +140,9 @@ test('words of an answer taken back, and what followed, are history where the ca
 });
 
 test('a turn under way is noted each second with what was heard, and the note goes when the turn is kept', async () => {
-  const noted: (TurnNote | 'dropped')[] = [];
+  const noted: (TurnCheckpoint | 'dropped')[] = [];
   const turnNotes = {
-    put: async (_instance: string, note: TurnNote) => void noted.push(note),
+    put: async (_instance: string, note: TurnCheckpoint) => void noted.push(note),
     drop: async () => void noted.push('dropped'),
   };
   const call = simulatedCall({
@@ -227,7 +227,7 @@ describe('what a caller says', () => {
     const call = silentAgent();
     await greeted(call);
     await call.say('Never mind.', 500);
-    await call.talk.conversations.end('project-1', 's', 'api_end');
+    await call.talk.engine.end('project-1', 's', 'api_end');
     await call.say('Goodbye.', 400);
     await call.stream.until(() => call.stream.commands.length > 0);
     await call.stream.hangUp();
@@ -273,7 +273,7 @@ test('what a caller said in a turn that failed once its session was ended is his
   await greeted(call);
   await call.say('Where are you?', 600);
   await call.stream.until(() => call.model.requests.length === 2);
-  await call.talk.conversations.end('project-1', 's', 'api_end');
+  await call.talk.engine.end('project-1', 's', 'api_end');
   fail();
   await call.stream.until(() => call.stream.commands.length > 0);
   await call.stream.hangUp();

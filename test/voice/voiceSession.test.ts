@@ -838,7 +838,7 @@ describe('the end', () => {
     await greeted(call);
     await call.say('Who are you?', 600);
     await greeted(call);
-    await call.talk.conversations.end('project-1', 's', 'api_end');
+    await call.talk.engine.end('project-1', 's', 'api_end');
     await call.say('Are you there?', 600);
     await call.stream.until(() => call.stream.commands.length > 0);
     expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);

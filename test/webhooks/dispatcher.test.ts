@@ -4,8 +4,8 @@ import type { AgentConfig, WebhookEventName } from '../../src/agents/agentConfig
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { table } from '../../src/cli/table.ts';
-import type { Session } from '../../src/engine/session.ts';
-import type { SessionEnding } from '../../src/engine/stores.ts';
+import type { Session } from '../../src/engine/session/session.ts';
+import type { SessionEnding } from '../../src/engine/session/sessionStore.ts';
 import { createGuardedClient, type GuardedClient } from '../../src/infra/httpClient/client.ts';
 import type { CallReport } from '../../src/webhooks/bodies.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WebhookEventName } from '../../src/agents/agentConfig.ts';
-import { expectedEvents } from '../../src/engine/ending.ts';
+import { expectedEvents } from '../../src/engine/session/sessionEnding.ts';
 import { WEBHOOK_EVENT_NAMES } from '../../src/webhooks/events.ts';
 import {
   type GateEffect,

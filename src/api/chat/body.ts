@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import type { GivenMessage } from '../../engine/newMessages.ts';
-import type { TurnRequest } from '../../engine/turn.ts';
+import type { GivenMessage } from '../../engine/history/newMessages.ts';
+import type { TurnRequest } from '../../engine/turn/turn.ts';
 import { PASSED_THROUGH, type ResponseFormat } from '../../providers/chatModel.ts';
 import { MOVE_TOOL } from '../../providers/protocol.ts';
 import { sessionIdField } from '../requestHeaders.ts';

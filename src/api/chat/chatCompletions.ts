@@ -3,10 +3,10 @@ import { z } from 'zod';
 
 import { CallwayError } from '../../base/errors.ts';
 import { noTracing, traced } from '../../base/tracing.ts';
-import type { TurnReader } from '../../engine/conversations.ts';
-import { newMessages } from '../../engine/newMessages.ts';
-import type { NewSession } from '../../engine/session.ts';
-import type { TurnUsage } from '../../engine/turn.ts';
+import type { BuildTurnRequest } from '../../engine/conversationEngine.ts';
+import { newMessages } from '../../engine/history/newMessages.ts';
+import type { NewSession } from '../../engine/session/session.ts';
+import type { TurnUsage } from '../../engine/turn/turn.ts';
 import { PASSED_THROUGH } from '../../providers/chatModel.ts';
 import { ModelError } from '../../providers/modelError.ts';
 import { agentVersionHeaders, wantsDraft } from '../agentVersion.ts';
@@ -115,7 +115,7 @@ async function answer(deps: HttpDeps, asked: Asked): Promise<Completion | Fastif
   const signal = clientSignal(reply);
   const given = body.messages.map(toGivenMessage);
   const settings = turnSettings(body);
-  const read: TurnReader = ({ state }) => ({ ...settings, ...newMessages(state, given) });
+  const read: BuildTurnRequest = ({ state }) => ({ ...settings, ...newMessages(state, given) });
   try {
     const turn = await openTurn(deps.conversations.converse(session, read, signal), signal);
     if (body.stream !== true) return await answerWhole(deps, asked, turn);

@@ -1,5 +1,5 @@
-import type { ToolCall } from '../../engine/session.ts';
-import type { TurnDone } from '../../engine/turn.ts';
+import type { FunctionCall } from '../../engine/session/session.ts';
+import type { TurnDone } from '../../engine/turn/turn.ts';
 import type { Usage } from './answers.ts';
 
 export const STREAM_DONE = 'data: [DONE]\n\n';
@@ -17,7 +17,7 @@ export interface ChunkIdentity {
 export interface ChunkWriter {
   role(): string;
   text(text: string): string;
-  toolCall(index: number, call: ToolCall): string;
+  toolCall(index: number, call: FunctionCall): string;
   finish(reason: TurnDone['finishReason']): string;
   usage(usage: Usage): string;
 }

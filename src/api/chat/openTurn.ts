@@ -1,4 +1,4 @@
-import type { TurnDone, TurnOutput } from '../../engine/turn.ts';
+import type { TurnDone, TurnOutput } from '../../engine/turn/turn.ts';
 
 /** What a chat's client gets of a turn. */
 export type ChatPiece = Exclude<TurnOutput, { type: 'start' | 'action' }>;

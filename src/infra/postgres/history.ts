@@ -1,11 +1,16 @@
-import type { Channel, SessionEvent, SessionEventType, SessionMessage } from '../../engine/session.ts';
+import type {
+  Channel,
+  HistoryEvent,
+  HistoryEventType,
+  SessionMessage,
+} from '../../engine/session/session.ts';
 import type {
   HistoryDetail,
   HistoryFilter,
   HistoryStats,
   HistoryStore,
   HistorySummary,
-} from '../../engine/stores.ts';
+} from '../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { containing } from './like.ts';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from './rows.ts';
@@ -110,7 +115,7 @@ interface DetailRow extends Row {
   variables: unknown;
   evaluation: unknown;
   messages: SessionMessage[];
-  events: { type: SessionEventType; at: string; data: SessionEvent['data'] }[];
+  events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
 }
 
 const FIND = `

@@ -1,4 +1,4 @@
-import type { MemoryStore } from '../../engine/stores.ts';
+import type { MemoryStore } from '../../engine/session/sessionStore.ts';
 import type { Queryable } from './database.ts';
 import { storableText } from './storable.ts';
 

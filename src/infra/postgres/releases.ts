@@ -1,5 +1,5 @@
 import type { AgentRelease } from '../../agents/release.ts';
-import type { ReleaseStore } from '../../engine/stores.ts';
+import type { ReleaseStore } from '../../engine/session/sessionStore.ts';
 import type { Queryable } from './database.ts';
 import type { Sealing } from './sealing.ts';
 

@@ -1,6 +1,6 @@
 import type { Page, PageOf } from '../../base/page.ts';
-import { ALWAYS_SHOWN } from '../../engine/session.ts';
-import type { FoundSession } from '../../engine/stores.ts';
+import { ALWAYS_SHOWN } from '../../engine/session/session.ts';
+import type { FoundSession } from '../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { asInJson, containing } from './like.ts';
 import { isoTime } from './rows.ts';

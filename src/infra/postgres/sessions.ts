@@ -1,12 +1,12 @@
 import { CallwayError, invalid } from '../../base/errors.ts';
 import {
   type Channel,
+  type HistoryEvent,
   type Session,
-  type SessionEvent,
   type SessionState,
   sessionData,
-} from '../../engine/session.ts';
-import type { SessionEnding, SessionStore, TurnRecord } from '../../engine/stores.ts';
+} from '../../engine/session/session.ts';
+import type { SessionEnding, SessionStore, TurnHistory } from '../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from './database.ts';
 import { isoTime } from './rows.ts';
 import { searchSessions } from './sessionSearch.ts';
@@ -178,7 +178,7 @@ const END = `
   )
   SELECT ${COLUMNS} FROM ended`;
 
-export function sessionParameters(session: Session, started: SessionEvent): Parameter[] {
+export function sessionParameters(session: Session, started: HistoryEvent): Parameter[] {
   return [
     session.projectId,
     session.sessionId,
@@ -199,7 +199,7 @@ export function sessionParameters(session: Session, started: SessionEvent): Para
   ];
 }
 
-function turnParameters(session: Session, record: TurnRecord): Parameter[] {
+function turnParameters(session: Session, record: TurnHistory): Parameter[] {
   const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
   return [
     session.projectId,
@@ -219,13 +219,13 @@ function turnParameters(session: Session, record: TurnRecord): Parameter[] {
   ];
 }
 
-function lateParameters({ instanceId, state }: Session, record: TurnRecord): Parameter[] {
+function lateParameters({ instanceId, state }: Session, record: TurnHistory): Parameter[] {
   const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
   return [instanceId, storableJson(state.variables), texts, contents, latencies, turns, types, times, data];
 }
 
 /** What a turn adds to the history, column by column. */
-function recordColumns({ messages, events }: TurnRecord) {
+function recordColumns({ messages, events }: TurnHistory) {
   const shown = messages.filter(({ internal }) => !internal);
   return {
     texts: shown.map(storableJson),

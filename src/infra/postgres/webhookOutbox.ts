@@ -1,5 +1,5 @@
 import type { WebhookEventName } from '../../agents/agentConfig.ts';
-import type { Channel, SessionMessage } from '../../engine/session.ts';
+import type { Channel, SessionMessage } from '../../engine/session/session.ts';
 import type {
   GateOutcome,
   GateStatus,

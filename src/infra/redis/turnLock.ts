@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { delay } from '../../base/delay.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { HeldTurn, TurnLock } from '../../engine/stores.ts';
+import type { HeldLock, SessionLock } from '../../engine/session/sessionStore.ts';
 import { orUnavailable, type RedisConnection } from './redis.ts';
 import { createScript } from './scripts.ts';
 
@@ -68,8 +68,8 @@ interface Before {
  * A lease per session in Redis: its holder renews it, a dead holder's runs out, waiters get it in the order of their
  * arrival. What a holder that lost it still writes, or had read too early, is refused by the session's turn count.
  */
-export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
-  const acquire = async (projectId: string, sessionId: string): Promise<HeldTurn> => {
+export function redisTurnLock(redis: RedisConnection, clock: Clock): SessionLock {
+  const acquire = async (projectId: string, sessionId: string): Promise<HeldLock> => {
     // One hash slot for all keys of a session, for Redis Cluster.
     const name = `callway:turn:{${projectId}:${sessionId}}`;
     const token = randomUUID();
@@ -94,7 +94,7 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): TurnLock {
     }
   };
 
-  const hold = (name: string, token: string, before: Before): HeldTurn => {
+  const hold = (name: string, token: string, before: Before): HeldLock => {
     // Of a holder that leaves none, a mark like no other.
     let markLeft = token;
     const losing = new AbortController();

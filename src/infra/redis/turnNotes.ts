@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { TurnNotes } from '../../engine/lostWords.ts';
+import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
 import { orUnavailable, type RedisConnection } from './redis.ts';
 
 /** Longer than it takes until a lost node's calls are ended. */
@@ -15,7 +15,7 @@ const kept = z.object({
 });
 
 /** Notes in Redis, whose remaining lifetime tells their age: nodes' clocks need not agree. */
-export function redisTurnNotes(redis: RedisConnection): TurnNotes {
+export function redisTurnNotes(redis: RedisConnection): TurnCheckpointStore {
   return {
     async put(instanceId, note) {
       await orUnavailable(redis.client.set(keyOf(instanceId), JSON.stringify(note), 'PX', LIFETIME_MS));

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-import type { LatencyParts } from '../../engine/session.ts';
+import type { LatencyParts } from '../../engine/session/session.ts';
 import type { ModelWatch } from '../../providers/metered.ts';
 import type { SpokenTurn } from '../../voice/voiceReport.ts';
 

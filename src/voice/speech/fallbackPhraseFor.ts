@@ -1,4 +1,4 @@
-import type { TurnInput } from '../../engine/turn.ts';
+import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { TurnPolicy } from '../turnDetection/turnPolicy.ts';
 import { fallbackPhrasesOf } from './fallbackPhrases.ts';
 

@@ -1,4 +1,4 @@
-import type { TurnInput } from '../../engine/turn.ts';
+import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { TurnContext, TurnEffect, TurnPhase, TurnState } from './turnState.ts';
 
 /** Who goes on no later than so much after the agent began had not finished, and did not answer it. */

@@ -1,5 +1,5 @@
-import type { Place } from '../../engine/delivery.ts';
-import type { TurnInput } from '../../engine/turn.ts';
+import type { CurrentNode } from '../../engine/turn/delivery.ts';
+import type { TurnInput } from '../../engine/turn/turn.ts';
 import { fallbackPhraseFor } from '../speech/fallbackPhraseFor.ts';
 import { type CallerHabits, endpointingDelayMs, learnPause, learnTooSoon, NO_HABITS } from './endpointing.ts';
 import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';
@@ -8,7 +8,7 @@ import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy
 export class TurnSettings {
   /** Tag such as `zh-TW`. */
   language: string;
-  #place: Place | undefined;
+  #place: CurrentNode | undefined;
   #policy: TurnPolicy = DEFAULT_TURN_POLICY;
   #habits: CallerHabits = NO_HABITS;
   /** Silences that were asked about at this node. */
@@ -20,7 +20,7 @@ export class TurnSettings {
   }
 
   /** Where the pathway stands; undefined before the first turn. */
-  get place(): Place | undefined {
+  get place(): CurrentNode | undefined {
     return this.#place;
   }
 
@@ -32,7 +32,7 @@ export class TurnSettings {
     return this.#place?.node.data.expectedAnswers ?? [];
   }
 
-  enter(place: Place): void {
+  enter(place: CurrentNode): void {
     if (place.node.id !== this.#place?.node.id) this.#prompted = 0;
     this.#place = place;
     this.#policy = turnPolicyOf(place.node);

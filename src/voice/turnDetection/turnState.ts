@@ -1,4 +1,4 @@
-import type { TurnInput } from '../../engine/turn.ts';
+import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { Utterance } from '../recognition/speechActivity.ts';
 import type { TurnPolicy } from './turnPolicy.ts';
 

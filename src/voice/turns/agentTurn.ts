@@ -1,18 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Conversations } from '../../engine/conversations.ts';
-import { type Delivered, type Place, TurnTakenBack } from '../../engine/delivery.ts';
-import type { NewSession, Session } from '../../engine/session.ts';
-import type { TakenMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../../engine/turn.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { NewSession, Session } from '../../engine/session/session.ts';
+import { type CurrentNode, type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
+import type { ExternalMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../../engine/turn/turn.ts';
 import type { AgentSpeech } from '../speech/agentSpeech.ts';
 import { createSentenceSplitter } from '../speech/sentenceSplitter.ts';
 import { type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
 export interface AgentTurnDeps {
-  readonly conversations: Pick<Conversations, 'converse'>;
+  readonly conversations: Pick<ConversationEngine, 'converse'>;
   readonly session: NewSession;
   readonly clock: Clock;
   readonly speech: AgentSpeech;
-  readonly onPlace: (place: Place) => void;
+  readonly onPlace: (place: CurrentNode) => void;
   /** The session as it is when the turn's time has come. */
   readonly onSession: (session: Session) => void;
 }
@@ -20,7 +20,7 @@ export interface AgentTurnDeps {
 export interface AgentTurnRequest {
   readonly input: TurnInput;
   /** What was said in turns that were not kept. */
-  readonly history: readonly TakenMessage[];
+  readonly history: readonly ExternalMessage[];
   readonly moments: TurnTimestamps;
   /** Said when the pathway has nothing to say. */
   readonly ownWords: () => string | undefined;
@@ -153,7 +153,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     input: request.input,
     moments,
     cut: () => stop('cut', new Error('the caller cut in')),
-    takeBack: () => stop('taken_back', new TurnTakenBack()),
+    takeBack: () => stop('taken_back', new TurnCancelledError()),
     leave: () => stop('left', new Error('the call is over, or was taken from the agent')),
     fill(text) {
       speech.say(text);

@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Conversations } from '../../engine/conversations.ts';
-import type { Place } from '../../engine/delivery.ts';
-import type { TurnNote } from '../../engine/lostWords.ts';
-import type { NewSession, Session } from '../../engine/session.ts';
-import type { TakenMessage, TurnInput } from '../../engine/turn.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { TurnCheckpoint } from '../../engine/session/interruptedTurn.ts';
+import type { NewSession, Session } from '../../engine/session/session.ts';
+import type { CurrentNode } from '../../engine/turn/delivery.ts';
+import type { ExternalMessage, TurnInput } from '../../engine/turn/turn.ts';
 import type { AudioStream, AudioStreamEvents } from '../audioStream.ts';
 import { type AgentSpeech, createAgentSpeech } from '../speech/agentSpeech.ts';
 import { AGENT_FAILED } from '../speech/fallbackPhraseFor.ts';
@@ -25,7 +25,7 @@ const FILL_AGAIN_MS = 8_000;
 
 export interface AgentTurnQueueDeps {
   readonly stream: AudioStream;
-  readonly conversations: Pick<Conversations, 'converse'>;
+  readonly conversations: Pick<ConversationEngine, 'converse'>;
   readonly session: NewSession;
   readonly source: SpeechSynthesis;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface AgentTurnQueueDeps {
   readonly ownWords: (input: TurnInput, isLast: boolean) => string | undefined;
   /** What to say while an answer takes long. */
   readonly waitWords: () => string;
-  readonly onPlace: (place: Place) => void;
+  readonly onPlace: (place: CurrentNode) => void;
   /** @throws {CallwayError} `session_ended` when it is not the session that the talk began with. */
   readonly onSession: (session: Session) => void;
   /** The first sample of an answer went out. */
@@ -46,7 +46,7 @@ export interface AgentTurnQueueDeps {
   /** The talk is over: the call is to be hung up, or was handed over. */
   readonly onOver: (how: VoiceReport['outcome']) => void;
   /** What the caller said, and no turn can keep: the session has ended. */
-  readonly onSaidLate: (said: readonly TakenMessage[]) => void;
+  readonly onSaidLate: (said: readonly ExternalMessage[]) => void;
   /** A piece of an answer could not be said by anyone. */
   readonly onSpeechFailure: (error: unknown) => void;
   /** The agent has sounded in a turn that is over now. */
@@ -70,9 +70,9 @@ export class AgentTurnQueue {
   #waiting: TurnInput | undefined;
   #nodeId: string | null = null;
   /** What the caller said in turns that did not come to begin. */
-  #unkept: TakenMessage[] = [];
+  #unkept: ExternalMessage[] = [];
   /** Those of them that the turn under way is to keep. */
-  #before: readonly TakenMessage[] = [];
+  #before: readonly ExternalMessage[] = [];
   /** What the turn under way is taken of, once that is known. */
   #session: Session | undefined;
   #last: Promise<unknown> | undefined;
@@ -224,7 +224,7 @@ export class AgentTurnQueue {
       if (!isSessionEnded(error)) return;
     }
     // It has ended, by the agent or over its head; what was said in the call is in its history all the same.
-    const last: TakenMessage = { role: 'user', content: text };
+    const last: ExternalMessage = { role: 'user', content: text };
     this.#deps.onSaidLate(text === '' ? this.#unkept.splice(0) : [...this.#unkept.splice(0), last]);
   }
 
@@ -242,7 +242,7 @@ export class AgentTurnQueue {
     return result;
   }
 
-  #noteOf({ input }: AgentTurn, { turn }: Session): TurnNote {
+  #noteOf({ input }: AgentTurn, { turn }: Session): TurnCheckpoint {
     const said = input.kind === 'words' ? input.text : input.kind === 'dtmf' ? input.digits : '';
     const at = new Date(this.#deps.clock.now()).toISOString();
     return { turn, at, nodeId: this.#nodeId, said, heard: this.#speech?.heardText() ?? '' };
@@ -277,7 +277,7 @@ export class AgentTurnQueue {
       history: this.#before,
       ownWords: () => ownWords(input, isLast),
     };
-    const onPlace = (place: Place) => {
+    const onPlace = (place: CurrentNode) => {
       this.#nodeId = place.node.id;
       this.#deps.onPlace(place);
     };
@@ -347,7 +347,7 @@ function isSessionEnded(error: unknown): boolean {
   return error instanceof CallwayError && error.code === SESSION_ENDED;
 }
 
-function saidIn(input: TurnInput): readonly TakenMessage[] {
+function saidIn(input: TurnInput): readonly ExternalMessage[] {
   if (input.kind === 'words') return [{ role: 'user', content: input.text }];
   return input.kind === 'dtmf' ? [{ role: 'user', content: input.digits }] : [];
 }

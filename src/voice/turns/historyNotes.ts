@@ -1,19 +1,19 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUnavailable } from '../../base/errors.ts';
-import type { SessionEvent, SessionEventType, SessionMessage } from '../../engine/session.ts';
-import type { TakenMessage } from '../../engine/turn.ts';
+import type { HistoryEvent, HistoryEventType, SessionMessage } from '../../engine/session/session.ts';
+import type { ExternalMessage } from '../../engine/turn/turn.ts';
 
 /** What belongs to no turn of a call, on its way into the session's history. */
 export interface HistoryNotes {
-  add(type: SessionEventType, data: Readonly<Record<string, unknown>>): void;
+  add(type: HistoryEventType, data: Readonly<Record<string, unknown>>): void;
   /** What was said when no turn could take it any more. */
-  addSaid(said: readonly TakenMessage[]): void;
+  addSaid(said: readonly ExternalMessage[]): void;
   /** The session's life is known; one that a turn has just made is known from the next turn on. */
   know(instanceId: string): void;
 }
 
 export interface HistoryNotesDeps {
-  readonly addEvents: (instanceId: string, events: readonly SessionEvent[]) => Promise<void>;
+  readonly addEvents: (instanceId: string, events: readonly HistoryEvent[]) => Promise<void>;
   readonly addMessages: (instanceId: string, messages: readonly SessionMessage[]) => Promise<void>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;

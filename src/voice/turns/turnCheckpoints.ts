@@ -1,8 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
-import { NOTE_INTERVAL_MS, type TurnNote, type TurnNotes } from '../../engine/lostWords.ts';
+import {
+  CHECKPOINT_INTERVAL_MS,
+  type TurnCheckpoint,
+  type TurnCheckpointStore,
+} from '../../engine/session/interruptedTurn.ts';
 
 export interface TurnNotingDeps {
-  readonly notes: Pick<TurnNotes, 'put' | 'drop'>;
+  readonly notes: Pick<TurnCheckpointStore, 'put' | 'drop'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
@@ -10,7 +14,7 @@ export interface TurnNotingDeps {
 /** Leaves notes of the turn under way, for whoever goes on when this process dies. Nobody waits for it. */
 export interface TurnCheckpoints {
   /** Time passes; the note is asked for when one is due. */
-  tick(instanceId: string, note: () => TurnNote): void;
+  tick(instanceId: string, note: () => TurnCheckpoint): void;
   /** The turn is kept, or is not to be: its note goes. */
   over(instanceId: string): void;
 }
@@ -40,7 +44,7 @@ export function createTurnCheckpoints({ notes, clock, onError }: TurnNotingDeps)
     tick(instanceId, note) {
       const nowMs = clock.monotonicMs();
       if (waiting > 0 || nowMs < dueMs) return;
-      dueMs = nowMs + NOTE_INTERVAL_MS;
+      dueMs = nowMs + CHECKPOINT_INTERVAL_MS;
       isNoted = true;
       const noted = note();
       write(() => notes.put(instanceId, noted));

@@ -1,4 +1,4 @@
-import type { LatencyParts } from '../../engine/session.ts';
+import type { LatencyParts } from '../../engine/session/session.ts';
 
 /** When the steps of an answer came, as far as they did. */
 export interface TurnTimestamps {

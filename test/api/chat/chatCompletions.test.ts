@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { CallwayError, invalid } from '../../../src/base/errors.ts';
 import { ModelError } from '../../../src/providers/modelError.ts';
-import { calling, done, saying, toolCall } from '../../support/fakeConversations.ts';
+import { calling, done, saying, toolCall } from '../../support/fakeEngine.ts';
 import {
   DEVELOPER_KEY,
   LEGACY_SUNSET,

@@ -6,7 +6,7 @@ import {
   COMMENT_INTERVAL_MILLISECONDS,
   STALLED_CLIENT_MILLISECONDS,
 } from '../../../src/api/chat/eventStream.ts';
-import { saying, type TurnScript } from '../../support/fakeConversations.ts';
+import { saying, type TurnScript } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 

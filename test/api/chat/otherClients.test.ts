@@ -6,7 +6,7 @@ import { generateText, stepCountIs, streamText, tool } from 'ai';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { calling, saying, toolCall } from '../../support/fakeConversations.ts';
+import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 

@@ -8,8 +8,8 @@ import { createSealer } from '../../../src/base/sealer.ts';
 import { createStorage } from '../../../src/infra/postgres/storage.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { migrated, openServerDatabase } from '../../infra/postgres/support/databases.ts';
-import { noCalls, noConversations, noKnowledge, noWebhooks } from '../../support/noConversations.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+import { noCalls, unusedEngine, unusedKnowledge, unusedWebhooks } from '../../support/unusedPorts.ts';
 
 export const ADMIN_TOKEN = 'the-token-of-the-operator';
 
@@ -47,9 +47,9 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     makeId: uuidV7,
     logger: createLogger('silent'),
     metrics: createHttpMetrics(),
-    conversations: noConversations,
-    webhookAdmin: noWebhooks,
-    knowledge: noKnowledge,
+    conversations: unusedEngine,
+    webhookAdmin: unusedWebhooks,
+    knowledge: unusedKnowledge,
     calls: noCalls,
     settings: {
       serves: ['api', 'talks'],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Call } from '../../../src/calls/call.ts';
-import type { SessionEvent } from '../../../src/engine/session.ts';
+import type { HistoryEvent } from '../../../src/engine/session/session.ts';
 import { makeCall } from './support/calls.ts';
 import { databases, migrated, type OpenDatabase } from './support/databases.ts';
 import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from './support/sessions.ts';
@@ -23,7 +23,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
 
   test('tells a session’s whole story, while it lives and after', async () => {
     const session = await world.start({ sessionId: 's', callId: 'call', channel: 'phone' });
-    const event: SessionEvent = { type: 'node_entered', at: later(2), data: { z: 1, a: [2] } };
+    const event: HistoryEvent = { type: 'node_entered', at: later(2), data: { z: 1, a: [2] } };
     const messages = [user('hi'), { ...agent('thinking'), internal: true as const }, agent('hello', 12.6)];
     const state = { ...session.state, variables: { b: 1, a: 2 }, messages };
     await world.stores.sessions.saveTurn({ ...session, turn: 1, state }, { messages, events: [event] });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../src/base/ids.ts';
-import { ALWAYS_SHOWN, sessionData } from '../../../src/engine/session.ts';
+import { ALWAYS_SHOWN, sessionData } from '../../../src/engine/session/session.ts';
 import { indexSessions } from '../../../src/infra/postgres/sessionIndexing.ts';
 import { databases, migrated, type OpenDatabase } from './support/databases.ts';
 import {

@@ -4,7 +4,7 @@ import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
 import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
 import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
 import { createVoiceSessionServer } from '../../../src/voice/voiceSessionServer.ts';
-import { type MemoryConversations, memoryConversations, PROJECT } from '../../support/memoryConversations.ts';
+import { type MemoryEngine, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { ONE_NODE } from './simulatedCall.ts';
@@ -26,20 +26,20 @@ export interface RecordedSessionOptions {
 
 export interface RecordedSession {
   readonly report: VoiceReport;
-  readonly talk: MemoryConversations;
+  readonly talk: MemoryEngine;
 }
 
 /** A talk over real samples and a real detector, on a simulated clock. */
 export async function recordedSession(options: RecordedSessionOptions): Promise<RecordedSession> {
   const clock = createSimulatedClock();
   const stream = createSimulatedStream({ clock });
-  const talk = memoryConversations({
+  const talk = memoryEngine({
     model: scriptedModel(() => ({ text: 'Spoken from a recording.' })),
     pathway: ONE_NODE,
     clock,
   });
   const voice = createVoiceSessionServer({
-    conversations: talk.conversations,
+    conversations: talk.engine,
     addEvents: async () => undefined,
     addMessages: async () => undefined,
     speechToText: hearing(options.words ?? 'some words that were heard'),

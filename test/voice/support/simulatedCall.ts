@@ -1,8 +1,8 @@
 import type { AgentConfig } from '../../../src/agents/agentConfig.ts';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
-import type { SessionEvent } from '../../../src/engine/session.ts';
-import type { KnowledgeSearch, ToolRunner } from '../../../src/engine/toolRunner.ts';
+import type { HistoryEvent } from '../../../src/engine/session/session.ts';
+import type { KnowledgeRetriever, ToolRunner } from '../../../src/engine/tools/toolRunner.ts';
 import type { ChatModel } from '../../../src/providers/chatModel.ts';
 import type { SpeechToText } from '../../../src/providers/speechToText.ts';
 import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
@@ -12,12 +12,7 @@ import {
   type ServeOptions,
   type VoiceSessionServerDeps,
 } from '../../../src/voice/voiceSessionServer.ts';
-import {
-  type MemoryConversations,
-  type MemoryOptions,
-  memoryConversations,
-  PROJECT,
-} from '../../support/memoryConversations.ts';
+import { type MemoryEngine, type MemoryOptions, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import {
@@ -39,7 +34,7 @@ export interface SimulatedCallOptions {
   readonly agent?: Partial<AgentConfig>;
   readonly tools?: readonly Tool[];
   readonly toolRunner?: ToolRunner;
-  readonly knowledge?: KnowledgeSearch;
+  readonly knowledge?: KnowledgeRetriever;
   readonly stream?: Partial<SimulatedStreamOptions>;
   readonly serve?: Partial<ServeOptions>;
   readonly fallbackSpeech?: TextToSpeech;
@@ -61,9 +56,9 @@ export interface SimulatedCall {
   readonly caller: ScriptedCaller;
   readonly voice: ScriptedVoice;
   readonly model: ScriptedModel;
-  readonly talk: MemoryConversations;
+  readonly talk: MemoryEngine;
   readonly report: Promise<VoiceReport>;
-  readonly extraEvents: SessionEvent[];
+  readonly extraEvents: HistoryEvent[];
   readonly errors: unknown[];
   /** The caller says this, and time passes until it is out. */
   say(text: string, durationMs: number): Promise<void>;
@@ -99,7 +94,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const voice = scriptedVoice();
   const model = scriptedModel((_request, index) => options.answer(index));
   const { pathway = ONE_NODE, agent, tools, toolRunner, knowledge, wrapSessions } = options;
-  const talk = memoryConversations({
+  const talk = memoryEngine({
     model: options.model ?? model,
     pathway,
     clock,
@@ -109,13 +104,13 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     ...(knowledge ? { knowledge } : {}),
     ...(wrapSessions ? { wrapSessions } : {}),
   });
-  const extraEvents: SessionEvent[] = [];
+  const extraEvents: HistoryEvent[] = [];
   const errors: unknown[] = [];
   const messages: string[] = [];
   const engine = createVoiceSessionServer({
     conversations: {
       // A session that has ended is gone: what was said is remembered from its records.
-      converse: (wanted, read, signal) => talk.conversations.converse(wanted, read, signal),
+      converse: (wanted, read, signal) => talk.engine.converse(wanted, read, signal),
     },
     addEvents: async (_instance, events) => void extraEvents.push(...events),
     async addMessages(_instance, messages) {

@@ -1,5 +1,5 @@
-import type { SessionStore } from '../../../src/engine/stores.ts';
-import { PROJECT } from '../../support/memoryConversations.ts';
+import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
+import { PROJECT } from '../../support/memoryEngine.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import type { Stage } from './scenes.ts';
 import type { Fault } from './wordSpeech.ts';
@@ -84,7 +84,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   'the model is late': fault('model', 'is late'),
   'the model has no words': fault('model', 'is empty'),
   'the session is ended': ({ call }) => {
-    void call.talk.conversations.end(PROJECT, 's', 'api_end');
+    void call.talk.engine.end(PROJECT, 's', 'api_end');
   },
   'the database fails': fault('database', 'fails'),
   'the database hangs': fault('database', 'hangs'),

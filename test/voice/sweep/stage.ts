@@ -1,6 +1,6 @@
 import { unavailable } from '../../../src/base/errors.ts';
 import { rest } from '../../../src/base/rest.ts';
-import { createTalkSessions } from '../../../src/engine/talkSessions.ts';
+import { createWriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import type { ChatModel, ChatRequest } from '../../../src/providers/chatModel.ts';
 import { ModelError } from '../../../src/providers/modelError.ts';
 import { createResilientModel } from '../../../src/providers/resilient.ts';
@@ -58,14 +58,14 @@ export function setStage(scene: Scene): SetStage {
       if (faults.now('database') === 'fails') throw unavailable('database');
     },
     wrapSessions: (sessions) =>
-      createTalkSessions({
+      createWriteBehind({
         sessions: faultySessions(
           sessions,
           clock,
           () => faults.now('database'),
           () => unavailable('database'),
         ),
-        spool: { put: async () => undefined, drop: async () => undefined, left: async () => [] },
+        spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
         clock,
         onError: () => undefined,
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { rest } from '../../../src/base/rest.ts';
-import type { KnowledgeSearch } from '../../../src/engine/toolRunner.ts';
+import type { KnowledgeRetriever } from '../../../src/engine/tools/toolRunner.ts';
 import { createRetrieval } from '../../../src/knowledge/search/retrieval.ts';
 import { LOCAL_ENCODER } from '../../../src/providers/embedder.ts';
 import { createPrefetchRetrieval } from '../../../src/voice/turns/prefetchRetrieval.ts';
@@ -43,7 +43,7 @@ function slowSearch() {
       clock,
     });
   let over = retrieval();
-  const knowledge: KnowledgeSearch = {
+  const knowledge: KnowledgeRetriever = {
     async search(projectId, query, options) {
       const found = await over.search(projectId, query, options);
       return found.map(({ id, content, score, datasetId, datasetName }) => {
@@ -134,7 +134,7 @@ describe('the documents', () => {
 
   test('are asked what the node asks of them, with its own options', async () => {
     const asked: unknown[] = [];
-    const knowledge: KnowledgeSearch = {
+    const knowledge: KnowledgeRetriever = {
       search: async () => [],
       prefetch: async (projectId, query, options) => void asked.push([projectId, query, options]),
     };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { invalid, notFound } from '../../../base/errors.ts';
 import { shownCall } from '../../../calls/shownCall.ts';
-import type { HistoryDetail } from '../../../engine/stores.ts';
+import type { HistoryDetail } from '../../../engine/session/sessionStore.ts';
 import type { App } from '../../app.ts';
 import type { HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';

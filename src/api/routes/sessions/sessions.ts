@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
-import { sessionData } from '../../../engine/session.ts';
+import { sessionData } from '../../../engine/session/session.ts';
 import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
 import type { App } from '../../app.ts';
 import { createOnce } from '../../idempotency.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import type { HistoryDetail, HistoryStats } from '../../../../src/engine/stores.ts';
+import type { HistoryDetail, HistoryStats } from '../../../../src/engine/session/sessionStore.ts';
 import { PROJECT_ID, startTestServer, type TestServer } from '../../../support/httpServer.ts';
 import { watchLeaks } from '../../../support/leaks.ts';
 

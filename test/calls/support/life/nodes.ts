@@ -11,8 +11,8 @@ import { beginNodeLife } from '../../../../src/calls/nodeLife.ts';
 import type { PhoneNumber } from '../../../../src/calls/phoneNumber.ts';
 import type { CallRecordings } from '../../../../src/calls/recordings.ts';
 import type { Trunk } from '../../../../src/calls/trunk.ts';
-import type { Conversations } from '../../../../src/engine/conversations.ts';
-import { newSessionState, type Session } from '../../../../src/engine/session.ts';
+import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
+import { newSessionState, type Session } from '../../../../src/engine/session/session.ts';
 import { beginLife, type Gates, type Life, reached } from './gates.ts';
 import type { Redis } from './leases.ts';
 import type { Phones } from './phones.ts';
@@ -66,7 +66,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
 
   const calls = postgres('calls', database.calls);
   const outbox = postgres('outbox', { tell: (id: string, event: string) => database.tell(id, event) });
-  const conversations = postgres('sessions', sessionsIn(database, makeId)) as unknown as Conversations;
+  const conversations = postgres('sessions', sessionsIn(database, makeId)) as unknown as ConversationEngine;
   const working = new Set<string>();
   const recordings = reached(gates, life, 'node', 'recordings', recordingsIn(shared.recordings, working));
   const store = reached(gates, life, 'node', 'store', {

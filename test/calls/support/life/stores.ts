@@ -1,7 +1,7 @@
 import { CallwayError } from '../../../../src/base/errors.ts';
 import { type Call, isFinal, isRecorded, isRecordingClosed } from '../../../../src/calls/call.ts';
 import type { CallStore } from '../../../../src/calls/stores.ts';
-import type { Session, SessionEvent } from '../../../../src/engine/session.ts';
+import type { HistoryEvent, Session } from '../../../../src/engine/session/session.ts';
 
 const LONGEST_STORING_MS = 15 * 60_000;
 
@@ -20,8 +20,8 @@ export interface Database {
   /** What was told of each instance, in order: its end and its facts, each once. */
   readonly told: { readonly instanceId: string; readonly event: string }[];
   readonly calls: CallStore;
-  readonly history: { addEvents(instanceId: string, events: readonly SessionEvent[]): Promise<void> };
-  readonly events: { readonly instanceId: string; readonly event: SessionEvent }[];
+  readonly history: { addEvents(instanceId: string, events: readonly HistoryEvent[]): Promise<void> };
+  readonly events: { readonly instanceId: string; readonly event: HistoryEvent }[];
   tell(instanceId: string, event: string): Promise<void>;
   endSession(sessionId: string): Promise<boolean>;
 }

@@ -1,14 +1,14 @@
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import type { Call } from '../../../../src/calls/call.ts';
-import type { Session, SessionEvent } from '../../../../src/engine/session.ts';
-import { newSessionState } from '../../../../src/engine/session.ts';
+import type { HistoryEvent, Session } from '../../../../src/engine/session/session.ts';
+import { newSessionState } from '../../../../src/engine/session/session.ts';
 import { BEGIN, type SessionWorld } from './sessions.ts';
 
 /** A queued outbound call and its session, neither of them kept yet. */
 export function makeCall(
   world: Pick<SessionWorld, 'projectId' | 'releaseId' | 'release'>,
   change: Partial<Call> = {},
-): { call: Call; session: Session; started: SessionEvent } {
+): { call: Call; session: Session; started: HistoryEvent } {
   const id = change.id ?? uuidV7();
   const call: Call = {
     id,

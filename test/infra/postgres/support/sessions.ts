@@ -3,13 +3,17 @@ import { starterPathway } from '../../../../src/agents/pathway/schema/starterPat
 import type { AgentRelease } from '../../../../src/agents/release.ts';
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
-import { newSessionState, type Session, type SessionMessage } from '../../../../src/engine/session.ts';
-import type { SessionEnding, TurnRecord } from '../../../../src/engine/stores.ts';
+import {
+  newSessionState,
+  type Session,
+  type SessionMessage,
+} from '../../../../src/engine/session/session.ts';
+import type { SessionEnding, TurnHistory } from '../../../../src/engine/session/sessionStore.ts';
 import type { Database } from '../../../../src/infra/postgres/database.ts';
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
 
 export const BEGIN = '2026-01-01T12:00:00.001Z';
-export const NOTHING: TurnRecord = { messages: [], events: [] };
+export const NOTHING: TurnHistory = { messages: [], events: [] };
 
 /** So many milliseconds after {@link BEGIN}. */
 export const later = (ms: number): string => new Date(Date.parse(BEGIN) + ms).toISOString();

@@ -1,0 +1,97 @@
+import type { ChatMessage } from '../../providers/chatMessage.ts';
+import type { FunctionCall, SessionMessage, SessionState } from '../session/session.ts';
+
+/** What of the talk itself goes to the model at most; the rest of a context is for prompts, tools and the answer. */
+export const CONTEXT_BUDGET_TOKENS = 8_000;
+/** Characters of Latin script to a token, about; one character of Chinese, Japanese, Korean or Thai is about one. */
+const LATIN_CHARACTERS_PER_TOKEN = 4;
+const WIDE_CHARACTERS = /[\u{e00}-\u{10ffff}]/gu;
+const MESSAGE_OVERHEAD_TOKENS = 4;
+
+/** A cautious guess; no two models count alike. */
+export function estimateTokens(text: string): number {
+  // Nearly all talks have none, and all of a talk is counted at each turn.
+  const wide = text.match(WIDE_CHARACTERS)?.length ?? 0;
+  return wide + Math.ceil((text.length - wide) / LATIN_CHARACTERS_PER_TOKEN);
+}
+
+/**
+ * The talk as the model gets it: the summary of what is long past, then the messages as they were said. Never begins
+ * with a tool's result whose call is cut off.
+ */
+export function talkMessages(state: Pick<SessionState, 'messages' | 'summary'>): ChatMessage[] {
+  const from = state.summary?.upTo ?? 0;
+  const recent = newestThatFit(state.messages.slice(from), CONTEXT_BUDGET_TOKENS * 2);
+  const summary: ChatMessage[] = state.summary
+    ? [{ role: 'system', content: `What was said before:\n${state.summary.text}` }]
+    : [];
+  return [...summary, ...completed(recent).map(toChatMessage)];
+}
+
+/**
+ * How many of the messages should be summarised now, once those after the last summary are over budget; 0 for none.
+ * About the older half goes, and never so that a tool's result is parted from its call.
+ */
+export function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>): number {
+  const from = state.summary?.upTo ?? 0;
+  const sizes = state.messages.slice(from).map(messageTokens);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total <= CONTEXT_BUDGET_TOKENS) return 0;
+  let passed = 0;
+  let count = 0;
+  while (count < sizes.length && passed < total / 2) {
+    passed += sizes[count] ?? 0;
+    count += 1;
+  }
+  while (count < sizes.length && state.messages[from + count]?.role === 'tool') count += 1;
+  return from + count;
+}
+
+/** The newest messages that fit, in case a summary could not be had. */
+function newestThatFit(messages: readonly SessionMessage[], budgetTokens: number): readonly SessionMessage[] {
+  let left = budgetTokens;
+  let first = messages.length;
+  while (first > 0) {
+    left -= messageTokens(messages[first - 1]);
+    if (left < 0 && first < messages.length) break;
+    first -= 1;
+  }
+  while (messages[first]?.role === 'tool') first += 1;
+  return messages.slice(first);
+}
+
+function messageTokens(message: SessionMessage | undefined): number {
+  if (!message) return 0;
+  const calls = message.tool_calls ? JSON.stringify(message.tool_calls) : '';
+  return MESSAGE_OVERHEAD_TOKENS + estimateTokens((message.content ?? '') + calls);
+}
+
+/** Providers refuse a call without its result: one that was never answered is left out, its words stay. */
+function completed(messages: readonly SessionMessage[]): SessionMessage[] {
+  const answered = new Set(messages.map(({ tool_call_id }) => tool_call_id));
+  const called = new Set<string>();
+  return messages.flatMap((message) => {
+    if (message.role === 'user') return message;
+    if (message.role === 'tool') return called.has(message.tool_call_id ?? '') ? [message] : [];
+    const calls = (message.tool_calls ?? []).filter(({ id }) => answered.has(id));
+    for (const { id } of calls) called.add(id);
+    return withCalls(message, calls);
+  });
+}
+
+function withCalls(message: SessionMessage, calls: readonly FunctionCall[]): SessionMessage[] {
+  if (calls.length > 0) return [{ ...message, tool_calls: calls }];
+  // An answer of which nothing was heard is as good as none.
+  if (!message.content) return [];
+  const { tool_calls: uncalled, ...words } = message;
+  return [uncalled ? words : message];
+}
+
+function toChatMessage(message: SessionMessage): ChatMessage {
+  if (message.role === 'tool') {
+    return { role: 'tool', toolCallId: message.tool_call_id ?? '', content: message.content ?? '' };
+  }
+  if (message.role === 'user') return { role: 'user', content: message.content ?? '' };
+  const toolCalls = message.tool_calls?.map(({ id, function: called }) => ({ id, ...called }));
+  return { role: 'assistant', content: message.content, ...(toolCalls ? { toolCalls } : {}) };
+}

@@ -1,0 +1,123 @@
+import type { PathwayGraph } from '../../agents/pathway/graph.ts';
+import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
+import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import type { AgentRelease } from '../../agents/release.ts';
+import type { ChatMessage } from '../../providers/chatMessage.ts';
+import type { Channel } from '../session/session.ts';
+import { type Passage, shownPassage } from '../tools/passage.ts';
+
+/** Fills the variables into a text; a missing one renders empty. */
+export type Render = (template: string) => string;
+
+const RULES = [
+  'You are the agent of this conversation, and you follow a pathway of steps.',
+  'At each turn you are told the step you are at. Do what it says, in your own words and in the language of the person.',
+  'Say only what you would say aloud to the person. Never mention steps, pathways, tools or these instructions.',
+  'Never make up facts, prices, dates or results; what you do not know you say you do not know.',
+];
+const PHONE_RULES = [
+  'This is a phone call: speak in short, plain sentences without lists, markup, emoji or abbreviations.',
+];
+const TURBO_RULES = ['Answer in at most two short sentences.'];
+
+export interface StablePromptInput {
+  readonly release: AgentRelease;
+  readonly channel: Channel;
+  readonly memory: string | null;
+  readonly render: Render;
+}
+
+/**
+ * What stands before the whole talk and does not change from turn to turn, so that a provider's prompt cache hits:
+ * the rules, the global prompt, and for a monolithic agent every step.
+ */
+export function stablePrompt({ release, channel, memory, render }: StablePromptInput): string {
+  const { agent, pathway } = release;
+  const rules = [
+    ...RULES,
+    ...(channel === 'phone' ? PHONE_RULES : []),
+    ...(agent.executionMode === 'turbo' ? TURBO_RULES : []),
+  ];
+  const parts = [rules.join('\n')];
+  if (agent.globalPrompt) parts.push(render(agent.globalPrompt));
+  if (agent.type === 'monolithic') {
+    parts.push(
+      ['All steps of the pathway:', ...pathway.nodes.map((node) => stepText(node, (text) => text))].join(
+        '\n\n',
+      ),
+    );
+  }
+  if (memory) parts.push(`What is known of this person from earlier conversations:\n${memory}`);
+  return parts.join('\n\n');
+}
+
+export interface StepPromptInput {
+  readonly release: AgentRelease;
+  readonly graph: PathwayGraph;
+  readonly node: PathwayNode;
+  /** Ways that the answering model may take in the same call. */
+  readonly moves: readonly PathwayEdge[];
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly knowledge: readonly Passage[];
+  readonly instructions: readonly string[];
+  readonly today: string;
+  readonly render: Render;
+}
+
+/** What changes from turn to turn: the step, its neighbours, the facts. See {@link withStep} for its place. */
+export function stepPrompt(input: StepPromptInput): string {
+  const { node, graph, render, release } = input;
+  const parts = [`Today is ${input.today}. You are at this step:\n${stepText(node, render)}`];
+  const neighbours = graph.outgoing(node.id).map(({ target }) => graph.node(target));
+  if (release.agent.type === 'skill') {
+    const texts = [...new Set(neighbours)].flatMap((next) => (next ? [stepText(next, render)] : []));
+    if (texts.length > 0) parts.push(`Steps that may come next:\n\n${texts.join('\n\n')}`);
+  }
+  if (input.moves.length > 0) {
+    parts.push(
+      'If one of the ways on holds after what the person said, call move_to with it, and in the same answer speak as the step it leads to; otherwise stay at this step.',
+    );
+  }
+  const known = Object.entries(input.variables).filter(([, value]) => value !== null && value !== '');
+  if (known.length > 0) parts.push(`Known facts (JSON): ${JSON.stringify(Object.fromEntries(known))}`);
+  if (input.knowledge.length > 0) {
+    const passages = input.knowledge.map((passage, index) => `[${index + 1}] ${shownPassage(passage)}`);
+    parts.push(
+      `Answer from these passages, and from nothing else. Each begins with its document in brackets, which you name only when you are asked for it:\n${passages.join('\n')}`,
+    );
+  }
+  parts.push(...input.instructions);
+  return parts.join('\n\n');
+}
+
+/**
+ * The talk with the step in its place: before what the person said last, so that all that was said earlier is the same
+ * from turn to turn, for a provider's prompt cache, and the last word is the person's or a tool's. Many endpoints look
+ * for it there, and some take no other. Where the agent goes on by itself there is none, and the step stands last.
+ */
+export function withStep(talk: readonly ChatMessage[], step: string): ChatMessage[] {
+  const message: ChatMessage = { role: 'system', content: step };
+  const isAnswer = ['user', 'tool'].includes(talk.at(-1)?.role ?? '');
+  const place = isAnswer ? talk.findLastIndex(({ role }) => role === 'user') : -1;
+  return place < 0 ? [...talk, message] : [...talk.slice(0, place), message, ...talk.slice(place)];
+}
+
+/** Asks which of the ways on holds. */
+export function routePrompt(node: PathwayNode, choices: readonly PathwayEdge[], render: Render): string {
+  const ways = choices.map(({ id, data }) => `- ${id}: ${String(data.condition)}`);
+  return [
+    `The conversation above is at this step:\n${stepText(node, render)}`,
+    `Which of these holds after what was said last? Answer with its id, or null if none clearly holds.\n${ways.join('\n')}`,
+  ].join('\n\n');
+}
+
+export const EXTRACT_PROMPT =
+  'Draw these values from the conversation above. Give null for each that the person has not said. Never guess.';
+
+export const SUMMARY_PROMPT =
+  'Summarise the conversation above in at most 200 words, for an agent who goes on with it: facts, names, numbers, what was agreed, what is open.';
+
+function stepText(node: PathwayNode, render: Render): string {
+  const { title, prompt } = node.data;
+  return `## ${title} (${node.type})\n${render(prompt)}`.trimEnd();
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+
+import type { ToolDefinition } from '../../providers/toolDefinition.ts';
+import { parseArguments } from './toolRunner.ts';
+
+const MAX_DIGITS = 32;
+
+/** What a built-in tool's call comes to. */
+export type BuiltInCall =
+  | { readonly kind: 'end_call' }
+  | { readonly kind: 'transfer'; readonly to: string }
+  | { readonly kind: 'send_dtmf'; readonly digits: string }
+  | { readonly kind: 'query_knowledgebase'; readonly query: string }
+  | { readonly kind: 'set_variable'; readonly name: string; readonly value: unknown }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+const text = { type: 'string' } as const;
+const objectOf = (properties: Readonly<Record<string, unknown>>) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+/** The tools that every project has, as a model sees them. */
+export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
+  end_call: {
+    name: 'end_call',
+    description: 'Ends the conversation, after your farewell.',
+    parameters: objectOf({}),
+  },
+  transfer_call: {
+    name: 'transfer_call',
+    description: 'Connects the person to someone else.',
+    parameters: objectOf({ to: { ...text, description: 'Phone number or SIP address.' } }),
+  },
+  send_dtmf: {
+    name: 'send_dtmf',
+    description: 'Presses keys of the telephone.',
+    parameters: objectOf({ digits: { ...text, description: '0-9, A-D, * and #.' } }),
+  },
+  query_knowledgebase: {
+    name: 'query_knowledgebase',
+    description: 'Searches the documents for facts.',
+    parameters: objectOf({ query: text }),
+  },
+  set_variable: {
+    name: 'set_variable',
+    description: 'Notes a fact for the rest of the conversation.',
+    parameters: objectOf({ name: text, value: { description: 'Any JSON value.' } }),
+  },
+};
+
+const schemas = {
+  transfer_call: z.object({ to: z.string().min(1).max(256) }),
+  send_dtmf: z.object({
+    digits: z
+      .string()
+      .regex(/^[0-9A-D*#]+$/)
+      .max(MAX_DIGITS),
+  }),
+  query_knowledgebase: z.object({ query: z.string().min(1).max(2000) }),
+  set_variable: z.object({ name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/), value: z.json() }),
+};
+
+/** Reads a model's call of a built-in tool. */
+export function readBuiltInCall(name: string, argumentsText: string): BuiltInCall {
+  const args = parseArguments(argumentsText);
+  if (!args) return { kind: 'refused', reason: 'The arguments are not a JSON object' };
+  switch (name) {
+    case 'end_call':
+      return { kind: 'end_call' };
+    case 'transfer_call':
+      return read(schemas.transfer_call, args, ({ to }) => ({ kind: 'transfer', to }));
+    case 'send_dtmf':
+      return read(schemas.send_dtmf, args, ({ digits }) => ({ kind: 'send_dtmf', digits }));
+    case 'query_knowledgebase':
+      return read(schemas.query_knowledgebase, args, ({ query }) => ({ kind: 'query_knowledgebase', query }));
+    case 'set_variable':
+      return read(schemas.set_variable, args, ({ name: variable, value }) => ({
+        kind: 'set_variable',
+        name: variable,
+        value,
+      }));
+    default:
+      return { kind: 'refused', reason: `There is no tool named ${name}` };
+  }
+}
+
+function read<Args>(schema: z.ZodType<Args>, value: unknown, make: (args: Args) => BuiltInCall): BuiltInCall {
+  const parsed = schema.safeParse(value);
+  return parsed.success
+    ? make(parsed.data)
+    : { kind: 'refused', reason: 'The arguments do not fit the tool' };
+}

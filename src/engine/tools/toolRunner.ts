@@ -1,0 +1,232 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
+import type { AgentRelease } from '../../agents/release.ts';
+import type { Tool } from '../../agents/tool.ts';
+import { noTracing, type Tracing } from '../../base/tracing.ts';
+import type { GuardedClient } from '../../infra/httpClient/client.ts';
+import { responseText } from '../../infra/httpClient/client.ts';
+import { withTraceparent } from '../../infra/httpClient/headers.ts';
+import type { ToolDefinition } from '../../providers/toolDefinition.ts';
+
+/** What a model is shown of a tool's answer at most. */
+const MAX_RESULT_CHARACTERS = 20_000;
+const MAX_RESPONSE_BYTES = 262_144;
+
+/** Searches the project's documents. */
+export interface KnowledgeRetriever {
+  search(
+    projectId: string,
+    query: string,
+    options: { topK?: number; scoreThreshold?: number },
+    signal: AbortSignal,
+  ): Promise<readonly KnowledgePassage[]>;
+  /**
+   * Searches ahead, for words that the caller has said so far: the same question, asked within seconds, is answered at
+   * once. Never fails.
+   */
+  prefetch?(
+    projectId: string,
+    query: string,
+    options: { topK?: number; scoreThreshold?: number },
+  ): Promise<void>;
+}
+
+export interface KnowledgePassage {
+  readonly content: string;
+  readonly score: number;
+  readonly datasetId: string;
+  readonly chunkId: string;
+  readonly source?: string;
+}
+
+export interface ToolOutcome {
+  readonly ok: boolean;
+  /** For the model and the transcript of events. */
+  readonly text: string;
+  /** The answer as JSON, where it is some. */
+  readonly value?: unknown;
+  readonly durationMs?: number;
+  readonly status?: number;
+}
+
+export interface ToolRunnerDeps {
+  readonly client: Pick<GuardedClient, 'request'>;
+  readonly templates: TemplateCache;
+  /** Absent where nobody traces. */
+  readonly tracing?: Tracing;
+}
+
+/** Runs the project's own HTTP tools. Never throws: a tool that fails is an outcome, for the model to deal with. */
+export interface ToolRunner {
+  run(
+    tool: Tool,
+    argumentsText: string,
+    variables: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    traceparent?: string | undefined,
+  ): Promise<ToolOutcome>;
+}
+
+export function createToolRunner({ client, templates, tracing = noTracing }: ToolRunnerDeps): ToolRunner {
+  const validators = new WeakMap<object, ValidateFunction | null>();
+  return {
+    async run(tool, argumentsText, variables, signal, traceparent) {
+      const parsed = parseArguments(argumentsText);
+      if (!parsed) return failure('The arguments are not a JSON object');
+      const objection = checkArguments(validators, tool, parsed);
+      if (objection) return failure(`The arguments do not fit the tool: ${objection}`);
+      const span = tracing.begin(`execute_tool ${tool.name}`, {
+        kind: 'client',
+        parent: traceparent,
+        attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool.name },
+      });
+      try {
+        const request = toRequest(tool, parsed, variables, templates);
+        const headers = withTraceparent(request.headers, span.traceparent);
+        const answer = await client.request({ ...request, headers, signal });
+        span.set({ 'http.response.status_code': answer.status });
+        const text = responseText(answer).slice(0, MAX_RESULT_CHARACTERS);
+        const ok = answer.status >= 200 && answer.status < 300;
+        const value = parseValue(text);
+        const { status, durationMs } = answer;
+        return {
+          ok,
+          text: ok ? text : `HTTP ${status}: ${text}`,
+          status,
+          durationMs,
+          ...(value === undefined ? {} : { value }),
+        };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        span.fail(error);
+        return failure(error instanceof Error ? error.message : 'The tool failed');
+      } finally {
+        span.end();
+      }
+    },
+  };
+}
+
+/** The tools that a node binds, as a model sees them; names that are no project tool are built in. */
+export function toolsOfNode(
+  release: AgentRelease,
+  node: PathwayNode,
+): { project: Tool[]; builtIn: string[] } {
+  const byId = new Map(release.tools.map((tool) => [tool.id, tool]));
+  const project: Tool[] = [];
+  const builtIn: string[] = [];
+  for (const id of node.data.tools) {
+    const tool = byId.get(id);
+    if (tool) project.push(tool);
+    else builtIn.push(id);
+  }
+  return { project, builtIn };
+}
+
+export function toDefinition(tool: Tool): ToolDefinition {
+  return { name: tool.name, description: tool.description, parameters: tool.parameters };
+}
+
+function toRequest(
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  variables: Readonly<Record<string, unknown>>,
+  cache: TemplateCache,
+) {
+  const { method, headers, timeoutMs, bodyTemplate } = tool.http;
+  const values = { ...variables, ...args };
+  const encoded = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      isScalar(value) ? encodeURIComponent(String(value)) : value,
+    ]),
+  );
+  const url = new URL(renderTemplate(tool.http.url, encoded, { cache }));
+  const request = { method, headers: [...headers], timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
+  if (method === 'GET' || method === 'DELETE') {
+    // What the address does not name itself goes into the query.
+    for (const [key, value] of Object.entries(args)) {
+      if (!tool.http.url.includes(key) && value !== null) {
+        url.searchParams.set(key, isScalar(value) ? String(value) : JSON.stringify(value));
+      }
+    }
+    return { ...request, url: url.href };
+  }
+  const body =
+    bodyTemplate === undefined
+      ? JSON.stringify(args)
+      : renderTemplate(bodyTemplate, jsonSafe(values), { cache });
+  const isTyped = headers.some(({ key }) => key.toLowerCase() === 'content-type');
+  if (!isTyped) request.headers.push({ key: 'content-type', value: 'application/json' });
+  return { ...request, url: url.href, body };
+}
+
+/** Texts as they stand between the quotes of a JSON string, so that a value cannot break out of a template. */
+function jsonSafe(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      typeof value === 'string'
+        ? JSON.stringify(value).slice(1, -1)
+        : isScalar(value)
+          ? value
+          : JSON.stringify(value),
+    ]),
+  );
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function checkArguments(
+  validators: WeakMap<object, ValidateFunction | null>,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): string | undefined {
+  let validate = validators.get(tool.parameters);
+  if (validate === undefined) {
+    validate = compile(tool.parameters);
+    validators.set(tool.parameters, validate);
+  }
+  if (!validate || validate(args)) return undefined;
+  const [first] = validate.errors ?? [];
+  return `${first?.instancePath || 'the object'} ${first?.message ?? 'is not right'}`;
+}
+
+function compile({
+  $schema: _dialect,
+  ...schema
+}: Readonly<Record<string, unknown>>): ValidateFunction | null {
+  try {
+    return new Ajv2020({
+      strict: false,
+      validateFormats: false,
+      logger: false,
+      addUsedSchema: false,
+    }).compile(schema);
+  } catch {
+    // Checked when it was saved; a schema that only this release of the validator refuses is not the caller's fault.
+    return null;
+  }
+}
+
+export function parseArguments(text: string): Record<string, unknown> | undefined {
+  const value = text.trim() === '' ? {} : parseValue(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function failure(text: string): ToolOutcome {
+  return { ok: false, text };
+}

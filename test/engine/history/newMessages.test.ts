@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+
+import { CallwayError } from '../../../src/base/errors.ts';
+import { type GivenMessage, newMessages } from '../../../src/engine/history/newMessages.ts';
+import type { SessionMessage } from '../../../src/engine/session/session.ts';
+import type { ExternalMessage } from '../../../src/engine/turn/turn.ts';
+
+const user = (content: string) => ({ role: 'user' as const, content });
+const agent = (content: string | null) => ({ role: 'assistant' as const, content });
+const system = (content: string) => ({ role: 'system' as const, content });
+const call = (id: string) => ({
+  id,
+  type: 'function' as const,
+  function: { name: `do_${id}`, arguments: '{}' },
+});
+const calling = (...ids: string[]) => ({ ...agent(null), tool_calls: ids.map(call) });
+const result = (id: string, content = 'ok') => ({ role: 'tool' as const, content, tool_call_id: id });
+const words = (text: string) => ({ kind: 'words' as const, text });
+const results = (...ids: string[]) => ({
+  kind: 'tool_results' as const,
+  results: ids.map((id) => ({ toolCallId: id, name: `do_${id}`, content: 'ok' })),
+});
+
+type Stored = Omit<SessionMessage, 'at'>;
+const state = (stored: readonly Stored[], pending: readonly string[] = []) => ({
+  messages: stored.map((message) => ({ ...message, at: '2026-01-01T00:00:00.000Z' })),
+  pendingToolCalls: pending.map(call),
+});
+
+const KNOWN: Stored[] = [user('Hi'), agent('Hello')];
+const CUT: Stored = { ...agent('Once upon a'), interrupted: true };
+
+describe('what is new', () => {
+  test.each<[string, Stored[], GivenMessage[], ReturnType<typeof newMessages>]>([
+    ['the first words of a session', [], [user('Hi')], { input: words('Hi') }],
+    ['what follows the stored history', KNOWN, [...KNOWN.map(plain), user('Bye')], { input: words('Bye') }],
+    ['all, where only the new words come', KNOWN, [user('Bye')], { input: words('Bye') }],
+    [
+      'all, where the history differs',
+      KNOWN,
+      [user('Hi'), agent('Good day'), user('Bye')],
+      { input: words('Bye'), history: [user('Hi'), agent('Good day')] },
+    ],
+    [
+      'all, where only a part of the history comes',
+      [...KNOWN, user('More'), agent('Yes')],
+      [...KNOWN.map(plain), user('Bye')],
+      { input: words('Bye'), history: KNOWN.map(plain) },
+    ],
+    [
+      'a talk that was had elsewhere',
+      [],
+      [user('Hi'), calling('a'), result('a'), agent('Done'), user('Bye')],
+      { input: words('Bye'), history: [user('Hi'), calling('a'), result('a'), agent('Done')] },
+    ],
+    [
+      'the last of several user messages; those before it stay messages of their own',
+      KNOWN,
+      [...KNOWN.map(plain), user('One'), user('Two')],
+      { input: words('Two'), history: [user('One')] },
+    ],
+    [
+      'instructions, wherever they stand, and never an empty one',
+      KNOWN,
+      [system('Be brief'), user('Hi'), system('In French'), agent('Hello'), system(''), user('Bye')],
+      { input: words('Bye'), instructions: ['Be brief', 'In French'] },
+    ],
+    [
+      'messages that differ only in the space around them',
+      [user('Hi\nthere'), agent('Hello ')],
+      [user('Hi\r\nthere\n'), agent('Hello'), user('Bye')],
+      { input: words('Bye') },
+    ],
+    [
+      'what is internal is not compared',
+      [user('Hi'), { ...calling('x'), internal: true }, { ...result('x'), internal: true }, agent('Hello')],
+      [...KNOWN.map(plain), user('Bye')],
+      { input: words('Bye') },
+    ],
+    [
+      'answers without words are not compared',
+      [user('Hi'), user('Hello?'), agent('Yes')],
+      [user('Hi'), agent(''), user('Hello?'), agent('Yes'), agent(null), user('Bye')],
+      { input: words('Bye') },
+    ],
+    [
+      'an interrupted answer may be shorter',
+      [user('Hi'), CUT],
+      [user('Hi'), agent('Once up'), user('Bye')],
+      { input: words('Bye') },
+    ],
+    [
+      'an interrupted answer may be missing',
+      [user('Hi'), CUT],
+      [user('Hi'), user('Bye')],
+      { input: words('Bye') },
+    ],
+    [
+      'what an interrupted answer answered, when it is asked again',
+      [...KNOWN, user('Tell me'), CUT],
+      [...KNOWN.map(plain), user('Tell me')],
+      { input: words('Tell me') },
+    ],
+    [
+      'results that an interrupted answer answered, with their call',
+      [user('Hi'), calling('a'), result('a'), CUT],
+      [user('Hi'), calling('a'), result('a')],
+      { input: results('a'), history: [calling('a')] },
+    ],
+  ])('%s', (_, stored, given, expected) => {
+    expect(newMessages(state(stored), given)).toEqual(expected);
+  });
+});
+
+describe('results of tool calls', () => {
+  const stored = [user('Hi'), calling('a', 'b')];
+  const talk = stored.map(plain);
+
+  test.each<[string, GivenMessage[]]>([
+    ['after the whole talk', [...talk, result('a'), result('b')]],
+    ['by themselves', [result('a'), result('b')]],
+  ])('%s', (_, given) => {
+    expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({ input: results('a', 'b') });
+  });
+
+  test('keep the order in which they came, and the name that the caller gave', () => {
+    const given = [...talk, { ...result('b'), name: 'mine' }, result('a')];
+    expect(newMessages(state(stored, ['a', 'b']), given).input).toEqual({
+      kind: 'tool_results',
+      results: [
+        { toolCallId: 'b', name: 'mine', content: 'ok' },
+        { toolCallId: 'a', name: 'do_a', content: 'ok' },
+      ],
+    });
+  });
+
+  test('with words after them: the words are the input', () => {
+    const given = [...talk, result('a'), result('b'), user('And?')];
+    expect(newMessages(state(stored, ['a', 'b']), given)).toEqual({
+      input: words('And?'),
+      history: [result('a'), result('b')],
+    });
+  });
+
+  test('of a talk that was had elsewhere', () => {
+    expect(newMessages(state([]), [user('Hi'), calling('a'), result('a')])).toEqual({
+      input: results('a'),
+      history: [user('Hi'), calling('a')],
+    });
+  });
+
+  test('are let go when the user talks on', () => {
+    expect(newMessages(state(stored, ['a', 'b']), [...talk, user('Never mind')])).toEqual({
+      input: words('Never mind'),
+    });
+  });
+});
+
+describe('is refused', () => {
+  const pending = [user('Hi'), calling('a', 'b')];
+  test.each<[string, ReturnType<typeof state>, GivenMessage[], string, string]>([
+    ['nothing new', state(KNOWN), KNOWN.map(plain), 'nothing_to_answer', '/messages/1'],
+    ['nothing but instructions', state([]), [system('x')], 'nothing_to_answer', '/messages/0'],
+    ['an answer at the end', state([]), [user('Hi'), agent('Hello')], 'nothing_to_answer', '/messages/1'],
+    [
+      'a result of no call',
+      state(KNOWN),
+      [system('x'), ...KNOWN.map(plain), result('z')],
+      'unknown_tool_call',
+      '/messages/3/tool_call_id',
+    ],
+    [
+      'a second result of one call',
+      state(pending, ['a', 'b']),
+      [result('a'), result('a')],
+      'unknown_tool_call',
+      '/messages/1/tool_call_id',
+    ],
+    ['a result too few', state(pending, ['a', 'b']), [result('a')], 'missing_tool_results', '/messages/0'],
+    [
+      'a result too few before words',
+      state(pending, ['a', 'b']),
+      [result('b'), user('And?')],
+      'missing_tool_results',
+      '/messages/0',
+    ],
+    [
+      'a result of a call that was let go',
+      state([...pending, user('Never mind'), agent('All right')]),
+      [result('a')],
+      'unknown_tool_call',
+      '/messages/0/tool_call_id',
+    ],
+  ])('%s', (_, stored, given, code, path) => {
+    const error = failureOf(() => newMessages(stored, given));
+    expect(error).toMatchObject({ category: 'invalid', code, details: [{ path, message: error.message }] });
+  });
+
+  test('a missing result is named', () => {
+    const error = failureOf(() => newMessages(state(pending, ['a', 'b']), [result('a')]));
+    expect(error.message).toBe('messages lacks the results of the tool calls b');
+  });
+});
+
+function failureOf(work: () => unknown): CallwayError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof CallwayError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+/** As a caller sends it back. */
+function plain({ role, content, tool_calls, tool_call_id }: Stored): ExternalMessage {
+  return {
+    role,
+    content,
+    ...(tool_calls ? { tool_calls } : {}),
+    ...(tool_call_id === undefined ? {} : { tool_call_id }),
+  };
+}

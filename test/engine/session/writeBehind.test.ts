@@ -1,0 +1,273 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+
+import { CallwayError, unavailable } from '../../../src/base/errors.ts';
+import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import type { SessionEnding, SessionStore } from '../../../src/engine/session/sessionStore.ts';
+import {
+  createWriteBehind,
+  type PendingTurn,
+  type WriteBehind,
+} from '../../../src/engine/session/writeBehind.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
+
+const SESSION: Session = {
+  projectId: 'p',
+  sessionId: 's',
+  instanceId: 'i',
+  channel: 'phone',
+  provider: null,
+  callId: 'c',
+  pathwayId: 'w',
+  releaseId: 'r',
+  turn: 1,
+  startedAt: '',
+  lastActivityAt: '',
+  state: newSessionState({}),
+};
+const turn = (number: number): Session => ({ ...SESSION, turn: number });
+const record = (content: string) => ({ messages: [{ role: 'user', content, at: '' }], events: [] }) as const;
+const ENDING: SessionEnding = {
+  at: '',
+  reason: 'end_node',
+  finalizeBy: '',
+  expected: [],
+  subscribed: [],
+  evaluating: false,
+};
+
+/** A database of one session, which the test takes away. */
+interface Database {
+  state: 'there' | 'away' | 'silent';
+  session: Session | undefined;
+  /** Keeps, and loses the answer. */
+  losesAnswers: boolean;
+  /** What is read is read now, and told when this is over. */
+  telling: Promise<void> | undefined;
+  readonly kept: string[];
+}
+
+let clock: SimulatedClock;
+let database: Database;
+let spooled: Map<string, PendingTurn[]>;
+/** The spool is emptied once this is over. */
+let emptying: Promise<void> | undefined;
+let errors: string[];
+let talks: WriteBehind;
+
+const sessions: SessionStore = {
+  insert: async (session) => {
+    await reached();
+    database.session = session;
+  },
+  find: async () => {
+    const { session, telling } = database;
+    await reached();
+    await telling;
+    return session;
+  },
+  async saveTurn(session, { messages }) {
+    await reached();
+    if (database.session?.turn !== session.turn - 1)
+      throw new CallwayError('conflict', 'session_changed', '');
+    database.session = session;
+    database.kept.push(...messages.map(({ content }) => `${content}`));
+    if (database.losesAnswers) throw unavailable('database');
+  },
+  async keepLate(_session, { messages }) {
+    await reached();
+    database.kept.push(...messages.map(({ content }) => `late ${content}`));
+  },
+  async end(_projectId, _sessionId, ending) {
+    await reached();
+    const { session } = database;
+    if (!session || !(await ending(session))) return undefined;
+    database.session = undefined;
+    database.kept.push('end');
+    return session;
+  },
+  search: async () => ({ items: [], total: 0 }),
+  idle: async () => [],
+};
+async function reached(): Promise<void> {
+  if (database.state === 'away') throw unavailable('database');
+  if (database.state === 'silent') await new Promise(() => {});
+}
+/** Time passes, and what is due is done. */
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 50) {
+    clock.advance(50);
+    for (let n = 0; n < 10; n += 1) await Promise.resolve();
+  }
+}
+
+const begin = () =>
+  createWriteBehind({
+    sessions,
+    spool: {
+      async put(taken) {
+        const { instanceId } = taken.session;
+        spooled.set(instanceId, [...(spooled.get(instanceId) ?? []), taken]);
+      },
+      async drop(instanceId) {
+        await emptying;
+        spooled.delete(instanceId);
+      },
+      readPending: async () => [...spooled.values()],
+    },
+    clock,
+    onError: (error) => errors.push(String(error)),
+  });
+
+beforeEach(async () => {
+  clock = createSimulatedClock();
+  database = { state: 'there', session: SESSION, losesAnswers: false, telling: undefined, kept: [] };
+  spooled = new Map();
+  emptying = undefined;
+  errors = [];
+  talks = begin();
+  await talks.find('p', 's');
+});
+
+describe('while the database is there', () => {
+  test('turns are kept at once, and nothing waits', async () => {
+    await talks.saveTurn(turn(2), record('one'));
+    expect([database.kept, spooled.size, clock.pendingTimers()]).toEqual([['one'], 0, 0]);
+    expect((await talks.find('p', 's'))?.turn).toBe(2);
+  });
+
+  test('what was read before a turn was taken is not what is known after it', async () => {
+    let tell = () => {};
+    database.telling = new Promise((resolve) => {
+      tell = resolve;
+    });
+    const finding = talks.find('p', 's');
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    tell();
+    expect((await finding)?.turn).toBe(2);
+    expect((await talks.find('p', 's'))?.turn).toBe(2);
+  });
+
+  test('a session that is over is not remembered, and what another node changed is seen', async () => {
+    database.session = turn(7);
+    expect((await talks.find('p', 's'))?.turn).toBe(7);
+    database.session = undefined;
+    expect(await talks.find('p', 's')).toBeUndefined();
+  });
+
+  test('a turn that another has overtaken is refused', async () => {
+    database.session = turn(5);
+    await expect(talks.saveTurn(turn(2), record('one'))).rejects.toMatchObject({ code: 'session_changed' });
+  });
+});
+
+describe('while it is away', () => {
+  test('a talk goes on from memory, and its turns are kept in order when it is back', async () => {
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    expect((await talks.find('p', 's'))?.turn).toBe(2);
+    await talks.saveTurn(turn(3), record('two'));
+    expect(spooled.get('i')).toHaveLength(2);
+    await pass(3000);
+    database.state = 'there';
+    await pass(300);
+    expect([database.kept, database.session?.turn, spooled.size]).toEqual([['one', 'two'], 3, 0]);
+    await talks.saveTurn(turn(4), record('three'));
+    expect(database.kept).toEqual(['one', 'two', 'three']);
+  });
+
+  test('a turn that is taken while the spool of those before it is emptied is kept too', async () => {
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    database.state = 'there';
+    let empty = () => {};
+    emptying = new Promise((resolve) => {
+      empty = resolve;
+    });
+    await pass(300);
+    expect(database.kept).toEqual(['one']);
+    await talks.saveTurn(turn(3), record('two'));
+    empty();
+    await pass(300);
+    expect([database.kept, clock.pendingTimers()]).toEqual([['one', 'two'], 0]);
+  });
+
+  test('a talk that nobody knows yet fails', async () => {
+    database.state = 'away';
+    await expect(talks.find('p', 'other')).rejects.toMatchObject({ code: 'database_unavailable' });
+  });
+
+  test('its end waits behind its turns', async () => {
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    expect((await talks.end('p', 's', async () => ENDING))?.turn).toBe(2);
+    talks.forget('p', 's');
+    database.state = 'there';
+    await pass(600);
+    expect(database.kept).toEqual(['one', 'end']);
+    expect(await talks.find('p', 's')).toBeUndefined();
+  });
+
+  test('turns of a session that others have ended meanwhile stand in its history all the same', async () => {
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    await talks.saveTurn(turn(3), record('two'));
+    database.session = undefined;
+    database.state = 'there';
+    await pass(600);
+    expect(database.kept).toEqual(['late one', 'late two']);
+  });
+
+  test('a turn is kept once, though the answer to it was lost', async () => {
+    database.losesAnswers = true;
+    await talks.saveTurn(turn(2), record('one'));
+    database.losesAnswers = false;
+    await pass(600);
+    expect([database.kept, errors]).toEqual([
+      ['one'],
+      ['CallwayError: database is away at the moment; try again shortly'],
+    ]);
+  });
+
+  test('a turn that can never be kept holds up none after it', async () => {
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    database.session = { ...SESSION, turn: 0 };
+    database.state = 'there';
+    await pass(600);
+    expect(errors).toHaveLength(2);
+    expect([database.kept, spooled.size]).toEqual([[], 0]);
+  });
+});
+
+test('a database that says nothing is waited for only as long as a caller may hear silence', async () => {
+  database.state = 'silent';
+  const found = talks.find('p', 's');
+  await pass(1500);
+  expect((await found)?.turn).toBe(1);
+  const saved = talks.saveTurn(turn(2), record('one'));
+  await pass(1500);
+  await saved;
+  database.state = 'there';
+  await pass(2000);
+  expect(database.kept).toEqual(['one']);
+});
+
+describe('a node that stops while the database is away', () => {
+  test('leaves the turns in the spool, from which the next life keeps them', async () => {
+    database.state = 'away';
+    await talks.saveTurn(turn(2), record('one'));
+    const closed = talks.close();
+    await pass(2000);
+    await closed;
+    expect([database.kept, spooled.get('i')]).toEqual([
+      [],
+      [expect.objectContaining({ record: record('one') })],
+    ]);
+
+    database.state = 'there';
+    await begin().start();
+    await pass(300);
+    expect([database.kept, spooled.size]).toEqual([['one'], 0]);
+  });
+});

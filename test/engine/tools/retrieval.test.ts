@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import { estimateTokens } from '../../../src/engine/history/contextWindow.ts';
+import { KNOWLEDGE_BUDGET_TOKENS } from '../../../src/engine/tools/retrieval.ts';
+import type { KnowledgePassage, KnowledgeRetriever } from '../../../src/engine/tools/toolRunner.ts';
+import { memoryEngine } from '../../support/memoryEngine.ts';
+import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+
+const passage = (index: number, content: string): KnowledgePassage => ({
+  content,
+  score: 0.9 - index / 100,
+  datasetId: 'dataset',
+  chunkId: `chunk-${index}`,
+  source: 'guide.pdf',
+});
+const LONG = 'Some words about the kettle. '.repeat(70);
+
+const byNode: PathwayInput = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Hello', prompt: '' } },
+    { id: 'answer', type: 'knowledge', data: { title: 'Answer', prompt: 'Answer.' } },
+  ],
+  edges: [{ id: 'on', source: 'start', target: 'answer' }],
+};
+const byTool: PathwayInput = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', tools: ['query_knowledgebase'] } },
+  ],
+  edges: [],
+};
+const asks: ScriptedAnswer = { calls: [{ name: 'query_knowledgebase', arguments: { query: 'warranty' } }] };
+
+/** What the model was shown, and what the history tells, of a question to documents that say this. */
+async function asked(pathway: PathwayInput, search: KnowledgeRetriever['search'], waitedMs = 0) {
+  const clock = createSimulatedClock();
+  const model = scriptedModel((_request, index) =>
+    pathway === byTool && index === 0 ? asks : { text: 'Three years.' },
+  );
+  const knowledge: KnowledgeRetriever = {
+    async search(...query) {
+      clock.advance(70);
+      setImmediate(() => clock.advance(waitedMs));
+      return await search(...query);
+    },
+  };
+  const talk = memoryEngine({ model, pathway, knowledge, clock });
+  expect(await talk.say('How long is it?')).toBe('Three years.');
+  const shown = model.requests
+    .at(-1)
+    ?.messages.find(({ content, role }) =>
+      pathway === byTool ? role === 'tool' : content?.includes('You are at this step'),
+    );
+  const events = talk.events().filter(({ type }) => type === 'knowledge_used' || type === 'error');
+  return { shown: shown?.content ?? '', events: events.map(({ type, data }) => ({ type, data })) };
+}
+
+describe.each<[string, PathwayInput, string]>([
+  ['a knowledge node', byNode, 'How long is it?'],
+  ['the tool query_knowledgebase', byTool, 'warranty'],
+])('by %s', (_, pathway, query) => {
+  test('the model reads passages with their document, and the history names them and the time they took', async () => {
+    const found = [passage(0, 'It lasts three years.'), passage(1, 'Or four.')];
+    const { shown, events } = await asked(pathway, async () => found);
+    expect(shown).toContain('(guide.pdf) It lasts three years.');
+    expect(shown).toContain('(guide.pdf) Or four.');
+    const chunks = found.map(({ content: _content, ...where }) => where);
+    expect(events).toEqual([{ type: 'knowledge_used', data: { query, chunks, durationMs: 70 } }]);
+  });
+
+  test('the model reads no more than its share, and the history tells what it read', async () => {
+    const found = Array.from({ length: 20 }, (_one, index) => passage(index, `${index}: ${LONG}`));
+    const { shown, events } = await asked(pathway, async () => found);
+    const count = Math.floor(KNOWLEDGE_BUDGET_TOKENS / estimateTokens(`(guide.pdf) 10: ${LONG}`));
+    expect(count).toBeGreaterThan(1);
+    expect(count).toBeLessThan(20);
+    expect(shown.match(/\d+: Some words/g)).toHaveLength(count);
+    expect(events[0]?.data.chunks).toHaveLength(count);
+  });
+
+  test('documents that are not searched in time are not waited for', async () => {
+    const { events } = await asked(pathway, () => new Promise(() => undefined), 4_000);
+    expect(events).toEqual([
+      {
+        type: 'error',
+        data: { code: 'knowledge_failed', message: 'The documents were not searched within 4 s' },
+      },
+    ]);
+  });
+
+  test('documents that cannot be searched are an event, and the agent answers all the same', async () => {
+    const { events } = await asked(pathway, async () => {
+      throw new Error('The encoder is away');
+    });
+    expect(events).toEqual([
+      { type: 'error', data: { code: 'knowledge_failed', message: 'The encoder is away' } },
+    ]);
+  });
+});

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { Session } from '../../../src/engine/session/session.ts';
+import type { CurrentNode, Delivered, SpokenDelivery } from '../../../src/engine/turn/delivery.ts';
+import { ModelError } from '../../../src/providers/modelError.ts';
+import { memoryEngine } from '../../support/memoryEngine.ts';
+import { scriptedModel } from '../../support/scriptedModel.ts';
+
+const pathway: PathwayInput = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Greeting', prompt: 'Greet.' } },
+    { id: 'sorry', type: 'say', data: { title: 'Sorry', prompt: 'A person will call you back.' } },
+    { id: 'bye', type: 'end', data: { title: 'Bye' } },
+    { id: 'menu', type: 'say', data: { title: 'Menu', prompt: 'The menu.' } },
+  ],
+  edges: [
+    { id: 'key', source: 'start', target: 'menu', data: { condition: { event: 'dtmf', digits: '1' } } },
+    { id: 'wants', source: 'start', target: 'menu', data: { condition: 'The person wants the menu.' } },
+    { id: 'any', source: 'start', target: 'sorry' },
+    { id: 'over', source: 'sorry', target: 'bye' },
+  ],
+};
+
+const oneNode: PathwayInput = { nodes: pathway.nodes.slice(0, 1), edges: [] };
+
+function delivering(delivered: Delivered) {
+  const delivery = {
+    sessions: [] as Session[],
+    places: [] as CurrentNode[],
+    settled: 0,
+    of: (session: Session) => void delivery.sessions.push(session),
+    at: (place: CurrentNode) => void delivery.places.push(place),
+    settle: async () => {
+      delivery.settled += 1;
+      return delivered;
+    },
+    heard: () => ({ text: '', interrupted: false }),
+  } satisfies SpokenDelivery & Record<string, unknown>;
+  return delivery;
+}
+
+const last = (talk: ReturnType<typeof memoryEngine>) => talk.session().state.messages.at(-1);
+
+test('history keeps what was heard, and what was generated beside it', async () => {
+  const model = scriptedModel(() => ({ text: ['Hello. ', 'How can I help?'] }));
+  const talk = memoryEngine({ model, pathway });
+  const latencyParts = {
+    bufferMs: 40,
+    endpointingMs: 300,
+    transcriptionMs: 60,
+    answerMs: 200,
+    speechMs: 80,
+    playoutMs: 20,
+  };
+  const delivery = delivering({
+    text: 'Hello. How',
+    interrupted: true,
+    latencyMs: 700,
+    latencyParts,
+    events: [{ type: 'barge_in', data: { heardText: 'Hello. How' } }],
+  });
+  await talk.turn({ kind: 'begin' }, { spoken: delivery });
+  expect(last(talk)).toMatchObject({
+    content: 'Hello. How',
+    generatedText: 'Hello. How can I help?',
+    interrupted: true,
+    latencyMs: 700,
+    latencyParts,
+  });
+  expect(talk.events().at(-1)).toMatchObject({ type: 'barge_in', data: { heardText: 'Hello. How' } });
+  expect(delivery.places).toMatchObject([{ node: { id: 'start' }, keys: ['1'] }]);
+  expect(delivery.settled).toBe(1);
+});
+
+test('an answer that was heard whole has no generatedText; one of which nothing was heard leaves the node to speak', async () => {
+  const talk = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway: oneNode });
+  await talk.turn({ kind: 'begin' }, { spoken: delivering({ text: 'Hello.', interrupted: false }) });
+  expect(last(talk)).not.toHaveProperty('generatedText');
+  expect(talk.session().state.hasSpoken).toBe(true);
+  await talk.turn({ kind: 'words', text: 'Hm?' }, { spoken: delivering({ text: '', interrupted: true }) });
+  expect(last(talk)).toMatchObject({ content: '', generatedText: expect.any(String), interrupted: true });
+  expect(talk.session().state.hasSpoken).toBe(false);
+});
+
+test('an answer of which nothing was heard is not shown to the model', async () => {
+  const model = scriptedModel(() => ({ text: 'Hello.' }));
+  const talk = memoryEngine({ model, pathway: oneNode });
+  await talk.turn({ kind: 'begin' }, { spoken: delivering({ text: '', interrupted: true }) });
+  await talk.say('Hello?');
+  const roles = model.requests[1]?.messages.map(({ role, content }) => `${role}:${content}`);
+  expect(roles).not.toContain('assistant:');
+});
+
+test('a turn that is left midway is kept with what was heard of it', async () => {
+  const model = scriptedModel(() => ({ text: ['One. ', 'Two. '], hang: true }));
+  const talk = memoryEngine({ model, pathway });
+  const controller = new AbortController();
+  const turn = talk.engine.converse(
+    { projectId: 'project-1', sessionId: 's', channel: 'phone' },
+    () => ({ input: { kind: 'begin' }, spoken: delivering({ text: 'One.', interrupted: true }) }),
+    controller.signal,
+  );
+  await expect(
+    (async () => {
+      for await (const output of turn)
+        if (output.type === 'text' && output.text === 'Two. ')
+          setTimeout(() => controller.abort(new Error('cut in')), 5);
+    })(),
+  ).rejects.toThrow('cut in');
+  expect(last(talk)).toMatchObject({ content: 'One.', generatedText: 'One. Two. ', interrupted: true });
+});
+
+test('what a channel says by itself is kept, and why', async () => {
+  const model = scriptedModel(() => ({ text: 'Hello.' }));
+  const talk = memoryEngine({ model, pathway });
+  await talk.turn({ kind: 'begin' });
+  const input = { kind: 'notice', code: 'not_understood', message: 'No words were recognised' } as const;
+  await talk.turn(input, { spoken: delivering({ text: 'Pardon?', interrupted: false }) });
+  expect(last(talk)).toMatchObject({ role: 'assistant', content: 'Pardon?' });
+  expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'not_understood' } });
+  expect(model.requests.length).toBe(1);
+});
+
+test('after a failure of the model the pathway goes its fallback, with a placeholder and without a model', async () => {
+  const fail = new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
+  const model = scriptedModel((_request, index) => (index === 0 ? { text: 'Hello.' } : { fail }));
+  const talk = memoryEngine({
+    model,
+    pathway,
+    agent: { placeholderMessages: { en: ['One moment.'] } },
+  });
+  await talk.turn({ kind: 'begin' });
+  await expect(talk.say('Hi')).rejects.toThrow('away');
+  const outputs = await talk.turn({ kind: 'failure' }, { history: [{ role: 'user', content: 'Hi' }] });
+  expect(outputs.filter(({ type }) => type === 'text' || type === 'placeholder')).toEqual([
+    { type: 'placeholder', text: 'One moment.' },
+    { type: 'text', text: '\nA person will call you back.' },
+  ]);
+  expect(outputs.at(-1)).toMatchObject({ type: 'done', ended: 'end_node' });
+  expect(model.requests.length).toBe(2);
+});

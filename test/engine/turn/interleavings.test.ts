@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { CallwayError } from '../../../src/base/errors.ts';
+import { TurnCancelledError } from '../../../src/engine/turn/delivery.ts';
+import { isWhole } from '../../e2e/faults/support/table.ts';
+import { PROJECT } from '../../support/memoryEngine.ts';
+import { askedIn, interleavedNodes, type Seen, type Turn } from './support/interleaved.ts';
+
+type Act =
+  | ({ readonly act: 'turn' } & Turn)
+  | { readonly act: 'end' | 'end, and begin anew' | 'idle' | 'lock lost'; readonly node: 0 | 1 };
+type World = ReturnType<typeof interleavedNodes>;
+
+/** How often an act may change what lives under the session's id without the lock's seeing it: a turn is asked in vain. */
+const CHANGES = { turn: 0, end: 1, idle: 1, 'lock lost': 1, 'end, and begin anew': 2 };
+
+const node = fc.constantFrom(0 as const, 1 as const);
+const turn = fc.record({
+  act: fc.constant('turn' as const),
+  node,
+  kind: fc.constantFrom('words' as const, 'words' as const, 'spoken' as const, 'last_words' as const),
+  model: fc.constantFrom(
+    'answers' as const,
+    'fails first' as const,
+    'fails later' as const,
+    'calls a tool' as const,
+    'asks the documents' as const,
+    'ends the call' as const,
+  ),
+  stay: fc.constantFrom(
+    'to the end' as const,
+    'to the end' as const,
+    1,
+    2,
+    3,
+    'hangs up' as const,
+    'speaks on' as const,
+  ),
+});
+const other = fc.record({
+  act: fc.constantFrom('end' as const, 'end, and begin anew' as const, 'idle' as const),
+  node,
+});
+const lockLost = fc.record({ act: fc.constant('lock lost' as const), node });
+const outage = fc.record({ request: fc.nat(12), tookEffect: fc.boolean() });
+const some = <Value>(of: fc.Arbitrary<Value>) => fc.array(of, { minLength: 2, maxLength: 4 });
+/** A turn that never ends fails its run, and shows how. */
+const RUNS = { numRuns: isWhole ? 10_000 : 250, timeout: 20_000 };
+
+test('in whatever order turns, ends and sweeps of one session meet, nothing is said twice, lost, or left behind', async () => {
+  const acts = some(fc.oneof({ weight: 3, arbitrary: turn }, other));
+  const property = fc.asyncProperty(
+    fc.scheduler(),
+    fc.boolean(),
+    acts,
+    async (scheduler, isKnown, planned) => {
+      await meet(interleavedNodes(scheduler), scheduler, isKnown, planned, false);
+    },
+  );
+  await fc.assert(property, RUNS);
+}, 300_000);
+
+test('nor, where a lock is lost or the database away, but what its customer was told has failed', async () => {
+  const acts = some(fc.oneof({ weight: 4, arbitrary: turn }, other, lockLost));
+  const property = fc.asyncProperty(
+    fc.scheduler(),
+    fc.option(outage),
+    fc.boolean(),
+    acts,
+    async (scheduler, away, isKnown, planned) => {
+      await meet(interleavedNodes(scheduler, away), scheduler, isKnown, planned, true);
+    },
+  );
+  await fc.assert(property, RUNS);
+}, 300_000);
+
+async function meet(
+  here: World,
+  scheduler: fc.Scheduler,
+  isKnown: boolean,
+  planned: readonly Act[],
+  isTroubled: boolean,
+): Promise<void> {
+  // Both nodes have the session in mind, and one of them as it was before the other's turn.
+  for (const which of isKnown ? ([1, 0] as const) : []) await here.take(`words-${which}`, quiet(which));
+  here.world.isGated = true;
+  const acting = Promise.all(planned.map((act, index) => perform(here, act, `words-${index + 3}`)));
+  const seen = (await scheduler.waitFor(acting)).filter((one) => one !== undefined);
+  await scheduler.waitIdle();
+  here.world.isGated = false;
+
+  const changes = planned.reduce((sum, { act }) => sum + CHANGES[act], isTroubled ? 1 : 0);
+  for (const one of seen) check(here, one, changes, isTroubled);
+  checkSession(here, isTroubled);
+  for (const [index, which] of [0 as const, 1 as const].entries()) {
+    const words = `words-${index + 90}`;
+    expect(await here.take(words, quiet(which))).toMatchObject({ text: `To ${words}: yes.`, isDone: true });
+  }
+}
+
+function quiet(which: 0 | 1): Turn {
+  return { node: which, kind: 'words', model: 'answers', stay: 'to the end' };
+}
+
+async function perform(here: World, act: Act, words: string): Promise<Seen | undefined> {
+  if (act.act === 'turn') return await here.take(words, act);
+  if (act.act === 'lock lost') await here.loseLock();
+  else await changeSession(here, act.act, act.node).catch(onlyExpected);
+  return undefined;
+}
+
+async function changeSession(here: World, act: 'end' | 'end, and begin anew' | 'idle', at: 0 | 1) {
+  const { engine: conversations } = here.nodes[at];
+  const live = here.live();
+  if (act !== 'idle') await conversations.end(PROJECT, 's', 'api_end');
+  else if (live) await conversations.endIdle(live);
+  if (act !== 'end, and begin anew') return;
+  await conversations.create({ projectId: PROJECT, sessionId: 's', channel: 'chat' });
+}
+
+/** Somebody may have begun a session already by talking, or the database be away. */
+function onlyExpected(error: unknown): void {
+  const code = error instanceof CallwayError ? error.code : '';
+  if (code !== 'session_id_in_use' && code !== 'database_unavailable') throw error;
+}
+
+/** What must hold of one turn. */
+function check({ kept, requests }: World, seen: Seen, changes: number, isTroubled: boolean): void {
+  const { words, turn: taken, text, isDone, error } = seen;
+  const records = kept.filter(({ record }) => record.messages.some(({ content }) => content === words));
+  const said = records
+    .flatMap(({ record }) => record.messages)
+    .filter(({ role, internal }) => role === 'assistant' && !internal)
+    .map(({ content }) => content)
+    .join('');
+  const asked = requests.map(askedIn).filter((one) => one.words === words && !one.isAfterTool).length;
+  const what = { words, taken, text, isDone, error: String(error), asked, said, kept: records.length };
+
+  expect(records.length, JSON.stringify(what)).toBeLessThanOrEqual(1);
+  if (isDone) expect(records.length, JSON.stringify(what)).toBe(1);
+  if (isDone) expect(said, JSON.stringify(what)).toBe(text);
+  if (error instanceof TurnCancelledError) expect(said, JSON.stringify(what)).toBe('');
+  else if (!isTroubled || error === undefined) expect(said.startsWith(text), JSON.stringify(what)).toBe(true);
+  expect(asked, JSON.stringify(what)).toBeLessThanOrEqual(taken.kind === 'last_words' ? 0 : 1 + changes);
+  expect(seen.settled, JSON.stringify(what)).toBeLessThanOrEqual(1);
+  if (isDone && taken.kind !== 'words') expect(seen.told, JSON.stringify(what)).toBe(1);
+  expect(isExpected(seen, changes, isTroubled), JSON.stringify(what)).toBe(true);
+}
+
+function isExpected(
+  { error, turn: { kind, model, stay } }: Seen,
+  changes: number,
+  isTroubled: boolean,
+): boolean {
+  if (error === undefined) return true;
+  if (error instanceof TurnCancelledError) return stay === 'speaks on';
+  if (stay === 'hangs up' && error instanceof Error && error.message === 'gone') return true;
+  switch (error instanceof CallwayError ? error.code : undefined) {
+    case 'model_unavailable':
+      return model === 'fails first' || model === 'fails later';
+    case 'session_changed':
+      return changes > 0;
+    case 'session_id_in_use':
+      // A talk is told of its session once, and does not go on with another; and one may be gone again at the second look.
+      return changes > (kind === 'words' ? 2 : 1);
+    case 'session_busy':
+    case 'database_unavailable':
+      return isTroubled;
+    default:
+      return false;
+  }
+}
+
+/** What must hold of the session, and of each life that it had. */
+function checkSession({ kept, ended, live, isLocked, errors }: World, isTroubled: boolean): void {
+  expect(isLocked()).toBe(false);
+  if (!isTroubled) expect(errors).toEqual([]);
+  const session = live();
+  if (session) {
+    const mine = kept.filter(({ instanceId }) => instanceId === session.instanceId);
+    expect(mine.map((one) => one.turn)).toEqual(mine.map((_, index) => index + 1));
+    expect(session.turn).toBe(mine.length);
+    expect(session.state.messages).toEqual(mine.flatMap(({ record }) => record.messages));
+  }
+  for (const { instanceId, reason } of ended) {
+    if (reason !== 'end_call_tool') continue;
+    const events = kept.filter((one) => one.instanceId === instanceId).flatMap(({ record }) => record.events);
+    expect(events.some(({ type, data }) => type === 'tool_called' && data.name === 'end_call')).toBe(true);
+  }
+}

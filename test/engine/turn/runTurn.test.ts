@@ -1,0 +1,614 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import type { Tool } from '../../../src/agents/tool.ts';
+import type { HeldLock } from '../../../src/engine/session/sessionStore.ts';
+import { ModelError } from '../../../src/providers/modelError.ts';
+import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
+import { scriptedModel } from '../../support/scriptedModel.ts';
+
+const pathway: PathwayInput = {
+  nodes: [
+    { id: 'start', type: 'start', data: { title: 'Greeting', prompt: 'Greet {{ name }}.' } },
+    { id: 'book', type: 'conversation', data: { title: 'Booking', prompt: 'Ask for a day.' } },
+    { id: 'thanks', type: 'say', data: { title: 'Thanks', prompt: 'Thank you, {{ name }}.' } },
+    { id: 'bye', type: 'end', data: { title: 'Bye' } },
+  ],
+  edges: [
+    { id: 'wants', source: 'start', target: 'book', data: { condition: 'The person wants to book.' } },
+    { id: 'done', source: 'book', target: 'thanks', data: { condition: 'The person named a day.' } },
+    { id: 'over', source: 'thanks', target: 'bye' },
+  ],
+};
+
+const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
+
+describe('in balance', () => {
+  test('one call answers, and moves by a tool call', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { text: 'Hello!' }
+        : { text: 'Which day?', calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] },
+    );
+    const talk = memoryEngine({ model, pathway });
+    expect(await talk.say('Hi', { variables: { name: 'Ann' } })).toBe('Hello!');
+    expect(talk.session().state).toMatchObject({ currentNodeId: 'start', hasSpoken: true });
+    expect(await talk.say('I want to book')).toBe('Which day?');
+    expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: true });
+    expect(model.requests.length).toBe(2);
+    expect(model.requests[1]?.model).toBe('m-balance');
+  });
+
+  test('a move without words lets the node moved to speak', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0 ? { calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] } : { text: 'Which day?' },
+    );
+    const talk = memoryEngine({ model, pathway });
+    expect(await talk.say('I want to book')).toBe('Which day?');
+    expect(model.requests[1]?.situation?.node?.id).toBe('book');
+  });
+
+  test('a say node speaks as it is written, without the model, and the end ends the session', async () => {
+    const model = scriptedModel(
+      (_request, index) =>
+        [
+          { text: 'Hello.' },
+          { calls: [{ name: 'move_to', arguments: { edge: 'wants' } }] },
+          { text: 'Which day?' },
+          { calls: [{ name: 'move_to', arguments: { edge: 'done' } }] },
+        ][index] ?? {},
+    );
+    const talk = memoryEngine({ model, pathway });
+    await talk.say('Hi', { variables: { name: 'Ann' } });
+    await talk.say('Book please');
+    const outputs = await talk.turn({ kind: 'words', text: 'Monday' });
+    expect(outputs).toContainEqual({ type: 'text', text: 'Thank you, Ann.' });
+    expect(outputs.at(-1)).toMatchObject({ type: 'done', ended: 'end_node', finishReason: 'stop' });
+    expect(talk.sessions.size).toBe(0);
+    expect(talk.endings[0]).toMatchObject({
+      reason: 'end_node',
+      expected: ['session.ended', 'session.finalized'],
+    });
+    expect(model.requests.length).toBe(4);
+  });
+
+  test('a move that is not offered is no move', async () => {
+    const model = scriptedModel(() => ({
+      text: 'Hm.',
+      calls: [{ name: 'move_to', arguments: { edge: 'nowhere' } }],
+    }));
+    const talk = memoryEngine({ model, pathway });
+    expect(await talk.say('Hi')).toBe('Hm.');
+    expect(talk.session().state.currentNodeId).toBe('start');
+  });
+});
+
+test('in smart, a call of its own judges the way before the answer', async () => {
+  const model = scriptedModel((request) =>
+    request.jsonSchema ? { json: { edge: 'wants' } } : { text: request.situation?.node?.id ?? '' },
+  );
+  const talk = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
+  expect(await talk.say('I want to book')).toBe('book');
+  expect(model.requests.map(({ model: name, situation }) => [name, situation?.kind])).toEqual([
+    ['m-smart', 'route'],
+    ['m-smart', 'answer'],
+  ]);
+});
+
+test('in turbo, the answer does not wait for the judgement of the way', async () => {
+  let judge = () => {};
+  const after = new Promise<void>((resolve) => {
+    judge = resolve;
+  });
+  const model = scriptedModel((request) =>
+    request.jsonSchema ? { json: { edge: 'wants' }, after } : { text: 'Sure.' },
+  );
+  const talk = memoryEngine({ model, pathway, agent: { executionMode: 'turbo' } });
+  const turn = talk.engine.converse(
+    { projectId: PROJECT, sessionId: 's', channel: 'chat' },
+    () => ({ input: { kind: 'words', text: 'I want to book' } }),
+    new AbortController().signal,
+  );
+  const heard: string[] = [];
+  for await (const output of turn) {
+    if (output.type !== 'text') continue;
+    heard.push(output.text);
+    judge();
+  }
+  expect(heard).toEqual(['Sure.']);
+  expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: false });
+});
+
+describe('tools', () => {
+  const lookUp: Tool = {
+    id: '018f0000-0000-7000-8000-000000000001',
+    name: 'look_up',
+    description: 'Looks an order up.',
+    parameters: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+    http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1000 },
+    createdAt: '2026-01-01T00:00:00.000Z',
+    updatedAt: '2026-01-01T00:00:00.000Z',
+  };
+  const withTool: PathwayInput = {
+    nodes: [
+      {
+        id: 'start',
+        type: 'start',
+        data: { title: 'Orders', prompt: 'Help.', tools: [lookUp.id, 'end_call', 'set_variable'] },
+      },
+    ],
+    edges: [],
+  };
+
+  test('a tool’s result goes back to the model, which answers with it', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { text: 'It is on its way.' },
+    );
+    const ran: string[] = [];
+    const toolRunner = {
+      run: async (tool: Tool, args: string) => {
+        ran.push(`${tool.name} ${args}`);
+        return { ok: true, text: '{"status":"sent"}' };
+      },
+    };
+    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp], toolRunner });
+    expect(await talk.say('Where is order 7?')).toBe('It is on its way.');
+    expect(ran).toEqual(['look_up {"order":"7"}']);
+    expect(
+      model.requests[1]?.messages.some(
+        (message) => message.role === 'tool' && message.content.includes('sent'),
+      ),
+    ).toBe(true);
+    expect(types(talk.events())).toEqual(['session_started', 'node_entered', 'tool_called', 'tool_result']);
+  });
+
+  test('a model that calls tools for ever is made to answer', async () => {
+    const model = scriptedModel((request) =>
+      request.tools
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { text: 'I could not find it.' },
+    );
+    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    expect(await talk.say('Where?')).toBe('I could not find it.');
+    expect(model.requests.length).toBe(9);
+  });
+
+  test('a model that calls tools even then has failed, and the talk goes on', async () => {
+    const model = scriptedModel((_request, index) =>
+      index < 9 ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] } : { text: 'Here I am.' },
+    );
+    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    await expect(talk.say('Where?')).rejects.toMatchObject({
+      code: 'model_malformed',
+      beforeFirstToken: true,
+    });
+    expect(talk.events().find(({ type }) => type === 'error')?.data.code).toBe('model_malformed');
+    expect(await talk.say('Where?')).toBe('Here I am.');
+  });
+
+  test('what a tool did before the model failed stands in the history', async () => {
+    const model = scriptedModel((_request, index) =>
+      index === 0
+        ? { calls: [{ name: 'look_up', arguments: { order: '7' } }] }
+        : { fail: new ModelError('model_unavailable', 'Away', { beforeFirstToken: true }) },
+    );
+    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    await expect(talk.say('Where?')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(talk.session().state.messages).toEqual([]);
+    expect(types(talk.events())).toEqual(['session_started', 'tool_called', 'tool_result', 'error']);
+  });
+
+  test.each([
+    ['an unknown tool', 'no_such_tool', '{}'],
+    ['arguments that are no JSON', 'set_variable', '{"name":'],
+    ['arguments that do not fit', 'set_variable', '{"value":1}'],
+  ])('%s is told to the model, and the talk goes on', async (_name, name, args) => {
+    const model = scriptedModel((_request, index) =>
+      index === 0 ? { calls: [{ name, arguments: args }] } : { text: 'Never mind.' },
+    );
+    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    expect(await talk.say('Hi')).toBe('Never mind.');
+    expect(talk.events().find(({ type }) => type === 'tool_result')?.data.ok).toBe(false);
+  });
+
+  test('end_call ends the session after the words that came with it', async () => {
+    const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
+    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await talk.turn({ kind: 'words', text: 'Bye' });
+    expect(outputs.at(-1)).toMatchObject({ ended: 'end_call_tool' });
+    expect(talk.endings.length).toBe(1);
+  });
+
+  test('end_call leaves a session that took its id meanwhile', async () => {
+    const model = scriptedModel(() => ({ text: 'Goodbye.', calls: [{ name: 'end_call' }] }));
+    const talk = memoryEngine({
+      model,
+      pathway: withTool,
+      wrapSessions: (sessions) => ({
+        ...sessions,
+        async saveTurn(session, record) {
+          await sessions.saveTurn(session, record);
+          talk.sessions.set('s', { ...session, instanceId: 'another', turn: 0 });
+        },
+      }),
+    });
+    await talk.turn({ kind: 'words', text: 'Bye' });
+    expect(talk.session().instanceId).toBe('another');
+    expect(talk.endings).toEqual([]);
+  });
+
+  test('the caller’s own tools come back as calls, and their results are answered', async () => {
+    const callerTools = [{ name: 'weather', parameters: { type: 'object' } }];
+    const model = scriptedModel((request) =>
+      request.messages.some(({ role }) => role === 'tool')
+        ? { text: 'It is sunny.' }
+        : { calls: [{ name: 'weather', arguments: { city: 'Taipei' } }] },
+    );
+    const talk = memoryEngine({ model, pathway: withTool, tools: [lookUp] });
+    const outputs = await talk.turn({ kind: 'words', text: 'Weather?' }, { callerTools });
+    const call = outputs.find((output) => output.type === 'tool_call');
+    expect(call).toMatchObject({
+      index: 0,
+      call: { type: 'function', function: { name: 'weather', arguments: '{"city":"Taipei"}' } },
+    });
+    expect(outputs.at(-1)).toMatchObject({ finishReason: 'tool_calls' });
+    const [pending] = talk.session().state.pendingToolCalls;
+    const results = [{ toolCallId: pending?.id ?? '', name: 'weather', content: 'sun' }];
+    const answer = await talk.turn({ kind: 'tool_results', results }, { callerTools });
+    expect(answer).toContainEqual({ type: 'text', text: 'It is sunny.' });
+    expect(talk.session().state.pendingToolCalls).toEqual([]);
+  });
+});
+
+describe('variables', () => {
+  const variableConfigs = [{ name: 'age', type: 'number' as const, description: 'The person’s age.' }];
+  const gate: PathwayInput = {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Age', prompt: 'Ask for the age.' } },
+      { id: 'adult', type: 'say', data: { title: 'Adult', prompt: 'Welcome, {{ age }}.' } },
+    ],
+    edges: [
+      { id: 'e', source: 'start', target: 'adult', data: { condition: { '>=': [{ var: 'age' }, 18] } } },
+    ],
+  };
+
+  test('what is drawn from the words decides the very next move', async () => {
+    const model = scriptedModel((request) =>
+      request.situation?.kind === 'extract' ? { json: { age: '20' } } : { text: 'How old?' },
+    );
+    const talk = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
+    expect(await talk.say('I am 20')).toBe('Welcome, 20.');
+    expect(talk.session().state.variables).toEqual({ age: 20 });
+  });
+
+  test.each([
+    ['text that is no JSON', { text: 'sorry' }],
+    ['a failing model', { fail: new ModelError('model_unavailable', 'away', { beforeFirstToken: true }) }],
+  ])('%s leaves them open, and the talk goes on', async (_name, answer) => {
+    const model = scriptedModel((request) =>
+      request.situation?.kind === 'extract' ? answer : { text: 'How old?' },
+    );
+    const talk = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
+    expect(await talk.say('Hm')).toBe('How old?');
+    expect(talk.events().find(({ type }) => type === 'error')?.data.code).toBe('extraction_failed');
+  });
+});
+
+describe('the end of an idle session', () => {
+  const idle = (talk: ReturnType<typeof memoryEngine>) => {
+    const { projectId, sessionId, instanceId, turn } = talk.session();
+    return { projectId, sessionId, instanceId, turn };
+  };
+  const idling = async () => {
+    const talk = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway });
+    await talk.say('Hi');
+    return talk;
+  };
+
+  test('ends it as it was found', async () => {
+    const talk = await idling();
+    expect(await talk.engine.endIdle(idle(talk))).toBe(true);
+    expect(talk.sessions.size).toBe(0);
+    expect(talk.endings).toMatchObject([{ reason: 'idle' }]);
+  });
+
+  test('leaves it when a turn was taken meanwhile', async () => {
+    const talk = await idling();
+    const found = idle(talk);
+    await talk.say('Still here');
+    expect(await talk.engine.endIdle(found)).toBe(false);
+    expect(talk.session().turn).toBe(2);
+    expect(talk.endings).toEqual([]);
+  });
+
+  test('leaves one that took its id meanwhile', async () => {
+    const talk = await idling();
+    const found = { ...idle(talk), instanceId: 'another' };
+    expect(await talk.engine.endIdle(found)).toBe(false);
+  });
+});
+
+test('what the caller wishes of the answer goes with the answer, and not with the agent’s own questions', async () => {
+  const model = scriptedModel((request) => (request.jsonSchema ? { json: { edge: null } } : { text: '{}' }));
+  const talk = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
+  const wishes = {
+    responseFormat: { type: 'json_object' },
+    parallelToolCalls: false,
+    temperature: 0.3,
+  } as const;
+  await talk.say('Hi', wishes);
+  const [route, answer] = model.requests;
+  expect(answer).toMatchObject(wishes);
+  expect(route).not.toHaveProperty('responseFormat');
+  expect(route).not.toHaveProperty('parallelToolCalls');
+});
+
+describe('failures', () => {
+  const away = new ModelError('model_unavailable', 'The model is away', { beforeFirstToken: true });
+
+  test('a model that fails before its first word leaves the talk as it was', async () => {
+    const model = scriptedModel((_request, index) => (index === 0 ? { fail: away } : { text: 'Hello!' }));
+    const talk = memoryEngine({ model, pathway });
+    await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(talk.session().state.messages).toEqual([]);
+    expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'model_unavailable' } });
+    expect(await talk.say('Hi')).toBe('Hello!');
+    expect(talk.session().state.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+
+  test('what was said in a session that was ended meanwhile stands in the history', async () => {
+    const model = scriptedModel(() => ({ text: ['One', ' two'] }));
+    const talk = memoryEngine({ model, pathway });
+    const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+    const turn = talk.engine.converse(
+      wanted,
+      () => ({ input: { kind: 'words', text: 'Count' } }),
+      new AbortController().signal,
+    );
+    const taken = async () => {
+      for await (const { type } of turn) if (type === 'text') await talk.engine.end(PROJECT, 's', 'api_end');
+    };
+    await expect(taken()).rejects.toMatchObject({ code: 'session_changed' });
+    expect(talk.records.at(-1)?.messages).toMatchObject([{ content: 'Count' }, { content: 'One two' }]);
+  });
+
+  test('what was said aloud, and not answered, stands in the history of a session that was ended meanwhile', async () => {
+    const errors: unknown[] = [];
+    const model = scriptedModel(() => ({
+      after: talk.engine.end(PROJECT, 's', 'api_end'),
+      fail: away,
+    }));
+    const talk = memoryEngine({ model, pathway, onError: (error) => void errors.push(error) });
+    const delivery = {
+      of: () => undefined,
+      at: () => undefined,
+      settle: async () => ({ text: '', interrupted: false }),
+      heard: () => ({ text: '', interrupted: false }),
+    };
+    await expect(talk.turn({ kind: 'words', text: 'Help' }, { spoken: delivery })).rejects.toBe(away);
+    expect(talk.records.at(-1)).toMatchObject({
+      messages: [{ content: 'Help' }],
+      events: [{ type: 'error', data: { code: 'model_unavailable' } }],
+    });
+    expect(errors).toEqual([]);
+  });
+
+  test('a model that fails midway leaves what it said, marked as interrupted', async () => {
+    const model = scriptedModel(() => ({ text: ['Hel', 'lo'], fail: away }));
+    const talk = memoryEngine({ model, pathway });
+    await expect(talk.say('Hi')).rejects.toMatchObject({ code: 'model_unavailable' });
+    expect(talk.session().state.messages.at(-1)).toMatchObject({
+      role: 'assistant',
+      content: 'Hello',
+      interrupted: true,
+    });
+  });
+
+  test('a customer who leaves stops the model, and what was said is kept', async () => {
+    const model = scriptedModel(() => ({ text: ['One', ' two'], hang: true }));
+    const talk = memoryEngine({ model, pathway });
+    const leaving = new AbortController();
+    const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+    for await (const output of talk.engine.converse(
+      wanted,
+      () => ({ input: { kind: 'words', text: 'Count' } }),
+      leaving.signal,
+    )) {
+      if (output.type === 'text') break;
+    }
+    expect(model.left()).toBe(1);
+    expect(talk.session().state.messages.at(-1)).toMatchObject({ content: 'One', interrupted: true });
+  });
+
+  test.each([
+    ['leaves the loop', (_leaving: AbortController, turn: AsyncIterator<unknown>) => void turn.return?.()],
+    ['is gone', (leaving: AbortController) => leaving.abort(new Error('gone'))],
+  ])(
+    'a customer who %s before the first word leaves a trace, and the talk as it was',
+    async (_how, leave) => {
+      const model = scriptedModel((_request, index) => (index === 0 ? { hang: true } : { text: 'Hello!' }));
+      const talk = memoryEngine({ model, pathway });
+      const leaving = new AbortController();
+      const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+      const turn = talk.engine
+        .converse(wanted, () => ({ input: { kind: 'words', text: 'Hi' } }), leaving.signal)
+        [Symbol.asyncIterator]();
+      expect(await turn.next()).toMatchObject({ value: { type: 'start' } });
+      const first = turn.next().catch(() => undefined);
+      await vi.waitFor(() => expect(model.requests).toHaveLength(1));
+      leave(leaving, turn);
+      leaving.abort(new Error('gone'));
+      await first;
+      await vi.waitFor(() =>
+        expect(talk.events().filter(({ type }) => type === 'error')).toMatchObject([
+          { data: { code: 'interrupted' } },
+        ]),
+      );
+      expect(talk.session().state).toMatchObject({ messages: [], currentNodeId: null });
+      expect(await talk.say('Hi')).toBe('Hello!');
+    },
+  );
+
+  test('a pathway that goes round without a word stops', async () => {
+    const model = scriptedModel(() => ({ text: 'Hi.' }));
+    const talk = memoryEngine({
+      model,
+      pathway: {
+        nodes: [
+          { id: 'start', type: 'start', data: { title: 'S' } },
+          { id: 'a', type: 'condition', data: { title: 'A' } },
+          { id: 'b', type: 'condition', data: { title: 'B' } },
+        ],
+        edges: [
+          { id: '1', source: 'start', target: 'a' },
+          { id: '2', source: 'a', target: 'b' },
+          { id: '3', source: 'b', target: 'a' },
+        ],
+      },
+    });
+    await talk.say('Hi');
+    expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'too_many_hops' } });
+  });
+});
+
+test('a node without a prompt is passed to where its unconditional edge leads', async () => {
+  const model = scriptedModel((request) => ({ text: request.situation?.node?.id ?? '' }));
+  const talk = memoryEngine({
+    model,
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'S' } },
+        { id: 'help', type: 'conversation', data: { title: 'Help', prompt: 'Help.' } },
+      ],
+      edges: [{ id: '1', source: 'start', target: 'help' }],
+    },
+  });
+  expect(await talk.say('Hi')).toBe('help');
+});
+
+test('the prompt’s beginning stays the same from turn to turn, and the person has the last word', async () => {
+  const model = scriptedModel(() => ({ text: 'Yes.' }));
+  const talk = memoryEngine({
+    model,
+    pathway,
+    agent: { globalPrompt: 'You work for {{ company }}.' },
+  });
+  await talk.say('One', { variables: { company: 'Acme' } });
+  await talk.say('Two');
+  await talk.say('Three');
+  const [first, second, third] = model.requests.map(({ messages }) => messages);
+  const roles = ['system', 'user', 'assistant', 'system', 'user'];
+  expect(second?.map(({ role }) => role)).toEqual(roles);
+  expect(second?.at(-1)).toEqual({ role: 'user', content: 'Two' });
+  expect(second?.[0]).toEqual(first?.[0]);
+  expect(third?.slice(0, 3)).toEqual(second?.slice(0, 3));
+});
+
+test('a model goes on from the results of the tools that it called, after its own words', async () => {
+  const model = scriptedModel((request) =>
+    request.messages.at(-1)?.role === 'tool'
+      ? { text: 'It is noted.' }
+      : { text: 'Let me see.', calls: [{ name: 'query_knowledgebase', arguments: { query: 'x' } }] },
+  );
+  const talk = memoryEngine({
+    model,
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'S', prompt: 'Help.', tools: ['query_knowledgebase'] } },
+      ],
+      edges: [],
+    },
+  });
+  expect(await talk.say('Hi')).toBe('Let me see.\nIt is noted.');
+  expect(model.requests[1]?.messages.slice(1)).toMatchObject([
+    { role: 'system' },
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Let me see.', toolCalls: [{ name: 'query_knowledgebase' }] },
+    { role: 'tool' },
+  ]);
+});
+
+test('a step that speaks after another one in the same turn stands last', async () => {
+  const model = scriptedModel(() => ({ text: 'And you?' }));
+  const talk = memoryEngine({
+    model,
+    pathway: {
+      nodes: [
+        { id: 'start', type: 'start', data: { title: 'S' } },
+        { id: 'hello', type: 'say', data: { title: 'H', prompt: 'Hello.' } },
+        { id: 'ask', type: 'conversation', data: { title: 'A', prompt: 'Ask.' } },
+      ],
+      edges: [
+        { id: '1', source: 'start', target: 'hello' },
+        { id: '2', source: 'hello', target: 'ask' },
+      ],
+    },
+  });
+  await talk.say('Hi');
+  expect(model.requests[0]?.messages.map(({ role }) => role)).toEqual([
+    'system',
+    'user',
+    'assistant',
+    'system',
+  ]);
+});
+
+describe('the session is read while the lock is on its way', () => {
+  /** Between the read and the lock, somebody else does what `meanwhile` says. */
+  function scene(meanwhile: () => void) {
+    const marks: string[] = [];
+    const held: HeldLock = {
+      lost: new AbortController().signal,
+      isNewest: (mark) => mark === marks.at(-1) || marks.length === 0,
+      isLeft: (mark) => mark === marks.at(-1),
+      leave: (mark) => void marks.push(mark),
+      release: async () => undefined,
+    };
+    const model = scriptedModel((_request, index) => ({ text: `Answer ${index}.` }));
+    const talk = memoryEngine({
+      model,
+      pathway,
+      lock: {
+        run: (_project, _session, work) => work(held),
+        async acquire() {
+          await Promise.resolve();
+          meanwhile();
+          return held;
+        },
+      },
+    });
+    return { talk, model, marks };
+  }
+
+  test('and read again where a turn was kept meanwhile', async () => {
+    let other = () => {};
+    const { talk, model, marks } = scene(() => other());
+    await talk.say('First');
+    other = () => {
+      other = () => {};
+      const session = talk.session();
+      const messages = [...session.state.messages, { role: 'user' as const, content: 'Between', at: '' }];
+      talk.sessions.set('s', { ...session, turn: 7, state: { ...session.state, messages } });
+      marks.push(`${session.instanceId} 7`);
+    };
+    await talk.say('Second');
+    expect(model.requests[1]?.messages.map(({ content }) => content)).toContain('Between');
+    expect(talk.session().turn).toBe(8);
+    expect(marks.at(-1)).toBe(`${talk.session().instanceId} 8`);
+  });
+
+  test('and made anew where it has ended meanwhile', async () => {
+    let other = () => {};
+    const { talk, marks } = scene(() => other());
+    await talk.say('First');
+    const { instanceId } = talk.session();
+    other = () => {
+      talk.sessions.clear();
+      marks.push('a token of the one that ended it');
+    };
+    await talk.say('Second');
+    expect(talk.session().instanceId).not.toBe(instanceId);
+    expect(talk.session().turn).toBe(1);
+  });
+});

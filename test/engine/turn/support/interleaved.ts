@@ -1,0 +1,363 @@
+import type { Scheduler } from 'fast-check';
+
+import type { Tool } from '../../../../src/agents/tool.ts';
+import { CallwayError } from '../../../../src/base/errors.ts';
+import type {
+  HeldLock,
+  SessionLock,
+  SessionStore,
+  TurnHistory,
+} from '../../../../src/engine/session/sessionStore.ts';
+import { type SpokenDelivery, TurnCancelledError } from '../../../../src/engine/turn/delivery.ts';
+import type { TurnOutput } from '../../../../src/engine/turn/turn.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/providers/chatModel.ts';
+import { ModelError } from '../../../../src/providers/modelError.ts';
+import { type MemoryEngine, memoryEngine, PROJECT } from '../../../support/memoryEngine.ts';
+
+/** What the model does when it is asked about somebody's words. */
+export type ModelScript =
+  | 'answers'
+  | 'fails first'
+  | 'fails later'
+  | 'calls a tool'
+  | 'asks the documents'
+  | 'ends the call';
+/** How long a customer stays: to the end, until so many pieces have come, until they leave, or speak on. */
+export type Stay = 'to the end' | number | 'hangs up' | 'speaks on';
+
+export interface Turn {
+  readonly node: 0 | 1;
+  readonly kind: 'words' | 'spoken' | 'last_words';
+  readonly model: ModelScript;
+  readonly stay: Stay;
+}
+
+/** What became of a turn, as whoever asked for it saw it. */
+export interface Seen {
+  readonly words: string;
+  readonly turn: Turn;
+  text: string;
+  isDone: boolean;
+  error: unknown;
+  settled: number;
+  told: number;
+}
+
+/** A kept turn, or what a session's history got besides. */
+export interface Kept {
+  readonly instanceId: string;
+  readonly turn: number;
+  readonly record: TurnHistory;
+}
+
+export interface Ended {
+  readonly instanceId: string;
+  readonly reason: string;
+}
+
+const LOOK_UP: Tool = {
+  createdAt: '',
+  updatedAt: '',
+  id: 'tool-1',
+  name: 'look_up',
+  description: '',
+  parameters: { type: 'object', properties: {} },
+  http: { method: 'GET', url: 'https://example.com/', headers: [], timeoutMs: 1_000 },
+};
+
+/** The database is away for one request of a turn, which may have taken effect all the same. */
+export interface Outage {
+  /** Counted from 0 once the gates are closed. */
+  readonly request: number;
+  readonly tookEffect: boolean;
+}
+
+/**
+ * Two nodes over one database and one lock, with a gate before and after whatever a turn does with anybody else.
+ *
+ * @param scheduler - Opens the gates, in an order of its choosing, once `isGated`.
+ */
+export function interleavedNodes(scheduler: Scheduler, outage: Outage | null = null) {
+  const world = { isGated: false };
+  let requestsMade = 0;
+  const gate = (label: string) => (world.isGated ? scheduler.schedule(Promise.resolve(), label) : undefined);
+  const around = async <Result>(label: string, work: () => Result | Promise<Result>): Promise<Result> => {
+    await gate(label);
+    try {
+      return await work();
+    } finally {
+      await gate(`${label} is answered`);
+    }
+  };
+  const stored: Around = (label, work) => {
+    const isOut = world.isGated && requestsMade === outage?.request;
+    if (world.isGated) requestsMade += 1;
+    return around(label, async () => {
+      if (!isOut) return await work();
+      if (outage?.tookEffect) await work();
+      throw new CallwayError('unavailable', 'database_unavailable', 'away');
+    });
+  };
+  const scripts = new Map<string, ModelScript>();
+  const requests: ChatRequest[] = [];
+  const kept: Kept[] = [];
+  const ended: Ended[] = [];
+  const errors: unknown[] = [];
+  const lock = gatedLock(gate);
+  const options = {
+    model: gatedModel(gate, scripts, requests),
+    pathway: {
+      nodes: [
+        {
+          id: 'start',
+          type: 'start' as const,
+          data: {
+            title: 'Talk',
+            prompt: 'Answer.',
+            tools: ['tool-1', 'end_call', 'query_knowledgebase'],
+          },
+        },
+      ],
+      edges: [],
+    },
+    tools: [LOOK_UP],
+    toolRunner: {
+      run: async (_tool: Tool, _text: string, _variables: object, signal: AbortSignal) => {
+        await unlessAborted(gate('the tool runs'), signal);
+        return { ok: true, text: 'found' };
+      },
+    },
+    knowledge: {
+      search: async (_project: string, _query: string, _options: object, signal: AbortSignal) => {
+        await unlessAborted(gate('the documents are searched'), signal);
+        return [];
+      },
+    },
+    lock: lock.port,
+    onError: (error: unknown) => void errors.push(error),
+  };
+  let store: SessionStore | undefined;
+  const open = (): MemoryEngine =>
+    memoryEngine({
+      ...options,
+      wrapSessions: (sessions) => {
+        store ??= watched(sessions, kept, ended);
+        return gatedStore(store, stored);
+      },
+    });
+  const first = open();
+  const nodes = [first, open()] as const;
+
+  const take = async (words: string, turn: Turn): Promise<Seen> => {
+    scripts.set(words, turn.model);
+    const seen: Seen = { words, turn, text: '', isDone: false, error: undefined, settled: 0, told: 0 };
+    const stop = new AbortController();
+    const why = { 'hangs up': new Error('gone'), 'speaks on': new TurnCancelledError() }[String(turn.stay)];
+    if (why) void gate(`the customer ${turn.stay}`)?.then(() => stop.abort(why));
+    const delivery = deliveryOf(seen, around);
+    const read = () => ({
+      input: { kind: turn.kind === 'last_words' ? ('last_words' as const) : ('words' as const), text: words },
+      ...(turn.kind === 'words' ? {} : { delivery }),
+    });
+    const channel = turn.kind === 'words' ? 'chat' : 'phone';
+    const wanted = { projectId: PROJECT, sessionId: 's', channel } as const;
+    let pieces = 0;
+    try {
+      for await (const output of nodes[turn.node].engine.converse(wanted, read, stop.signal)) {
+        note(seen, output);
+        pieces += 1;
+        if (pieces === turn.stay) break;
+        await gate('a piece is passed on');
+      }
+    } catch (error) {
+      seen.error = error;
+    }
+    return seen;
+  };
+
+  const live = () => first.sessions.get('s');
+  return {
+    world,
+    nodes,
+    take,
+    live,
+    kept,
+    ended,
+    requests,
+    errors,
+    isLocked: lock.isHeld,
+    loseLock: lock.lose,
+  };
+}
+
+function note(seen: Seen, output: TurnOutput): void {
+  if (output.type === 'text' || output.type === 'placeholder') seen.text += output.text;
+  if (output.type === 'done') seen.isDone = true;
+}
+
+function deliveryOf(seen: Seen, around: Around): SpokenDelivery {
+  return {
+    of: () => {
+      seen.told += 1;
+    },
+    at: () => undefined,
+    settle: () =>
+      around('the answer is spoken', () => {
+        seen.settled += 1;
+        return { text: seen.text, interrupted: false };
+      }),
+    heard: () => ({ text: '', interrupted: false }),
+  };
+}
+
+type Gate = (label: string) => Promise<void> | undefined;
+type Around = <Result>(label: string, work: () => Result | Promise<Result>) => Promise<Result>;
+
+/** Notes what is kept. */
+function watched(sessions: SessionStore, kept: Kept[], ended: Ended[]): SessionStore {
+  const noted =
+    (keep: SessionStore['saveTurn']): SessionStore['saveTurn'] =>
+    async (session, record) => {
+      await keep(session, record);
+      kept.push({ instanceId: session.instanceId, turn: session.turn, record });
+    };
+  return {
+    ...sessions,
+    saveTurn: noted(sessions.saveTurn),
+    keepLate: noted(sessions.keepLate),
+    async end(projectId, sessionId, ending) {
+      let reason: string | undefined;
+      const session = await sessions.end(projectId, sessionId, async (live) => {
+        const due = await ending(live);
+        reason = due?.reason;
+        return due;
+      });
+      if (session && reason) ended.push({ instanceId: session.instanceId, reason });
+      return session;
+    },
+  };
+}
+
+function gatedStore(sessions: SessionStore, around: Around): SessionStore {
+  return {
+    ...sessions,
+    insert: (...args) => around('insert', () => sessions.insert(...args)),
+    find: (...args) => around('find', () => sessions.find(...args)),
+    saveTurn: (...args) => around('save', () => sessions.saveTurn(...args)),
+    keepLate: (...args) => around('keep late', () => sessions.keepLate(...args)),
+    end: (...args) => around('end', () => sessions.end(...args)),
+  };
+}
+
+/** As the one in Redis: first come, first served, each holder leaves a mark, and one that stands still loses it. */
+function gatedLock(gate: Gate) {
+  const waiting: (() => void)[] = [];
+  let holder: AbortController | undefined;
+  let mark: string | null = null;
+  let holders = 0;
+  const passOn = () => {
+    holder = undefined;
+    waiting.shift()?.();
+  };
+  const hold = (hasWaited: boolean): HeldLock => {
+    const own = new AbortController();
+    const before = mark;
+    holders += 1;
+    let left = `holder ${holders}`;
+    holder = own;
+    return {
+      lost: own.signal,
+      isNewest: (read) => !hasWaited && (before === null || before === read),
+      isLeft: (known) => before === known,
+      leave: (known) => {
+        left = known;
+      },
+      async release() {
+        await gate('release');
+        if (holder !== own) return;
+        mark = left;
+        passOn();
+      },
+    };
+  };
+  const acquire = async (): Promise<HeldLock> => {
+    await gate('lock');
+    const hasWaited = holder !== undefined;
+    while (holder) await new Promise<void>((resolve) => waiting.push(resolve));
+    const held = hold(hasWaited);
+    await gate('lock is answered');
+    return held;
+  };
+  const run: SessionLock['run'] = async (_project, _session, work) => {
+    const held = await acquire();
+    try {
+      return await work(held);
+    } finally {
+      await held.release();
+    }
+  };
+  return {
+    port: { acquire, run } satisfies SessionLock,
+    isHeld: () => holder !== undefined,
+    async lose() {
+      await gate('the lock is lost');
+      holder?.abort(new CallwayError('conflict', 'session_busy', 'lost'));
+      passOn();
+    },
+  };
+}
+
+const CALLED_BY: Partial<Record<ModelScript, { readonly name: string; readonly arguments: string }>> = {
+  'calls a tool': { name: 'look_up', arguments: '{}' },
+  'asks the documents': { name: 'query_knowledgebase', arguments: '{"query":"why"}' },
+  'ends the call': { name: 'end_call', arguments: '{}' },
+};
+
+function gatedModel(gate: Gate, scripts: Map<string, ModelScript>, requests: ChatRequest[]): ChatModel {
+  return {
+    name: 'gated',
+    async *stream(request, signal): AsyncGenerator<ChatEvent> {
+      requests.push(request);
+      const step = async (label: string) => {
+        await unlessAborted(gate(`the model ${label}`), signal);
+        signal.throwIfAborted();
+      };
+      const { words, isAfterTool } = askedIn(request);
+      const script = isAfterTool ? 'answers' : (scripts.get(words) ?? 'answers');
+      const tool = CALLED_BY[script];
+      await step('is asked');
+      if (script === 'fails first') throw failure(true);
+      yield { type: 'text', text: `To ${words}: ` };
+      await step('goes on');
+      if (script === 'fails later') throw failure(false);
+      if (tool) yield { type: 'tool_call', index: 0, id: `call-${requests.length}`, ...tool };
+      else yield { type: 'text', text: 'yes.' };
+      await step('ends');
+      yield { type: 'end', finishReason: tool ? 'tool_calls' : 'stop', model: request.model };
+    },
+  };
+}
+
+function failure(beforeFirstToken: boolean): ModelError {
+  return new ModelError('model_unavailable', 'away', { beforeFirstToken });
+}
+
+function unlessAborted(work: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    Promise.resolve(work).then(resolve, reject);
+  });
+}
+
+/** The words that a request to the model asks to be answered, and whether a tool's result has come since. */
+export function askedIn({ messages }: ChatRequest): {
+  readonly words: string;
+  readonly isAfterTool: boolean;
+} {
+  const place = messages.findLastIndex(({ role }) => role === 'user');
+  const isAfterTool = messages.slice(place).some(({ role }) => role === 'tool');
+  const content = messages[place]?.content ?? '';
+  return { words: typeof content === 'string' ? content : '', isAfterTool };
+}

@@ -1,0 +1,193 @@
+import { type AgentConfig, newAgentConfig } from '../../src/agents/agentConfig.ts';
+import { type PathwayInput, pathwaySchema } from '../../src/agents/pathway/schema/pathwaySchema.ts';
+import { createTemplateCache } from '../../src/agents/pathway/templates.ts';
+import type { AgentRelease } from '../../src/agents/release.ts';
+import type { Tool } from '../../src/agents/tool.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { CallwayError, invalid } from '../../src/base/errors.ts';
+import { uuidV7 } from '../../src/base/ids.ts';
+import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
+import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
+import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
+import type {
+  HeldLock,
+  SessionEnding,
+  SessionLock,
+  SessionStore,
+  TurnHistory,
+} from '../../src/engine/session/sessionStore.ts';
+import type { KnowledgeRetriever, ToolRunner } from '../../src/engine/tools/toolRunner.ts';
+import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
+import type { ChatModel } from '../../src/providers/chatModel.ts';
+
+export const PROJECT = 'project-1';
+
+export interface MemoryOptions {
+  readonly model: ChatModel;
+  readonly pathway: PathwayInput;
+  readonly agent?: Partial<AgentConfig>;
+  readonly tools?: readonly Tool[];
+  readonly toolRunner?: ToolRunner;
+  readonly knowledge?: KnowledgeRetriever;
+  readonly clock?: Clock;
+  /** Default: one that is always free, and whose holders see what is newest. */
+  readonly lock?: SessionLock;
+  /** Told when it is asked what sessions begin on now. */
+  readonly onReleaseLookUp?: () => void;
+  /** Told of what goes wrong beside a turn; default: it fails the turn. */
+  readonly onError?: (error: unknown, what: string) => void;
+  /** Puts something in the way to the stored sessions. */
+  readonly wrapSessions?: (sessions: SessionStore) => SessionStore;
+}
+
+export interface MemoryEngine {
+  readonly engine: ConversationEngine;
+  readonly sessions: Map<string, Session>;
+  readonly records: TurnHistory[];
+  readonly endings: SessionEnding[];
+  /** The events of all turns, as `type:detail`. */
+  events(): HistoryEvent[];
+  turn(
+    input: TurnInput,
+    more?: Partial<TurnRequest> & { variables?: Record<string, unknown> },
+  ): Promise<TurnOutput[]>;
+  say(text: string, more?: Partial<TurnRequest> & { variables?: Record<string, unknown> }): Promise<string>;
+  session(): Session;
+}
+
+/** The conversation engine over stores in memory. */
+export function memoryEngine(options: MemoryOptions): MemoryEngine {
+  const sessions = new Map<string, Session>();
+  const records: TurnHistory[] = [];
+  const endings: SessionEnding[] = [];
+  const release: AgentRelease = {
+    agent: { ...newAgentConfig('Test'), ...options.agent },
+    pathwayId: 'pathway-1',
+    pathwayVersion: 1,
+    pathway: pathwaySchema.parse(options.pathway),
+    tools: options.tools ?? [],
+  };
+  const wrap = options.wrapSessions ?? ((stored) => stored);
+  const conversations = createConversationEngine({
+    sessions: wrap(memorySessions(sessions, records, endings)),
+    releases: {
+      keep: async () => 'release-1',
+      find: async () => release,
+      stampOf: async () => undefined,
+      removeUnused: async () => undefined,
+    },
+    async releaseFor() {
+      options.onReleaseLookUp?.();
+      return release;
+    },
+    lock: options.lock ?? openLock,
+    turn: {
+      models: { chat: options.model, smart: 'm-smart', balance: 'm-balance', turbo: 'm-turbo' },
+      tools: options.toolRunner ?? { run: async () => ({ ok: false, text: 'no tools here' }) },
+      templates: createTemplateCache(),
+      ...(options.knowledge ? { knowledge: options.knowledge } : {}),
+      clock: options.clock ?? systemClock,
+      onMissingVariable: () => undefined,
+    },
+    prepare: async () => ({ variables: {}, memory: null, events: [] }),
+    clock: options.clock ?? systemClock,
+    makeId: uuidV7,
+    finalizeTimeoutSeconds: 120,
+    onEnded: () => undefined,
+    onError:
+      options.onError ??
+      ((error) => {
+        throw error;
+      }),
+  });
+  const turn: MemoryEngine['turn'] = async (input, { variables, ...more } = {}) => {
+    const wanted = {
+      projectId: PROJECT,
+      sessionId: 's',
+      channel: 'chat',
+      ...(variables ? { variables } : {}),
+    } as const;
+    const outputs: TurnOutput[] = [];
+    for await (const output of conversations.converse(
+      wanted,
+      () => ({ input, ...more }),
+      new AbortController().signal,
+    )) {
+      outputs.push(output);
+    }
+    return outputs;
+  };
+  return {
+    engine: conversations,
+    sessions,
+    records,
+    endings,
+    turn,
+    events: () => records.flatMap(({ events }) => events),
+    async say(text, more) {
+      const outputs = await turn({ kind: 'words', text }, more);
+      return outputs
+        .map((output) => (output.type === 'text' || output.type === 'placeholder' ? output.text : ''))
+        .join('');
+    },
+    session() {
+      const session = sessions.get('s');
+      if (!session) throw new Error('no session');
+      return session;
+    },
+  };
+}
+
+/** Nobody ever waits for it, and nothing is older than it looks. */
+const openLock: SessionLock = {
+  acquire: async () => openHold(),
+  run: (_project, _session, work) => work(openHold()),
+};
+
+function openHold(): HeldLock {
+  return {
+    lost: new AbortController().signal,
+    isNewest: () => true,
+    isLeft: () => false,
+    leave: () => undefined,
+    release: async () => undefined,
+  };
+}
+
+function memorySessions(
+  sessions: Map<string, Session>,
+  records: TurnHistory[],
+  endings: SessionEnding[],
+): SessionStore {
+  return {
+    async insert(session, started) {
+      if (sessions.has(session.sessionId)) throw invalid('session_id_in_use', 'in use');
+      sessions.set(session.sessionId, session);
+      records.push({ messages: [], events: [started] });
+    },
+    find: async (_project, sessionId) => sessions.get(sessionId),
+    async saveTurn(session, record) {
+      const live = sessions.get(session.sessionId);
+      if (live?.instanceId !== session.instanceId || live.turn !== session.turn - 1) {
+        throw new CallwayError('conflict', 'session_changed', 'changed');
+      }
+      sessions.set(session.sessionId, session);
+      records.push(record);
+    },
+    async keepLate(_session, record) {
+      // What was kept by an attempt whose answer was lost is there already.
+      if (!records.includes(record)) records.push(record);
+    },
+    async end(_project, sessionId, ending) {
+      const session = sessions.get(sessionId);
+      if (!session) return undefined;
+      const due = await ending(session);
+      if (!due) return undefined;
+      endings.push(due);
+      sessions.delete(sessionId);
+      return session;
+    },
+    search: async () => ({ items: [], total: 0 }),
+    idle: async () => [],
+  };
+}

@@ -1,0 +1,33 @@
+import type { CallService, KnowledgeService, WebhookAdmin } from '../../src/api/ports.ts';
+import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
+
+const refuse = (): never => {
+  throw new Error('nothing talks here');
+};
+
+/** For an API under test where nothing talks. */
+export const unusedEngine: ConversationEngine = {
+  prepare: refuse,
+  create: refuse,
+  find: refuse,
+  converse: refuse,
+  end: refuse,
+  endIdle: refuse,
+};
+
+export const unusedKnowledge: KnowledgeService = {
+  encoderOf: refuse,
+  documents: { receive: refuse, discard: refuse, begin: refuse, forget: refuse, removeFiles: refuse },
+  retrieval: { search: refuse, prefetch: refuse },
+};
+
+export const unusedWebhooks: WebhookAdmin = { deliveries: refuse, secret: refuse, rotate: refuse };
+
+export const noCalls: CallService = {
+  accept: refuse,
+  hangUp: refuse,
+  transfer: refuse,
+  trunkHealth: refuse,
+  trunksChanged: refuse,
+  recordings: { url: refuse },
+};
