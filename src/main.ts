@@ -1,8 +1,8 @@
+import { collectSeldom } from './app/garbageCollection.ts';
 import { startGateway } from './app/gateway.ts';
-import { collectSeldom } from './app/heapGrowth.ts';
 import { loadConfig, readEnvironment } from './app/settings/config.ts';
 import { ConfigurationError } from './base/configurationError.ts';
-import { WrongSecretsKeyError } from './infra/postgres/installation.ts';
+import { WrongSecretsKeyError } from './infra/postgres/secrets/sealerFingerprint.ts';
 import { createLogger, standardOutput } from './observability/logger.ts';
 
 /** The settings are wrong. @see sysexits(3) EX_CONFIG */

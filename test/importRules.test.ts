@@ -89,7 +89,7 @@ test.each<[string, string, Record<string, string>]>([
     'layer-api',
     'an edge that imports another edge',
     {
-      'src/infra/postgres/rows.ts': 'export const rows = 1;\n',
+      'src/infra/postgres/sql/rows.ts': 'export const rows = 1;\n',
       'src/api/wrong.ts':
         'import type { rows } from "../infra/postgres/rows.ts";\nexport type Rows = typeof rows;\n',
     },

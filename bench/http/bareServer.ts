@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-import type { Database } from '../../src/infra/postgres/database.ts';
+import type { Database } from '../../src/infra/postgres/connection/database.ts';
 import { ANSWER, BODY, PROJECT_ID, ROUTE } from './route.ts';
 
 /**

@@ -3,10 +3,10 @@ import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentStore } from '../../src/agents/agentStores.ts';
 import type { Storage, Stores } from '../../src/api/ports.ts';
 import { createSealer } from '../../src/base/sealer.ts';
-import type { Database } from '../../src/infra/postgres/database.ts';
-import { openEmbedded } from '../../src/infra/postgres/embedded.ts';
-import { migrate, readMigrations } from '../../src/infra/postgres/migrate.ts';
-import { openPostgres } from '../../src/infra/postgres/postgres.ts';
+import type { Database } from '../../src/infra/postgres/connection/database.ts';
+import { openEmbedded } from '../../src/infra/postgres/connection/embedded.ts';
+import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
+import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { KEY, PROJECT_ID } from './route.ts';
 

@@ -3,8 +3,8 @@ import { starterPathway } from '../../src/agents/pathway/schema/starterPathway.t
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
 import { type Session, sessionData } from '../../src/engine/session/session.ts';
-import type { Database } from '../../src/infra/postgres/database.ts';
-import { indexSessions } from '../../src/infra/postgres/sessionIndexing.ts';
+import type { Database } from '../../src/infra/postgres/connection/database.ts';
+import { indexSessions } from '../../src/infra/postgres/sessions/sessionIndexing.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { talkingSession } from './texts.ts';
 

@@ -1,5 +1,5 @@
-import { definedOnly } from '../base/definedOnly.ts';
 import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
+import { definedOnly } from '../base/omitUndefined.ts';
 import { checkTarget, type EgressPolicy } from '../infra/httpClient/target.ts';
 import type { AgentConfig, AgentConfigPatch } from './agentConfig.ts';
 import type { AgentStore, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';

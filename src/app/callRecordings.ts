@@ -1,7 +1,7 @@
 import type { Call, CallRecording } from '../calls/call.ts';
 import { recordingKey } from '../calls/endCall.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
-import { keptMs, recordedMs } from '../infra/objectStore/recordings/recover.ts';
+import { keptMs, recordedMs } from '../infra/objectStore/recordings/recordingDuration.ts';
 import type { Recordings } from './recordings.ts';
 
 /** Calls' recordings in the store of the settings. */

@@ -26,15 +26,15 @@ import {
   type TurnCheckpointStore,
 } from '../engine/session/interruptedTurn.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
-import type { Jobs } from '../infra/redis/bull.ts';
-import { redisCallQueue } from '../infra/redis/callQueue.ts';
-import { redisLeases } from '../infra/redis/leases.ts';
-import { redisNodeBus } from '../infra/redis/nodeBus.ts';
-import { redisNumberLock } from '../infra/redis/numberLock.ts';
-import { redisProjectCalls } from '../infra/redis/projectCalls.ts';
-import type { RedisConnection } from '../infra/redis/redis.ts';
-import { redisTrunkHealth } from '../infra/redis/trunkHealth.ts';
-import { redisTrunkSlots } from '../infra/redis/trunkSlots.ts';
+import type { RedisConnection } from '../infra/redis/connection/connection.ts';
+import { redisProjectCalls } from '../infra/redis/limits/projectCalls.ts';
+import { redisTrunkSlots } from '../infra/redis/limits/trunkSlots.ts';
+import { redisLeases } from '../infra/redis/locks/leases.ts';
+import { redisNumberLock } from '../infra/redis/locks/numberLock.ts';
+import { redisNodeBus } from '../infra/redis/nodes/nodeBus.ts';
+import { redisTrunkHealth } from '../infra/redis/nodes/trunkHealth.ts';
+import { redisCallQueue } from '../infra/redis/queues/callQueue.ts';
+import type { Jobs } from '../infra/redis/queues/jobQueues.ts';
 
 export interface CallParts {
   readonly storage: ReturnType<typeof createStorage>;

@@ -9,7 +9,7 @@ import { createPostSessionTasks } from '../engine/memory/postSessionTasks.ts';
 import type { ModelChoice } from '../engine/prompt/models.ts';
 import type { GuardedClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
-import type { TalkMeter } from '../observability/metrics/talks.ts';
+import type { TalkMeter } from '../observability/metrics/sessions.ts';
 import { createDispatcher, type Dispatcher } from '../webhooks/dispatcher.ts';
 import { createSigningSecrets } from '../webhooks/signingSecrets.ts';
 import { createWebhookAdmin } from '../webhooks/webhookAdmin.ts';

@@ -7,8 +7,8 @@ import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
 import { createCallMeter } from '../observability/metrics/calls.ts';
 import { type NodeSources, watchNode } from '../observability/metrics/node.ts';
 import { playoutLateness } from '../observability/metrics/playout.ts';
+import { createTalkMeter, type TalkMeter } from '../observability/metrics/sessions.ts';
 import { sipServerCounts } from '../observability/metrics/sip.ts';
-import { createTalkMeter, type TalkMeter } from '../observability/metrics/talks.ts';
 import { watchTrunks } from '../observability/metrics/trunks.ts';
 import type { SipServerAccess } from './sipServer.ts';
 

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
-import { definedOnly } from '../base/definedOnly.ts';
 import type { MakeId } from '../base/ids.ts';
+import { definedOnly } from '../base/omitUndefined.ts';
+import { createUnderWay } from '../base/pendingTasks.ts';
 import type { Tracing } from '../base/tracing.ts';
-import { createUnderWay } from '../base/underWay.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/withTimeout.ts';
 import type { Admission } from '../calls/admission.ts';
 import type { Call } from '../calls/call.ts';
 import type { Telephony } from '../calls/callLeg.ts';

@@ -3,8 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import type { RecordingStore } from '../calls/recordingStore.ts';
 import { createRecordingUrls, type RecordingUrls } from '../calls/recordingUrls.ts';
 import type { Bucket } from '../infra/objectStore/bucket.ts';
-import { createLocalStore } from '../infra/objectStore/recordings/localStore.ts';
-import { createS3Store } from '../infra/objectStore/recordings/s3Store.ts';
+import { createS3Store } from '../infra/objectStore/recordings/bucketRecordings.ts';
+import { createLocalStore } from '../infra/objectStore/recordings/localRecordings.ts';
 import { createWorkingFolder, type WorkingFolder } from '../infra/objectStore/recordings/workingFolder.ts';
 import type { Config } from './settings/config.ts';
 

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 
 import { systemClock } from '../base/clock.ts';
 import { packagePath } from '../base/packagePath.ts';
-import type { Database } from '../infra/postgres/database.ts';
-import { openEmbedded } from '../infra/postgres/embedded.ts';
-import { migrate, readMigrations } from '../infra/postgres/migrate.ts';
-import { openPostgres } from '../infra/postgres/postgres.ts';
-import { startRedisServer } from '../infra/redis/redisServer.ts';
+import type { Database } from '../infra/postgres/connection/database.ts';
+import { openEmbedded } from '../infra/postgres/connection/embedded.ts';
+import { migrate, readMigrations } from '../infra/postgres/connection/migrate.ts';
+import { openPostgres } from '../infra/postgres/connection/postgres.ts';
+import { startRedisServer } from '../infra/redis/connection/localServer.ts';
 import type { Closers } from './conversation.ts';
-import { watchFor } from './presence.ts';
+import { watchFor } from './healthMonitoring.ts';
 import type { Config } from './settings/config.ts';
 
 const MIGRATIONS = packagePath('migrations');

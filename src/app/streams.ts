@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
-import { definedOnly } from '../base/definedOnly.ts';
 import type { MakeId } from '../base/ids.ts';
+import { definedOnly } from '../base/omitUndefined.ts';
 import { traceFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { recoverInterruptedTurn, type TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { Session } from '../engine/session/session.ts';
 import { placeholderOf } from '../engine/turn/filler.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
-import type { RedisConnection } from '../infra/redis/redis.ts';
-import { redisStreamTickets } from '../infra/redis/streamTickets.ts';
-import type { TalkMeter } from '../observability/metrics/talks.ts';
+import type { RedisConnection } from '../infra/redis/connection/connection.ts';
+import { redisStreamTickets } from '../infra/redis/nodes/streamTickets.ts';
+import type { TalkMeter } from '../observability/metrics/sessions.ts';
 import { createLiveStreams, type LiveStreams } from '../streams/liveStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../streams/mediaStreams.ts';
 import type { AudioStream } from '../voice/audioStream.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { HistoryStore } from '../engine/session/sessionStore.ts';
-import type { TalkMeter } from '../observability/metrics/talks.ts';
+import type { TalkMeter } from '../observability/metrics/sessions.ts';
 import { createLocalVoiceActivity } from '../providers/local/activity.ts';
 import { createFlite } from '../providers/local/flite.ts';
 import { createNeuralVoiceActivity } from '../providers/local/neuralActivity.ts';

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { type Tracing, traceFields } from '../base/tracing.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/withTimeout.ts';
 import type { HistoryEvent } from '../engine/session/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import { type Call, isFinal, ownNumber } from './call.ts';

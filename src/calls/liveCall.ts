@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/withTimeout.ts';
 import type { HistoryEvent } from '../engine/session/session.ts';
 import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
 import type { Call, CallChange } from './call.ts';

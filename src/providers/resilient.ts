@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { rest } from '../base/rest.ts';
+import { rest } from '../base/sleep.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from './chatModel.ts';
 import { type LinkedAbort, linkAbort } from './linkedAbort.ts';
 import { ModelError } from './modelError.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/withTimeout.ts';
 import { pcmu } from '../media/codecs/g711.ts';
 import { frameLength } from '../media/resample/frameResampler.ts';
 import type {

@@ -1,5 +1,5 @@
 import { CallwayError } from '../base/errors.ts';
-import { within } from '../base/within.ts';
+import { within } from '../base/withTimeout.ts';
 import type { Session } from '../engine/session/session.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';

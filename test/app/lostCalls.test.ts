@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { createSealer } from '../../src/base/sealer.ts';
 import type { Call } from '../../src/calls/call.ts';
-import { openPostgres } from '../../src/infra/postgres/postgres.ts';
+import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
-import { openJobs } from '../../src/infra/redis/bull.ts';
-import { redisCallQueue } from '../../src/infra/redis/callQueue.ts';
+import { redisCallQueue } from '../../src/infra/redis/queues/callQueue.ts';
+import { openJobs } from '../../src/infra/redis/queues/jobQueues.ts';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createTestDatabase } from '../support/postgres.ts';

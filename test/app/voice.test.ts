@@ -5,7 +5,7 @@ import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { createTalkMeter } from '../../src/observability/metrics/talks.ts';
+import { createTalkMeter } from '../../src/observability/metrics/sessions.ts';
 import { watchLeaks } from '../support/leaks.ts';
 import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';

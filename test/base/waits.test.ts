@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { rest } from '../../src/base/rest.ts';
-import { within } from '../../src/base/within.ts';
+import { rest } from '../../src/base/sleep.ts';
+import { within } from '../../src/base/withTimeout.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));

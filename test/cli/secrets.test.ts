@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { createSealer } from '../../src/base/sealer.ts';
-import { requireSameSealer } from '../../src/infra/postgres/installation.ts';
-import { migrate, readMigrations } from '../../src/infra/postgres/migrate.ts';
-import { openPostgres } from '../../src/infra/postgres/postgres.ts';
+import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
+import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
+import { requireSameSealer } from '../../src/infra/postgres/secrets/sealerFingerprint.ts';
 import { MIGRATIONS } from '../infra/postgres/support/databases.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { tempDir } from '../support/tempDir.ts';

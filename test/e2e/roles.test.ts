@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { connectRedis, type RedisConnection } from '../../src/infra/redis/redis.ts';
-import { redisVoiceNodes } from '../../src/infra/redis/voiceNodes.ts';
+import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
+import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
 import { callees } from '../scenarios/callees.ts';
 import { createClient } from '../support/gateway.ts';
 import { createTestDatabase } from '../support/postgres.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { rest } from '../../src/base/rest.ts';
+import { rest } from '../../src/base/sleep.ts';
 import type { ChatRequest } from '../../src/providers/chatModel.ts';
 import { slowSaves } from '../support/slowSaves.ts';
 import { WORD_MS } from './support/scriptedSpeech.ts';

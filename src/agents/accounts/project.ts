@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { definedOnly } from '../../base/definedOnly.ts';
+import { definedOnly } from '../../base/omitUndefined.ts';
 import { callLimits, callLimitsPatch, NO_CALL_LIMITS } from './callLimits.ts';
 
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { Clock } from '../../base/clock.ts';
-import { setPatientTimer } from '../../base/lateness.ts';
+import { setPatientTimer } from '../../base/eventLoopDelay.ts';
 import type { App } from '../app.ts';
 import type { Dependency, HttpDeps } from '../ports.ts';
 

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 
 import { packagePath } from '../../base/packagePath.ts';
-import { readMigrations } from '../../infra/postgres/migrate.ts';
-import { probePostgres } from '../../infra/postgres/probe.ts';
-import { installedRedisServer, probeRedis } from '../../infra/redis/probe.ts';
+import { readMigrations } from '../../infra/postgres/connection/migrate.ts';
+import { probePostgres } from '../../infra/postgres/connection/probe.ts';
+import { installedRedisServer, probeRedis } from '../../infra/redis/connection/probe.ts';
 import { probeEndpoint } from '../../providers/openai/probe.ts';
 import { probeDrachtio } from '../../telephony/probe.ts';
 import { EXIT, type ExitCode } from '../commandError.ts';

@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { type Config, loadConfig } from '../../app/settings/config.ts';
 import { readSecretsKey } from '../../app/settings/keptSecret.ts';
 import { createSealer } from '../../base/sealer.ts';
-import type { Database } from '../../infra/postgres/database.ts';
-import { openEmbedded } from '../../infra/postgres/embedded.ts';
-import { FolderLockedError, lockFolder } from '../../infra/postgres/folderLock.ts';
-import { openPostgres } from '../../infra/postgres/postgres.ts';
-import { resealSecrets, UnreadableSecretError } from '../../infra/postgres/reseal.ts';
+import { FolderLockedError, lockFolder } from '../../infra/files/folderLock.ts';
+import type { Database } from '../../infra/postgres/connection/database.ts';
+import { openEmbedded } from '../../infra/postgres/connection/embedded.ts';
+import { openPostgres } from '../../infra/postgres/connection/postgres.ts';
+import { resealSecrets, UnreadableSecretError } from '../../infra/postgres/secrets/reseal.ts';
 import { CommandError, EXIT } from '../commandError.ts';
 import type { CliContext } from '../context.ts';
 

@@ -3,7 +3,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { Config } from '../../app/settings/config.ts';
-import { holderOf } from '../../infra/postgres/folderLock.ts';
+import { holderOf } from '../../infra/files/folderLock.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
 const NAME = 'data folder';

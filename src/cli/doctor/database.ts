@@ -1,5 +1,5 @@
-import type { Migration } from '../../infra/postgres/migrate.ts';
-import type { DatabaseFacts } from '../../infra/postgres/probe.ts';
+import type { Migration } from '../../infra/postgres/connection/migrate.ts';
+import type { DatabaseFacts } from '../../infra/postgres/connection/probe.ts';
 import { reasonOf } from '../reason.ts';
 import { type Finding, fail, ok, shownAddress, warn } from './finding.ts';
 

@@ -1,4 +1,4 @@
-import type { RedisFacts } from '../../infra/redis/probe.ts';
+import type { RedisFacts } from '../../infra/redis/connection/probe.ts';
 import { reasonOf } from '../reason.ts';
 import { type Finding, fail, ok, shownAddress } from './finding.ts';
 import { compare } from './node.ts';

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { Config } from '../../app/settings/config.ts';
-import { UPLOADS_FOLDER } from '../../infra/objectStore/files/localFiles.ts';
+import { UPLOADS_FOLDER } from '../../infra/objectStore/documents/localDocuments.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 const NAME = 'documents';

@@ -1,6 +1,6 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
-import { joinLookups } from '../../base/joinedLookups.ts';
+import { joinLookups } from '../../base/coalesce.ts';
 import { createLruCache } from '../../base/lruCache.ts';
 import type { ReleaseStore } from './sessionStore.ts';
 

@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
 import { bareHost } from './address.ts';
-import type { Answer } from './answer.ts';
+import { exchangeHeld } from './confirmedExchange.ts';
+import { createDial, type Dial, type Endpoint } from './connect.ts';
 import { createConnections, type SocketOptions } from './connections.ts';
 import { type Deadline, startDeadline, unlessAborted } from './deadline.ts';
-import { createDial, type Dial, type Endpoint } from './dial.ts';
 import { EgressError } from './errors.ts';
 import { exchange, type HttpMethod, type Outgoing } from './exchange.ts';
 import { checkHeaders, type HeaderEntry } from './headers.ts';
-import { exchangeHeld } from './heldExchange.ts';
 import { createDnsLookup, type Lookup } from './lookup.ts';
 import { isAddress, resolveTarget } from './resolveTarget.ts';
+import type { Answer } from './response.ts';
 import { checkTarget, type EgressPolicy } from './target.ts';
 
 /** How long one of several addresses may take to connect before the next one is tried; the last has the time left. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { createConnector, type Dial, type Endpoint, openSocket } from './dial.ts';
+import { createConnector, type Dial, type Endpoint, openSocket } from './connect.ts';
 
 /** Below the five seconds after which many servers close an idle connection, so that requests seldom meet a closed one. */
 const IDLE_CONNECTION_MS = 4_000;

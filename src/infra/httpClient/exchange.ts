@@ -1,4 +1,6 @@
 import { type Dispatcher, errors } from 'undici';
+import { EgressError } from './errors.ts';
+import type { HeaderEntry } from './headers.ts';
 import {
   type Answer,
   type AnswerLimits,
@@ -6,9 +8,7 @@ import {
   headersTooLong,
   notHttp,
   readAnswer,
-} from './answer.ts';
-import { EgressError } from './errors.ts';
-import type { HeaderEntry } from './headers.ts';
+} from './response.ts';
 
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];

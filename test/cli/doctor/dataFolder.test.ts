@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { checkDataFolder } from '../../../src/cli/doctor/dataFolder.ts';
-import { lockFolder } from '../../../src/infra/postgres/folderLock.ts';
+import { lockFolder } from '../../../src/infra/files/folderLock.ts';
 import { tempDir } from '../../support/tempDir.ts';
 
 describe('the data folder', () => {

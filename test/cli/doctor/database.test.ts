@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { checkDatabase } from '../../../src/cli/doctor/database.ts';
-import type { Migration } from '../../../src/infra/postgres/migrate.ts';
-import type { DatabaseFacts } from '../../../src/infra/postgres/probe.ts';
+import type { Migration } from '../../../src/infra/postgres/connection/migrate.ts';
+import type { DatabaseFacts } from '../../../src/infra/postgres/connection/probe.ts';
 
 const refusing = () => Promise.reject(Object.assign(new Error(), { code: 'ECONNREFUSED' }));
 

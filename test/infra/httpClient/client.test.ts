@@ -14,7 +14,7 @@ import {
   type GuardedRequest,
   responseText,
 } from '../../../src/infra/httpClient/client.ts';
-import { createDial, type Endpoint } from '../../../src/infra/httpClient/dial.ts';
+import { createDial, type Endpoint } from '../../../src/infra/httpClient/connect.ts';
 import { EgressError } from '../../../src/infra/httpClient/errors.ts';
 import { cleanedUp } from '../../support/cleanups.ts';
 import {

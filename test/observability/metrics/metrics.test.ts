@@ -5,8 +5,8 @@ import { createAdmission } from '../../../src/calls/admission.ts';
 import { createCallMeter } from '../../../src/observability/metrics/calls.ts';
 import { watchNode } from '../../../src/observability/metrics/node.ts';
 import { playoutLateness } from '../../../src/observability/metrics/playout.ts';
+import { createTalkMeter } from '../../../src/observability/metrics/sessions.ts';
 import { sipServerCounts } from '../../../src/observability/metrics/sip.ts';
-import { createTalkMeter } from '../../../src/observability/metrics/talks.ts';
 import { watchTrunks } from '../../../src/observability/metrics/trunks.ts';
 
 /** Samples of what a registry renders, by name and labels. */

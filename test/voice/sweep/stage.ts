@@ -1,5 +1,5 @@
 import { unavailable } from '../../../src/base/errors.ts';
-import { rest } from '../../../src/base/rest.ts';
+import { rest } from '../../../src/base/sleep.ts';
 import { createWriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import type { ChatModel, ChatRequest } from '../../../src/providers/chatModel.ts';
 import { ModelError } from '../../../src/providers/modelError.ts';

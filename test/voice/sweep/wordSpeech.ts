@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/base/clock.ts';
-import { rest } from '../../../src/base/rest.ts';
+import { rest } from '../../../src/base/sleep.ts';
 import { ModelError } from '../../../src/providers/modelError.ts';
 import type { SpeechToText } from '../../../src/providers/speechToText.ts';
 import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';

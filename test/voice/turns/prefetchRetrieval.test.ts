@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { rest } from '../../../src/base/rest.ts';
+import { rest } from '../../../src/base/sleep.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/toolRunner.ts';
 import { createRetrieval } from '../../../src/knowledge/search/retrieval.ts';
 import { LOCAL_ENCODER } from '../../../src/providers/embedder.ts';

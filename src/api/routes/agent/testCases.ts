@@ -5,9 +5,9 @@ import {
   testCaseInput,
   testCasePatch,
 } from '../../../agents/testSuites/testCase.ts';
-import { definedOnly } from '../../../base/definedOnly.ts';
 import { notFound } from '../../../base/errors.ts';
 import { isoNow } from '../../../base/isoTime.ts';
+import { definedOnly } from '../../../base/omitUndefined.ts';
 import type { App } from '../../app.ts';
 import { createOnce } from '../../idempotency.ts';
 import type { HttpDeps } from '../../ports.ts';

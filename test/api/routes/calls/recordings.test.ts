@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createRecordingUrls } from '../../../../src/calls/recordingUrls.ts';
-import { createLocalStore } from '../../../../src/infra/objectStore/recordings/localStore.ts';
+import { createLocalStore } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
 import { startTestServer, type TestServer } from '../../../support/httpServer.ts';
 import { tempDir } from '../../../support/tempDir.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type Simulator, startSimulator } from '../../../../src/app/simulator.ts';
-import type { PersonEvent } from '../../../../src/testing/simulator/person.ts';
 import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
+import type { PersonEvent } from '../../../../src/testing/simulator/simulatedCaller.ts';
 import { newNumber } from '../../phone/support/line.ts';
 import { isWhole } from './table.ts';
 

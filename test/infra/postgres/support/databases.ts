@@ -7,10 +7,10 @@ import { PGlite } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { vector } from '@electric-sql/pglite-pgvector';
 
-import type { Database } from '../../../../src/infra/postgres/database.ts';
-import { openEmbedded } from '../../../../src/infra/postgres/embedded.ts';
-import { migrate, readMigrations } from '../../../../src/infra/postgres/migrate.ts';
-import { openPostgres } from '../../../../src/infra/postgres/postgres.ts';
+import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
+import { openEmbedded } from '../../../../src/infra/postgres/connection/embedded.ts';
+import { migrate, readMigrations } from '../../../../src/infra/postgres/connection/migrate.ts';
+import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
 import { type Contents, createTestDatabase, MIGRATIONS } from '../../../support/postgres.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 

@@ -9,7 +9,7 @@ import {
   type SessionMessage,
 } from '../../../../src/engine/session/session.ts';
 import type { SessionEnding, TurnHistory } from '../../../../src/engine/session/sessionStore.ts';
-import type { Database } from '../../../../src/infra/postgres/database.ts';
+import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
 
 export const BEGIN = '2026-01-01T12:00:00.001Z';

@@ -1,0 +1,86 @@
+import type {
+  NewPathwayVersion,
+  PathwayStore,
+  PathwayVersionInfo,
+  StoredPathway,
+} from '../../../agents/agentStores.ts';
+import type { Pathway } from '../../../agents/pathway/schema/pathwaySchema.ts';
+import type { Queryable } from '../connection/database.ts';
+import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+
+interface VersionRow {
+  version: number;
+  author: PathwayVersionInfo['author'];
+  restored_from: number | null;
+  created_at: Date;
+  node_count: number;
+  edge_count: number;
+}
+
+const VERSION_COLUMNS = `version, author, restored_from, created_at,
+  jsonb_array_length(graph->'nodes') AS node_count, jsonb_array_length(graph->'edges') AS edge_count`;
+
+export function pathwayStore(database: Queryable): PathwayStore {
+  return {
+    async find(projectId, lock) {
+      const [row] = await database.query<Omit<StoredPathway, 'updatedAt'> & { updated_at: Date }>(
+        `SELECT id, version, graph, updated_at FROM pathways WHERE project_id = $1 ${lock ? 'FOR UPDATE' : ''}`,
+        [projectId],
+      );
+      return (
+        row && { id: row.id, version: row.version, graph: row.graph, updatedAt: isoTime(row.updated_at) }
+      );
+    },
+    async insert(projectId, pathwayId, first) {
+      await database.query(
+        'INSERT INTO pathways (project_id, id, version, graph, updated_at) VALUES ($1, $2, $3, $4, $5)',
+        [projectId, pathwayId, first.version, JSON.stringify(first.graph), first.createdAt],
+      );
+      await insertVersion(database, projectId, first);
+    },
+    async append(projectId, next) {
+      await database.query(
+        'UPDATE pathways SET version = $2, graph = $3, updated_at = $4 WHERE project_id = $1',
+        [projectId, next.version, JSON.stringify(next.graph), next.createdAt],
+      );
+      await insertVersion(database, projectId, next);
+    },
+    async versions(projectId, page) {
+      const select = `SELECT ${VERSION_COLUMNS} FROM pathway_versions WHERE project_id = $1 ORDER BY version DESC`;
+      return mapPage(await queryPage<VersionRow>(database, select, [projectId], page), fromVersionRow);
+    },
+    async findVersion(projectId, version) {
+      const [row] = await database.query<VersionRow & { graph: Pathway }>(
+        `SELECT graph, ${VERSION_COLUMNS} FROM pathway_versions WHERE project_id = $1 AND version = $2`,
+        [projectId, version],
+      );
+      return row && { ...fromVersionRow(row), graph: row.graph };
+    },
+  };
+}
+
+async function insertVersion(database: Queryable, projectId: string, next: NewPathwayVersion): Promise<void> {
+  await database.query(
+    `INSERT INTO pathway_versions (project_id, version, graph, author, restored_from, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6)`,
+    [
+      projectId,
+      next.version,
+      JSON.stringify(next.graph),
+      JSON.stringify(next.author),
+      next.restoredFrom ?? null,
+      next.createdAt,
+    ],
+  );
+}
+
+function fromVersionRow(row: VersionRow): PathwayVersionInfo {
+  return {
+    version: row.version,
+    createdAt: isoTime(row.created_at),
+    author: row.author,
+    restoredFrom: row.restored_from,
+    nodeCount: row.node_count,
+    edgeCount: row.edge_count,
+  };
+}

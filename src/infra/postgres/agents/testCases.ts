@@ -1,0 +1,64 @@
+import type { TestCase } from '../../../agents/testSuites/testCase.ts';
+import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.ts';
+import { isUuid } from '../../../base/ids.ts';
+import type { Queryable } from '../connection/database.ts';
+import { projectRows } from '../sql/projectRows.ts';
+import { isoTime, mapPage } from '../sql/rows.ts';
+
+type Definition = Omit<TestCase, 'id' | 'projectId' | 'createdAt' | 'updatedAt'>;
+
+interface Row {
+  id: string;
+  project_id: string;
+  definition: Definition;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS = 'id, project_id, definition, created_at, updated_at';
+
+export function testCaseStore(database: Queryable): TestCaseStore {
+  const rows = projectRows<Row>(database, 'test_cases', `SELECT ${COLUMNS} FROM test_cases`);
+  return {
+    async insert(testCase) {
+      await database.query(
+        `INSERT INTO test_cases (${COLUMNS}) VALUES ($1, $2, $3, $4, $5)`,
+        toRow(testCase),
+      );
+    },
+    async find(projectId, testCaseId, lock) {
+      const row = await rows.find(projectId, testCaseId, lock);
+      return row && fromRow(row);
+    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
+    remove: rows.remove,
+    async update(testCase) {
+      await database.query(
+        `UPDATE test_cases SET definition = $3, created_at = $4, updated_at = $5
+         WHERE id = $1 AND project_id = $2`,
+        toRow(testCase),
+      );
+    },
+    async known(projectId, testCaseIds) {
+      const rows = await database.query<{ id: string }>(
+        'SELECT id FROM test_cases WHERE project_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE',
+        [projectId, testCaseIds.filter(isUuid)],
+      );
+      return new Set(rows.map(({ id }) => id));
+    },
+  };
+}
+
+function toRow({ id, projectId, createdAt, updatedAt, ...definition }: TestCase): string[] {
+  return [id, projectId, JSON.stringify(definition), createdAt, updatedAt];
+}
+
+function fromRow(row: Row): TestCase {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    ...row.definition,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}

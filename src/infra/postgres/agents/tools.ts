@@ -1,0 +1,65 @@
+import type { ToolStore } from '../../../agents/agentStores.ts';
+import type { Tool } from '../../../agents/tool.ts';
+import type { Queryable } from '../connection/database.ts';
+import { orTaken } from '../connection/errors.ts';
+import type { Sealing } from '../secrets/secretFields.ts';
+import { projectRows } from '../sql/projectRows.ts';
+import { isoTime, mapPage } from '../sql/rows.ts';
+
+interface Row extends Omit<Tool, 'createdAt' | 'updatedAt'> {
+  created_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS = 'id, name, description, parameters, http, created_at, updated_at';
+const SELECT = `SELECT ${COLUMNS} FROM tools`;
+
+export function toolStore(database: Queryable, sealing: Sealing): ToolStore {
+  const rows = projectRows<Row>(database, 'tools', SELECT);
+  const fromRow = ({ created_at, updated_at, ...rest }: Row): Tool =>
+    sealing.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });
+  const parameters = (projectId: string, tool: Tool) => {
+    const sealed = sealing.sealTool(tool);
+    return [
+      projectId,
+      sealed.id,
+      sealed.name,
+      sealed.description,
+      JSON.stringify(sealed.parameters),
+      JSON.stringify(sealed.http),
+      sealed.createdAt,
+      sealed.updatedAt,
+    ];
+  };
+  const orNameTaken = <Result>(write: Promise<Result>, name: string) =>
+    orTaken(
+      write,
+      'tools_name_in_project',
+      'tool_name_taken',
+      `The project already has a tool named ${name}`,
+    );
+
+  return {
+    async insert(projectId, tool) {
+      const sql = `INSERT INTO tools (project_id, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+      await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
+    },
+    async find(projectId, toolId, lock) {
+      const row = await rows.find(projectId, toolId, lock);
+      return row && fromRow(row);
+    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
+    remove: rows.remove,
+    async all(projectId) {
+      const all = await database.query<Row>(`${SELECT} WHERE project_id = $1 ORDER BY created_at, id`, [
+        projectId,
+      ]);
+      return all.map(fromRow);
+    },
+    async update(projectId, tool) {
+      const sql = `UPDATE tools SET name = $3, description = $4, parameters = $5, http = $6, created_at = $7, updated_at = $8
+         WHERE project_id = $1 AND id = $2`;
+      await orNameTaken(database.query(sql, parameters(projectId, tool)), tool.name);
+    },
+  };
+}

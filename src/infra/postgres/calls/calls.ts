@@ -1,0 +1,238 @@
+import { CallwayError, invalid } from '../../../base/errors.ts';
+import { isUuid } from '../../../base/ids.ts';
+import { type Call, type CallChange, FINAL_STATUSES } from '../../../calls/call.ts';
+import type { CallFilter, CallStore, OrphanedCall } from '../../../calls/stores.ts';
+import type { Parameter, Queryable } from '../connection/database.ts';
+import { violates } from '../connection/errors.ts';
+import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
+import { isoTimeOrNull, mapPage, queryPage } from '../sql/rows.ts';
+import { storableJson } from '../sql/storable.ts';
+import { type CallRow, callColumns, callParameters, callSelection, fromCallRow } from './callRows.ts';
+
+const FINAL = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
+/** A recording that takes longer to store than this is taken for lost. */
+const LONGEST_STORING = `interval '15 minutes'`;
+/** Nodes that have not beaten for so long are forgotten. */
+const FORGOTTEN_AFTER = `interval '1 day'`;
+const LAST_SEEN = '(SELECT beat_at FROM nodes WHERE nodes.id = node_id) AS last_seen_at';
+const NODE_IS_SILENT = `NOT EXISTS (SELECT FROM nodes WHERE nodes.id = node_id AND beat_at >= $1)`;
+
+export function callStore(database: Queryable): CallStore {
+  const one = async (sql: string, parameters: readonly Parameter[]): Promise<Call | undefined> => {
+    const [row] = await database.query<CallRow>(sql, parameters);
+    return row && fromCallRow(row);
+  };
+
+  return {
+    async insert(call, session, started) {
+      const own = sessionParameters(session, started);
+      const [inserted] = await orQueued(
+        database.query(insertAfter(own.length), [...own, ...callParameters(call)]),
+        call,
+      );
+      if (inserted) return;
+      throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
+    },
+    async find(projectId, id) {
+      if (!isUuid(id)) return undefined;
+      return await one(`SELECT ${callSelection()} FROM calls WHERE project_id = $1 AND id = $2`, [
+        projectId,
+        id,
+      ]);
+    },
+    async list(projectId, filter, page) {
+      const { sql, parameters } = conditions(projectId, filter);
+      const select = `SELECT ${callSelection()} FROM calls WHERE ${sql} ORDER BY created_at DESC, id DESC`;
+      return mapPage(await queryPage<CallRow>(database, select, parameters, page), fromCallRow);
+    },
+    claim: (id, nodeId, at) =>
+      one(
+        `UPDATE calls SET node_id = $2, claimed_at = $3
+         WHERE id = $1 AND status = 'queued' AND node_id IS NULL RETURNING ${callSelection()}`,
+        [id, nodeId, at],
+      ),
+    async unclaim(id, nodeId) {
+      await database.query(
+        `UPDATE calls SET node_id = NULL, claimed_at = NULL WHERE id = $1 AND node_id = $2 AND status = 'queued'`,
+        [id, nodeId],
+      );
+    },
+    async update(id, nodeId, change, event) {
+      const { sql, parameters } = assignments(change, FIRST_CHANGE);
+      const happened = [event?.type ?? null, event?.at ?? null, event ? storableJson(event.data) : null];
+      return await one(updateTo(sql), [id, nodeId, ...happened, ...parameters]);
+    },
+    async requestHangup(projectId, id, at) {
+      return isUuid(id) ? await one(REQUEST_HANGUP, [projectId, id, at]) : undefined;
+    },
+    closeRecording: (id, recording) =>
+      one(
+        `UPDATE calls SET recording = $2::json
+         WHERE id = $1 AND coalesce(recording->>'status', 'recording') = 'recording'
+         RETURNING ${callSelection()}`,
+        [id, JSON.stringify(recording)],
+      ),
+    async settle(id) {
+      await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
+    },
+    async queued(after, limit) {
+      const rows = await database.query<QueuedRow>(
+        `SELECT id, project_id, to_number, created_at FROM calls
+         WHERE NOT settled AND status = 'queued' AND node_id IS NULL AND ($1::uuid IS NULL OR id > $1)
+         ORDER BY id LIMIT $2`,
+        [after, limit],
+      );
+      return rows.map(({ id, project_id, to_number, created_at }) => ({
+        id,
+        projectId: project_id,
+        toNumber: to_number,
+        createdAtMs: new Date(created_at).getTime(),
+      }));
+    },
+    async orphans(before, limit) {
+      return (await database.query<OrphanRow>(ORPHANS, [before, limit])).map(toOrphan);
+    },
+    async carriedBy(nodeId) {
+      const rows = await database.query<OrphanRow>(
+        `SELECT ${callSelection()}, ${LAST_SEEN} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`,
+        [nodeId],
+      );
+      return rows.map(toOrphan);
+    },
+    async beat(nodeId, at) {
+      await database.query(
+        `WITH forgotten AS (DELETE FROM nodes WHERE beat_at < $2::timestamptz - ${FORGOTTEN_AFTER})
+         INSERT INTO nodes (id, beat_at) VALUES ($1, $2)
+         ON CONFLICT (id) DO UPDATE SET beat_at = greatest(nodes.beat_at, excluded.beat_at)`,
+        [nodeId, at],
+      );
+    },
+    async turnLatencies(instanceIds) {
+      const rows = await database.query<{ instance_id: string; p50: number; p95: number }>(LATENCIES, [
+        instanceIds,
+      ]);
+      return new Map(
+        rows.map(({ instance_id, p50, p95 }) => [
+          instance_id,
+          { p50: Math.round(p50), p95: Math.round(p95) },
+        ]),
+      );
+    },
+  };
+}
+
+interface QueuedRow {
+  id: string;
+  project_id: string;
+  to_number: string;
+  created_at: Date;
+}
+
+interface OrphanRow extends CallRow {
+  last_seen_at: Date | null;
+}
+
+function toOrphan(row: OrphanRow): OrphanedCall {
+  return { call: fromCallRow(row), lastSeenAt: isoTimeOrNull(row.last_seen_at) };
+}
+
+/** The call together with its session; where the session's id is in use, neither. */
+const insertAfter = (taken: number): string => {
+  const values = callColumns.map(({ type }, index) => `$${taken + index + 1}::${type}`).join(', ');
+  return `
+  WITH ${INSERT_SESSION}, call AS (
+    INSERT INTO calls (${callColumns.map(({ column }) => column).join(', ')}) SELECT ${values} FROM session
+    RETURNING id
+  )
+  SELECT id FROM call`;
+};
+
+/** $1 is the call, $2 its node, $3 to $5 the event. */
+const FIRST_CHANGE = 6;
+
+const updateTo = (set: string): string => `
+  WITH changed AS (
+    UPDATE calls SET ${set}
+    WHERE id = $1 AND status NOT IN (${FINAL}) AND ($2::text IS NULL OR node_id = $2) RETURNING *
+  ), happened AS (
+    INSERT INTO session_events (instance_id, type, at, data)
+    SELECT instance_id, $3::text, $4::timestamptz, $5::json FROM changed WHERE $3::text IS NOT NULL
+  )
+  SELECT ${callSelection()} FROM changed`;
+
+/** A call that nobody has taken out of the queue has nobody to hang it up. */
+const REQUEST_HANGUP = `
+  WITH changed AS (
+    UPDATE calls SET hangup_requested = true,
+      status = CASE WHEN node_id IS NULL THEN 'canceled' ELSE status END,
+      end_reason = CASE WHEN node_id IS NULL THEN 'api_hangup' ELSE end_reason END,
+      ended_at = CASE WHEN node_id IS NULL THEN greatest($3::timestamptz, created_at) ELSE ended_at END
+    WHERE project_id = $1 AND id = $2 AND status NOT IN (${FINAL}) RETURNING *
+  ), happened AS (
+    INSERT INTO session_events (instance_id, type, at, data)
+    SELECT instance_id, 'call_status', $3::timestamptz,
+      json_build_object('status', status, 'endReason', end_reason)
+    FROM changed WHERE status = 'canceled'
+  )
+  SELECT ${callSelection()} FROM changed`;
+
+/** $1 is when a living node has beaten at the latest. */
+const ORPHANS = `
+  SELECT ${callSelection()}, ${LAST_SEEN}
+  FROM calls
+  WHERE NOT settled AND (
+    (node_id IS NOT NULL AND ${NODE_IS_SILENT})
+    OR (status IN (${FINAL}) AND ended_at < $1 AND (
+      answered_at IS NULL OR NOT (settings->>'record')::boolean
+      OR coalesce(recording->>'status', 'recording') <> 'recording'
+      OR ended_at < $1::timestamptz - ${LONGEST_STORING}
+    ))
+  )
+  ORDER BY id LIMIT $2`;
+
+const LATENCIES = `
+  SELECT instance_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
+    percentile_cont(0.95) WITHIN GROUP (ORDER BY latency_ms) AS p95
+  FROM session_messages WHERE instance_id = ANY ($1::uuid[]) AND latency_ms IS NOT NULL GROUP BY instance_id`;
+
+function conditions(
+  projectId: string,
+  { direction, status, sessionId }: CallFilter,
+): { sql: string; parameters: Parameter[] } {
+  const parameters = [projectId, direction ?? null, status ?? null, sessionId ?? null];
+  const sql = `project_id = $1 AND ($2::text IS NULL OR direction = $2) AND ($3::text IS NULL OR status = $3)
+    AND ($4::text IS NULL OR session_id = $4)`;
+  return { sql, parameters };
+}
+
+/** What a change sets; nothing at all is written as something that changes nothing. */
+function assignments(change: CallChange, first: number): { sql: string; parameters: Parameter[] } {
+  const changed = callColumns.filter(({ name }) => name in change);
+  if (changed.length === 0) return { sql: 'id = id', parameters: [] };
+  const assign = ({ column, type }: (typeof changed)[number], index: number) => {
+    const value = `$${first + index}::${type}`;
+    return `${column} = ${column === 'ended_at' ? notBefore(value) : value}`;
+  };
+  return {
+    sql: changed.map(assign).join(', '),
+    parameters: changed.map(({ toParameter }) => toParameter(change)),
+  };
+}
+
+/** Who ends a call may not know yet that it was answered, and nodes' clocks differ. */
+function notBefore(endedAt: string): string {
+  return `greatest(${endedAt}, created_at, started_at, answered_at)`;
+}
+
+async function orQueued<Result>(write: Promise<Result>, { toNumber }: Call): Promise<Result> {
+  try {
+    return await write;
+  } catch (error) {
+    if (!violates(error, 'calls_one_live_outbound')) throw error;
+    throw new CallwayError(
+      'conflict',
+      'number_already_queued',
+      `A call to ${toNumber} is queued or live already`,
+    );
+  }
+}

@@ -1,0 +1,156 @@
+import { invalid } from '../../../base/errors.ts';
+import { isUuid } from '../../../base/ids.ts';
+import type { PhoneNumber, PhoneNumberInput } from '../../../calls/phoneNumber.ts';
+import type { PhoneNumberStore } from '../../../calls/stores.ts';
+import type { Queryable } from '../connection/database.ts';
+import { orTaken } from '../connection/errors.ts';
+import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+
+interface Row {
+  id: string;
+  number: string;
+  outbound_status: PhoneNumber['outboundStatus'];
+  inbound_enabled: boolean;
+  media: PhoneNumber['media'];
+  created_at: Date;
+  updated_at: Date;
+  trunk_ids: string[];
+}
+
+const SELECT = `
+  SELECT id, number, outbound_status, inbound_enabled, media, created_at, updated_at,
+    (SELECT coalesce(array_agg(trunk_id::text ORDER BY position), '{}') FROM phone_number_trunks
+     WHERE phone_number_id = phone_numbers.id) AS trunk_ids
+  FROM phone_numbers`;
+
+/** What changes a number takes several statements; whoever calls it has a transaction. */
+export function phoneNumberStore(database: Queryable): PhoneNumberStore {
+  const find = async (projectId: string, id: string): Promise<PhoneNumber | undefined> => {
+    const [row] = await database.query<Row>(`${SELECT} WHERE project_id = $1 AND id = $2`, [projectId, id]);
+    return row && fromRow(row);
+  };
+  /** Holds on to the trunks, so that none of them goes meanwhile. */
+  const requireTrunks = async (projectId: string, trunkIds: readonly string[]): Promise<void> => {
+    const twice = trunkIds.findIndex((id, index) => trunkIds.indexOf(id) !== index);
+    if (twice >= 0) throw wrongTrunk(twice, `trunkIds names ${trunkIds[twice]} twice`);
+    const known = await database.query<{ id: string }>(
+      'SELECT id FROM trunks WHERE project_id = $1 AND id = ANY ($2::uuid[]) FOR KEY SHARE',
+      [projectId, trunkIds],
+    );
+    const missing = trunkIds.findIndex((trunkId) => !known.some(({ id }) => id === trunkId.toLowerCase()));
+    if (missing >= 0) throw wrongTrunk(missing, `There is no trunk ${trunkIds[missing]}`);
+  };
+  const link = async (projectId: string, id: string, trunkIds: readonly string[]): Promise<void> => {
+    await database.query(
+      `INSERT INTO phone_number_trunks (project_id, phone_number_id, trunk_id, position)
+       SELECT $1, $2, trunk_id, position FROM unnest($3::uuid[]) WITH ORDINALITY AS trial (trunk_id, position)`,
+      [projectId, id, trunkIds],
+    );
+  };
+
+  return {
+    async insert(projectId, id, input, at) {
+      await requireTrunks(projectId, input.trunkIds);
+      const insert = database.query(
+        `INSERT INTO phone_numbers
+           (id, project_id, number, outbound_status, inbound_enabled, media, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`,
+        [
+          id,
+          projectId,
+          input.number,
+          input.outboundStatus,
+          input.inboundEnabled,
+          jsonOrNull(input.media),
+          at,
+        ],
+      );
+      await orNumberTaken(insert, input.number);
+      await link(projectId, id, input.trunkIds);
+      const kept = await find(projectId, id);
+      if (!kept) throw new Error('a phone number is gone that was just kept');
+      return kept;
+    },
+    async find(projectId, id) {
+      return isUuid(id) ? await find(projectId, id) : undefined;
+    },
+    async findByNumber(projectId, number) {
+      const [row] = await database.query<Row>(`${SELECT} WHERE project_id = $1 AND number = $2`, [
+        projectId,
+        number,
+      ]);
+      return row && fromRow(row);
+    },
+    async list(projectId, page) {
+      const select = `${SELECT} WHERE project_id = $1 ORDER BY created_at, id`;
+      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
+    },
+    async update(projectId, id, patch, at) {
+      if (!isUuid(id)) return undefined;
+      if (patch.trunkIds) await requireTrunks(projectId, patch.trunkIds);
+      const update = database.query<{ id: string }>(
+        `UPDATE phone_numbers SET
+           number = coalesce($3, number),
+           outbound_status = coalesce($4, outbound_status),
+           inbound_enabled = coalesce($5, inbound_enabled),
+           media = CASE WHEN $6 THEN $7::jsonb ELSE media END,
+           updated_at = $8
+         WHERE project_id = $1 AND id = $2 RETURNING id`,
+        [
+          projectId,
+          id,
+          patch.number ?? null,
+          patch.outboundStatus ?? null,
+          patch.inboundEnabled ?? null,
+          patch.media !== undefined,
+          jsonOrNull(patch.media ?? null),
+          at,
+        ],
+      );
+      const [updated] = await orNumberTaken(update, patch.number ?? '');
+      if (!updated) return undefined;
+      if (patch.trunkIds) {
+        await database.query('DELETE FROM phone_number_trunks WHERE phone_number_id = $1', [id]);
+        await link(projectId, id, patch.trunkIds);
+      }
+      return await find(projectId, id);
+    },
+    async remove(projectId, id) {
+      if (!isUuid(id)) return false;
+      const gone = await database.query(
+        'DELETE FROM phone_numbers WHERE project_id = $1 AND id = $2 RETURNING id',
+        [projectId, id],
+      );
+      return gone.length > 0;
+    },
+  };
+}
+
+const orNumberTaken = <Result>(write: Promise<Result>, number: string) =>
+  orTaken(
+    write,
+    'phone_numbers_number_in_project',
+    'phone_number_exists',
+    `The project already has the number ${number}`,
+  );
+
+function wrongTrunk(index: number, message: string) {
+  return invalid('unknown_trunk', message, [{ path: `/trunkIds/${index}`, message }]);
+}
+
+function jsonOrNull(value: PhoneNumberInput['media']): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function fromRow(row: Row): PhoneNumber {
+  return {
+    id: row.id,
+    number: row.number,
+    trunkIds: row.trunk_ids,
+    outboundStatus: row.outbound_status,
+    inboundEnabled: row.inbound_enabled,
+    media: row.media,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}

@@ -1,0 +1,49 @@
+import { isUuid } from '../../../base/ids.ts';
+import type { SipTraceMessage, SipTraceStore } from '../../../calls/stores.ts';
+import type { Queryable } from '../connection/database.ts';
+import { isoTime } from '../sql/rows.ts';
+
+interface Row extends Omit<SipTraceMessage, 'at'> {
+  at: Date;
+}
+
+export function sipTraceStore(database: Queryable): SipTraceStore {
+  return {
+    async append(projectId, callId, messages) {
+      // A call that is gone, or another project's, takes nothing.
+      await database.query(
+        `INSERT INTO sip_trace (call_id, at, direction, transport, remote, text)
+         SELECT calls.id, said.at, said.direction, said.transport, said.remote, said.text
+         FROM calls, unnest($3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[]) WITH ORDINALITY
+           AS said (at, direction, transport, remote, text, position)
+         WHERE calls.project_id = $1 AND calls.id = $2 ORDER BY position`,
+        [
+          projectId,
+          callId,
+          messages.map(({ at }) => at),
+          messages.map(({ direction }) => direction),
+          messages.map(({ transport }) => transport),
+          messages.map(({ remote }) => remote),
+          // A text cannot hold a NUL character, and a hostile message can.
+          messages.map(({ text }) => text.replaceAll('\0', '\ufffd').toWellFormed()),
+        ],
+      );
+    },
+    async list(projectId, callId) {
+      if (!isUuid(callId)) return [];
+      const rows = await database.query<Row>(
+        `SELECT sip_trace.at, sip_trace.direction, transport, remote, text
+         FROM sip_trace JOIN calls ON calls.id = call_id
+         WHERE project_id = $1 AND call_id = $2 ORDER BY sip_trace.at, sip_trace.id`,
+        [projectId, callId],
+      );
+      return rows.map(({ at, direction, transport, remote, text }) => ({
+        at: isoTime(at),
+        direction,
+        transport,
+        remote,
+        text,
+      }));
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { CallwayError } from '../../../base/errors.ts';
+import { isUuid } from '../../../base/ids.ts';
+import type { TrunkStore } from '../../../calls/stores.ts';
+import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../../../calls/trunk.ts';
+import type { Queryable } from '../connection/database.ts';
+import type { Sealing } from '../secrets/secretFields.ts';
+import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+
+interface Row {
+  id: string;
+  project_id: string;
+  /** Rows of before there was a choice have no `transfer`. */
+  definition: Omit<TrunkInput, 'password' | 'transfer'> & Partial<Pick<TrunkInput, 'transfer'>>;
+  password: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS = 'id, project_id, definition, password, created_at, updated_at';
+const ACTIVE = `definition->>'status' = 'active'`;
+
+export function trunkStore(database: Queryable, sealing: Sealing): TrunkStore {
+  const fromRow = (row: Row): Trunk => ({
+    id: row.id,
+    projectId: row.project_id,
+    transfer: DEFAULT_TRANSFER,
+    ...row.definition,
+    password: row.password === null ? null : sealing.open(row.password),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  });
+  const sealed = (password: string | null | undefined) => (password == null ? null : sealing.seal(password));
+
+  return {
+    async insert(projectId, id, { password, ...definition }, at) {
+      const [row] = await database.query<Row>(
+        `INSERT INTO trunks (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $5) RETURNING ${COLUMNS}`,
+        [id, projectId, JSON.stringify(definition), sealed(password), at],
+      );
+      if (!row) throw new Error('an insert gave no row back');
+      return fromRow(row);
+    },
+    async find(projectId, id) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM trunks WHERE project_id = $1 AND id = $2`,
+        [projectId, id],
+      );
+      return row && fromRow(row);
+    },
+    async list(projectId, page) {
+      const select = `SELECT ${COLUMNS} FROM trunks WHERE project_id = $1 ORDER BY created_at, id`;
+      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
+    },
+    async update(projectId, id, { password, ...changed }, at) {
+      if (!isUuid(id)) return undefined;
+      const [row] = await database.query<Row>(
+        `UPDATE trunks SET definition = definition || $3::jsonb, updated_at = $4,
+           password = CASE WHEN $5 THEN $6 ELSE password END
+         WHERE project_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+        [projectId, id, JSON.stringify(changed), at, password !== undefined, sealed(password)],
+      );
+      return row && fromRow(row);
+    },
+    async remove(projectId, id) {
+      if (!isUuid(id)) return false;
+      // Whoever names the trunk meanwhile holds its row; what they keep is seen once the row is ours.
+      await database.query('SELECT id FROM trunks WHERE project_id = $1 AND id = $2 FOR UPDATE', [
+        projectId,
+        id,
+      ]);
+      const users = await database.query<{ number: string }>(
+        `SELECT number FROM phone_numbers JOIN phone_number_trunks ON phone_number_id = id
+         WHERE trunk_id = $1 ORDER BY number`,
+        [id],
+      );
+      if (users.length > 0) throw inUse(users.map(({ number }) => number));
+      const gone = await database.query('DELETE FROM trunks WHERE project_id = $1 AND id = $2 RETURNING id', [
+        projectId,
+        id,
+      ]);
+      return gone.length > 0;
+    },
+    async active() {
+      const rows = await database.query<Row>(`SELECT ${COLUMNS} FROM trunks WHERE ${ACTIVE} ORDER BY id`);
+      return rows.map(fromRow);
+    },
+    async activeOf(projectId) {
+      const rows = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM trunks WHERE project_id = $1 AND ${ACTIVE} ORDER BY created_at, id`,
+        [projectId],
+      );
+      return rows.map(fromRow);
+    },
+  };
+}
+
+function inUse(numbers: readonly string[]): CallwayError {
+  return new CallwayError(
+    'conflict',
+    'trunk_in_use',
+    `The trunk is used by ${numbers.join(', ')}; take it out of their trunkIds first`,
+  );
+}

@@ -1,0 +1,150 @@
+import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
+import type { ChunkQuery, ChunkSearch, FoundChunk, MatchingChunk } from '../../../knowledge/stores.ts';
+import type { Database, Queryable } from '../connection/database.ts';
+import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
+
+/**
+ * So few vectors are compared one by one, some 50 ms for all of them. The index would be faster, but may miss the very
+ * passage: one that is unlike all others, as a page of answers beside a long list of goods, is what its paths lose.
+ */
+export const EXACT_LIMIT = 5_000;
+/** Vectors that a search through the index keeps in view; more finds more of the true nearest and takes longer. */
+export const EF_SEARCH = 100;
+/** Where the index holds other projects' vectors too, so many are passed over before the search is made exact. */
+const MAX_SCAN_TUPLES = 20_000;
+/** A question's words; a longer one is cut. */
+const MAX_LEXEMES = 64;
+/** Chunks that have a word are counted so far; one that as many have tells little. */
+const MANY_CHUNKS = 1_000;
+
+const FOUND = `chunks.id, content, start_offset AS "startOffset", end_offset AS "endOffset",
+  chunks.is_enabled AS "isEnabled", dataset_id AS "datasetId",
+  datasets.name AS "datasetName"`;
+
+/**
+ * Searches vectors and words. Left to itself the planner reads all rows, or sorts those of the knowledgebase, since
+ * it thinks little of both indexes' worth: so the ways that are not wanted are made dear for the one transaction.
+ */
+export function chunkSearch(database: Database): ChunkSearch {
+  return {
+    nearest: (query) => database.transaction((transaction) => nearest(transaction, query)),
+    nearestAndMatching: (query) =>
+      database.transaction(async (transaction) => {
+        const near = await nearest(transaction, query);
+        return { nearest: near, matching: await bestMatching(transaction, query, near) };
+      }),
+  };
+}
+
+/** The statement of a search for the nearest; `exact` compares with each, else the index is gone through. */
+export function nearestSql(encoder: ChunkQuery['knowledgebase']['encoder'], exact: boolean): string {
+  const { name, type } = VECTOR_COLUMNS[encoder];
+  const distance = `${name} <=> $2::${type}`;
+  return `WITH nearest AS MATERIALIZED (
+      SELECT chunk_id, ${distance} AS distance FROM chunk_embeddings
+      WHERE knowledgebase_id = $1 AND encoder = '${encoder}' AND is_enabled
+      -- The index serves no sum, which makes the exact search exact.
+      ORDER BY ${exact ? `(${distance}) + 0` : distance} LIMIT $3
+    )
+    SELECT ${FOUND}, 1 - distance AS score
+    FROM nearest JOIN chunks ON chunks.id = chunk_id JOIN datasets ON datasets.id = dataset_id
+    ORDER BY distance, dataset_id, position`;
+}
+
+/**
+ * Makes the planner go through an index in its order of distances, and on until enough rows fit the filter. What is
+ * made dear looks like a query of hours, which Postgres would compile first, taking many times as long as the search.
+ */
+export const PREPARE_INDEX = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+  set_config('enable_sort', 'off', true), set_config('jit', 'off', true), set_config('hnsw.ef_search', $1, true),
+  set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', $2, true)`;
+
+async function nearest(transaction: Queryable, query: ChunkQuery): Promise<FoundChunk[]> {
+  const { knowledgebase, vector, limit } = query;
+  const parameters = [knowledgebase.id, vectorText(vector), limit];
+  const compareAll = () =>
+    transaction.query<FoundChunk>(nearestSql(knowledgebase.encoder, true), parameters).then(withLengths);
+  if (knowledgebase.embeddedCount <= EXACT_LIMIT) return await compareAll();
+  const view = Math.max(EF_SEARCH, 2 * limit);
+  await transaction.query(PREPARE_INDEX, [String(view), String(MAX_SCAN_TUPLES)]);
+  const found = await transaction.query<FoundChunk>(nearestSql(knowledgebase.encoder, false), parameters);
+  if (found.length >= limit) return withLengths(found);
+  // Few of very many: the index was gone through as far as it is allowed to be.
+  await transaction.query(
+    `SELECT set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true)`,
+  );
+  return await compareAll();
+}
+
+/** Words are looked up in their index, which the planner thinks too little of, too; see {@link PREPARE_INDEX}. */
+export const PREPARE_WORDS = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', true),
+  set_config('enable_sort', 'on', true), set_config('jit', 'off', true)`;
+
+/**
+ * A word weighs as much as it tells chunks apart (BM25's inverse document frequency). One that no chunk has weighs
+ * most, since the chunk that would answer best lacks it; but a run of characters without spaces that no chunk has is
+ * no word, only the end of one and the beginning of the next. Words that very many chunks have find none by themselves.
+ */
+export const MATCHING = `WITH lexemes AS (
+    SELECT lexeme, EXISTS (SELECT FROM unnest(string_to_array($3, ' ')) AS pair WHERE strpos(lexeme, pair) > 0) AS is_run
+    FROM unnest(tsvector_to_array(
+      to_tsvector('english', $2) || array_to_tsvector(string_to_array($3, ' ')))) AS lexeme LIMIT ${MAX_LEXEMES}
+  ), quoted AS (
+    SELECT is_run, '''' || replace(replace(lexeme, '\\', '\\\\'), '''', '''''') || '''' AS word FROM lexemes
+  ), counted AS MATERIALIZED (
+    SELECT is_run, word::tsquery AS word, (
+      SELECT count(*) FROM (
+        SELECT FROM chunks WHERE knowledgebase_id = $1 AND is_enabled AND words @@ word::tsquery LIMIT ${MANY_CHUNKS}
+      ) AS having_it
+    ) AS chunk_count FROM quoted
+  ), weighed AS MATERIALIZED (
+    SELECT word, chunk_count < ${MANY_CHUNKS} AS is_telling,
+      ln(1 + greatest($4 - chunk_count, 0) / (chunk_count + 0.5)) + 0.01 AS weight
+    FROM counted WHERE chunk_count > 0 OR NOT is_run
+  ), question AS MATERIALIZED (
+    SELECT sum(weight) AS weight,
+      coalesce(string_agg(word::text, ' | ') FILTER (WHERE is_telling), string_agg(word::text, ' | '))::tsquery AS words
+    FROM weighed
+  ), matching AS MATERIALIZED (
+    SELECT id AS chunk_id, (SELECT sum(weight) FROM weighed WHERE chunks.words @@ word) / question.weight AS word_share
+    FROM chunks, question
+    WHERE knowledgebase_id = $1 AND is_enabled AND chunks.words @@ question.words
+    ORDER BY word_share DESC, id LIMIT $5
+  ), candidates AS (
+    SELECT chunk_id, word_share FROM matching
+    UNION
+    SELECT id, (SELECT sum(weight) FROM weighed WHERE chunks.words @@ word) / question.weight
+    FROM chunks, question WHERE id = ANY ($6::uuid[]) AND chunks.words @@ question.words
+  )`;
+
+/** @param near - Those that were found by their meaning; among them, too, words are looked for. */
+async function bestMatching(
+  transaction: Queryable,
+  { knowledgebase, vector, text, limit }: ChunkQuery & { text: string },
+  near: readonly FoundChunk[],
+): Promise<MatchingChunk[]> {
+  const { name, type } = VECTOR_COLUMNS[knowledgebase.encoder];
+  await transaction.query(PREPARE_WORDS);
+  const rows = await transaction.query<MatchingChunk>(
+    `${MATCHING}
+     SELECT ${FOUND}, 1 - (${name} <=> $7::${type}) AS score, word_share::double precision AS "wordShare"
+     FROM candidates JOIN chunks ON chunks.id = candidates.chunk_id JOIN datasets ON datasets.id = dataset_id
+       JOIN chunk_embeddings ON chunk_embeddings.chunk_id = chunks.id
+     ORDER BY word_share DESC, score DESC, candidates.chunk_id`,
+    [
+      knowledgebase.id,
+      text,
+      characterPairs(text).join(' '),
+      knowledgebase.embeddedCount,
+      limit,
+      near.map(({ id }) => id),
+      vectorText(vector),
+    ],
+  );
+  return withLengths(rows);
+}
+
+/** The database counts characters otherwise than the API does. */
+function withLengths<Row extends FoundChunk>(rows: readonly Row[]): Row[] {
+  return rows.map((row) => ({ ...row, contentLength: row.content.length }));
+}

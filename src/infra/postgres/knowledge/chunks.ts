@@ -1,0 +1,146 @@
+import { isUuid } from '../../../base/ids.ts';
+import type { Chunk } from '../../../knowledge/knowledgebase.ts';
+import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
+import type { ChunkStore } from '../../../knowledge/stores.ts';
+import type { EncoderName } from '../../../providers/embedder.ts';
+import type { Queryable } from '../connection/database.ts';
+import { removeChunks } from './chunkRemoval.ts';
+import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
+
+interface Row {
+  id: string;
+  content: string;
+  is_enabled: boolean;
+  start_offset: number;
+  end_offset: number;
+}
+
+const ALL_ROWS = Number.MAX_SAFE_INTEGER;
+const COLUMNS = 'id, content, is_enabled, start_offset, end_offset';
+
+/**
+ * Each chunk's vector is looked for by itself. As a plain join the planner may read all that the document has, for each
+ * page anew, which makes a long document's cost grow with the square of its length.
+ */
+export const UNEMBEDDED = `SELECT id, CASE WHEN vector.is_there THEN NULL ELSE content END AS content
+  FROM chunks LEFT JOIN LATERAL (
+    SELECT true AS is_there FROM chunk_embeddings WHERE chunk_id = chunks.id LIMIT 1
+  ) AS vector ON true
+  WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`;
+
+/** Chunk by chunk too, as {@link UNEMBEDDED} has it. */
+export function keepVectorsSql(encoder: EncoderName): string {
+  const { name, type } = VECTOR_COLUMNS[encoder];
+  return `WITH added AS (
+      INSERT INTO chunk_embeddings (chunk_id, knowledgebase_id, encoder, is_enabled, ${name})
+      SELECT chunk.id, chunk.knowledgebase_id, $2, chunk.is_enabled, made.vector::${type}
+      FROM unnest($3::uuid[], $4::text[]) AS made (chunk_id, vector)
+        CROSS JOIN LATERAL (
+          SELECT id, knowledgebase_id, is_enabled FROM chunks
+          WHERE id = made.chunk_id AND dataset_id = $1 LIMIT 1
+        ) AS chunk
+      ON CONFLICT (chunk_id) DO NOTHING
+      RETURNING chunk_id
+    )
+    UPDATE datasets SET embedded_count = embedded_count + (SELECT count(*) FROM added), updated_at = $5
+    WHERE id = $1 RETURNING id`;
+}
+
+export function chunkStore(database: Queryable): ChunkStore {
+  return { ...preview(database), ...ingestion(database) };
+}
+
+type Preview = Pick<ChunkStore, 'list' | 'setEnabled'>;
+
+function preview(database: Queryable): Preview {
+  return {
+    async list(datasetId, { limit, offset }) {
+      const rows = await database.query<Row>(
+        // Positions count up from 0 without a gap, so that no row before the page has to be read.
+        `SELECT ${COLUMNS} FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`,
+        [datasetId, offset, offset + limit],
+      );
+      return rows.map(toChunk);
+    },
+    async setEnabled(datasetId, chunkId, isEnabled) {
+      if (!isUuid(chunkId)) return undefined;
+      const [row] = await database.query<Row>(
+        `WITH vector AS (
+           UPDATE chunk_embeddings SET is_enabled = $3
+           FROM chunks WHERE chunks.id = chunk_id AND chunk_id = $2 AND dataset_id = $1
+         )
+         UPDATE chunks SET is_enabled = $3 WHERE dataset_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
+        [datasetId, chunkId, isEnabled],
+      );
+      return row && toChunk(row);
+    },
+  };
+}
+
+function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
+  // Nobody waits for a document as somebody at a phone waits for a word.
+  const { query, rowsAtOnce } = database.background ?? { query: database.query, rowsAtOnce: ALL_ROWS };
+  return {
+    clear: (datasetId) => removeChunks(database, datasetId),
+    async append({ datasetId, knowledgebaseId }, chunks) {
+      const rows = await query(
+        `WITH dataset AS (SELECT id FROM datasets WHERE id = $1 FOR KEY SHARE),
+         added AS (
+           INSERT INTO chunks
+             (id, dataset_id, knowledgebase_id, position, content, start_offset, end_offset, words)
+           SELECT chunk.id, dataset.id, $2, position, content, start_offset, end_offset,
+             to_tsvector('english', content) || array_to_tsvector(string_to_array(pairs, ' '))
+           FROM dataset, unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[], $7::integer[], $8::text[])
+             AS chunk (id, position, content, start_offset, end_offset, pairs)
+           ON CONFLICT (dataset_id, position) DO NOTHING
+         )
+         SELECT id FROM dataset`,
+        [
+          datasetId,
+          knowledgebaseId,
+          chunks.map(({ id }) => id),
+          chunks.map(({ position }) => position),
+          chunks.map(({ content }) => content),
+          chunks.map(({ startOffset }) => startOffset),
+          chunks.map(({ endOffset }) => endOffset),
+          chunks.map(({ content }) => characterPairs(content).join(' ')),
+        ],
+      );
+      return rows.length > 0;
+    },
+    async withoutVector(datasetId, { limit, offset }) {
+      const rows = await query<{ id: string; content: string | null }>(UNEMBEDDED, [
+        datasetId,
+        offset,
+        offset + limit,
+      ]);
+      const missing = rows.flatMap(({ id, content }) => (content === null ? [] : [{ id, content }]));
+      return { missing, pageLength: rows.length };
+    },
+    async keepVectors({ datasetId, encoder }, vectors, at) {
+      for (let from = 0; from < vectors.length; from += rowsAtOnce) {
+        const part = vectors.slice(from, from + rowsAtOnce);
+        const rows = await query(keepVectorsSql(encoder), [
+          datasetId,
+          encoder,
+          part.map(({ chunkId }) => chunkId),
+          part.map(({ vector }) => vectorText(vector)),
+          at,
+        ]);
+        if (rows.length === 0) return false;
+      }
+      return true;
+    },
+  };
+}
+
+function toChunk(row: Row): Chunk {
+  return {
+    id: row.id,
+    content: row.content,
+    contentLength: row.content.length,
+    isEnabled: row.is_enabled,
+    startOffset: row.start_offset,
+    endOffset: row.end_offset,
+  };
+}

@@ -1,0 +1,161 @@
+import { isUuid } from '../../../base/ids.ts';
+import type { Dataset } from '../../../knowledge/knowledgebase.ts';
+import type { DatasetStore, IngestionTask } from '../../../knowledge/stores.ts';
+import type { Queryable } from '../connection/database.ts';
+import { isoTime } from '../sql/rows.ts';
+import { REMOVAL_CHUNKS, removeChunks } from './chunkRemoval.ts';
+
+interface Row {
+  id: string;
+  name: string;
+  mime_type: string;
+  bytes: number;
+  status: Dataset['status'];
+  error: string | null;
+  chunk_count: number;
+  embedded_count: number;
+  encoder: string;
+  created_at: Date;
+}
+
+/** What is seen of a long document while it is removed, and after a crash in the middle of that. */
+const HALF_REMOVED = 'Its removal has begun; if it does not end, delete the dataset again';
+
+/** PGlite and the driver of Postgres give a bigint in different types. */
+const SELECT = `SELECT datasets.id, datasets.name, mime_type, bytes::double precision AS bytes, status, error,
+    chunk_count, embedded_count, encoder, datasets.created_at
+  FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id`;
+
+export function datasetStore(database: Queryable): DatasetStore {
+  return { ...records(database), ...ingestion(database) };
+}
+
+type Records = Pick<DatasetStore, 'insert' | 'list' | 'find' | 'exists' | 'remove' | 'removeOf'>;
+
+function records(database: Queryable): Records {
+  return {
+    async insert(one) {
+      await database.query(
+        `INSERT INTO datasets (id, knowledgebase_id, name, mime_type, bytes, file_key, status, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, 'pending', $7, $7)`,
+        [one.id, one.knowledgebaseId, one.name, one.mimeType, one.bytes, one.fileKey, one.createdAt],
+      );
+    },
+    async list(knowledgebaseId) {
+      const rows = await database.query<Row>(
+        `${SELECT} WHERE knowledgebase_id = $1 ORDER BY datasets.created_at, datasets.id`,
+        [knowledgebaseId],
+      );
+      return rows.map(fromRow);
+    },
+    async find(knowledgebaseId, datasetId) {
+      if (!isUuid(datasetId)) return undefined;
+      const [row] = await database.query<Row>(`${SELECT} WHERE knowledgebase_id = $1 AND datasets.id = $2`, [
+        knowledgebaseId,
+        datasetId,
+      ]);
+      return row && fromRow(row);
+    },
+    async exists(datasetId) {
+      if (!isUuid(datasetId)) return false;
+      return (await database.query('SELECT 1 FROM datasets WHERE id = $1', [datasetId])).length > 0;
+    },
+    remove: (knowledgebaseId, datasetId) => remove(database, knowledgebaseId, datasetId),
+    async removeOf(projectId) {
+      if (!isUuid(projectId)) return;
+      const rows = await database.query<{ id: string; knowledgebase_id: string }>(
+        `SELECT datasets.id, knowledgebase_id
+         FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id
+         WHERE project_id = $1 ORDER BY datasets.id`,
+        [projectId],
+      );
+      for (const { id, knowledgebase_id } of rows) await remove(database, knowledgebase_id, id);
+    },
+  };
+}
+
+async function remove(database: Queryable, knowledgebaseId: string, datasetId: string): Promise<boolean> {
+  if (!isUuid(datasetId)) return false;
+  const [long] = await database.query(
+    `UPDATE datasets SET status = 'failed', error = $3
+     FROM (SELECT max(position) AS last FROM chunks WHERE dataset_id = $2) AS chunks
+     WHERE knowledgebase_id = $1 AND id = $2 AND last >= $4 RETURNING id`,
+    [knowledgebaseId, datasetId, HALF_REMOVED, REMOVAL_CHUNKS],
+  );
+  if (long) await removeChunks(database, datasetId);
+  const rows = await database.query(
+    'DELETE FROM datasets WHERE knowledgebase_id = $1 AND id = $2 RETURNING id',
+    [knowledgebaseId, datasetId],
+  );
+  return rows.length > 0;
+}
+
+function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
+  return {
+    async begin(datasetId, at) {
+      const [task] = await database.query<IngestionTask>(
+        `UPDATE datasets SET status = 'processing', attempts = attempts + 1, updated_at = $2
+         FROM knowledgebases
+         WHERE datasets.id = $1 AND knowledgebases.id = knowledgebase_id AND status IN ('pending', 'processing')
+         RETURNING datasets.id AS "datasetId", knowledgebase_id AS "knowledgebaseId", project_id AS "projectId",
+           datasets.name, mime_type AS "mimeType", file_key AS "fileKey", encoder, chunk_size AS "chunkSize",
+           chunk_overlap AS "chunkOverlap", attempts, parsed_at IS NOT NULL AS "isParsed"`,
+        [datasetId, at],
+      );
+      return task;
+    },
+    async noteParsed(datasetId, at) {
+      const rows = await database.query(
+        `UPDATE datasets SET parsed_at = $2, updated_at = $2,
+           chunk_count = (SELECT count(*) FROM chunks WHERE dataset_id = $1)
+         WHERE id = $1 RETURNING id`,
+        [datasetId, at],
+      );
+      return rows.length > 0;
+    },
+    async finish(datasetId, at) {
+      await database.query(
+        `UPDATE datasets SET status = 'ready', updated_at = $2 WHERE id = $1 AND status = 'processing'`,
+        [datasetId, at],
+      );
+    },
+    async fail(datasetId, reason, at) {
+      // Who goes on after a crash in the middle of it must begin anew, and not with what is left.
+      const [begun] = await database.query(
+        `UPDATE datasets SET parsed_at = NULL, updated_at = $2, chunk_count = 0, embedded_count = 0
+         WHERE id = $1 AND status IN ('pending', 'processing') RETURNING id`,
+        [datasetId, at],
+      );
+      if (!begun) return;
+      await removeChunks(database, datasetId);
+      await database.query(
+        `UPDATE datasets SET status = 'failed', error = $2, updated_at = $3
+         WHERE id = $1 AND status IN ('pending', 'processing')`,
+        [datasetId, reason, at],
+      );
+    },
+    async unfinished(before, limit) {
+      return await database.query(
+        `SELECT datasets.id AS "datasetId", project_id AS "projectId"
+         FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id
+         WHERE status IN ('pending', 'processing') AND updated_at < $1 ORDER BY updated_at LIMIT $2`,
+        [before, limit],
+      );
+    },
+  };
+}
+
+function fromRow(row: Row): Dataset {
+  return {
+    id: row.id,
+    name: row.name,
+    mimeType: row.mime_type,
+    bytes: row.bytes,
+    status: row.status,
+    ...(row.error === null ? {} : { error: row.error }),
+    chunkCount: row.chunk_count,
+    embeddedCount: row.embedded_count,
+    encoder: row.encoder,
+    createdAt: isoTime(row.created_at),
+  };
+}

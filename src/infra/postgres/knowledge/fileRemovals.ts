@@ -1,0 +1,18 @@
+import type { FileRemovalStore } from '../../../knowledge/stores.ts';
+import type { Queryable } from '../connection/database.ts';
+
+/** A trigger writes them, so that none is forgotten, whatever took the dataset away. */
+export function fileRemovalStore(database: Queryable): FileRemovalStore {
+  return {
+    async list(limit) {
+      const rows = await database.query<{ file_key: string }>(
+        'SELECT file_key FROM file_removals ORDER BY at LIMIT $1',
+        [limit],
+      );
+      return rows.map(({ file_key }) => file_key);
+    },
+    async done(fileKey) {
+      await database.query('DELETE FROM file_removals WHERE file_key = $1', [fileKey]);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { ProjectStore } from '../../../agents/accounts/accountStores.ts';
+import {
+  type CallLimits,
+  type CallLimitsPatch,
+  NO_CALL_LIMITS,
+} from '../../../agents/accounts/callLimits.ts';
+import type { Project, ProjectPatch } from '../../../agents/accounts/project.ts';
+import { isUuid } from '../../../base/ids.ts';
+import { definedOnly } from '../../../base/omitUndefined.ts';
+import type { Queryable } from '../connection/database.ts';
+import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+
+interface Row {
+  id: string;
+  name: string;
+  session_idle_minutes: number;
+  history_retention_days: number;
+  report_usage: boolean;
+  call_limits: CallLimitsPatch;
+  created_at: Date;
+  updated_at: Date;
+}
+
+const COLUMNS = `id, name, session_idle_minutes, history_retention_days, report_usage, call_limits, created_at, updated_at`;
+
+export function projectStore(database: Queryable): ProjectStore {
+  return {
+    async insert(project) {
+      await database.query(`INSERT INTO projects (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, [
+        project.id,
+        project.name,
+        project.sessionIdleMinutes,
+        project.historyRetentionDays,
+        project.reportUsage,
+        JSON.stringify(project.callLimits ?? {}),
+        project.createdAt,
+        project.updatedAt,
+      ]);
+    },
+    async find(projectId, lock) {
+      if (!isUuid(projectId)) return undefined;
+      // Who edits a pathway has it before reaching for the project; in the same order nobody waits in a circle.
+      if (lock) await database.query('SELECT FROM pathways WHERE project_id = $1 FOR UPDATE', [projectId]);
+      const [row] = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM projects WHERE id = $1 ${lock ? 'FOR UPDATE' : ''}`,
+        [projectId],
+      );
+      return row && fromRow(row);
+    },
+    async list(page) {
+      const select = `SELECT ${COLUMNS} FROM projects ORDER BY created_at, id`;
+      return mapPage(await queryPage<Row>(database, select, [], page), fromRow);
+    },
+    async update(projectId, patch: ProjectPatch, updatedAt) {
+      if (!isUuid(projectId)) return undefined;
+      const [row] = await database.query<Row>(
+        `UPDATE projects SET
+           name = coalesce($2, name),
+           session_idle_minutes = coalesce($3, session_idle_minutes),
+           history_retention_days = coalesce($4, history_retention_days),
+           report_usage = coalesce($5, report_usage),
+           call_limits = call_limits || $6::jsonb,
+           updated_at = $7
+         WHERE id = $1 RETURNING ${COLUMNS}`,
+        [
+          projectId,
+          patch.name ?? null,
+          patch.sessionIdleMinutes ?? null,
+          patch.historyRetentionDays ?? null,
+          patch.reportUsage ?? null,
+          JSON.stringify(patch.callLimits ?? {}),
+          updatedAt,
+        ],
+      );
+      return row && fromRow(row);
+    },
+    async remove(projectId) {
+      if (!isUuid(projectId)) return false;
+      const rows = await database.query('DELETE FROM projects WHERE id = $1 RETURNING id', [projectId]);
+      return rows.length > 0;
+    },
+  };
+}
+
+function fromRow(row: Row): Project {
+  return {
+    id: row.id,
+    name: row.name,
+    sessionIdleMinutes: row.session_idle_minutes,
+    historyRetentionDays: row.history_retention_days,
+    reportUsage: row.report_usage,
+    callLimits: limitsFrom(row.call_limits),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
+}
+
+/** What a later release may have added, whose nodes run beside this one during an upgrade, is left out. */
+function limitsFrom(stored: CallLimitsPatch): CallLimits {
+  const known = Object.entries(stored).filter(([name]) => name in NO_CALL_LIMITS);
+  return { ...NO_CALL_LIMITS, ...definedOnly<CallLimitsPatch>(Object.fromEntries(known)) };
+}

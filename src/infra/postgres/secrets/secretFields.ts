@@ -1,0 +1,61 @@
+import type { AgentConfig } from '../../../agents/agentConfig.ts';
+import type { AgentRecord, AgentRelease } from '../../../agents/release.ts';
+import type { Tool } from '../../../agents/tool.ts';
+import type { Sealer } from '../../../base/sealer.ts';
+
+type Headers = readonly { key: string; value: string }[];
+
+/** Seals and opens the header values in what is stored, since they are where users put their tokens. */
+export interface Sealing {
+  sealAgent(record: AgentRecord): AgentRecord;
+  openAgent(record: AgentRecord): AgentRecord;
+  sealTool<Given extends Pick<Tool, 'http'>>(tool: Given): Given;
+  openTool<Given extends Pick<Tool, 'http'>>(tool: Given): Given;
+  sealRelease(release: AgentRelease): AgentRelease;
+  openRelease(release: AgentRelease): AgentRelease;
+  seal(text: string): string;
+  open(sealed: string): string;
+  /** @see Sealer.digest */
+  digest(text: string): string;
+}
+
+export function createSealing(sealer: Sealer): Sealing {
+  const seal = forEachHeader(sealer.seal);
+  const open = forEachHeader(sealer.open);
+  return {
+    sealAgent: seal.record,
+    openAgent: open.record,
+    sealTool: seal.tool,
+    openTool: open.tool,
+    sealRelease: seal.release,
+    openRelease: open.release,
+    seal: sealer.seal,
+    open: sealer.open,
+    digest: sealer.digest,
+  };
+}
+
+function forEachHeader(change: (value: string) => string) {
+  const headers = (list: Headers) => list.map(({ key, value }) => ({ key, value: change(value) }));
+  const target = <Target extends { headers?: Headers | undefined }>(place: Target): Target =>
+    place.headers ? { ...place, headers: headers(place.headers) } : place;
+  const config = (agent: AgentConfig): AgentConfig => ({
+    ...agent,
+    postSessionWebhook: agent.postSessionWebhook && target(agent.postSessionWebhook),
+    beforeStartConfig: agent.beforeStartConfig && target(agent.beforeStartConfig),
+  });
+  const tool = <Given extends Pick<Tool, 'http'>>(given: Given): Given => ({
+    ...given,
+    http: target(given.http),
+  });
+  const release = (given: AgentRelease): AgentRelease => ({
+    ...given,
+    agent: config(given.agent),
+    tools: given.tools.map(tool),
+  });
+  const record = (given: AgentRecord): AgentRecord => ({
+    config: config(given.config),
+    frozen: given.frozen && release(given.frozen),
+  });
+  return { record, release, tool };
+}

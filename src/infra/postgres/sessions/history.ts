@@ -1,0 +1,253 @@
+import type {
+  Channel,
+  HistoryEvent,
+  HistoryEventType,
+  SessionMessage,
+} from '../../../engine/session/session.ts';
+import type {
+  HistoryDetail,
+  HistoryFilter,
+  HistoryStats,
+  HistoryStore,
+  HistorySummary,
+} from '../../../engine/session/sessionStore.ts';
+import type { Parameter, Queryable } from '../connection/database.ts';
+import { containing } from '../sql/like.ts';
+import { isoTime, isoTimeOrNull, mapPage, queryPage } from '../sql/rows.ts';
+import { storableJson, storableText } from '../sql/storable.ts';
+
+interface Row {
+  instance_id: string;
+  session_id: string;
+  channel: Channel;
+  call_id: string | null;
+  status: string;
+  started_at: Date;
+  ended_at: Date | null;
+  message_count: number;
+}
+
+interface StatsRow {
+  total: number;
+  by_channel: Record<string, number> | null;
+  by_status: Record<string, number> | null;
+  by_day: { day: string; sessions: number }[] | null;
+  mean: number | null;
+  p95: number | null;
+  turns: number;
+  latency_p50: number | null;
+  latency_p95: number | null;
+  calls: number;
+  answered: number;
+  call_latency_p50: number | null;
+  call_latency_p95: number | null;
+}
+
+/** So many sessions go at a time, so that no transaction grows long. */
+const PURGE_BATCH = 500;
+
+const COLUMNS = 'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count';
+/** Nothing is shown of a project that keeps nothing, though rows may stand until their webhooks are done. */
+const SHOWN = `project_id = $1 AND (SELECT history_retention_days FROM projects WHERE id = $1) > 0`;
+
+export function historyStore(database: Queryable): HistoryStore {
+  return {
+    async list(projectId, filter, page) {
+      const { sql, parameters } = conditions(projectId, filter);
+      const select = `SELECT ${COLUMNS} FROM session_history WHERE ${sql} ORDER BY started_at DESC, instance_id DESC`;
+      return mapPage(await queryPage<Row>(database, select, parameters, page), toSummary);
+    },
+    async find(projectId, sessionId) {
+      const [row] = await database.query<DetailRow>(FIND, [projectId, sessionId]);
+      return row && toDetail(row);
+    },
+    async stats(projectId, range) {
+      const { sql, parameters } = conditions(projectId, range);
+      const [row] = await database.query<StatsRow>(statsOver(sql), parameters);
+      return toStats(row);
+    },
+    async addEvents(instanceId, events) {
+      // A history that has been purged meanwhile takes nothing more.
+      await database.query(
+        `INSERT INTO session_events (instance_id, type, at, data)
+         SELECT instance_id, type, at, data::json
+         FROM session_history, unnest($2::text[], $3::timestamptz[], $4::text[]) WITH ORDINALITY
+           AS happened (type, at, data, position)
+         WHERE instance_id = $1 ORDER BY position`,
+        [
+          instanceId,
+          events.map(({ type }) => type),
+          events.map(({ at }) => at),
+          events.map(({ data }) => storableJson(data)),
+        ],
+      );
+    },
+    async addMessages(instanceId, messages) {
+      await database.query(
+        `WITH history AS (
+           UPDATE session_history SET message_count = message_count + cardinality($2::text[])
+           WHERE instance_id = $1 RETURNING instance_id
+         )
+         INSERT INTO session_messages (instance_id, message, content)
+         SELECT instance_id, message::json, content
+         FROM history, unnest($2::text[], $3::text[]) WITH ORDINALITY AS said (message, content, position)
+         ORDER BY position`,
+        [
+          instanceId,
+          messages.map(storableJson),
+          messages.map(({ content }) => (content === null ? null : storableText(content))),
+        ],
+      );
+    },
+    async purge(now) {
+      let purged = 0;
+      for (;;) {
+        const gone = await database.query(PURGE, [now, PURGE_BATCH]);
+        purged += gone.length;
+        if (gone.length < PURGE_BATCH) return purged;
+      }
+    },
+  };
+}
+
+interface DetailRow extends Row {
+  end_reason: string | null;
+  variables: unknown;
+  evaluation: unknown;
+  messages: SessionMessage[];
+  events: { type: HistoryEventType; at: string; data: HistoryEvent['data'] }[];
+}
+
+const FIND = `
+  SELECT ${COLUMNS}, end_reason, evaluation,
+    coalesce(variables, (SELECT state->'variables' FROM sessions WHERE instance_id = history.instance_id))
+      AS variables,
+    (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
+     WHERE instance_id = history.instance_id) AS messages,
+    (SELECT coalesce(json_agg(json_build_object('type', type, 'at', at, 'data', data) ORDER BY id), '[]'::json)
+     FROM session_events WHERE instance_id = history.instance_id) AS events
+  FROM session_history AS history
+  WHERE ${SHOWN} AND session_id = $2 ORDER BY started_at DESC, instance_id DESC LIMIT 1`;
+
+/** Webhooks that are not finished hold on to a history for a day where nothing else does. */
+const PURGE = `
+  DELETE FROM session_history WHERE instance_id IN (
+    SELECT history.instance_id FROM session_history AS history
+    JOIN projects ON projects.id = history.project_id
+    WHERE history.status = 'ended'
+      AND history.ended_at <= $1::timestamptz - make_interval(days => history_retention_days)
+      AND (history_retention_days > 0 OR history.ended_at <= $1::timestamptz - interval '1 day'
+        OR NOT EXISTS (SELECT FROM webhook_outbox WHERE instance_id = history.instance_id))
+    LIMIT $2 FOR UPDATE OF history SKIP LOCKED
+  ) RETURNING instance_id`;
+
+function conditions(
+  projectId: string,
+  { channel, status, from, to, q }: HistoryFilter,
+): { sql: string; parameters: Parameter[] } {
+  const parameters: Parameter[] = [projectId];
+  const given = (value: Parameter | undefined, sql: (place: string) => string): string[] => {
+    if (value === undefined) return [];
+    parameters.push(value);
+    return [sql(`$${parameters.length}`)];
+  };
+  const parts = [
+    SHOWN,
+    ...given(channel, (place) => `channel = ${place}`),
+    ...given(status, (place) => `status = ${place}`),
+    ...given(from, (place) => `started_at >= ${place}::timestamptz`),
+    ...given(to, (place) => `started_at < ${place}::timestamptz`),
+    ...given(
+      q === undefined ? undefined : containing(q),
+      (place) => `instance_id IN (SELECT instance_id FROM session_messages WHERE content ILIKE ${place})`,
+    ),
+  ];
+  return { sql: parts.join(' AND '), parameters };
+}
+
+/** All figures from one look at the sessions, and one at their messages. */
+const statsOver = (where: string): string => `
+  WITH chosen AS MATERIALIZED (
+    SELECT instance_id, channel, status, turns, started_at,
+      to_char(started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+      extract(epoch FROM ended_at - started_at)::double precision * 1000 AS duration_ms
+    FROM session_history WHERE ${where}
+  ), latencies AS (
+    SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms) AS percentiles,
+      percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY latency_ms) FILTER (WHERE channel = 'phone')
+        AS of_calls
+    FROM chosen JOIN session_messages USING (instance_id) WHERE latency_ms IS NOT NULL
+  ), outcomes AS (
+    SELECT count(*)::integer AS calls, count(answered_at)::integer AS answered
+    FROM chosen JOIN calls USING (instance_id) WHERE calls.ended_at IS NOT NULL
+  )
+  SELECT count(*)::integer AS total, coalesce(sum(turns), 0)::integer AS turns,
+    avg(duration_ms) AS mean, percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ms) AS p95,
+    (SELECT json_object_agg(channel, sessions) FROM
+      (SELECT channel, count(*)::integer AS sessions FROM chosen GROUP BY channel) AS counts) AS by_channel,
+    (SELECT json_object_agg(status, sessions) FROM
+      (SELECT status, count(*)::integer AS sessions FROM chosen GROUP BY status) AS counts) AS by_status,
+    (SELECT json_agg(json_build_object('day', day, 'sessions', sessions) ORDER BY day) FROM
+      (SELECT day, count(*)::integer AS sessions FROM chosen GROUP BY day) AS counts) AS by_day,
+    (SELECT percentiles[1] FROM latencies) AS latency_p50,
+    (SELECT percentiles[2] FROM latencies) AS latency_p95,
+    (SELECT calls FROM outcomes) AS calls, (SELECT answered FROM outcomes) AS answered,
+    (SELECT of_calls[1] FROM latencies) AS call_latency_p50,
+    (SELECT of_calls[2] FROM latencies) AS call_latency_p95
+  FROM chosen`;
+
+function toSummary(row: Row): HistorySummary {
+  return { ...toCommon(row), durationMs: durationMs(row), messageCount: row.message_count };
+}
+
+function toDetail(row: DetailRow): HistoryDetail {
+  return {
+    ...toCommon(row),
+    variables: row.variables ?? {},
+    messages: row.messages,
+    events: row.events.map(({ type, at, data }) => ({ type, at: isoTime(at), data })),
+    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
+  };
+}
+
+function toCommon(row: Row) {
+  return {
+    sessionId: row.session_id,
+    channel: row.channel,
+    status: row.status,
+    startedAt: isoTime(row.started_at),
+    endedAt: isoTimeOrNull(row.ended_at),
+    ...(row.call_id === null ? {} : { callId: row.call_id }),
+  };
+}
+
+function durationMs({ started_at, ended_at }: Row): number | null {
+  return ended_at === null ? null : new Date(ended_at).getTime() - new Date(started_at).getTime();
+}
+
+function toStats(row: StatsRow | undefined): HistoryStats {
+  return {
+    total: row?.total ?? 0,
+    byChannel: row?.by_channel ?? {},
+    byStatus: row?.by_status ?? {},
+    byDay: row?.by_day ?? [],
+    durationMs: { mean: whole(row?.mean), p95: whole(row?.p95) },
+    turns: row?.turns ?? 0,
+    turnLatencyMs: { p50: whole(row?.latency_p50), p95: whole(row?.latency_p95) },
+    calls: toCallStats(row),
+  };
+}
+
+function toCallStats(row: StatsRow | undefined): HistoryStats['calls'] {
+  const { calls: total = 0, answered = 0 } = row ?? {};
+  return {
+    total,
+    answered,
+    answerRate: total === 0 ? null : answered / total,
+    turnLatencyMs: { p50: whole(row?.call_latency_p50), p95: whole(row?.call_latency_p95) },
+  };
+}
+
+function whole(value: number | null | undefined): number | null {
+  return value == null ? null : Math.round(value);
+}

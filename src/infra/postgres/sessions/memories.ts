@@ -1,0 +1,23 @@
+import type { MemoryStore } from '../../../engine/session/sessionStore.ts';
+import type { Queryable } from '../connection/database.ts';
+import { storableText } from '../sql/storable.ts';
+
+export function memoryStore(database: Queryable): MemoryStore {
+  return {
+    async find(projectId, customer) {
+      const [row] = await database.query<{ memory: string }>(
+        'SELECT memory FROM customer_memories WHERE project_id = $1 AND customer = $2',
+        [projectId, customer],
+      );
+      return row?.memory;
+    },
+    async keep(projectId, customer, text) {
+      await database.query(
+        `INSERT INTO customer_memories (project_id, customer, memory, updated_at) VALUES ($1, $2, $3, now())
+         ON CONFLICT (project_id, customer) DO UPDATE
+           SET memory = excluded.memory, updated_at = excluded.updated_at`,
+        [projectId, customer, storableText(text)],
+      );
+    },
+  };
+}

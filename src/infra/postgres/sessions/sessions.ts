@@ -1,0 +1,271 @@
+import { CallwayError, invalid } from '../../../base/errors.ts';
+import {
+  type Channel,
+  type HistoryEvent,
+  type Session,
+  type SessionState,
+  sessionData,
+} from '../../../engine/session/session.ts';
+import type { SessionEnding, SessionStore, TurnHistory } from '../../../engine/session/sessionStore.ts';
+import type { Parameter, Queryable } from '../connection/database.ts';
+import { isoTime } from '../sql/rows.ts';
+import { storableJson, storableText } from '../sql/storable.ts';
+import { searchSessions } from './sessionSearch.ts';
+
+interface Row {
+  project_id: string;
+  session_id: string;
+  instance_id: string;
+  channel: Channel;
+  provider: string | null;
+  call_id: string | null;
+  pathway_id: string;
+  release_id: string;
+  turn: number;
+  state: SessionState;
+  started_at: Date;
+  last_activity_at: Date;
+}
+
+const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
+  started_at, last_activity_at`;
+
+/** Each method is one statement, and so one transaction and one way to the server and back. */
+export function sessionStore(database: Queryable): SessionStore {
+  const find = async (projectId: string, sessionId: string): Promise<Session | undefined> => {
+    const [row] = await database.query<Row>(
+      `SELECT ${COLUMNS} FROM sessions WHERE project_id = $1 AND session_id = $2`,
+      [projectId, sessionId],
+      'find_session',
+    );
+    return row && fromRow(row);
+  };
+
+  return {
+    find,
+    async insert(session, started) {
+      const [inserted] = await database.query(INSERT, sessionParameters(session, started), 'insert_session');
+      if (inserted) return;
+      throw invalid('session_id_in_use', `The session id ${session.sessionId} is in use by a live session`);
+    },
+    async saveTurn(session, record) {
+      const [saved] = await database.query(SAVE_TURN, turnParameters(session, record), 'save_turn');
+      if (saved) return;
+      throw new CallwayError(
+        'conflict',
+        'session_changed',
+        'The session has ended, or another turn of it was kept meanwhile',
+      );
+    },
+    async keepLate(session, record) {
+      await database.query(KEEP_LATE, lateParameters(session, record));
+    },
+    async end(projectId, sessionId, ending) {
+      // What is due is asked for before anything is locked; the embedded database has one transaction at a time.
+      for (let live = await find(projectId, sessionId); live; live = await find(projectId, sessionId)) {
+        const due = await ending(live);
+        if (!due) return undefined;
+        const [ended] = await database.query<Row>(END, endParameters(live, due));
+        if (ended) return fromRow(ended);
+      }
+      return undefined;
+    },
+    search: (projectId, text, page) => searchSessions(database, projectId, text, page),
+    async idle(now, limit) {
+      const rows = await database.query<Pick<Row, 'project_id' | 'session_id' | 'instance_id' | 'turn'>>(
+        `SELECT project_id, session_id, instance_id, turn FROM sessions JOIN projects ON projects.id = project_id
+         WHERE channel <> 'phone' AND last_activity_at < $1::timestamptz - make_interval(mins => session_idle_minutes)
+         ORDER BY last_activity_at LIMIT $2`,
+        [now, limit],
+      );
+      return rows.map(({ project_id, session_id, instance_id, turn }) => ({
+        projectId: project_id,
+        sessionId: session_id,
+        instanceId: instance_id,
+        turn,
+      }));
+    },
+  };
+}
+
+/** Parts of a `WITH` that keep a new session, with {@link sessionParameters}; `session` has a row if it was kept. */
+export const INSERT_SESSION = `
+  session AS (
+    INSERT INTO sessions (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12)
+    ON CONFLICT (project_id, session_id) DO NOTHING RETURNING *
+  ), searchable AS (
+    INSERT INTO session_texts (instance_id, project_id, session_id, data, created_at, updated_at)
+    SELECT instance_id, project_id, session_id, $13, started_at, last_activity_at FROM session
+  ), history AS (
+    INSERT INTO session_history
+      (instance_id, project_id, session_id, channel, provider, call_id, status, started_at)
+    SELECT instance_id, project_id, session_id, channel, provider, call_id, 'active', started_at FROM session
+  ), event AS (
+    INSERT INTO session_events (instance_id, type, at, data)
+    SELECT instance_id, $14, $15::timestamptz, $16::json FROM session
+  )`;
+
+const INSERT = `WITH ${INSERT_SESSION} SELECT instance_id FROM session`;
+
+const SAVE_TURN = `
+  WITH saved AS (
+    UPDATE sessions SET turn = $4, state = $5::json, last_activity_at = $6
+    WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $4 - 1
+    RETURNING instance_id, last_activity_at
+  ), searchable AS (
+    UPDATE session_texts AS text
+    SET data = $7, updated_at = greatest(saved.last_activity_at, text.updated_at + interval '1 millisecond')
+    FROM saved WHERE text.instance_id = saved.instance_id
+  ), history AS (
+    UPDATE session_history AS history
+    SET message_count = message_count + cardinality($8::text[]), turns = turns + $9
+    FROM saved WHERE history.instance_id = saved.instance_id
+  ), messages AS (
+    INSERT INTO session_messages (instance_id, message, content, latency_ms)
+    SELECT instance_id, message::json, content, latency_ms
+    FROM saved, unnest($8::text[], $13::text[], $14::integer[]) WITH ORDINALITY
+      AS said (message, content, latency_ms, position) ORDER BY position
+  ), events AS (
+    INSERT INTO session_events (instance_id, type, at, data)
+    SELECT instance_id, type, at, data::json
+    FROM saved, unnest($10::text[], $11::timestamptz[], $12::text[]) WITH ORDINALITY
+      AS happened (type, at, data, position) ORDER BY position
+  )
+  SELECT instance_id FROM saved`;
+
+/** What was kept by an attempt whose answer was lost stands there with its time. */
+const KEEP_LATE = `
+  WITH history AS (
+    UPDATE session_history AS history
+    SET message_count = message_count + cardinality($3::text[]), turns = turns + $6, variables = $2::json
+    WHERE instance_id = $1 AND NOT EXISTS (
+      SELECT FROM session_messages WHERE instance_id = $1 AND message::text = ANY ($3::text[])
+    ) AND NOT EXISTS (
+      SELECT FROM session_events WHERE instance_id = $1
+        AND (type, at, data::text) IN (SELECT * FROM unnest($7::text[], $8::timestamptz[], $9::text[]))
+    )
+    RETURNING instance_id
+  ), messages AS (
+    INSERT INTO session_messages (instance_id, message, content, latency_ms)
+    SELECT instance_id, message::json, content, latency_ms
+    FROM history, unnest($3::text[], $4::text[], $5::integer[]) WITH ORDINALITY
+      AS said (message, content, latency_ms, position) ORDER BY position
+  )
+  INSERT INTO session_events (instance_id, type, at, data)
+  SELECT instance_id, type, at, data::json
+  FROM history, unnest($7::text[], $8::timestamptz[], $9::text[]) WITH ORDINALITY
+    AS happened (type, at, data, position) ORDER BY position`;
+
+const END = `
+  WITH ended AS (
+    DELETE FROM sessions WHERE project_id = $1 AND session_id = $2 AND instance_id = $3 AND turn = $10 RETURNING *
+  ), history AS (
+    UPDATE session_history AS history
+    SET status = 'ended', ended_at = $4, end_reason = $5, variables = ended.state->'variables'
+    FROM ended WHERE history.instance_id = ended.instance_id
+  ), event AS (
+    INSERT INTO session_events (instance_id, type, at, data)
+    SELECT instance_id, 'session_ended', $4::timestamptz, json_build_object('reason', $5::text) FROM ended
+  ), outbox AS (
+    INSERT INTO webhook_outbox
+      (instance_id, project_id, release_id, finalize_by, evaluating, afterwards_at, next_at)
+    SELECT instance_id, project_id, release_id, $6, $7, $4::timestamptz, $4::timestamptz FROM ended
+    RETURNING instance_id
+  ), events AS (
+    INSERT INTO webhook_events (instance_id, position, event, subscribed, status, attempt)
+    SELECT instance_id, position, event, event = ANY ($9::text[]), 'waiting', 0
+    FROM outbox, unnest($8::text[]) WITH ORDINALITY AS expected (event, position)
+  )
+  SELECT ${COLUMNS} FROM ended`;
+
+export function sessionParameters(session: Session, started: HistoryEvent): Parameter[] {
+  return [
+    session.projectId,
+    session.sessionId,
+    session.instanceId,
+    session.channel,
+    session.provider,
+    session.callId,
+    session.pathwayId,
+    session.releaseId,
+    session.turn,
+    storableJson(session.state),
+    session.startedAt,
+    session.lastActivityAt,
+    storableJson(sessionData(session)),
+    started.type,
+    started.at,
+    storableJson(started.data),
+  ];
+}
+
+function turnParameters(session: Session, record: TurnHistory): Parameter[] {
+  const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
+  return [
+    session.projectId,
+    session.sessionId,
+    session.instanceId,
+    session.turn,
+    storableJson(session.state),
+    session.lastActivityAt,
+    storableJson(sessionData(session)),
+    texts,
+    turns,
+    types,
+    times,
+    data,
+    contents,
+    latencies,
+  ];
+}
+
+function lateParameters({ instanceId, state }: Session, record: TurnHistory): Parameter[] {
+  const { texts, contents, latencies, turns, types, times, data } = recordColumns(record);
+  return [instanceId, storableJson(state.variables), texts, contents, latencies, turns, types, times, data];
+}
+
+/** What a turn adds to the history, column by column. */
+function recordColumns({ messages, events }: TurnHistory) {
+  const shown = messages.filter(({ internal }) => !internal);
+  return {
+    texts: shown.map(storableJson),
+    contents: shown.map(({ content }) => (content === null ? null : storableText(content))),
+    latencies: shown.map(({ latencyMs }) => (latencyMs === undefined ? null : Math.round(latencyMs))),
+    turns: messages.length > 0 ? 1 : 0,
+    types: events.map(({ type }) => type),
+    times: events.map(({ at }) => at),
+    data: events.map(({ data }) => storableJson(data)),
+  };
+}
+
+function endParameters(session: Session, ending: SessionEnding): Parameter[] {
+  return [
+    session.projectId,
+    session.sessionId,
+    session.instanceId,
+    ending.at,
+    ending.reason,
+    ending.finalizeBy,
+    ending.evaluating,
+    ending.expected,
+    ending.subscribed,
+    session.turn,
+  ];
+}
+
+function fromRow(row: Row): Session {
+  return {
+    projectId: row.project_id,
+    sessionId: row.session_id,
+    instanceId: row.instance_id,
+    channel: row.channel,
+    provider: row.provider,
+    callId: row.call_id,
+    pathwayId: row.pathway_id,
+    releaseId: row.release_id,
+    turn: row.turn,
+    state: row.state,
+    startedAt: isoTime(row.started_at),
+    lastActivityAt: isoTime(row.last_activity_at),
+  };
+}

@@ -1,0 +1,56 @@
+import type { WebhookEventName } from '../../../agents/agentConfig.ts';
+import type { WebhookDelivery, WebhookDeliveryStore } from '../../../engine/webhookStores.ts';
+import type { Queryable } from '../connection/database.ts';
+import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+
+interface Row {
+  id: string;
+  attempt: number;
+  session_id: string;
+  event: WebhookEventName;
+  url: string;
+  status: number | null;
+  duration_ms: number;
+  error: WebhookDelivery['error'];
+  at: Date;
+  body: string | null;
+}
+
+/** So many go at a time, so that no transaction grows long. */
+const PURGE_BATCH = 1000;
+/** Records of a project that keeps no history have no bodies, and help its operators for this long. */
+const DAYS_WITHOUT_HISTORY = 30;
+
+export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore {
+  return {
+    async list(projectId, { sessionId, event }, page) {
+      const select = `
+        SELECT id, attempt, session_id, event, url, status, duration_ms, error, at, body FROM webhook_deliveries
+        WHERE project_id = $1 AND ($2::text IS NULL OR session_id = $2) AND ($3::text IS NULL OR event = $3)
+        ORDER BY at DESC, id DESC, attempt DESC`;
+      const parameters = [projectId, sessionId ?? null, event ?? null];
+      return mapPage(await queryPage<Row>(database, select, parameters, page), fromRow);
+    },
+    async purge(now) {
+      let purged = 0;
+      for (;;) {
+        const gone = await database.query(PURGE, [now, PURGE_BATCH]);
+        purged += gone.length;
+        if (gone.length < PURGE_BATCH) return purged;
+      }
+    },
+  };
+}
+
+const PURGE = `
+  DELETE FROM webhook_deliveries WHERE (id, attempt) IN (
+    SELECT delivery.id, delivery.attempt FROM webhook_deliveries AS delivery
+    JOIN projects ON projects.id = delivery.project_id
+    WHERE delivery.at <= $1::timestamptz
+      - make_interval(days => coalesce(nullif(history_retention_days, 0), ${DAYS_WITHOUT_HISTORY}))
+    LIMIT $2 FOR UPDATE OF delivery SKIP LOCKED
+  ) RETURNING id`;
+
+function fromRow({ session_id, duration_ms, at, ...rest }: Row) {
+  return { ...rest, sessionId: session_id, durationMs: duration_ms, at: isoTime(at) };
+}

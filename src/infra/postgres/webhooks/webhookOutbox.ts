@@ -1,0 +1,267 @@
+import type { WebhookEventName } from '../../../agents/agentConfig.ts';
+import type { Channel, SessionMessage } from '../../../engine/session/session.ts';
+import type {
+  GateOutcome,
+  GateStatus,
+  Outbox,
+  OutboxEvent,
+  OutboxSession,
+  WebhookDelivery,
+  WebhookOutbox,
+} from '../../../engine/webhookStores.ts';
+import type { Database, Queryable } from '../connection/database.ts';
+import { isoTime } from '../sql/rows.ts';
+import { storableJson } from '../sql/storable.ts';
+
+interface Row {
+  finalize_by: Date;
+  evaluating: boolean;
+  afterwards_at: Date | null;
+  afterwards_attempts: number;
+  facts: WebhookEventName[];
+}
+
+interface EventRow {
+  event: WebhookEventName;
+  subscribed: boolean;
+  status: GateStatus;
+  outcome: GateOutcome | null;
+  attempt: number;
+  delivery_id: string | null;
+  lease_until: Date | null;
+}
+
+interface SessionRow {
+  project_id: string;
+  session_id: string;
+  release_id: string;
+  channel: Channel;
+  call_id: string | null;
+  started_at: Date;
+  ended_at: Date;
+  end_reason: string;
+  variables: Record<string, unknown>;
+  evaluation: unknown;
+  messages: SessionMessage[];
+  facts: Partial<Record<WebhookEventName, string>> | null;
+}
+
+/** More of a body than this is not kept. */
+const KEPT_BODY_CHARACTERS = 65_536;
+
+export function webhookOutbox(database: Database): WebhookOutbox {
+  return {
+    async claimDue(now, until, { sessions, perProject, running }) {
+      const rows = await database.query<{ instance_id: string; project_id: string }>(CLAIM, [
+        now,
+        until,
+        sessions,
+        perProject,
+        [...running.keys()],
+        [...running.values()],
+      ]);
+      return rows.map(({ instance_id, project_id }) => ({ instanceId: instance_id, projectId: project_id }));
+    },
+    async advance(instanceId, step) {
+      return await database.transaction(async (transaction) => {
+        const before = await load(transaction, instanceId);
+        if (!before) return undefined;
+        const { outbox, nextAtMs, delivery, result } = step(before);
+        if (delivery) await keepDelivery(transaction, instanceId, delivery);
+        if (nextAtMs === null) await remove(transaction, instanceId);
+        else await save(transaction, instanceId, before, outbox, nextAtMs);
+        return result;
+      });
+    },
+    async release(instanceId, now) {
+      const sql = 'UPDATE webhook_outbox SET next_at = least(next_at, $2) WHERE instance_id = $1';
+      await database.query(sql, [instanceId, now]);
+    },
+    async session(instanceId) {
+      const [row] = await database.query<SessionRow>(SESSION, [instanceId]);
+      return row && toSession(row);
+    },
+    async tell(instanceId, event, at) {
+      await database.query(TELL, [instanceId, event, at]);
+    },
+    async keepEvaluation(instanceId, evaluation, at) {
+      const json = evaluation === undefined ? null : storableJson(evaluation);
+      await database.query(KEEP_EVALUATION, [instanceId, 'session.finalized', at, json]);
+    },
+  };
+}
+
+const CLAIM = `
+  WITH placed AS (
+    SELECT instance_id, project_id, row_number() OVER (PARTITION BY project_id ORDER BY next_at) AS place
+    FROM webhook_outbox WHERE next_at <= $1
+  ), due AS (
+    SELECT outbox.instance_id, outbox.next_at
+    FROM webhook_outbox AS outbox JOIN placed USING (instance_id)
+    LEFT JOIN unnest($5::uuid[], $6::integer[]) AS busy (project_id, running)
+      ON busy.project_id = placed.project_id
+    WHERE outbox.next_at <= $1 AND place + coalesce(running, 0) <= $4
+    ORDER BY outbox.next_at LIMIT $3 FOR UPDATE OF outbox SKIP LOCKED
+  ), claimed AS (
+    UPDATE webhook_outbox AS outbox SET next_at = $2 FROM due
+    WHERE outbox.instance_id = due.instance_id RETURNING outbox.instance_id, outbox.project_id, due.next_at
+  )
+  SELECT instance_id, project_id FROM claimed ORDER BY next_at`;
+
+const SESSION = `
+  SELECT history.project_id, session_id, release_id, channel, call_id, started_at, ended_at, end_reason, variables,
+    evaluation,
+    (SELECT coalesce(json_agg(message ORDER BY id), '[]'::json) FROM session_messages
+     WHERE instance_id = history.instance_id) AS messages,
+    (SELECT json_object_agg(event, at) FROM webhook_facts WHERE instance_id = history.instance_id) AS facts
+  FROM session_history AS history JOIN webhook_outbox USING (instance_id) WHERE instance_id = $1`;
+
+/** The last part waits for whoever is at the session, so that the fact is not overlooked. */
+const TELL_FACT = `
+  fact AS (
+    INSERT INTO webhook_facts (instance_id, event, at)
+    SELECT instance_id, $2, $3 FROM session_history WHERE instance_id = $1
+    ON CONFLICT (instance_id, event) DO NOTHING
+  )
+  UPDATE webhook_outbox SET next_at = least(next_at, $3) WHERE instance_id = $1`;
+
+const TELL = `WITH ${TELL_FACT}`;
+
+const KEEP_EVALUATION = `
+  WITH history AS (
+    UPDATE session_history SET evaluation = coalesce($4::json, evaluation) WHERE instance_id = $1
+  ), ${TELL_FACT}`;
+
+async function load(transaction: Queryable, instanceId: string): Promise<Outbox | undefined> {
+  const [row] = await transaction.query<Omit<Row, 'facts'>>(
+    `SELECT finalize_by, evaluating, afterwards_at, afterwards_attempts
+     FROM webhook_outbox WHERE instance_id = $1 FOR UPDATE`,
+    [instanceId],
+  );
+  if (!row) return undefined;
+  // Read after the lock was had, so that nothing told before is missed.
+  const events = await transaction.query<EventRow>(
+    `SELECT event, subscribed, status, outcome, attempt, delivery_id, lease_until
+     FROM webhook_events WHERE instance_id = $1 ORDER BY position`,
+    [instanceId],
+  );
+  const facts = await transaction.query<{ event: WebhookEventName }>(
+    'SELECT event FROM webhook_facts WHERE instance_id = $1',
+    [instanceId],
+  );
+  return toOutbox({ ...row, facts: facts.map(({ event }) => event) }, events);
+}
+
+async function save(
+  transaction: Queryable,
+  instanceId: string,
+  before: Outbox,
+  outbox: Outbox,
+  nextAtMs: number,
+): Promise<void> {
+  for (const [index, event] of outbox.events.entries()) {
+    if (event !== before.events[index]) await saveEvent(transaction, instanceId, event);
+  }
+  await transaction.query(
+    `UPDATE webhook_outbox SET next_at = $2, afterwards_at = $3, afterwards_attempts = $4 WHERE instance_id = $1`,
+    [instanceId, new Date(nextAtMs), dateOrNull(outbox.afterwardsAtMs), outbox.afterwardsAttempts],
+  );
+}
+
+async function saveEvent(transaction: Queryable, instanceId: string, event: OutboxEvent): Promise<void> {
+  await transaction.query(
+    `UPDATE webhook_events SET status = $3, outcome = $4, attempt = $5, delivery_id = $6, lease_until = $7
+     WHERE instance_id = $1 AND event = $2`,
+    [
+      instanceId,
+      event.event,
+      event.status,
+      event.outcome,
+      event.attempt,
+      event.deliveryId,
+      dateOrNull(event.leaseUntilMs),
+    ],
+  );
+}
+
+/** Nothing more is due; a project that keeps no history lets go of the session's now. */
+async function remove(transaction: Queryable, instanceId: string): Promise<void> {
+  await transaction.query('DELETE FROM webhook_outbox WHERE instance_id = $1', [instanceId]);
+  await transaction.query(
+    `DELETE FROM session_history USING projects
+     WHERE instance_id = $1 AND projects.id = project_id AND history_retention_days = 0`,
+    [instanceId],
+  );
+}
+
+async function keepDelivery(
+  transaction: Queryable,
+  instanceId: string,
+  delivery: WebhookDelivery,
+): Promise<void> {
+  const { id, attempt, event, url, status, durationMs, error, at, body } = delivery;
+  await transaction.query(
+    `INSERT INTO webhook_deliveries
+       (id, attempt, project_id, session_id, event, url, status, duration_ms, error, at, body)
+     SELECT $2, $3, project_id, session_id, $4, $5, $6, $7, $8::json, $9,
+       CASE WHEN history_retention_days > 0 THEN $10 END
+     FROM session_history JOIN projects ON projects.id = project_id WHERE instance_id = $1`,
+    [
+      instanceId,
+      id,
+      attempt,
+      event,
+      url,
+      status,
+      durationMs,
+      error && storableJson(error),
+      at,
+      body?.slice(0, KEPT_BODY_CHARACTERS) ?? null,
+    ],
+  );
+  const data = { event, deliveryId: id, status, durationMs, ...(error ? { error } : {}) };
+  await transaction.query(
+    `INSERT INTO session_events (instance_id, type, at, data) VALUES ($1, 'webhook_sent', $2, $3::json)`,
+    [instanceId, at, storableJson(data)],
+  );
+}
+
+function toOutbox(row: Row, events: readonly EventRow[]): Outbox {
+  return {
+    finalizeByMs: new Date(row.finalize_by).getTime(),
+    evaluating: row.evaluating,
+    afterwardsAtMs: msOrNull(row.afterwards_at),
+    afterwardsAttempts: row.afterwards_attempts,
+    events: events.map(({ delivery_id, lease_until, ...rest }) => ({
+      ...rest,
+      deliveryId: delivery_id,
+      leaseUntilMs: msOrNull(lease_until),
+    })),
+    facts: row.facts,
+  };
+}
+
+function toSession(row: SessionRow): OutboxSession {
+  return {
+    projectId: row.project_id,
+    sessionId: row.session_id,
+    releaseId: row.release_id,
+    channel: row.channel,
+    callId: row.call_id,
+    startedAt: isoTime(row.started_at),
+    endedAt: isoTime(row.ended_at),
+    endReason: row.end_reason,
+    variables: row.variables,
+    evaluation: row.evaluation ?? undefined,
+    messages: row.messages,
+    factsAt: Object.fromEntries(Object.entries(row.facts ?? {}).map(([event, at]) => [event, isoTime(at)])),
+  };
+}
+
+function msOrNull(date: Date | null): number | null {
+  return date && new Date(date).getTime();
+}
+
+function dateOrNull(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}

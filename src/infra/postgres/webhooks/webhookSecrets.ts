@@ -1,0 +1,51 @@
+import type { StoredWebhookSecret, WebhookSecretStore } from '../../../engine/webhookStores.ts';
+import type { Queryable } from '../connection/database.ts';
+import type { Sealing } from '../secrets/secretFields.ts';
+import { isoTime } from '../sql/rows.ts';
+
+interface Row {
+  secret: string;
+  previous: string | null;
+  rotated_at: Date;
+}
+
+const COLUMNS = 'secret, previous, rotated_at';
+
+export function webhookSecretStore(database: Queryable, sealing: Sealing): WebhookSecretStore {
+  const fromRow = ({ secret, previous, rotated_at }: Row): StoredWebhookSecret => ({
+    secret: sealing.open(secret),
+    previous: previous === null ? null : sealing.open(previous),
+    rotatedAt: isoTime(rotated_at),
+  });
+  const write = async (sql: string, projectId: string, secret: string, at: string) => {
+    const [row] = await database.query<Row>(`${sql} RETURNING ${COLUMNS}`, [
+      projectId,
+      sealing.seal(secret),
+      at,
+    ]);
+    if (!row) throw new Error('an upsert gave no row back');
+    return fromRow(row);
+  };
+  const insert = `INSERT INTO webhook_secrets AS kept (project_id, secret, rotated_at) VALUES ($1, $2, $3)`;
+
+  return {
+    async find(projectId) {
+      const [row] = await database.query<Row>(
+        `SELECT ${COLUMNS} FROM webhook_secrets WHERE project_id = $1`,
+        [projectId],
+      );
+      return row && fromRow(row);
+    },
+    // Of two that make the first one together, the update gives the second the row of the first.
+    insert: (projectId, secret, at) =>
+      write(`${insert} ON CONFLICT (project_id) DO UPDATE SET secret = kept.secret`, projectId, secret, at),
+    rotate: (projectId, secret, at) =>
+      write(
+        `${insert} ON CONFLICT (project_id) DO UPDATE
+         SET secret = excluded.secret, previous = kept.secret, rotated_at = excluded.rotated_at`,
+        projectId,
+        secret,
+        at,
+      ),
+  };
+}

@@ -1,0 +1,228 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+import { delay } from '../../../base/delay.ts';
+
+const START_TIMEOUT_MILLISECONDS = 15_000;
+const STOP_TIMEOUT_MILLISECONDS = 10_000;
+const POLL_MILLISECONDS = 25;
+const FIRST_RESTART_MILLISECONDS = 200;
+const LONGEST_RESTART_MILLISECONDS = 10_000;
+
+interface State {
+  readonly port: number;
+  readonly password: string;
+}
+
+export interface RedisServerDeps {
+  /** Folder of its data, kept over restarts. */
+  readonly folder: string;
+  readonly onEvent: (event: 'adopted' | 'started' | 'exited', details: object) => void;
+}
+
+export interface RedisServer {
+  readonly url: string;
+  /** Ends the server, with everything written. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Runs a `redis-server` of our own, on a free loopback port and behind a password. One that a crashed Callway left
+ * running is taken over with all it holds; one that dies is started again. Its answers are on disk within a second.
+ *
+ * @throws {Error} When there is no `redis-server` or it does not start.
+ */
+export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServer> {
+  await mkdir(deps.folder, { recursive: true, mode: 0o700 });
+  const left = await readState(deps.folder);
+  const state = left ?? { port: await freePort(), password: randomBytes(24).toString('base64url') };
+  let child: ChildProcess | undefined;
+  let closing: Promise<void> | undefined;
+  let pauseMs = FIRST_RESTART_MILLISECONDS;
+
+  const launch = async (current: State): Promise<void> => {
+    child = await spawnServer(deps.folder, current);
+    deps.onEvent('started', { port: current.port, pid: child.pid });
+    child.once('exit', (code, signal) => {
+      child = undefined;
+      if (closing) return;
+      deps.onEvent('exited', { code, signal });
+      void revive(current);
+    });
+  };
+  const revive = async (current: State): Promise<void> => {
+    while (!closing) {
+      await delay(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_RESTART_MILLISECONDS);
+      if (closing) return;
+      try {
+        await launch(current);
+        pauseMs = FIRST_RESTART_MILLISECONDS;
+        return;
+      } catch (error) {
+        deps.onEvent('exited', { error });
+      }
+    }
+  };
+
+  const url = (current: State) => `redis://:${current.password}@127.0.0.1:${current.port}`;
+  let running = state;
+  if (left && (await answers(url(left)))) {
+    deps.onEvent('adopted', { port: left.port });
+    void watchAdopted(url(left), () => (closing ? undefined : revive(left)));
+  } else {
+    if (left && !(await isFree(left.port))) running = { ...state, port: await freePort() };
+    await writeState(deps.folder, running);
+    await launch(running);
+  }
+
+  return {
+    url: url(running),
+    close() {
+      closing ??= shutDown(url(running), child);
+      return closing;
+    },
+  };
+}
+
+async function spawnServer(folder: string, state: State): Promise<ChildProcess> {
+  const quotable = folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  const configuration = [
+    `port ${state.port}`,
+    'bind 127.0.0.1',
+    `requirepass ${state.password}`,
+    `dir "${quotable}"`,
+    `pidfile "${quotable}/redis.pid"`,
+    'appendonly yes',
+    'appendfsync everysec',
+    'save ""',
+    'maxmemory-policy noeviction',
+    'daemonize no',
+  ].join('\n');
+  const log = await open(join(folder, 'redis.log'), 'a', 0o600);
+  // The configuration goes in by standard input, so that the password stands in no argument and no file of its own.
+  // A process group of its own keeps a Ctrl-C at the terminal from ending it before us.
+  const child = spawn('redis-server', ['-'], { stdio: ['pipe', log.fd, log.fd], detached: true });
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', (error) =>
+      reject(new Error(`redis-server cannot be started (${error.message}); install it, or set REDIS_URL`)),
+    );
+    child.once('exit', (code) =>
+      reject(new Error(`redis-server ended at once (code ${code}); see ${join(folder, 'redis.log')}`)),
+    );
+  });
+  child.stdin?.on('error', () => {
+    // The exit says why.
+  });
+  child.stdin?.end(configuration);
+  child.unref();
+  try {
+    await Promise.race([failed, untilReady(`redis://:${state.password}@127.0.0.1:${state.port}`)]);
+  } finally {
+    await log.close();
+  }
+  failed.catch(() => {});
+  return child;
+}
+
+async function untilReady(url: string): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT_MILLISECONDS;
+  while (!(await answers(url))) {
+    if (Date.now() > deadline) throw new Error('redis-server did not become ready');
+    await delay(POLL_MILLISECONDS, { keepAlive: true });
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  return await withClient(url, async (client) => (await client.ping()) === 'PONG').catch(() => false);
+}
+
+async function shutDown(url: string, child: ChildProcess | undefined): Promise<void> {
+  const exited = child && new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  await withClient(url, (client) => client.call('SHUTDOWN')).catch(() => {
+    // It closes the connection instead of answering.
+  });
+  await Promise.race([exited ?? untilGone(url), delay(STOP_TIMEOUT_MILLISECONDS, { keepAlive: true })]);
+}
+
+async function untilGone(url: string): Promise<void> {
+  while (await answers(url)) await delay(POLL_MILLISECONDS, { keepAlive: true });
+}
+
+/** Calls back when a server that is not our child has gone. */
+async function watchAdopted(url: string, onGone: () => void): Promise<void> {
+  const client = new Redis(url, { retryStrategy: null, maxRetriesPerRequest: 0 });
+  client.on('error', () => {
+    // 'end' follows.
+  });
+  client.once('end', onGone);
+}
+
+async function withClient<Result>(url: string, use: (client: Redis) => Promise<Result>): Promise<Result> {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: null,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1_000,
+    commandTimeout: 2_000,
+  });
+  client.on('error', () => {
+    // The command's own rejection tells.
+  });
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function readState(folder: string): Promise<State | undefined> {
+  try {
+    const state: unknown = JSON.parse(await readFile(join(folder, 'server.json'), 'utf8'));
+    const isState =
+      typeof state === 'object' &&
+      state !== null &&
+      'port' in state &&
+      typeof state.port === 'number' &&
+      'password' in state &&
+      typeof state.password === 'string';
+    return isState ? (state as State) : undefined;
+  } catch {
+    // None yet, or half of one from a crash: a new server reads the same data.
+    return undefined;
+  }
+}
+
+async function writeState(folder: string, state: State): Promise<void> {
+  const file = join(folder, 'server.json');
+  await writeFile(`${file}.new`, JSON.stringify(state), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+async function freePort(): Promise<number> {
+  return await listenOnce(0);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return await listenOnce(port).then(
+    () => true,
+    () => false,
+  );
+}
+
+function listenOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      const taken = typeof address === 'object' && address ? address.port : port;
+      server.close(() => resolve(taken));
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import type { Allowance, RateLimiter } from '../../../agents/accounts/rateLimiter.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
+
+const WINDOW_MILLISECONDS = 60_000;
+/** A node fetches its allowance in so many parts, so that most requests need no word with Redis. */
+const PARTS = 100;
+
+/** What a node has of a key's allowance in one window. */
+interface Share {
+  /** Of the count in Redis. */
+  readonly name: string;
+  remaining: number;
+  exhausted: boolean;
+  /** How many requests wait for a further part, and for which one. */
+  waiting: number;
+  fetching: Promise<void> | undefined;
+}
+
+/**
+ * Counts in Redis for all nodes together. Requests that find their node's share used up at the same moment wait for one
+ * further part: each fetching its own, a hundred of them would take the whole allowance, and the next be refused.
+ */
+export function redisRateLimiter(redis: RedisConnection, clock: Clock): RateLimiter {
+  let window = -1;
+  let shares = new Map<string, Share>();
+
+  const share = (key: string): Share => {
+    const current = Math.floor(clock.now() / WINDOW_MILLISECONDS);
+    if (current !== window) {
+      window = current;
+      shares = new Map();
+    }
+    const known = shares.get(key);
+    if (known) return known;
+    const name = `callway:rate:${window}:${key}`;
+    const fresh: Share = { name, remaining: 0, exhausted: false, waiting: 0, fetching: undefined };
+    shares.set(key, fresh);
+    return fresh;
+  };
+  const refusal = (): Allowance => ({
+    allowed: false,
+    retryAfterSeconds: Math.max(
+      1,
+      Math.ceil((WINDOW_MILLISECONDS - (clock.now() % WINDOW_MILLISECONDS)) / 1000),
+    ),
+  });
+  const fetchPart = async (own: Share, limit: number): Promise<void> => {
+    const part = Math.max(Math.floor(limit / PARTS), own.waiting);
+    const total = await orUnavailable(redis.client.incrby(own.name, part));
+    if (total === part) await orUnavailable(redis.client.pexpire(own.name, 2 * WINDOW_MILLISECONDS));
+    const granted = part - Math.max(0, total - limit);
+    if (granted > 0) own.remaining += granted;
+    else own.exhausted = true;
+  };
+  const takeAtOnce = (own: Share): Allowance | undefined => {
+    if (own.remaining === 0) return own.exhausted ? refusal() : undefined;
+    own.remaining -= 1;
+    return ALLOWED;
+  };
+  const takeOfNextPart = async (own: Share, limit: number): Promise<Allowance> => {
+    own.waiting += 1;
+    try {
+      for (;;) {
+        own.fetching ??= fetchPart(own, limit).finally(() => {
+          own.fetching = undefined;
+        });
+        await own.fetching;
+        const taken = takeAtOnce(own);
+        if (taken) return taken;
+      }
+    } finally {
+      own.waiting -= 1;
+    }
+  };
+
+  return {
+    take(key, limit) {
+      if (limit === 0) return ALLOWED;
+      const own = share(key);
+      return takeAtOnce(own) ?? takeOfNextPart(own, limit);
+    },
+    isExhausted: (key) => (share(key).exhausted ? refusal() : ALLOWED),
+  };
+}
+
+const ALLOWED: Allowance = { allowed: true };

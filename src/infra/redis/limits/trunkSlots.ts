@@ -1,0 +1,18 @@
+import type { TrunkSlots } from '../../../calls/coordination.ts';
+import type { RedisConnection } from '../connection/connection.ts';
+import { redisLeasedPlaces } from './leasedSlots.ts';
+
+export function redisTrunkSlots(redis: RedisConnection): TrunkSlots {
+  const places = redisLeasedPlaces(redis);
+  return {
+    take({ id, maxChannels, callsPerSecond }, callId, direction) {
+      const betweenMs = direction === 'inbound' ? 0 : 1000 / callsPerSecond;
+      return places.take(nameOf(id), callId, maxChannels, betweenMs);
+    },
+    renew: (trunkId, callId) => places.renew(nameOf(trunkId), callId),
+    free: (trunkId, callId) => places.free(nameOf(trunkId), callId),
+    inUse: (trunkId) => places.inUse(nameOf(trunkId)),
+  };
+}
+
+const nameOf = (trunkId: string) => `callway:trunk:{${trunkId}}:channels`;

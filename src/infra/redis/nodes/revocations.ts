@@ -1,0 +1,77 @@
+import type { Revocations } from '../../../agents/accounts/apiAuthenticator.ts';
+import { delay } from '../../../base/delay.ts';
+import { uuidV7 } from '../../../base/ids.ts';
+import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
+
+const CHANNEL = 'callway:keys:revoked:';
+const ACKNOWLEDGED = 'callway:keys:revoked:heard:';
+/** A node that has not said within this time that it heard is taken to be gone; it asks anew when it comes back. */
+const LONGEST_WAIT_MILLISECONDS = 1_000;
+const POLL_MILLISECONDS = 2;
+const KEEP_MILLISECONDS = 10_000;
+
+interface Announcement {
+  readonly id: string;
+  readonly digests: readonly string[];
+}
+
+/**
+ * Announces revoked keys to all nodes over Redis, and waits until each of them has said that it heard.
+ *
+ * @param publisher - For commands.
+ * @param subscriber - A connection of its own, since one that listens can do nothing else.
+ */
+export function redisRevocations(publisher: RedisConnection, subscriber: RedisConnection): Revocations {
+  // Announcements reach all databases of a server, but installations may share one and keep a database each.
+  const channel = CHANNEL + publisher.databaseNumber;
+  let subscribed = false;
+  return {
+    heard: () => subscribed && subscriber.isReady(),
+    listen(onRevoked, onDeaf) {
+      const client = subscriber.client;
+      const subscribe = () => {
+        client.subscribe(channel).then(
+          () => {
+            subscribed = true;
+          },
+          () => {
+            // The next connection tries again; until then nothing remembered is believed.
+          },
+        );
+      };
+      const deaf = () => {
+        subscribed = false;
+        onDeaf();
+      };
+      const message = (_channel: string, text: string) => {
+        const { id, digests } = JSON.parse(text) as Announcement;
+        onRevoked(digests);
+        void publisher.client.incr(ACKNOWLEDGED + id).catch(() => {
+          // The announcer stops waiting by itself.
+        });
+      };
+      client.on('message', message);
+      client.on('ready', subscribe);
+      client.on('close', deaf);
+      if (subscriber.isReady()) subscribe();
+      return () => {
+        client.off('message', message);
+        client.off('ready', subscribe);
+        client.off('close', deaf);
+      };
+    },
+    async announce(digests) {
+      if (digests.length === 0) return;
+      const announcement: Announcement = { id: uuidV7(), digests };
+      const key = ACKNOWLEDGED + announcement.id;
+      const { client } = publisher;
+      await orUnavailable(client.set(key, 0, 'PX', KEEP_MILLISECONDS));
+      const listeners = await orUnavailable(client.publish(channel, JSON.stringify(announcement)));
+      const deadline = Date.now() + LONGEST_WAIT_MILLISECONDS;
+      while (Date.now() < deadline) {
+        if (Number(await orUnavailable(client.get(key))) >= listeners) return;
+        await delay(POLL_MILLISECONDS);
+      }
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+import { definedOnly } from '../../../base/omitUndefined.ts';
+import type { StreamTickets } from '../../../calls/coordination.ts';
+import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
+
+const kept = z.object({
+  projectId: z.string(),
+  sessionId: z.string(),
+  dialect: z.enum(['callway', 'twilio']),
+  callId: z.string().optional(),
+  traceparent: z.string().optional(),
+});
+
+/** Tickets in Redis, by their digest, each gone with the first that takes it. */
+export function redisStreamTickets(redis: RedisConnection): StreamTickets {
+  return {
+    async issue(ticket, stream, lifetimeMs) {
+      await orUnavailable(redis.client.set(keyOf(ticket), JSON.stringify(stream), 'PX', lifetimeMs));
+    },
+    async redeem(ticket) {
+      const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));
+      if (text === null) return undefined;
+      const { callId, traceparent, ...rest } = kept.parse(JSON.parse(text));
+      return { ...rest, ...definedOnly({ callId, traceparent }) };
+    },
+  };
+}
+
+const keyOf = (ticket: string) => `callway:stream:${createHash('sha256').update(ticket).digest('base64url')}`;

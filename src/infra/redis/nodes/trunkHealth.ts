@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+import type { TrunkHealthBoard } from '../../../calls/coordination.ts';
+import { trunkHealth } from '../../../calls/trunk.ts';
+import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
+
+/** Longer than two of the longest times between looks; what is older tells nothing any more. */
+const LIFETIME_MILLISECONDS = 2 * 3_600_000 + 600_000;
+
+const seen = trunkHealth.omit({ channelsInUse: true });
+const UNKNOWN: z.infer<typeof seen> = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+
+/** One key a trunk, since the trunks of a list lie in many slots of a cluster. */
+export function redisTrunkHealth(redis: RedisConnection): TrunkHealthBoard {
+  return {
+    async publish(trunkId, health) {
+      const text = JSON.stringify(seen.parse(health));
+      await orUnavailable(redis.client.set(nameOf(trunkId), text, 'PX', LIFETIME_MILLISECONDS));
+    },
+    async read(trunkIds) {
+      const texts = await Promise.all(trunkIds.map((id) => orUnavailable(redis.client.get(nameOf(id)))));
+      return new Map(trunkIds.map((id, index) => [id, readHealth(texts[index] ?? null)]));
+    },
+  };
+}
+
+/** What a node of another version wrote, and this one does not understand, is as good as nothing. */
+function readHealth(text: string | null): z.infer<typeof seen> {
+  if (text === null) return UNKNOWN;
+  return z.safeParse(seen, JSON.parse(text)).data ?? UNKNOWN;
+}
+
+const nameOf = (trunkId: string) => `callway:trunk:{${trunkId}}:health`;

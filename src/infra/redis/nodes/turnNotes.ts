@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+import type { TurnCheckpointStore } from '../../../engine/session/interruptedTurn.ts';
+import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
+
+/** Longer than it takes until a lost node's calls are ended. */
+const LIFETIME_MS = 10 * 60_000;
+
+const kept = z.object({
+  turn: z.number(),
+  at: z.string(),
+  nodeId: z.string().nullable(),
+  said: z.string(),
+  heard: z.string(),
+});
+
+/** Notes in Redis, whose remaining lifetime tells their age: nodes' clocks need not agree. */
+export function redisTurnNotes(redis: RedisConnection): TurnCheckpointStore {
+  return {
+    async put(instanceId, note) {
+      await orUnavailable(redis.client.set(keyOf(instanceId), JSON.stringify(note), 'PX', LIFETIME_MS));
+    },
+    async find(instanceId) {
+      const key = keyOf(instanceId);
+      const [text, leftMs] = await orUnavailable(
+        Promise.all([redis.client.get(key), redis.client.pttl(key)]),
+      );
+      if (text === null) return undefined;
+      return { note: kept.parse(JSON.parse(text)), ageMs: LIFETIME_MS - Math.max(0, leftMs) };
+    },
+    async drop(instanceId) {
+      await orUnavailable(redis.client.del(keyOf(instanceId)));
+    },
+  };
+}
+
+const keyOf = (instanceId: string) => `callway:turn-note:${instanceId}`;

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+import type { CallQueue } from '../../../calls/coordination.ts';
+import type { Jobs, QueueKind } from './jobQueues.ts';
+
+const payload = z.object({ callId: z.string(), projectId: z.string() });
+
+const KIND: QueueKind<z.infer<typeof payload>> = {
+  name: 'calls',
+  schema: payload,
+  // What became of it stands in the call; a job that fails is added anew as long as its call is queued.
+  options: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+};
+
+/** One job a call, by its id. */
+export function redisCallQueue(jobs: Jobs): CallQueue {
+  const queue = jobs.queue(KIND);
+  return {
+    add: (callId, projectId) => queue.add(callId, { callId, projectId }),
+    remove: (callId) => queue.remove(callId),
+    async process(work, concurrency) {
+      return jobs.work(
+        KIND,
+        async ({ callId }) => {
+          const result = await work(callId);
+          return 'again' in result ? result : undefined;
+        },
+        concurrency,
+      );
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+import type { IngestionQueue } from '../../../knowledge/intake/documents.ts';
+import type { JobContext, Jobs, QueueKind } from './jobQueues.ts';
+
+const payload = z.object({ datasetId: z.string(), projectId: z.string() });
+export type IngestionPayload = z.infer<typeof payload>;
+
+/** Over four minutes in all: long enough for an endpoint's bad moment, short enough for who waits for an answer. */
+const ATTEMPTS = 8;
+const FIRST_DELAY_MS = 2_000;
+
+const KIND: QueueKind<IngestionPayload> = {
+  name: 'ingestion',
+  schema: payload,
+  options: {
+    attempts: ATTEMPTS,
+    backoff: { type: 'exponential', delay: FIRST_DELAY_MS },
+    // What became of it stands in the dataset.
+    removeOnComplete: true,
+    removeOnFail: true,
+  },
+};
+
+/** One job a dataset, by its id. */
+export function ingestionQueue(jobs: Jobs): IngestionQueue {
+  const queue = jobs.queue(KIND);
+  return {
+    add: (datasetId, projectId) => queue.add(datasetId, { datasetId, projectId }),
+    remove: (datasetId) => queue.remove(datasetId),
+  };
+}
+
+export function workOnIngestion(
+  jobs: Jobs,
+  handler: (payload: IngestionPayload, context: JobContext) => Promise<void>,
+  concurrency: number,
+): void {
+  const work = async (payload: IngestionPayload, context: JobContext) => {
+    await handler(payload, context);
+    return undefined;
+  };
+  jobs.work(KIND, work, concurrency);
+}

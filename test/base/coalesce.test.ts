@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+
+import { joinLookups } from '../../src/base/coalesce.ts';
+
+/** Look-ups that end when they are told to, with their count in the order of their begin. */
+function scene() {
+  const begun: { key: string; end(): void; fail(): void }[] = [];
+  const find = joinLookups(
+    (key) =>
+      new Promise<string>((resolve, reject) => {
+        const count = begun.length + 1;
+        begun.push({ key, end: () => resolve(`${key}${count}`), fail: () => reject(new Error(`${count}`)) });
+      }),
+  );
+  const turns = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return { begun, find, turns };
+}
+
+test('who asks while a look-up runs gets the next one, however many they are', async () => {
+  const { begun, find, turns } = scene();
+  const first = find('a');
+  const later = [find('a'), find('a'), find('a')];
+  expect(begun.length).toBe(1);
+  begun[0]?.end();
+  await turns();
+  expect(begun.length).toBe(2);
+  begun[1]?.end();
+  expect(await Promise.all([first, ...later])).toEqual(['a1', 'a2', 'a2', 'a2']);
+});
+
+test('who asks while the shared one runs does not get it, since it may have read before', async () => {
+  const { begun, find, turns } = scene();
+  const answers = [find('a'), find('a')];
+  begun[0]?.end();
+  await turns();
+  answers.push(find('a'), find('a'));
+  begun[1]?.end();
+  await turns();
+  expect(begun.length).toBe(3);
+  begun[2]?.end();
+  expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'a3']);
+});
+
+test('keys do not wait for each other', async () => {
+  const { begun, find } = scene();
+  const answers = [find('a'), find('b')];
+  expect(begun.map(({ key }) => key)).toEqual(['a', 'b']);
+  for (const one of begun) one.end();
+  expect(await Promise.all(answers)).toEqual(['a1', 'b2']);
+});
+
+test('a failure goes to those who shared it, and the next look-up begins all the same', async () => {
+  const { begun, find, turns } = scene();
+  const failing = [find('a'), find('a')];
+  const outcomes = Promise.allSettled(failing);
+  begun[0]?.fail();
+  await turns();
+  begun[1]?.end();
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+});
+
+test('once nobody asks any more, the next one who does is answered at once', async () => {
+  const { begun, find, turns } = scene();
+  const answers = [find('a'), find('a')];
+  begun[0]?.end();
+  await turns();
+  begun[1]?.end();
+  await Promise.all(answers);
+  await turns();
+  const last = find('a');
+  expect(begun.length).toBe(3);
+  begun[2]?.end();
+  expect(await last).toBe('a3');
+});

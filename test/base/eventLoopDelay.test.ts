@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+
+import type { Clock } from '../../src/base/clock.ts';
+import { setPatientTimer, watchLateness } from '../../src/base/eventLoopDelay.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+
+/** A clock whose process can be held up: what is due meanwhile comes at the end of it. */
+function world() {
+  const simulated = createSimulatedClock();
+  let aheadMs = 0;
+  const clock: Clock = { ...simulated, monotonicMs: () => simulated.monotonicMs() + aheadMs };
+  return {
+    clock,
+    pass: (ms: number) => simulated.advance(ms),
+    holdUp(ms: number) {
+      aheadMs += ms;
+    },
+    timers: () => simulated.pendingTimers(),
+  };
+}
+
+test('a process that runs is not late', () => {
+  const { clock, pass } = world();
+  const lateness = watchLateness(clock);
+  pass(1_000);
+  expect(lateness.lateMs()).toBe(0);
+});
+
+test('one that was held up is late by that, whether or not it ran since', () => {
+  const { clock, pass, holdUp, timers } = world();
+  const lateness = watchLateness(clock);
+  pass(100);
+  holdUp(700);
+  expect(lateness.lateMs()).toBe(650);
+  pass(50);
+  expect(lateness.lateMs()).toBe(700);
+  pass(500);
+  holdUp(50);
+  pass(50);
+  expect(lateness.lateMs()).toBe(750);
+  lateness.stop();
+  expect(timers()).toBe(0);
+});
+
+test('a patient timer comes at its time, and as much later as its process was late', () => {
+  const { clock, pass, holdUp, timers } = world();
+  const called: string[] = [];
+  setPatientTimer(clock, () => called.push('on time'), 200);
+  pass(199);
+  expect(called).toEqual([]);
+  pass(1);
+  expect(called).toEqual(['on time']);
+
+  setPatientTimer(clock, () => called.push('late'), 200);
+  pass(100);
+  holdUp(1_000);
+  pass(1_099);
+  expect(called).toEqual(['on time']);
+  pass(1);
+  expect(called).toEqual(['on time', 'late']);
+  expect(timers()).toBe(0);
+});
+
+test('one that is cancelled does not come', () => {
+  const { clock, pass, timers } = world();
+  const called: string[] = [];
+  setPatientTimer(clock, () => called.push('called'), 200).cancel();
+  pass(1_000);
+  expect(called).toEqual([]);
+  expect(timers()).toBe(0);
+});

@@ -1,0 +1,57 @@
+import { appendFileSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+import { uuidV7 } from '../../../src/base/ids.ts';
+import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
+import { createTurnSpool } from '../../../src/infra/files/turnSpool.ts';
+import { tempDir } from '../../support/tempDir.ts';
+
+const taken = (instanceId: string, turn: number) => {
+  const session: Session = {
+    projectId: 'p',
+    sessionId: 's',
+    instanceId,
+    channel: 'phone',
+    provider: null,
+    callId: null,
+    pathwayId: 'w',
+    releaseId: 'r',
+    turn,
+    startedAt: '',
+    lastActivityAt: '',
+    state: newSessionState({ name: 'Ada\n電話' }),
+  };
+  return { session, record: { messages: [], events: [] } };
+};
+
+test('turns read back by sessions and in their order, and go when they are kept', async () => {
+  const folder = join(tempDir(), 'turns');
+  const spool = createTurnSpool(folder);
+  expect(await spool.readPending()).toEqual([]);
+  const [one, other] = [uuidV7(), uuidV7()];
+  await spool.put(taken(one, 1));
+  await spool.put(taken(other, 4));
+  await spool.put(taken(one, 2));
+  expect(await createTurnSpool(folder).readPending()).toEqual([
+    [taken(one, 1), taken(one, 2)],
+    [taken(other, 4)],
+  ]);
+  await spool.drop(one);
+  await spool.drop(one);
+  expect(await spool.readPending()).toEqual([[taken(other, 4)]]);
+});
+
+test('a line that a crash cut short is left out, and nobody else may read the files', async () => {
+  const folder = tempDir();
+  const spool = createTurnSpool(folder);
+  await spool.put(taken(uuidV7(), 1));
+  const [name = ''] = readdirSync(folder);
+  appendFileSync(join(folder, name), '{"session":');
+  expect((await spool.readPending()).map((turns) => turns.length)).toEqual([1]);
+  expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+});
+
+test('a name that leads out of the folder is none', async () => {
+  await expect(createTurnSpool(tempDir()).put(taken('../../x', 1))).rejects.toThrow(RangeError);
+});

@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { uuidV7 } from '../../../../src/base/ids.ts';
+import type { Call } from '../../../../src/calls/call.ts';
+import { makeCall } from '../support/calls.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
+
+const PAGE = { limit: 50, offset: 0 };
+const NODE = 'node-1';
+const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000g'];
+const date = (ms: number) => new Date(later(ms));
+
+describe.each(databases)('calls on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  let world: SessionWorld;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    await opened.database.query('DELETE FROM projects');
+    await opened.database.query('DELETE FROM nodes');
+    await opened.database.query('DELETE FROM recording_removals');
+    world = await sessionWorld(opened.database);
+  });
+
+  const keep = async (change: Partial<Call> = {}, where: SessionWorld = world): Promise<Call> => {
+    const { call, session, started } = makeCall(where, change);
+    await where.stores.calls.insert(call, session, started);
+    return call;
+  };
+  const find = (call: Call) => world.stores.calls.find(call.projectId, call.id);
+  const eventsOf = async ({ sessionId }: Call) =>
+    (await world.stores.history.find(world.projectId, sessionId))?.events.map(({ type, data }) => [
+      type,
+      data,
+    ]);
+
+  test('are kept whole, together with their sessions', async () => {
+    const { call, session, started } = makeCall(world, {
+      sip: { code: 180, reason: 'Ringing' },
+      settings: {
+        ringTimeoutSeconds: 5,
+        maxDurationSeconds: 60,
+        record: false,
+        media: { url: 'wss://example.com/bot', dialect: 'twilio' },
+        asGiven: { fromNumber: '0223456789', toNumber: '0912345678' },
+      },
+    });
+    await world.stores.calls.insert(call, session, started);
+    expect(await find(call)).toEqual(call);
+    expect(await world.stores.sessions.find(world.projectId, call.sessionId)).toEqual(session);
+    for (const id of [...NOT_IDS, uuidV7()]) {
+      expect(await world.stores.calls.find(world.projectId, id)).toBeUndefined();
+    }
+    expect(await world.stores.calls.find(uuidV7(), call.id)).toBeUndefined();
+  });
+
+  test('leave no session where the number has a live outbound call', async () => {
+    const first = await keep();
+    const second = makeCall(world);
+    await expect(
+      world.stores.calls.insert(second.call, second.session, second.started),
+    ).rejects.toMatchObject({ category: 'conflict', code: 'number_already_queued' });
+    expect(await world.stores.sessions.find(world.projectId, second.call.sessionId)).toBeUndefined();
+
+    const other = await sessionWorld(opened.database);
+    await keep({}, other);
+    await keep({ direction: 'inbound', status: 'ringing' });
+    await keep({ toNumber: '+886900000000' });
+    await world.stores.calls.update(first.id, null, { status: 'busy', endedAt: later(1) });
+    await keep();
+  });
+
+  test('leave no call where the session’s id is in use', async () => {
+    const { sessionId } = await world.start();
+    const { call, session, started } = makeCall(world, { sessionId });
+    await expect(world.stores.calls.insert(call, session, started)).rejects.toMatchObject({
+      code: 'session_id_in_use',
+    });
+    expect(await find(call)).toBeUndefined();
+  });
+
+  test('are listed newest first, by direction, status and session', async () => {
+    const old = await keep({ createdAt: later(-1000), status: 'failed' });
+    const young = await keep();
+    const inbound = await keep({ createdAt: later(1000), direction: 'inbound', status: 'ringing' });
+    await keep({}, await sessionWorld(opened.database));
+    const ids = async (filter: Parameters<typeof world.stores.calls.list>[1], page = PAGE) =>
+      (await world.stores.calls.list(world.projectId, filter, page)).items.map(({ id }) => id);
+    expect(await ids({})).toEqual([inbound.id, young.id, old.id]);
+    expect(await ids({ direction: 'outbound' })).toEqual([young.id, old.id]);
+    expect(await ids({ status: 'failed' })).toEqual([old.id]);
+    expect(await ids({ sessionId: young.sessionId })).toEqual([young.id]);
+    expect(await ids({}, { limit: 1, offset: 1 })).toEqual([young.id]);
+    expect((await world.stores.calls.list(world.projectId, {}, { limit: 1, offset: 0 })).total).toBe(3);
+  });
+
+  test('are taken out of the queue by one of many', async () => {
+    const call = await keep();
+    const claims = await Promise.all(
+      ['a', 'b', 'c'].map((node) => world.stores.calls.claim(call.id, node, later(1))),
+    );
+    const [winner, ...others] = claims.filter((claim) => claim !== undefined);
+    expect(others).toEqual([]);
+    expect(winner).toEqual({ ...call, nodeId: winner?.nodeId });
+    await world.stores.calls.unclaim(call.id, 'somebody else');
+    expect((await find(call))?.nodeId).toBe(winner?.nodeId);
+    await world.stores.calls.unclaim(call.id, winner?.nodeId ?? '');
+    expect(await world.stores.calls.claim(call.id, NODE, later(2))).toBeDefined();
+    await world.stores.calls.update(call.id, NODE, { status: 'dialing' });
+    await world.stores.calls.unclaim(call.id, NODE);
+    expect((await find(call))?.nodeId).toBe(NODE);
+  });
+
+  test('end no earlier than they were answered, whatever the clock and the knowledge of who ends them', async () => {
+    const answered = await keep({ status: 'in_progress', nodeId: NODE, answeredAt: later(20) });
+    const { calls } = world.stores;
+    const ended = await calls.update(answered.id, null, { status: 'failed', endedAt: later(10) });
+    expect(ended?.endedAt).toBe(later(20));
+    const queued = await keep({ createdAt: later(30) });
+    expect((await calls.requestHangup(world.projectId, queued.id, later(29)))?.endedAt).toBe(later(30));
+  });
+
+  test('change while they live, by whoever carries them, and tell their history', async () => {
+    const call = await keep({ nodeId: NODE });
+    const { calls } = world.stores;
+    const trunkId = uuidV7();
+    const event = { type: 'call_status', at: later(5), data: { status: 'ringing' } } as const;
+    expect(await calls.update(call.id, 'another', { status: 'ringing' })).toBeUndefined();
+    const ringing = await calls.update(
+      call.id,
+      NODE,
+      { status: 'ringing', trunkId, startedAt: later(4) },
+      event,
+    );
+    expect(ringing).toEqual({ ...call, status: 'ringing', trunkId, startedAt: later(4) });
+    expect(await calls.update(call.id, NODE, {})).toEqual(ringing);
+    const figures = { codec: 'PCMU', packetsReceived: 2, packetsLost: 1, jitterMs: 0.5, mos: 4.1 } as const;
+    const ended = await calls.update(call.id, null, {
+      status: 'completed',
+      endReason: 'agent_hangup',
+      sip: { code: 200, reason: 'OK' },
+      q850Cause: 16,
+      sipCallId: 'a@b',
+      answeredAt: later(6),
+      endedAt: later(9),
+      figures,
+    });
+    expect(ended).toMatchObject({ status: 'completed', figures, endedAt: later(9), sip: { code: 200 } });
+    expect(await calls.update(call.id, NODE, { status: 'failed' })).toBeUndefined();
+    expect(await find(call)).toEqual(ended);
+    expect(await eventsOf(call)).toEqual([
+      ['session_started', {}],
+      ['call_status', { status: 'ringing' }],
+    ]);
+  });
+
+  test('that wait are over at once when they are to be hung up; those carried learn of the wish', async () => {
+    const { calls } = world.stores;
+    const waiting = await keep();
+    const canceled = await calls.requestHangup(world.projectId, waiting.id, later(7));
+    expect(canceled).toMatchObject({ status: 'canceled', endReason: 'api_hangup', endedAt: later(7) });
+    expect(await calls.claim(waiting.id, NODE, later(8))).toBeUndefined();
+    expect(await calls.requestHangup(world.projectId, waiting.id, later(9))).toBeUndefined();
+    expect(await eventsOf(waiting)).toEqual([
+      ['session_started', {}],
+      ['call_status', { status: 'canceled', endReason: 'api_hangup' }],
+    ]);
+
+    const carried = await keep({ nodeId: NODE, status: 'in_progress' });
+    expect(await calls.requestHangup(world.projectId, carried.id, later(7))).toEqual({
+      ...carried,
+      hangupRequested: true,
+    });
+    expect(await eventsOf(carried)).toHaveLength(1);
+    for (const id of NOT_IDS) expect(await calls.requestHangup(world.projectId, id, BEGIN)).toBeUndefined();
+    expect(await calls.requestHangup(uuidV7(), carried.id, BEGIN)).toBeUndefined();
+  });
+
+  test('that wait are found page by page, oldest first', async () => {
+    const waiting = [];
+    for (const last of [1, 2, 3]) waiting.push(await keep({ toNumber: `+88691234560${last}` }));
+    const claimed = await keep({ toNumber: '+886912345604' });
+    await world.stores.calls.claim(claimed.id, NODE, BEGIN);
+    const [first, second, third] = await world.stores.calls.queued(null, 10);
+    expect([first?.id, second?.id, third?.id]).toEqual(waiting.map(({ id }) => id));
+    expect(first).toEqual({
+      id: waiting[0]?.id,
+      projectId: world.projectId,
+      toNumber: '+886912345601',
+      createdAtMs: Date.parse(BEGIN),
+    });
+    expect(await world.stores.calls.queued(second?.id ?? null, 10)).toEqual([third]);
+    expect(await world.stores.calls.queued(null, 2)).toEqual([first, second]);
+  });
+
+  test('of a silent node are orphans until they are settled', async () => {
+    const { calls } = world.stores;
+    await calls.beat('alive', date(0));
+    await calls.beat('silent', date(-40_000));
+    const at = { status: 'in_progress' } as const;
+    await keep({ ...at, toNumber: '+886912345601', nodeId: 'alive' });
+    const silent = await keep({ ...at, toNumber: '+886912345602', nodeId: 'silent' });
+    const unknown = await keep({ ...at, toNumber: '+886912345603', nodeId: 'never seen' });
+    await keep({ toNumber: '+886912345604' });
+    const orphans = await calls.orphans(date(-30_000), 10);
+    expect(orphans).toEqual([
+      { call: silent, lastSeenAt: later(-40_000) },
+      { call: unknown, lastSeenAt: null },
+    ]);
+    await calls.update(silent.id, null, { status: 'failed', endedAt: later(0) });
+    expect(await calls.orphans(date(-30_000), 10)).toHaveLength(2);
+    expect(await calls.carriedBy('silent')).toMatchObject([
+      { call: { id: silent.id }, lastSeenAt: expect.any(String) },
+    ]);
+    await calls.settle(silent.id);
+    expect((await calls.orphans(date(-30_000), 10)).map(({ call }) => call.id)).toEqual([unknown.id]);
+    expect(await calls.carriedBy('silent')).toEqual([]);
+    await calls.beat('never seen', date(0));
+    expect(await calls.orphans(date(-30_000), 10)).toEqual([]);
+    await calls.beat('never seen', date(-60_000));
+    expect(await calls.orphans(date(-30_000), 10)).toEqual([]);
+  });
+
+  test('that are over are orphans once nothing is being stored of them any more', async () => {
+    const { calls } = world.stores;
+    await calls.beat(NODE, date(3_600_000));
+    const over = { status: 'completed', nodeId: NODE, endedAt: later(0) } as const;
+    const unanswered = await keep({ ...over, status: 'busy' });
+    const storing = await keep({ ...over, answeredAt: BEGIN });
+    const stored = await keep({
+      ...over,
+      answeredAt: BEGIN,
+      recording: { status: 'ready', key: 'a.wav', durationMs: 5, error: null },
+    });
+    const ids = async (before: number) => (await calls.orphans(date(before), 10)).map(({ call }) => call.id);
+    expect(await ids(0)).toEqual([]);
+    expect(await ids(1)).toEqual([unanswered.id, stored.id]);
+    expect(await ids(15 * 60_000 + 1)).toEqual([unanswered.id, storing.id, stored.id]);
+  });
+
+  test('learn once what became of their recordings', async () => {
+    const { calls } = world.stores;
+    const call = await keep({ status: 'completed', endedAt: BEGIN });
+    const begun = { status: 'recording', key: 'k', durationMs: null, error: null } as const;
+    const ready = { status: 'ready', key: 'k', durationMs: 1200, error: null } as const;
+    expect((await calls.closeRecording(call.id, begun))?.recording).toEqual(begun);
+    expect((await calls.closeRecording(call.id, ready))?.recording).toEqual(ready);
+    const failed = { ...ready, status: 'failed' } as const;
+    expect(await calls.closeRecording(call.id, failed)).toBeUndefined();
+    expect((await find(call))?.recording).toEqual(ready);
+  });
+
+  test('tell how long their callers waited', async () => {
+    const { call, session, started } = makeCall(world);
+    await world.stores.calls.insert(call, session, started);
+    await world.say(session, [user('a'), agent('b', 100), agent('c', 200), agent('d', 301)]);
+    const { instanceId } = await keep({ toNumber: '+886900000000' });
+    expect(await world.stores.calls.turnLatencies([call.instanceId, instanceId])).toEqual(
+      new Map([[call.instanceId, { p50: 200, p95: 291 }]]),
+    );
+    expect(await world.stores.calls.turnLatencies([])).toEqual(new Map());
+  });
+
+  test('keep their SIP messages in order, and only their own', async () => {
+    const { sipTraces } = world.stores;
+    const call = await keep();
+    const message = (text: string, direction: 'in' | 'out' = 'out') =>
+      ({ at: BEGIN, direction, transport: 'udp', remote: '192.0.2.1:5060', text }) as const;
+    await sipTraces.append(world.projectId, call.id, [message('INVITE'), message('SIP/2.0 100', 'in')]);
+    await sipTraces.append(world.projectId, call.id, []);
+    await sipTraces.append(world.projectId, call.id, [message('a\0b\ud800')]);
+    await sipTraces.append(uuidV7(), call.id, [message('forged')]);
+    await sipTraces.append(world.projectId, uuidV7(), [message('lost')]);
+    const kept = [message('INVITE'), message('SIP/2.0 100', 'in'), message('a\ufffdb\ufffd')];
+    expect(await sipTraces.list(world.projectId, call.id)).toEqual(kept);
+    expect(await sipTraces.list(uuidV7(), call.id)).toEqual([]);
+    for (const id of NOT_IDS) expect(await sipTraces.list(world.projectId, id)).toEqual([]);
+  });
+
+  test('go with their history, and leave the names of their recordings', async () => {
+    const { calls, history, projects, recordingRemovals, sipTraces } = world.stores;
+    const over = { status: 'completed', answeredAt: BEGIN, endedAt: BEGIN } as const;
+    const recording = { status: 'ready', key: 'one.wav', durationMs: 1, error: null } as const;
+    const { call, session, started } = makeCall(world, { ...over, recording });
+    await calls.insert(call, session, started);
+    await sipTraces.append(world.projectId, call.id, [
+      { at: BEGIN, direction: 'in', transport: 'udp', remote: 'a', text: 'b' },
+    ]);
+    await keep({ ...over });
+    await world.end(session);
+    const DAY_MS = 86_400_000;
+    await history.purge(date(29 * DAY_MS));
+    expect(await find(call)).toBeDefined();
+    await history.purge(date(31 * DAY_MS));
+    expect(await find(call)).toBeUndefined();
+    expect(await opened.database.query('SELECT id FROM sip_trace')).toEqual([]);
+    expect(await recordingRemovals.due(10)).toEqual(['one.wav']);
+
+    await keep({ ...over, recording: { ...recording, key: 'two.wav' } });
+    await projects.remove(world.projectId);
+    expect(await recordingRemovals.due(10)).toEqual(['one.wav', 'two.wav']);
+    expect(await recordingRemovals.due(1)).toEqual(['one.wav']);
+    await recordingRemovals.done('one.wav');
+    expect(await recordingRemovals.due(10)).toEqual(['two.wav']);
+  });
+});

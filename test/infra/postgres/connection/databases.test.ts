@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+import { systemClock } from '../../../../src/base/clock.ts';
+import type { PresenceChange } from '../../../../src/base/healthMonitor.ts';
+import { createSealer } from '../../../../src/base/sealer.ts';
+import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
+import {
+  requireSameSealer,
+  WrongSecretsKeyError,
+} from '../../../../src/infra/postgres/secrets/sealerFingerprint.ts';
+import { startPostgres } from '../../../support/postgres.ts';
+import { startTcpProxy } from '../../../support/tcpProxy.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+
+describe.each(databases)('the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+
+  test('takes the first secrets key, then no other', async () => {
+    const [first, second] = [createSealer(Buffer.alloc(32, 1)), createSealer(Buffer.alloc(32, 2))];
+    await requireSameSealer(opened.database, first);
+    await requireSameSealer(opened.database, first);
+
+    await expect(requireSameSealer(opened.database, second)).rejects.toBeInstanceOf(WrongSecretsKeyError);
+    await requireSameSealer(opened.database, first);
+  });
+
+  test.each([
+    ['a NUL in a text', `SELECT $1::text`, 'a\0b'],
+    ['a NUL in JSON', `SELECT $1::jsonb`, '"\\u0000"'],
+    ['half of a surrogate pair in JSON', `SELECT $1::jsonb`, '"\\ud800"'],
+    ['no UUID', `SELECT $1::uuid`, 'rubbish'],
+    ['too large a number', `SELECT $1::integer`, '99999999999'],
+  ])('says that %s cannot be stored', async (_, sql, value) => {
+    await expect(opened.database.query(sql, [value])).rejects.toMatchObject({
+      category: 'invalid',
+      code: 'value_not_storable',
+    });
+    expect(await opened.database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test('tells what is wrong with SQL as it is, and goes on', async () => {
+    await expect(opened.database.query('SELECT nonsense')).rejects.toThrow('nonsense');
+    const transaction = opened.database.transaction(async (inner) => {
+      await inner.query('SELECT nonsense').catch(() => undefined);
+      await inner.query('SELECT 1');
+    });
+    await expect(transaction).rejects.toThrow('aborted');
+    expect(await opened.database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  test('closes twice', async () => {
+    const other = await open();
+    await Promise.all([other.database.close(), other.database.close()]);
+    await other.close();
+  });
+});
+
+test.each(['fast', 'immediate'] as const)(
+  'a server that stops (%s) is unavailable until it is back',
+  async (how) => {
+    const server = await startPostgres();
+    onTestFinished(() => server.close());
+    const broken: Error[] = [];
+    const database = openPostgres({ url: server.url, onIdleError: (error) => broken.push(error) });
+    onTestFinished(() => database.close());
+    await database.query('CREATE TABLE kept (id int)');
+    const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };
+    const running = database.query('SELECT pg_sleep(60)').catch((error: unknown) => error);
+    const inTransaction = database
+      .transaction(async (transaction) => {
+        await transaction.query('INSERT INTO kept VALUES (1)');
+        await server.stop(how);
+        await transaction.query('INSERT INTO kept VALUES (2)');
+      })
+      .catch((error: unknown) => error);
+
+    expect(await inTransaction).toMatchObject(unavailable);
+    expect(await running).toMatchObject(unavailable);
+    await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
+    await expect(database.transaction((inner) => inner.query('SELECT 1'))).rejects.toMatchObject(unavailable);
+
+    await server.start();
+    expect(await database.query('SELECT * FROM kept')).toEqual([]);
+    await database.transaction((inner) => inner.query('INSERT INTO kept VALUES (3)'));
+    expect(await database.query('SELECT * FROM kept')).toEqual([{ id: 3 }]);
+  },
+);
+
+/** A server whose connections can be cut off from it, though they stand. */
+async function proxiedPostgres() {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  const proxy = await startTcpProxy({ host: '127.0.0.1', port: server.socket.port });
+  onTestFinished(() => proxy.close());
+  const url = new URL(server.url);
+  url.port = String(proxy.port);
+  return { proxy, url: url.href };
+}
+
+test('a watched server that falls silent is away within seconds, and there as soon as it speaks', async () => {
+  const { proxy, url } = await proxiedPostgres();
+  const changes: boolean[] = [];
+  const watch = { clock: systemClock, onChange: ({ isAway }: PresenceChange) => changes.push(isAway) };
+  const database = openPostgres({ url, onIdleError: () => undefined, watch });
+  onTestFinished(() => database.close());
+  const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };
+  await database.query('SELECT 1');
+
+  const beganMs = performance.now();
+  const waiting = [
+    database.query('SELECT 1'),
+    database.transaction(async (transaction) => {
+      proxy.cut();
+      await transaction.query('SELECT 1');
+    }),
+    // More than there are connections for: the last ones wait for one.
+    ...Array.from({ length: 25 }, () => database.query('SELECT pg_sleep(60)')),
+  ].map((query) => query.catch((error: unknown) => error));
+  const ended = (await Promise.all(waiting)).slice(1);
+  expect(ended).toMatchObject(ended.map(() => unavailable));
+  // A statement may take half a minute, which nothing of this waited for.
+  expect(performance.now() - beganMs).toBeLessThan(15_000);
+  await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
+
+  proxy.mend();
+  await expect
+    .poll(() => database.query('SELECT 1 AS one').catch(() => []), { timeout: 15_000 })
+    .toEqual([{ one: 1 }]);
+  expect(changes).toEqual([true, false]);
+});
+
+test('more work at once than connections waits for its turn, also longer than a connection may take', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.close());
+  const database = openPostgres({ url: server.url, onIdleError: () => undefined });
+  onTestFinished(() => database.close());
+  const slow = Array.from({ length: 20 }, () => database.query('SELECT pg_sleep(3.5)'));
+  const late = Array.from({ length: 30 }, () => database.query('SELECT 1 AS one'));
+  expect(await Promise.all(late)).toEqual(late.map(() => [{ one: 1 }]));
+  await Promise.all(slow);
+});
+
+test('a server that says nothing, though its connections stand, is unavailable after a while', async () => {
+  const { proxy, url } = await proxiedPostgres();
+  const database = openPostgres({ url, onIdleError: () => undefined, statementTimeoutMs: 100 });
+  onTestFinished(() => database.close());
+  await database.query('SELECT 1');
+  const unavailable = { category: 'unavailable', code: 'database_unavailable' };
+  const inTransaction = () =>
+    database.transaction(async (transaction) => {
+      proxy.cut();
+      await transaction.query('SELECT 1');
+    });
+
+  await expect(inTransaction()).rejects.toMatchObject(unavailable);
+  proxy.mend();
+  expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});

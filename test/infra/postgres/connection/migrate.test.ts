@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import type { Database } from '../../../../src/infra/postgres/connection/database.ts';
+import {
+  type Migration,
+  migrate,
+  readMigrations,
+} from '../../../../src/infra/postgres/connection/migrate.ts';
+import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
+import { createTestDatabase } from '../../../support/postgres.ts';
+import { tempDir } from '../../../support/tempDir.ts';
+import { databases, MIGRATIONS, OPEN_TIMEOUT_MS, openServerDatabase } from '../support/databases.ts';
+
+const migration = (version: number, sql: string): Migration => ({
+  version,
+  name: `number_${version}`,
+  sql,
+  checksum: createHash('sha256').update(sql).digest('hex'),
+});
+const FIRST = migration(1, 'CREATE TABLE one (id int); INSERT INTO one VALUES (1);');
+const SECOND = migration(2, 'CREATE TABLE two (id int);');
+const count = async (database: Database, table: string) =>
+  (await database.query(`SELECT 1 FROM ${table}`)).length;
+
+describe.each(databases)('migrations on the $name database', { timeout: OPEN_TIMEOUT_MS }, ({ open }) => {
+  test('run once, in order, and those that came since later', async () => {
+    const { database, close } = await open();
+    onTestFinished(close);
+
+    expect(await migrate(database, [FIRST])).toEqual(['number_1']);
+    expect(await migrate(database, [FIRST])).toEqual([]);
+    expect(await migrate(database, [FIRST, SECOND])).toEqual(['number_2']);
+    expect(await count(database, 'one')).toBe(1);
+  });
+
+  test('that fail leave nothing of themselves, and can be mended', async () => {
+    const { database, close } = await open();
+    onTestFinished(close);
+    const broken = migration(2, 'CREATE TABLE two (id int); SELECT nonsense;');
+
+    await expect(migrate(database, [FIRST, broken])).rejects.toThrow('nonsense');
+
+    await expect(count(database, 'two')).rejects.toThrow();
+    expect(await migrate(database, [FIRST, SECOND])).toEqual(['number_2']);
+  });
+
+  test('that were changed after they had run are refused by name', async () => {
+    const { database, close } = await open();
+    onTestFinished(close);
+    await migrate(database, [FIRST]);
+
+    const changed = migrate(database, [{ ...SECOND, version: 1 }, SECOND]);
+
+    await expect(changed).rejects.toThrow('migration 1 (number_2) was changed after it had been run');
+    await expect(count(database, 'two')).rejects.toThrow();
+  });
+
+  test('of a newer release stay as they are', async () => {
+    const { database, close } = await open();
+    onTestFinished(close);
+    await migrate(database, [FIRST, SECOND]);
+
+    expect(await migrate(database, [FIRST])).toEqual([]);
+    expect(await count(database, 'schema_migrations')).toBe(2);
+  });
+});
+
+test('nodes that start together on one server run each migration once', async () => {
+  const { url, drop } = await createTestDatabase();
+  const nodes = Array.from({ length: 4 }, () => openPostgres({ url, onIdleError: () => undefined }));
+  const migrations = await readMigrations(MIGRATIONS);
+
+  const done = await Promise.all(nodes.map((node) => migrate(node, migrations)));
+
+  expect(done.flat().sort()).toEqual(migrations.map(({ name }) => name).sort());
+  await Promise.all(nodes.map((node) => node.close()));
+  await drop();
+});
+
+describe('the folder of migrations', () => {
+  test('counts up from 1', async () => {
+    const names = await readMigrations(MIGRATIONS);
+    expect(names.map(({ version }) => version)).toEqual(names.map((_, index) => index + 1));
+    expect(names[0]?.name).toBe('foundation');
+  });
+
+  test.each([
+    ['a gap', ['0001_a.sql', '0003_c.sql']],
+    ['a number twice', ['0001_a.sql', '0001_b.sql']],
+    ['no name', ['0001.sql']],
+    ['a stranger', ['0001_a.sql', 'notes.sql']],
+  ])('with %s is refused', async (_, names) => {
+    const folder = tempDir();
+    for (const name of names) writeFileSync(join(folder, name), 'SELECT 1;');
+
+    await expect(readMigrations(folder)).rejects.toThrow('named like 0001_what_it_does.sql');
+  });
+});
+
+test('the whole schema comes up on an empty server', async () => {
+  const { database, close } = await openServerDatabase();
+  onTestFinished(close);
+  await migrate(database, await readMigrations(MIGRATIONS));
+
+  const tables = await database.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+  );
+  expect(tables.length).toBeGreaterThanOrEqual(13);
+});

@@ -1,0 +1,54 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+
+import { createTurns } from '../../../../src/infra/postgres/connection/priorityMutex.ts';
+
+test('what somebody waits for goes first, and each lane keeps its order', async () => {
+  const inTurn = createTurns();
+  const done: string[] = [];
+  const work = (name: string) => async () => void done.push(name);
+  await Promise.all([
+    inTurn('background', work('b1')),
+    inTurn('background', work('b2')),
+    inTurn('background', work('b3')),
+    inTurn('foreground', work('f1')),
+    inTurn('foreground', work('f2')),
+  ]);
+  expect(done).toEqual(['b1', 'f1', 'f2', 'b2', 'b3']);
+});
+
+test('one works at a time, and everything else has a turn between two', async () => {
+  const inTurn = createTurns();
+  let working = 0;
+  let turns = 0;
+  let isOver = false;
+  const turning = (async () => {
+    for (; !isOver; turns += 1) await turn();
+  })();
+  const most = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      inTurn('foreground', async () => {
+        working += 1;
+        const together = working;
+        await Promise.resolve();
+        working -= 1;
+        return together;
+      }),
+    ),
+  );
+  isOver = true;
+  await turning;
+  expect(Math.max(...most)).toBe(1);
+  expect(turns).toBeGreaterThanOrEqual(19);
+});
+
+test('work that fails is told to who sent it, and holds up nobody', async () => {
+  const inTurn = createTurns();
+  const broken = inTurn('foreground', async () => {
+    throw new Error('broken');
+  });
+  const next = inTurn('background', async () => 'done');
+  await expect(broken).rejects.toThrow('broken');
+  expect(await next).toBe('done');
+  expect(await inTurn('foreground', async () => 'again')).toBe('again');
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
+import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
+import { uuidV7 } from '../../../../src/base/ids.ts';
+import { createSealer } from '../../../../src/base/sealer.ts';
+import { trunkInput } from '../../../../src/calls/trunk.ts';
+import { resealSecrets, UnreadableSecretError } from '../../../../src/infra/postgres/secrets/reseal.ts';
+import {
+  requireSameSealer,
+  WrongSecretsKeyError,
+} from '../../../../src/infra/postgres/secrets/sealerFingerprint.ts';
+import { createStorage } from '../../../../src/infra/postgres/storage.ts';
+import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+const headers = [{ key: 'authorization', value: 'Bearer of bad news' }];
+const postSessionWebhook = { url: 'https://example.com/', events: ['session.ended' as const], headers };
+
+describe.each(databases)('stored secrets on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  }, OPEN_TIMEOUT_MS);
+  afterAll(() => opened.close());
+
+  test('go from one key to the next, wherever they lie', async () => {
+    const { database } = opened;
+    const projectId = uuidV7();
+    const [toolId, trunkId] = [uuidV7(), uuidV7()];
+    const written = createStorage(database, createSealer(OLD)).stores;
+    const project = { name: 'P', sessionIdleMinutes: 30, historyRetentionDays: 30, reportUsage: false };
+    await requireSameSealer(database, createSealer(OLD));
+    await written.projects.insert({ id: projectId, ...project, createdAt: AT, updatedAt: AT });
+    const http = { method: 'GET', url: 'https://example.com/', headers, timeoutMs: 100 } as const;
+    const tool = {
+      id: toolId,
+      name: 't',
+      description: '',
+      parameters: {},
+      http,
+      createdAt: AT,
+      updatedAt: AT,
+    };
+    await written.tools.insert(projectId, { ...tool, http: { ...http, headers: [...headers] } });
+    const input = trunkInput.parse({ name: 't', host: 'h', username: 'u', password: 'trunk word' });
+    await written.trunks.insert(projectId, trunkId, input, AT);
+    await written.trunks.insert(projectId, uuidV7(), trunkInput.parse({ name: 'open', host: 'h' }), AT);
+    await written.webhookSecrets.insert(projectId, 'whsec_one', AT);
+    await written.webhookSecrets.rotate(projectId, 'whsec_two', AT);
+    const agent = { ...newAgentConfig('A'), postSessionWebhook };
+    const release = {
+      agent,
+      tools: [],
+      pathway: starterPathway(),
+      pathwayId: uuidV7(),
+      pathwayVersion: 1,
+    } as unknown as Parameters<typeof written.releases.keep>[1];
+    await written.agents.insert(projectId, { config: agent, frozen: release });
+    const releaseId = await written.releases.keep(projectId, release);
+
+    const turning = createSealer(NEW, [OLD]);
+    await requireSameSealer(database, turning);
+    expect(await resealSecrets(database, turning)).toBe(6);
+    expect(await resealSecrets(database, turning)).toBe(6);
+
+    await expect(requireSameSealer(database, createSealer(OLD))).rejects.toBeInstanceOf(WrongSecretsKeyError);
+    await requireSameSealer(database, createSealer(NEW));
+    const read = createStorage(database, createSealer(NEW)).stores;
+    expect((await read.tools.find(projectId, toolId))?.http.headers).toEqual(headers);
+    expect((await read.trunks.list(projectId, { limit: 9, offset: 0 })).items).toMatchObject([
+      { password: 'trunk word' },
+      { password: null },
+    ]);
+    expect(await read.webhookSecrets.find(projectId)).toMatchObject({
+      secret: 'whsec_two',
+      previous: 'whsec_one',
+    });
+    const kept = await read.agents.find(projectId);
+    expect(kept?.config.postSessionWebhook).toEqual(postSessionWebhook);
+    expect(kept?.frozen?.agent.postSessionWebhook).toEqual(postSessionWebhook);
+    expect((await read.releases.find(projectId, releaseId))?.agent.postSessionWebhook).toEqual(
+      postSessionWebhook,
+    );
+  });
+
+  test('that no key opens are named, and no new key is noted', async () => {
+    const { database } = opened;
+    const lost = createSealer(Buffer.alloc(32, 9));
+    await expect(resealSecrets(database, lost)).rejects.toThrow(UnreadableSecretError);
+    await expect(resealSecrets(database, lost)).rejects.toThrow(/^trunks [0-9a-f-]{36} holds a secret/);
+    await expect(requireSameSealer(database, lost)).rejects.toBeInstanceOf(WrongSecretsKeyError);
+  });
+});

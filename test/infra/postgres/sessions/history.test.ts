@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Call } from '../../../../src/calls/call.ts';
+import type { HistoryEvent } from '../../../../src/engine/session/session.ts';
+import { makeCall } from '../support/calls.ts';
+import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../support/sessions.ts';
+
+const PAGE = { limit: 50, offset: 0 };
+const DAY = 86_400_000;
+
+describe.each(databases)('the history on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  let world: SessionWorld;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  });
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    world = await sessionWorld(opened.database);
+  });
+  const history = () => world.stores.history;
+  const finishWebhooks = () => opened.database.query('DELETE FROM webhook_outbox', []);
+
+  test('tells a session’s whole story, while it lives and after', async () => {
+    const session = await world.start({ sessionId: 's', callId: 'call', channel: 'phone' });
+    const event: HistoryEvent = { type: 'node_entered', at: later(2), data: { z: 1, a: [2] } };
+    const messages = [user('hi'), { ...agent('thinking'), internal: true as const }, agent('hello', 12.6)];
+    const state = { ...session.state, variables: { b: 1, a: 2 }, messages };
+    await world.stores.sessions.saveTurn({ ...session, turn: 1, state }, { messages, events: [event] });
+    const live = {
+      sessionId: 's',
+      channel: 'phone',
+      status: 'active',
+      startedAt: BEGIN,
+      endedAt: null,
+      callId: 'call',
+      variables: { b: 1, a: 2 },
+      messages: [user('hi'), agent('hello', 12.6)],
+      events: [{ type: 'session_started', at: BEGIN, data: { a: 1 } }, event],
+    };
+    expect(await history().find(world.projectId, 's')).toEqual(live);
+
+    await world.end(session, { at: later(90_500), reason: 'idle' });
+    await history().addEvents(session.instanceId, [{ type: 'webhook_sent', at: later(91_000), data: {} }]);
+    expect(await history().find(world.projectId, 's')).toEqual({
+      ...live,
+      status: 'ended',
+      endedAt: later(90_500),
+      events: [
+        ...live.events,
+        { type: 'session_ended', at: later(90_500), data: { reason: 'idle' } },
+        { type: 'webhook_sent', at: later(91_000), data: {} },
+      ],
+    });
+    expect(await history().list(world.projectId, {}, PAGE)).toEqual({
+      items: [
+        {
+          sessionId: 's',
+          channel: 'phone',
+          status: 'ended',
+          startedAt: BEGIN,
+          endedAt: later(90_500),
+          durationMs: 90_500,
+          messageCount: 2,
+          callId: 'call',
+        },
+      ],
+      total: 1,
+    });
+  });
+
+  test('keeps the lives of one id apart and shows the latest; strangers see none', async () => {
+    const first = await world.say(await world.start({ sessionId: 's' }), [user('first')]);
+    await world.end(first);
+    const second = await world.start({ sessionId: 's', startedAt: later(1000) });
+    await world.say(second, [user('second')], later(1000));
+    expect((await history().find(world.projectId, 's'))?.messages).toEqual([user('second')]);
+    expect((await history().list(world.projectId, {}, PAGE)).total).toBe(2);
+    const stranger = await sessionWorld(opened.database);
+    expect(await history().find(stranger.projectId, 's')).toBeUndefined();
+    expect((await history().list(stranger.projectId, {}, PAGE)).total).toBe(0);
+  });
+
+  test('takes what was said after the session had ended, after all the rest', async () => {
+    const session = await world.say(await world.start({ sessionId: 's' }), [user('hi'), agent('Goodbye.')]);
+    await world.end(session);
+    await history().addMessages(session.instanceId, [user('One more thing!'), user('Bye.')]);
+    const { messages } = (await history().find(world.projectId, 's')) ?? {};
+    expect(messages?.map(({ content }) => content)).toEqual(['hi', 'Goodbye.', 'One more thing!', 'Bye.']);
+    const { items } = await history().list(world.projectId, { q: 'more thing' }, PAGE);
+    expect(items).toMatchObject([{ sessionId: 's', messageCount: 4 }]);
+  });
+
+  test('what is added to a history that is gone is let go', async () => {
+    await history().addMessages('0197a000-0000-7000-8000-000000000000', [user('hi')]);
+    await history().addEvents('0197a000-0000-7000-8000-000000000000', [
+      { type: 'webhook_sent', at: BEGIN, data: {} },
+    ]);
+  });
+
+  test.each([
+    ['nothing', {}, ['d', 'c', 'b', 'a']],
+    ['a channel', { channel: 'web' as const }, ['b']],
+    ['a status', { status: 'ended' }, ['a']],
+    ['a begin', { from: later(2000) }, ['d', 'c']],
+    ['an end, which is left out', { to: later(2000) }, ['b', 'a']],
+    ['a span', { from: later(1000), to: later(3000) }, ['c', 'b']],
+    ['words, in any case', { q: 'TAIPEI 101' }, ['c']],
+    ['wildcards as they are', { q: '10_' }, []],
+    ['two CJK characters', { q: '明天' }, ['d']],
+    [
+      'all at once',
+      { channel: 'chat' as const, status: 'active', from: BEGIN, to: later(2500), q: 'tai' },
+      ['c'],
+    ],
+  ])('filters by %s', async (_what, filter, expected) => {
+    const say = ['one', 'two', 'Taipei 101', '明天下午'];
+    for (const [index, sessionId] of ['a', 'b', 'c', 'd'].entries()) {
+      const channel = sessionId === 'b' ? 'web' : 'chat';
+      const session = await world.start({ sessionId, channel, startedAt: later(index * 1000) });
+      await world.say(session, [user(say[index] ?? '')]);
+      if (sessionId === 'a') await world.end(session);
+    }
+    const { items, total } = await history().list(world.projectId, filter, PAGE);
+    expect(items.map(({ sessionId }) => sessionId)).toEqual(expected);
+    expect(total).toBe(expected.length);
+  });
+
+  test('counts by channel, status and UTC day; durations, turns and latencies', async () => {
+    const lives = [
+      { startedAt: '2026-01-01T23:59:59.999Z', lastsMs: 1000, latencies: [100, 200] },
+      { startedAt: '2026-01-02T00:00:00.000Z', lastsMs: 3000, latencies: [300, 400] },
+      { startedAt: '2026-01-02T10:00:00.000Z', lastsMs: 5000, latencies: [500] },
+    ];
+    for (const { startedAt, lastsMs, latencies } of lives) {
+      let session = await world.start({ startedAt, channel: lastsMs === 1000 ? 'web' : 'chat' });
+      for (const latency of latencies) session = await world.say(session, [user('x'), agent('y', latency)]);
+      await world.end(session, { at: new Date(Date.parse(startedAt) + lastsMs).toISOString() });
+    }
+    await world.start({ startedAt: '2026-01-03T00:00:00.000Z' });
+    expect(await history().stats(world.projectId, {})).toEqual({
+      total: 4,
+      byChannel: { chat: 3, web: 1 },
+      byStatus: { active: 1, ended: 3 },
+      byDay: [
+        { day: '2026-01-01', sessions: 1 },
+        { day: '2026-01-02', sessions: 2 },
+        { day: '2026-01-03', sessions: 1 },
+      ],
+      // Between the second and the third of three: 3000 + 0.9 * 2000.
+      durationMs: { mean: 3000, p95: 4800 },
+      turns: 5,
+      // Between the fourth and the fifth of five: 400 + 0.8 * 100.
+      turnLatencyMs: { p50: 300, p95: 480 },
+      calls: { total: 0, answered: 0, answerRate: null, turnLatencyMs: { p50: null, p95: null } },
+    });
+    const range = { from: '2026-01-02T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z' };
+    expect(await history().stats(world.projectId, range)).toMatchObject({ total: 2, turns: 3 });
+  });
+
+  test('of nothing there is nothing to count', async () => {
+    expect(await history().stats(world.projectId, {})).toEqual({
+      total: 0,
+      byChannel: {},
+      byStatus: {},
+      byDay: [],
+      durationMs: { mean: null, p95: null },
+      turns: 0,
+      turnLatencyMs: { p50: null, p95: null },
+      calls: { total: 0, answered: 0, answerRate: null, turnLatencyMs: { p50: null, p95: null } },
+    });
+  });
+
+  test('counts the calls that are over, those that were answered, and how long their callers waited', async () => {
+    const kept = async (change: Partial<Call>, latencies: readonly number[] = []) => {
+      const { call, session, started } = makeCall(world, change);
+      await world.stores.calls.insert(call, session, started);
+      if (latencies.length === 0) return;
+      const said = latencies.map((latency) => agent('y', latency));
+      await world.say(session, [user('x'), ...said]);
+    };
+    const over = { endedAt: BEGIN } as const;
+    await kept({ ...over, status: 'completed', answeredAt: BEGIN }, [100, 300]);
+    await kept({ ...over, status: 'busy' });
+    await kept({ ...over, status: 'no_answer' });
+    await kept({ status: 'in_progress', answeredAt: BEGIN });
+    await world.say(await world.start(), [user('x'), agent('y', 9000)]);
+    expect((await history().stats(world.projectId, {})).calls).toEqual({
+      total: 3,
+      answered: 1,
+      answerRate: 1 / 3,
+      turnLatencyMs: { p50: 200, p95: 290 },
+    });
+  });
+
+  describe('the purge', () => {
+    const left = async () =>
+      (
+        await opened.database.query<{ instance_id: string }>('SELECT instance_id FROM session_history', [])
+      ).map(({ instance_id }) => instance_id);
+    const messagesLeft = async () =>
+      (
+        await opened.database.query<{ n: number }>('SELECT count(*)::integer AS n FROM session_messages', [])
+      )[0]?.n;
+    beforeEach(() => opened.database.query('DELETE FROM projects WHERE id <> $1', [world.projectId]));
+    const ended = async (from: SessionWorld, at: string) => {
+      const session = await from.say(await from.start(), [user('x')]);
+      await from.end(session, { at });
+      return session.instanceId;
+    };
+
+    test('removes what is older than its own project keeps, rows and all, and nothing that lives', async () => {
+      const long = await sessionWorld(opened.database, { historyRetentionDays: 90 });
+      const old = await ended(world, later(0));
+      const young = await ended(world, later(1000));
+      const longKept = await ended(long, later(0));
+      const live = (await world.start()).instanceId;
+      await finishWebhooks();
+      expect(await history().purge(new Date(Date.parse(BEGIN) + 30 * DAY - 1))).toBe(0);
+      expect(await history().purge(new Date(Date.parse(BEGIN) + 30 * DAY))).toBe(1);
+      expect((await left()).sort()).toEqual([young, longKept, live].sort());
+      expect(await messagesLeft()).toBe(2);
+      expect(old).not.toBe(young);
+    });
+
+    test('of a project that keeps nothing waits for a session’s webhooks, but for no longer than a day', async () => {
+      const secretive = await sessionWorld(opened.database, { historyRetentionDays: 0 });
+      await ended(secretive, later(0));
+      const ageMs = (ms: number) => new Date(Date.parse(BEGIN) + ms);
+      expect(await history().purge(ageMs(DAY - 1))).toBe(0);
+      await ended(secretive, later(60_000));
+      await finishWebhooks();
+      expect(await history().purge(ageMs(59_999))).toBe(1);
+      await ended(secretive, later(0));
+      expect(await history().purge(ageMs(DAY))).toBe(2);
+      expect(await messagesLeft()).toBe(0);
+    });
+
+    test('goes on over more than one batch', async () => {
+      await opened.database.query(
+        `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, ended_at)
+         SELECT gen_random_uuid(), $1, n::text, 'chat', 'ended', $2, $2 FROM generate_series(1, 1201) AS n`,
+        [world.projectId, BEGIN],
+      );
+      expect(await history().purge(new Date(Date.parse(BEGIN) + 31 * DAY))).toBe(1201);
+    });
+  });
+
+  test('a project that keeps nothing is shown nothing, and its rows go', async () => {
+    const secretive = await sessionWorld(opened.database, { historyRetentionDays: 0 });
+    const session = await secretive.say(await secretive.start({ sessionId: 's' }), [user('x')]);
+    await secretive.end(session, { at: later(0) });
+    expect(await history().find(secretive.projectId, 's')).toBeUndefined();
+    expect(await history().list(secretive.projectId, {}, PAGE)).toEqual({ items: [], total: 0 });
+    expect((await history().stats(secretive.projectId, {})).total).toBe(0);
+    await finishWebhooks();
+    expect(await history().purge(new Date(BEGIN))).toBe(1);
+  });
+});

@@ -1,0 +1,383 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { uuidV7 } from '../../../../src/base/ids.ts';
+import { ALWAYS_SHOWN, sessionData } from '../../../../src/engine/session/session.ts';
+import { indexSessions } from '../../../../src/infra/postgres/sessions/sessionIndexing.ts';
+import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import {
+  agent,
+  BEGIN,
+  ENDING,
+  later,
+  NOTHING,
+  type SessionWorld,
+  sessionWorld,
+  user,
+} from '../support/sessions.ts';
+
+const PAGE = { limit: 50, offset: 0 };
+
+describe.each(databases)('sessions on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  let world: SessionWorld;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  });
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    world = await sessionWorld(opened.database);
+  });
+  const found = async (text: string, page = PAGE) => {
+    const { items, total } = await world.stores.sessions.search(world.projectId, text, page);
+    return { ids: items.map(({ sessionId }) => sessionId), total };
+  };
+  const rowsOf = async (table: string, instanceId: string) =>
+    (
+      await opened.database.query<{ n: number }>(
+        `SELECT count(*)::integer AS n FROM ${table} WHERE instance_id = $1`,
+        [instanceId],
+      )
+    )[0]?.n;
+
+  test('a session reads back exactly as it was, strange text and the order of keys included', async () => {
+    const variables = { z: 1, a: { 2: 'x', 1: ['\u0001', '\u{1f600}', '\\u0000', "'; --", 1e-7, null, {}] } };
+    const session = await world.start({
+      sessionId: 'any $ühr % _ \\ 電話',
+      channel: 'web',
+      provider: 'acme',
+      callId: uuidV7(),
+    });
+    const state = {
+      variables,
+      messages: [
+        user('說「你好」"\n\t'),
+        { ...agent('a', 7), internal: true as const },
+        {
+          ...agent('b'),
+          content: null,
+          tool_calls: [
+            { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{"b":1,"a":2}' } },
+          ],
+        },
+      ],
+      currentNodeId: 'n',
+      hasSpoken: true,
+      pendingToolCalls: [],
+      summary: { text: 's', upTo: 2 },
+      memory: 'm',
+    };
+    const next = { ...session, turn: 1, lastActivityAt: later(7), state };
+    await world.stores.sessions.saveTurn(next, NOTHING);
+    const read = await world.stores.sessions.find(world.projectId, session.sessionId);
+    expect(read).toEqual(next);
+    expect(JSON.stringify(read?.state)).toBe(JSON.stringify(state));
+    const { items } = await world.stores.sessions.search(world.projectId, '你好', PAGE);
+    expect(items).toEqual([
+      { sessionId: session.sessionId, data: sessionData(next), createdAt: BEGIN, updatedAt: later(7) },
+    ]);
+  });
+
+  test('what a model or a tool says that no database takes does not keep a session from being shown and ended', async () => {
+    const session = await world.start();
+    const odd = 'a\0b\ud83d';
+    const state = { ...session.state, variables: { [odd]: odd }, messages: [user(odd)] };
+    const next = { ...session, turn: 1, state };
+    const event = { type: 'tool_result', at: BEGIN, data: { result: odd } } as const;
+    await world.stores.sessions.saveTurn(next, { messages: [user(odd)], events: [event] });
+    const whole = 'a\ufffdb\ufffd';
+    const kept = await world.stores.history.find(world.projectId, session.sessionId);
+    expect(kept).toMatchObject({ variables: { [whole]: whole }, messages: [{ content: whole }] });
+    expect(kept?.events.at(-1)?.data).toEqual({ result: whole });
+    expect((await found(whole)).total).toBe(1);
+    expect((await world.end(next))?.turn).toBe(1);
+    expect(await world.stores.history.find(world.projectId, session.sessionId)).toMatchObject({
+      status: 'ended',
+      variables: { [whole]: whole },
+    });
+  });
+
+  test('a turn that comes after its session’s end stands in the history, once', async () => {
+    const session = await world.start({ sessionId: 'late' });
+    const said = await world.say(session, [user('one')]);
+    await world.end(said);
+    const variables = { wish: 'cake' };
+    const next = { ...said, turn: 2, state: { ...said.state, variables } };
+    const messages = [user('two'), agent('Two.', 120)];
+    const event = { type: 'dtmf', at: later(5), data: { digits: '2' } } as const;
+    for (let attempt = 1; attempt <= 2; attempt += 1)
+      await world.stores.sessions.keepLate(next, { messages, events: [event] });
+    await world.stores.sessions.keepLate(next, { messages: [], events: [event] });
+
+    const kept = await world.stores.history.find(world.projectId, 'late');
+    expect(kept?.messages).toEqual([user('one'), ...messages]);
+    expect(kept?.events.filter(({ type }) => type === 'dtmf')).toEqual([event]);
+    expect(kept?.variables).toEqual(variables);
+    const [row] = await opened.database.query(
+      'SELECT message_count, turns FROM session_history WHERE instance_id = $1',
+      [session.instanceId],
+    );
+    expect(row).toEqual({ message_count: 3, turns: 2 });
+  });
+
+  test('a live id is taken, in its own project only, and free again after the end', async () => {
+    const session = await world.start({ sessionId: 'one' });
+    await expect(world.start({ sessionId: 'one' })).rejects.toMatchObject({
+      category: 'invalid',
+      code: 'session_id_in_use',
+    });
+    expect(await rowsOf('session_history', session.instanceId)).toBe(1);
+    const other = await sessionWorld(opened.database);
+    await other.start({ sessionId: 'one' });
+    expect(await other.stores.sessions.find(world.projectId, 'one')).toEqual(session);
+    await world.end(session);
+    const again = await world.start({ sessionId: 'one' });
+    expect((await world.stores.sessions.find(world.projectId, 'one'))?.instanceId).toBe(again.instanceId);
+  });
+
+  test('of two turns on one count the first is kept, and nothing of the second', async () => {
+    const session = await world.start();
+    await world.say(session, [user('first')]);
+    await expect(world.say(session, [user('second')])).rejects.toMatchObject({
+      category: 'conflict',
+      code: 'session_changed',
+    });
+    expect(await rowsOf('session_messages', session.instanceId)).toBe(1);
+    expect((await found('second')).total).toBe(0);
+    expect((await world.stores.sessions.find(world.projectId, session.sessionId))?.turn).toBe(1);
+  });
+
+  test('turns that race are kept once', async () => {
+    const session = await world.start();
+    const racing = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((word) => world.say(session, [user(word)])),
+    );
+    expect(racing.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await rowsOf('session_messages', session.instanceId)).toBe(1);
+  });
+
+  test('every kept turn moves updatedAt on, even within a millisecond', async () => {
+    const session = await world.start();
+    const updatedAt = async () =>
+      (await world.stores.sessions.search(world.projectId, 'variables', PAGE)).items[0]?.updatedAt;
+    expect(await updatedAt()).toBe(BEGIN);
+    const next = await world.say(session, [user('x')]);
+    expect(await updatedAt()).toBe(later(1));
+    await world.say(next, [user('x')], later(5_000));
+    expect(await updatedAt()).toBe(later(5_000));
+  });
+
+  describe('the end', () => {
+    test('removes the state for good and is one for all who ask', async () => {
+      const session = await world.say(await world.start(), [user('a secret')]);
+      const ends = await Promise.all([1, 2, 3].map(() => world.end(session)));
+      expect(ends.filter(Boolean)).toEqual([session]);
+      expect(await world.end(session)).toBeUndefined();
+      expect(await world.stores.sessions.find(world.projectId, session.sessionId)).toBeUndefined();
+      expect((await found('a secret')).total).toBe(0);
+      expect(await rowsOf('session_texts', session.instanceId)).toBe(0);
+      expect(await rowsOf('webhook_outbox', session.instanceId)).toBe(1);
+      expect(await rowsOf('webhook_events', session.instanceId)).toBe(2);
+    });
+
+    test('refuses a turn that was still running', async () => {
+      const session = await world.start();
+      await world.end(session);
+      await expect(world.say(session, [user('late')])).rejects.toMatchObject({ code: 'session_changed' });
+      expect(await rowsOf('session_messages', session.instanceId)).toBe(0);
+    });
+
+    test('takes the turn that was kept just before it', async () => {
+      const session = await world.start();
+      const asked: number[] = [];
+      const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async ({ turn }) => {
+        asked.push(turn);
+        const state = { ...session.state, variables: { late: true } };
+        if (turn === 0) await world.say({ ...session, state }, [user('x')]);
+        return ENDING;
+      });
+      expect(ended?.turn).toBe(1);
+      expect(asked).toEqual([0, 1]);
+      const kept = await world.stores.history.find(world.projectId, session.sessionId);
+      expect(kept).toMatchObject({ status: 'ended', variables: { late: true } });
+    });
+
+    test('leaves a session that is not meant any more, whatever was kept just before', async () => {
+      const session = await world.start();
+      const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async ({ turn }) => {
+        if (turn > 0) return undefined;
+        await world.say(session, [user('still here')]);
+        return ENDING;
+      });
+      expect(ended).toBeUndefined();
+      expect((await world.stores.sessions.find(world.projectId, session.sessionId))?.turn).toBe(1);
+      expect(await rowsOf('webhook_outbox', session.instanceId)).toBe(0);
+    });
+
+    test('goes on with a session that took the id meanwhile', async () => {
+      const session = await world.start();
+      let asked = 0;
+      const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async () => {
+        asked += 1;
+        if (asked === 1) {
+          await world.end(session);
+          await world.start({ sessionId: session.sessionId });
+        }
+        return ENDING;
+      });
+      expect(asked).toBe(2);
+      expect(ended?.instanceId).not.toBe(session.instanceId);
+    });
+  });
+
+  describe('search', () => {
+    test.each([
+      ['case counts', 'Taipei', 'taipei', 0],
+      ['a percent sign is itself', '100 percent', '100 %', 0],
+      ['an underscore is itself', 'axb', 'a_b', 0],
+      ['a percent sign is found', '100 % sure', '00 % s', 1],
+      ['a backslash is found as it is written', 'C:\\temp', 'C:\\temp', 1],
+      ['a backslash is found as JSON has it', 'C:\\temp', 'C:\\\\temp', 1],
+      ['quotes are found as they are said', 'say "hi" now', '"hi"', 1],
+      ['quotes are found as JSON has them', 'say "hi" now', '\\"hi\\"', 1],
+      ['a line break is found', 'one\ntwo', 'one\ntwo', 1],
+      ['one letter', 'q', 'q', 1],
+      ['two CJK characters', '明天下午三點', '下午', 1],
+      ['one CJK character', '明天下午三點', '點', 1],
+      ['an emoji', 'fine \u{1f600}', '\u{1f600}', 1],
+      ['keys of the JSON', 'x', '"role":"user"', 1],
+      ['what is not there', 'x', 'nowhere to be found', 0],
+    ])('%s', async (_what, said, text, total) => {
+      await world.say(await world.start(), [user(said)]);
+      expect((await found(text)).total).toBe(total);
+    });
+
+    test('shows the last changed first, in parts, with the count of all', async () => {
+      for (const [index, sessionId] of ['c', 'a', 'b', 'd'].entries()) {
+        const session = await world.start({ sessionId });
+        await world.say(session, [user('needle')], later(index < 2 ? 500 : index * 1000));
+      }
+      await world.start({ sessionId: 'none' });
+      const other = await sessionWorld(opened.database);
+      await other.say(await other.start(), [user('needle')]);
+      expect(await found('needle')).toEqual({ ids: ['d', 'b', 'a', 'c'], total: 4 });
+      expect(await found('needle', { limit: 2, offset: 1 })).toEqual({ ids: ['b', 'a'], total: 4 });
+      expect(await found('needle', { limit: 2, offset: 9 })).toEqual({ ids: [], total: 4 });
+      expect(await found('haystack')).toEqual({ ids: [], total: 0 });
+    });
+
+    const asTheyAre = async () => undefined;
+    const sortedIn = () => indexSessions(opened.database, { quietMs: 0 });
+    test.each([
+      ['no session is sorted in', [asTheyAre, asTheyAre]],
+      ['all are sorted in', [asTheyAre, sortedIn]],
+      ['some have changed since', [sortedIn, asTheyAre]],
+    ])('finds the same by whatever way, and counts all of it, when %s', async (_when, [before, after]) => {
+      const rare = [
+        'xylophone',
+        'Ωλ',
+        'Ωλψ',
+        '😀',
+        'ω',
+        'qz',
+        '§',
+        'say \\"no\\"',
+        'a "q',
+        '\\\\',
+        'e"',
+        '": "',
+      ];
+      const texts: { id: string; text: string; at: number }[] = [];
+      for (let index = 0; index < 44; index += 1) {
+        const words = `${index % 2 === 0 ? 'even "yes"' : 'odd'} ${index === 17 ? rare.join(' ') : 'plain'}`;
+        const started = await world.start({ sessionId: `s${index}` });
+        const said = await world.say(started, [user(words)], later(index * 1000));
+        texts.push({ id: `s${index}`, text: JSON.stringify(sessionData(said)), at: index });
+        if (index === 30) await before?.();
+      }
+      await after?.();
+      const common = [
+        'e',
+        'ev',
+        'even',
+        'd p',
+        '"content":"odd',
+        '"content":"',
+        '"yes"',
+        '"status":"active"',
+        'lastActivityAt',
+        '"}',
+      ];
+      for (const text of [...rare, ...common, 'nowhere', '~', 'zq', '":~']) {
+        const escaped = JSON.stringify(text).slice(1, -1);
+        const holding = texts
+          .filter((one) => one.text.includes(text) || one.text.includes(escaped))
+          .reverse();
+        const ids = holding.map(({ id }) => id);
+        expect([text, await found(text, { limit: 5, offset: 0 })]).toEqual([
+          text,
+          { ids: ids.slice(0, 5), total: ids.length },
+        ]);
+        expect([text, await found(text, { limit: 5, offset: 3 })]).toEqual([
+          text,
+          { ids: ids.slice(3, 8), total: ids.length },
+        ]);
+      }
+    });
+
+    test('every session’s data has the parts that all have', async () => {
+      const session = await world.start({ callId: 'c', provider: 'p' });
+      const said = await world.say(session, [user('x'), agent('y')]);
+      for (const one of [
+        session,
+        said,
+        { ...said, callId: null, provider: null, channel: 'phone' as const },
+      ]) {
+        const text = JSON.stringify(sessionData(one));
+        expect(ALWAYS_SHOWN.filter((part) => !text.includes(part))).toEqual([]);
+      }
+    });
+
+    test('does not see what only the model does', async () => {
+      await world.say(await world.start(), [{ ...agent('inner thoughts'), internal: true }]);
+      expect((await found('inner thoughts')).total).toBe(0);
+    });
+  });
+
+  test('idle are chat and web sessions beyond their own project’s minutes', async () => {
+    const patient = await sessionWorld(opened.database, { sessionIdleMinutes: 60 });
+    const chat = await world.start({ sessionId: 'chat' });
+    await world.start({ sessionId: 'web', channel: 'web' });
+    await world.start({ sessionId: 'phone', channel: 'phone' });
+    await world.say(await world.start({ sessionId: 'busy' }), [user('x')], later(60_000));
+    await patient.start({ sessionId: 'patient' });
+    const idle = async (minutes: number, limit = 1_000) =>
+      (await world.stores.sessions.idle(new Date(Date.parse(BEGIN) + minutes * 60_000 + 1), limit))
+        .filter(({ projectId }) => [world.projectId, patient.projectId].includes(projectId))
+        .map(({ sessionId }) => sessionId)
+        .sort();
+    expect(await idle(4)).toEqual([]);
+    expect(await idle(5)).toEqual(['chat', 'web']);
+    expect(await idle(60)).toEqual(['busy', 'chat', 'patient', 'web']);
+    expect(await world.stores.sessions.idle(new Date(), 1)).toHaveLength(1);
+    await world.end(chat);
+    expect(await idle(5)).toEqual(['web']);
+  });
+
+  test('a project takes its sessions with it', async () => {
+    const session = await world.say(await world.start(), [user('x')]);
+    const ended = await world.start();
+    await world.end(ended);
+    expect(await world.stores.projects.remove(world.projectId)).toBe(true);
+    for (const table of [
+      'sessions',
+      'session_texts',
+      'session_history',
+      'session_messages',
+      'webhook_outbox',
+    ]) {
+      expect([table, await rowsOf(table, session.instanceId), await rowsOf(table, ended.instanceId)]).toEqual(
+        [table, 0, 0],
+      );
+    }
+  });
+});

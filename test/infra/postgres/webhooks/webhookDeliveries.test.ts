@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { uuidV7 } from '../../../../src/base/ids.ts';
+import type { WebhookDelivery } from '../../../../src/engine/webhookStores.ts';
+import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
+import { BEGIN, later, sessionWorld } from '../support/sessions.ts';
+
+const PAGE = { limit: 50, offset: 0 };
+const DAY = 86_400_000;
+
+describe.each(databases)('records of deliveries on the $name database', ({ open }) => {
+  let opened: OpenDatabase;
+  beforeAll(async () => {
+    opened = await migrated(open);
+  });
+  afterAll(() => opened.close());
+  async function scene(historyRetentionDays = 30) {
+    const world = await sessionWorld(opened.database, { historyRetentionDays });
+    const session = await world.start({ sessionId: 's' });
+    await world.end(session);
+    const record = async (change: Partial<WebhookDelivery> = {}) => {
+      const delivery: WebhookDelivery = {
+        id: uuidV7(),
+        attempt: 1,
+        event: 'session.ended',
+        url: 'https://example.com/',
+        status: 204,
+        durationMs: 1.5,
+        error: null,
+        at: BEGIN,
+        body: '{}',
+        ...change,
+      };
+      await world.outbox.advance(session.instanceId, (outbox) => ({
+        outbox,
+        nextAtMs: Date.parse(BEGIN),
+        delivery,
+        result: undefined,
+      }));
+      return delivery;
+    };
+    return { ...world, record, deliveries: world.stores.webhookDeliveries };
+  }
+
+  test('reads back newest first, by session and event, and not by strangers', async () => {
+    const { record, deliveries, projectId } = await scene();
+    const error = { code: 'timeout', message: 'm' };
+    const first = await record({ status: null, error, body: null });
+    const second = await record({ event: 'session.finalized', at: later(5) });
+    const shown = [second, first].map((delivery) => ({ ...delivery, sessionId: 's' }));
+    expect(await deliveries.list(projectId, {}, PAGE)).toEqual({ items: shown, total: 2 });
+    expect(await deliveries.list(projectId, {}, { limit: 1, offset: 1 })).toEqual({
+      items: [shown[1]],
+      total: 2,
+    });
+    expect((await deliveries.list(projectId, { event: 'session.finalized' }, PAGE)).items).toEqual([
+      shown[0],
+    ]);
+    expect((await deliveries.list(projectId, { sessionId: 's' }, PAGE)).total).toBe(2);
+    expect((await deliveries.list(projectId, { sessionId: 'other' }, PAGE)).total).toBe(0);
+    expect((await deliveries.list((await scene()).projectId, {}, PAGE)).total).toBe(0);
+  });
+
+  test('of a long body the beginning is kept', async () => {
+    const { record, deliveries, projectId } = await scene();
+    await record({ body: 'x'.repeat(70_000) });
+    expect((await deliveries.list(projectId, {}, PAGE)).items[0]?.body).toBe('x'.repeat(65_536));
+  });
+
+  test.each([
+    [7, 7],
+    [0, 30],
+  ])('with a history of %i days they go after %i', async (days, goneAfterDays) => {
+    await opened.database.query('DELETE FROM projects', []);
+    const { record, deliveries } = await scene(days);
+    await record();
+    const atAge = (ms: number) => new Date(Date.parse(BEGIN) + ms);
+    expect(await deliveries.purge(atAge(goneAfterDays * DAY - 1))).toBe(0);
+    expect(await deliveries.purge(atAge(goneAfterDays * DAY))).toBe(1);
+  });
+});

@@ -1,0 +1,14 @@
+import { expect, onTestFinished, test } from 'vitest';
+
+import { connectRedis } from '../../../../src/infra/redis/connection/connection.ts';
+import { freePort } from '../../../support/ports.ts';
+
+test('whoever waits for a Redis that is not there gives up without an error, which the log has', async () => {
+  const errors: string[] = [];
+  const url = `redis://127.0.0.1:${await freePort()}`;
+  const connection = connectRedis({ url, onError: ({ message }) => errors.push(message) });
+  onTestFinished(() => connection.close());
+  await connection.untilReady();
+  expect(connection.isReady()).toBe(false);
+  expect(errors[0]).toContain('ECONNREFUSED');
+});

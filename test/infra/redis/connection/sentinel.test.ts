@@ -1,0 +1,63 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { requireKnownMaster } from '../../../../src/infra/redis/connection/sentinel.ts';
+import { type Child, startChild, waitUntilReady } from '../../../support/child.ts';
+import { freePort } from '../../../support/ports.ts';
+import { makeTempDir } from '../../../support/tempDir.ts';
+
+const READY_TIMEOUT_MS = 15_000;
+
+/** A Redis Sentinel that watches one master, `known`; whether there is such a server does not matter to it. */
+async function startSentinel() {
+  const folder = makeTempDir();
+  const port = await freePort();
+  const file = join(folder.path, 'sentinel.conf');
+  const settings = [
+    `port ${port}`,
+    'bind 127.0.0.1',
+    `dir ${folder.path}`,
+    'sentinel monitor known 127.0.0.1 9 1',
+  ];
+  writeFileSync(file, `${settings.join('\n')}\n`);
+  const child: Child = await startChild('redis-server', [file, '--sentinel'], { folder: folder.path });
+  const isReady = () => child.lines.some((line) => line.includes('Sentinel ID is'));
+  await waitUntilReady('redis-server', child, isReady, READY_TIMEOUT_MS);
+  return {
+    address: `127.0.0.1:${port}`,
+    async close() {
+      child.kill('SIGKILL');
+      await child.ended;
+      folder.remove();
+    },
+  };
+}
+
+describe('a Sentinel', () => {
+  let sentinel: Awaited<ReturnType<typeof startSentinel>>;
+  let nobody: string;
+  beforeAll(async () => {
+    sentinel = await startSentinel();
+    nobody = `127.0.0.1:${await freePort()}`;
+  });
+  afterAll(() => sentinel.close());
+
+  test('that knows the master is enough, whoever else is away', async () => {
+    await requireKnownMaster(`redis+sentinel://${nobody},${sentinel.address}/known`);
+  });
+
+  test('that knows no such master is told of by the name of its setting', async () => {
+    await expect(
+      requireKnownMaster(`redis+sentinel://${sentinel.address},${nobody}/unknown`),
+    ).rejects.toMatchObject({
+      name: 'ConfigurationError',
+      message: 'REDIS_URL: names the master unknown, which its Sentinels do not know',
+    });
+  });
+
+  test('that is away is no wrong setting, and neither is another kind of Redis', async () => {
+    await requireKnownMaster(`redis+sentinel://${nobody}/unknown`);
+    await requireKnownMaster(`redis://${nobody}/1`);
+  });
+});

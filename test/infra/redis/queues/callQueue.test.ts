@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { delay } from '../../../../src/base/delay.ts';
+import type { CallQueue, JobResult } from '../../../../src/calls/coordination.ts';
+import { redisCallQueue } from '../../../../src/infra/redis/queues/callQueue.ts';
+import { type Jobs, openJobs } from '../../../../src/infra/redis/queues/jobQueues.ts';
+import { redisServers, type TestRedis } from '../support/servers.ts';
+
+const DONE: JobResult = { done: true };
+
+describe.each(redisServers)('calls in the queue on $name', ({ open }) => {
+  let server: TestRedis;
+  let jobs: Jobs[];
+  let queues: [CallQueue, CallQueue];
+  beforeAll(async () => {
+    server = await open();
+  });
+  afterAll(() => server.close());
+  beforeEach(() => {
+    jobs = [1, 2].map(() => openJobs({ url: server.url, onError: () => undefined }));
+    queues = jobs.map((node) => redisCallQueue(node)) as [CallQueue, CallQueue];
+  });
+  afterEach(async () => {
+    await Promise.all(jobs.map((node) => node.close()));
+  });
+
+  test('go to one of two nodes each, once, however often they were added', async () => {
+    const taken: string[] = [];
+    const ids = Array.from({ length: 20 }, (_, index) => `each-${index}`);
+    for (const id of ids) await queues[0].add(id, 'p');
+    for (const id of ids) await queues[1].add(id, 'p');
+    const work = async (callId: string) => {
+      taken.push(callId);
+      await delay(5, { keepAlive: true });
+      return DONE;
+    };
+    for (const queue of queues) await queue.process(work, 3);
+    await vi.waitFor(() => expect(taken.length).toBeGreaterThanOrEqual(20), { timeout: 10_000 });
+    await delay(100, { keepAlive: true });
+    expect([...taken].sort()).toEqual([...ids].sort());
+  });
+
+  test('come again after the time that their work names', async () => {
+    const times: number[] = [];
+    await queues[0].process(async () => {
+      times.push(performance.now());
+      return times.length < 3 ? { again: true, afterMs: 150 } : DONE;
+    }, 1);
+    await queues[1].add('again', 'p');
+    await queues[1].add('again', 'p');
+    await vi.waitFor(() => expect(times).toHaveLength(3), { timeout: 10_000 });
+    const [first = 0, second = 0, third = 0] = times;
+    expect(second - first).toBeGreaterThan(140);
+    expect(third - second).toBeGreaterThan(140);
+  });
+
+  test('are not taken once they were removed, and may be added anew after they failed', async () => {
+    const taken: string[] = [];
+    await queues[0].add('removed', 'p');
+    await queues[0].remove('removed');
+    await queues[0].remove('never there');
+    await queues[0].add('fails', 'p');
+    await queues[1].process(async (callId) => {
+      taken.push(callId);
+      if (taken.length === 1) throw new Error('no');
+      return DONE;
+    }, 1);
+    await vi.waitFor(() => expect(taken).toEqual(['fails']), { timeout: 10_000 });
+    await vi.waitFor(
+      async () => {
+        await queues[0].add('fails', 'p');
+        expect(taken).toEqual(['fails', 'fails']);
+      },
+      { timeout: 10_000 },
+    );
+  });
+
+  test('wait while a node takes no more, and those begun go on', async () => {
+    const taken: string[] = [];
+    const begun = new AbortController();
+    const worker = await queues[0].process(async (callId) => {
+      taken.push(callId);
+      await delay(5_000, { signal: begun.signal }).catch(() => undefined);
+      taken.push(`${callId} done`);
+      return DONE;
+    }, 2);
+    await queues[0].add('begun', 'p');
+    await vi.waitFor(() => expect(taken).toEqual(['begun']), { timeout: 10_000 });
+    await worker.pause();
+    await queues[0].add('waits', 'p');
+    await delay(300, { keepAlive: true });
+    expect(taken).toEqual(['begun']);
+    begun.abort();
+    await worker.close();
+    expect(taken).toEqual(['begun', 'begun done']);
+    await queues[1].process(async (callId) => {
+      taken.push(callId);
+      return DONE;
+    }, 1);
+    await vi.waitFor(() => expect(taken.at(-1)).toBe('waits'), { timeout: 10_000 });
+  });
+});
