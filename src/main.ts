@@ -1,4 +1,4 @@
-import { collectSeldom } from './app/garbageCollection.ts';
+import { reduceFullCollections } from './app/garbageCollection.ts';
 import { startGateway } from './app/gateway.ts';
 import { loadConfig, readEnvironment } from './app/settings/config.ts';
 import { ConfigurationError } from './base/configurationError.ts';
@@ -10,7 +10,7 @@ const EXIT_CONFIGURATION = 78;
 /** What is left after the drain time is cut off so much later. */
 const GRACE_MILLISECONDS = 10_000;
 
-collectSeldom();
+reduceFullCollections();
 process.exitCode = await main();
 
 async function main(): Promise<number> {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { collectSeldom } from '../../src/app/garbageCollection.ts';
+import { reduceFullCollections } from '../../src/app/garbageCollection.ts';
 import { startGateway } from '../../src/app/gateway.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -21,7 +21,7 @@ export interface Product {
  * embedded, in a folder of its own.
  */
 export async function startProduct(upstreamUrl: string): Promise<Product> {
-  collectSeldom();
+  reduceFullCollections();
   const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
   const { DATABASE_URL = '', REDIS_URL = '', ROLES = '' } = process.env;
   const config = loadConfig({

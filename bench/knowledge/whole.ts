@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
-import { localFiles } from '../../src/infra/objectStore/documents/localDocuments.ts';
+import { localDocuments } from '../../src/infra/objectStore/documents/localDocuments.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { ingest } from '../../src/knowledge/ingest/ingest.ts';
 import type { Embedder } from '../../src/providers/embedder.ts';
@@ -36,7 +36,7 @@ export async function measureWhole(
     const deps = {
       datasets: stores.datasets,
       chunks: stores.chunks,
-      files: localFiles(folder),
+      files: localDocuments(folder),
       embedderOf: () => embedder,
       clock: systemClock,
       makeId: uuidV7,

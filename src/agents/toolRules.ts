@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { CallwayError, invalid } from '../base/errors.ts';
-import { checkTarget, type EgressPolicy } from '../infra/httpClient/target.ts';
+import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import { BUILT_IN_TOOLS } from './pathway/structure.ts';
 import { checkTemplate } from './pathway/templates.ts';
@@ -12,7 +12,7 @@ import type { ToolInput } from './tool.ts';
  *
  * @throws {CallwayError} `invalid_tool` with what is wrong.
  */
-export function requireValidTool(tool: ToolInput, policy: EgressPolicy): void {
+export function requireValidTool(tool: ToolInput, policy: TargetPolicy): void {
   const problems = [
     BUILT_IN_TOOLS.some((name) => name === tool.name) && {
       path: '/name',

@@ -1,6 +1,6 @@
 import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
-import { definedOnly } from '../base/omitUndefined.ts';
-import { checkTarget, type EgressPolicy } from '../infra/httpClient/target.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
+import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
 import type { AgentConfig, AgentConfigPatch } from './agentConfig.ts';
 import type { AgentStore, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
 import { type AgentRecord, type AgentRelease, nextRecord } from './release.ts';
@@ -19,7 +19,7 @@ export interface AgentStores {
  */
 export async function updateAgent(
   stores: AgentStores,
-  policy: EgressPolicy,
+  policy: TargetPolicy,
   projectId: string,
   patch: AgentConfigPatch,
   updatedAt: string,
@@ -27,7 +27,7 @@ export async function updateAgent(
   refuseTargets(patch, policy);
   const record = await stores.agents.find(projectId, 'for update');
   if (!record) throw notFound('Agent');
-  const config: AgentConfig = { ...record.config, ...definedOnly(patch) };
+  const config: AgentConfig = { ...record.config, ...omitUndefined(patch) };
   const live =
     record.config.status === 'published' ? await workingCopy(stores, projectId, record) : undefined;
   const next = nextRecord(record, config, () => live ?? missing());
@@ -79,7 +79,7 @@ function releaseOf(
   };
 }
 
-function refuseTargets(patch: AgentConfigPatch, policy: EgressPolicy): void {
+function refuseTargets(patch: AgentConfigPatch, policy: TargetPolicy): void {
   const details: ErrorDetail[] = [];
   for (const field of ['postSessionWebhook', 'beforeStartConfig'] as const) {
     const url = patch[field]?.url;

@@ -9,7 +9,7 @@ import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSui
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
-import type { Tracing } from '../base/tracing.ts';
+import type { Tracer } from '../base/tracing.ts';
 import type { AcceptedCall, KeepCall, OutboundOrder } from '../calls/acceptCall.ts';
 import type { CallControl } from '../calls/callControl.ts';
 import type { RecordingStore } from '../calls/recordingStore.ts';
@@ -25,7 +25,7 @@ import type {
   SessionStore,
 } from '../engine/session/sessionStore.ts';
 import type { WebhookSecretStore } from '../engine/webhookStores.ts';
-import type { EgressPolicy } from '../infra/httpClient/target.ts';
+import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
 import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
@@ -141,13 +141,13 @@ export interface HttpDeps {
   readonly revocations: Revocations;
   readonly rateLimiter: RateLimiter;
   readonly dependencies: readonly Dependency[];
-  readonly egressPolicy: EgressPolicy;
+  readonly egressPolicy: TargetPolicy;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly settings: HttpSettings;
   /** Absent where nobody traces. */
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracer;
   readonly metrics: HttpMetrics;
   readonly conversations: ConversationEngine;
   readonly webhookAdmin: WebhookAdmin;

@@ -1,7 +1,10 @@
 import type { Call, CallRecording } from '../calls/call.ts';
 import { recordingKey } from '../calls/endCall.ts';
 import type { CallRecordings } from '../calls/recordings.ts';
-import { keptMs, recordedMs } from '../infra/objectStore/recordings/recordingDuration.ts';
+import {
+  recordingFileDurationMs,
+  storedRecordingDurationMs,
+} from '../infra/objectStore/recordings/recordingDuration.ts';
 import type { Recordings } from './recordings.ts';
 
 /** Calls' recordings in the store of the settings. */
@@ -12,10 +15,10 @@ export function callRecordings(
   const recover = async (call: Call): Promise<CallRecording> => {
     const path = working.pathOf(call.id);
     const key = recordingKey(call);
-    const leftMs = await recordedMs(path);
+    const leftMs = await recordingFileDurationMs(path);
     if (leftMs !== undefined) await store.keep(path, key);
     // Its node may have been lost just after it had given the recording away.
-    const durationMs = leftMs ?? (await keptMs(store, key));
+    const durationMs = leftMs ?? (await storedRecordingDurationMs(store, key));
     if (durationMs === undefined) return lost('The node that recorded it was lost');
     return { status: 'ready', key, durationMs, error: null };
   };

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { CallService } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { Tracing } from '../base/tracing.ts';
+import type { Tracer } from '../base/tracing.ts';
 import { acceptCall } from '../calls/acceptCall.ts';
 import { createCallControl } from '../calls/callControl.ts';
 import { type CallGuard, createCallGuard } from '../calls/callGuard.ts';
@@ -34,11 +34,11 @@ import { redisNumberLock } from '../infra/redis/locks/numberLock.ts';
 import { redisNodeBus } from '../infra/redis/nodes/nodeBus.ts';
 import { redisTrunkHealth } from '../infra/redis/nodes/trunkHealth.ts';
 import { redisCallQueue } from '../infra/redis/queues/callQueue.ts';
-import type { Jobs } from '../infra/redis/queues/jobQueues.ts';
+import type { JobQueues } from '../infra/redis/queues/jobQueues.ts';
 
 export interface CallParts {
   readonly storage: ReturnType<typeof createStorage>;
-  readonly jobs: Jobs;
+  readonly jobs: JobQueues;
   readonly redis: RedisConnection;
   /** A connection that nothing else uses. */
   readonly subscriber: RedisConnection;
@@ -52,7 +52,7 @@ export interface CallParts {
   readonly nodeId: string;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   readonly logger: Logger;
 }
 

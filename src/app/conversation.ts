@@ -4,7 +4,7 @@ import { createTemplateCache } from '../agents/pathway/templates.ts';
 import { releaseFor } from '../agents/updateAgent.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { Tracing } from '../base/tracing.ts';
+import type { Tracer } from '../base/tracing.ts';
 import { customerNumber } from '../calls/call.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { type ConversationEngineDeps, createConversationEngine } from '../engine/createConversationEngine.ts';
@@ -15,11 +15,11 @@ import { lockOfTalks } from '../engine/session/talkLock.ts';
 import { createWriteBehind } from '../engine/session/writeBehind.ts';
 import { createToolRunner, type KnowledgeRetriever } from '../engine/tools/toolRunner.ts';
 import { createTurnSpool } from '../infra/files/turnSpool.ts';
-import type { GuardedClient } from '../infra/httpClient/client.ts';
+import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisTurnLock } from '../infra/redis/locks/turnLock.ts';
-import type { TalkMeter } from '../observability/metrics/sessions.ts';
+import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { meteredChat } from '../providers/metered.ts';
 import { createOpenAiChatModel } from '../providers/openai/chat.ts';
 import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
@@ -37,7 +37,7 @@ export function buildModels(
   makeId: MakeId,
   logger: Logger,
   closers: Closers,
-  meter: Pick<TalkMeter, 'watchModel'>,
+  meter: Pick<SessionMetrics, 'watchModel'>,
 ): ModelChoice {
   if (config.CHAT_PROVIDER === 'local') {
     logger.warn(
@@ -67,12 +67,12 @@ export interface ConversationParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
   readonly models: ModelChoice;
-  readonly client: GuardedClient;
+  readonly client: GuardedHttpClient;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly knowledge: KnowledgeRetriever;
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   readonly onEnded: () => void;
   readonly closers: Closers;
 }

@@ -11,6 +11,6 @@ const GROWTH_PERCENT = 100;
  *
  * @see v8/src/heap/memory-controller.cc, MemoryController::GrowingFactor
  */
-export function collectSeldom(): void {
+export function reduceFullCollections(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }

@@ -7,29 +7,29 @@ import { createHttpMetrics } from '../api/metrics.ts';
 import { drainConnections } from '../api/plugins/drainConnections.ts';
 import { createServer } from '../api/server.ts';
 import { systemClock } from '../base/clock.ts';
-import type { PresenceWatch } from '../base/healthMonitor.ts';
+import type { HealthMonitorOptions } from '../base/healthMonitor.ts';
 import { uuidV7 } from '../base/ids.ts';
 import { createSealer } from '../base/sealer.ts';
 import { createAdmission } from '../calls/admission.ts';
 import type { VoicePresence } from '../calls/voicePresence.ts';
 import { startSessionSweeps } from '../engine/session/sessionSweeps.ts';
 import { lockFolder } from '../infra/files/folderLock.ts';
-import { createGuardedClient } from '../infra/httpClient/client.ts';
+import { createGuardedHttpClient } from '../infra/httpClient/client.ts';
 import { startHousekeeping } from '../infra/postgres/housekeeping.ts';
 import { requireSameSealer } from '../infra/postgres/secrets/sealerFingerprint.ts';
 import { startSessionIndexing } from '../infra/postgres/sessions/sessionIndexing.ts';
 import { createStorage } from '../infra/postgres/storage.ts';
 import { connectRedis } from '../infra/redis/connection/connection.ts';
-import { requireKnownMaster } from '../infra/redis/connection/sentinel.ts';
+import { requireSentinelMaster } from '../infra/redis/connection/sentinel.ts';
 import { redisRateLimiter } from '../infra/redis/limits/rateLimiter.ts';
 import { redisRevocations } from '../infra/redis/nodes/revocations.ts';
 import { redisTurnNotes } from '../infra/redis/nodes/turnNotes.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
-import { openJobs } from '../infra/redis/queues/jobQueues.ts';
+import { openJobQueues } from '../infra/redis/queues/jobQueues.ts';
 import { callRecordings } from './callRecordings.ts';
 import { buildCalls } from './calls.ts';
 import { buildConversationEngine, buildModels } from './conversation.ts';
-import { watchFor } from './healthMonitoring.ts';
+import { logHealthChanges } from './healthMonitoring.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildLifecycle } from './lifecycle.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './media.ts';
@@ -85,7 +85,7 @@ async function build(
 ): Promise<Gateway> {
   const clock = systemClock;
   // A wrong setting ends the start before anything is made.
-  if (config.REDIS_URL) await requireKnownMaster(config.REDIS_URL);
+  if (config.REDIS_URL) await requireSentinelMaster(config.REDIS_URL);
   await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
   if (!config.DATABASE_URL || !config.REDIS_URL) closers.push(await lockFolder(config.DATA_DIR));
 
@@ -105,7 +105,7 @@ async function build(
   const storage = createStorage(database, sealer);
 
   const redisLogger = logger.child({ part: 'redis' });
-  const connect = (watch?: PresenceWatch) => {
+  const connect = (watch?: HealthMonitorOptions) => {
     const connection = connectRedis({
       url: redisUrl,
       ...(watch && { watch }),
@@ -114,7 +114,7 @@ async function build(
     closers.push(() => connection.close());
     return connection;
   };
-  const redis = connect(watchFor('redis', logger, clock));
+  const redis = connect(logHealthChanges('redis', logger, clock));
   const revocations = redisRevocations(redis, connect());
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
@@ -130,7 +130,7 @@ async function build(
 
   const nodeId = await nodeIdOf(config);
   const tracing = await buildTracing(config, nodeId, logger, closers);
-  const client = createGuardedClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
+  const client = createGuardedHttpClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
   closers.push(() => client.close());
   let draining = false;
   const listening: { app?: App; voice?: VoicePresence } = {};
@@ -153,7 +153,7 @@ async function build(
     logger,
   });
   closers.push(() => dispatcher.close());
-  const jobs = openJobs({
+  const jobs = openJobQueues({
     url: redisUrl,
     onError: (error, queue) => redisLogger.warn({ queue, reason: error.message }, 'queue trouble'),
   });

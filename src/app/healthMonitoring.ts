@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
-import type { PresenceWatch } from '../base/healthMonitor.ts';
+import type { HealthMonitorOptions } from '../base/healthMonitor.ts';
 
 /** Tells the operator once that a part went away, and once that it is back. */
-export function watchFor(part: string, logger: Logger, clock: Clock): PresenceWatch {
+export function logHealthChanges(part: string, logger: Logger, clock: Clock): HealthMonitorOptions {
   return {
     clock,
     onChange(change) {

@@ -5,18 +5,18 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { KnowledgeRetriever } from '../engine/tools/toolRunner.ts';
 import type { Bucket } from '../infra/objectStore/bucket.ts';
-import { bucketFiles } from '../infra/objectStore/documents/bucketDocuments.ts';
-import { movedFiles } from '../infra/objectStore/documents/documentsWithFallback.ts';
-import { localFiles, UPLOADS_FOLDER } from '../infra/objectStore/documents/localDocuments.ts';
+import { bucketDocuments } from '../infra/objectStore/documents/bucketDocuments.ts';
+import { documentsWithFallback } from '../infra/objectStore/documents/documentsWithFallback.ts';
+import { localDocuments, UPLOADS_FOLDER } from '../infra/objectStore/documents/localDocuments.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
-import { ingestionQueue, workOnIngestion } from '../infra/redis/queues/ingestionQueue.ts';
-import type { Jobs } from '../infra/redis/queues/jobQueues.ts';
+import { ingestionQueue, startIngestionWorker } from '../infra/redis/queues/ingestionQueue.ts';
+import type { JobQueues } from '../infra/redis/queues/jobQueues.ts';
 import type { DocumentFiles } from '../knowledge/files.ts';
 import { ingest } from '../knowledge/ingest/ingest.ts';
 import { startIngestionSweeps } from '../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../knowledge/intake/documents.ts';
 import { createRetrieval, type Retrieval } from '../knowledge/search/retrieval.ts';
-import type { TalkMeter } from '../observability/metrics/sessions.ts';
+import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { type Embedder, type EncoderName, LOCAL_ENCODER, OPENAI_ENCODERS } from '../providers/embedder.ts';
 import { createLocalEmbedder } from '../providers/local/embedder.ts';
 import { meteredEmbedder } from '../providers/metered.ts';
@@ -36,8 +36,8 @@ export interface KnowledgeParts {
   readonly config: Config;
   readonly bucket: Bucket | undefined;
   readonly storage: ReturnType<typeof createStorage>;
-  readonly jobs: Jobs;
-  readonly meter: Pick<TalkMeter, 'watchModel'>;
+  readonly jobs: JobQueues;
+  readonly meter: Pick<SessionMetrics, 'watchModel'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -87,7 +87,7 @@ export function buildKnowledge(
       onDone: (datasetId: string, outcome: object) =>
         logger.info({ datasetId, ...outcome }, 'a dataset is done'),
     };
-    workOnIngestion(
+    startIngestionWorker(
       jobs,
       ({ datasetId }, attempt) => ingest(deps, datasetId, attempt),
       INGESTION_CONCURRENCY,
@@ -104,10 +104,10 @@ export function buildKnowledge(
 
 /** In the bucket, where there is one; what was uploaded before there was is still found in the data folder. */
 function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
-  const local = localFiles(join(config.DATA_DIR, UPLOADS_FOLDER));
+  const local = localDocuments(join(config.DATA_DIR, UPLOADS_FOLDER));
   if (!bucket) return local;
   const workingFolder = join(config.DATA_DIR, 'documents-in-use');
-  return movedFiles(bucketFiles({ bucket, workingFolder, now: clock.now }), local);
+  return documentsWithFallback(bucketDocuments({ bucket, workingFolder, now: clock.now }), local);
 }
 
 /** All that may be asked for: what was embedded by one encoder is found by no other, whatever the settings say now. */

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import { systemClock } from '../base/clock.ts';
 import { startThread } from '../base/thread.ts';
-import type { EgressPolicy } from '../infra/httpClient/target.ts';
+import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import { startMediaEngine, type ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
 import type { Closers } from './conversation.ts';
 import type { GatewayThreadData } from './mediaThread.ts';
@@ -32,7 +32,7 @@ export function callCapacity(config: Config): number {
 export async function buildMedia(
   config: Config,
   logger: Logger,
-  egressPolicy: EgressPolicy,
+  egressPolicy: TargetPolicy,
   closers: Closers,
 ): Promise<ThreadedMediaEngine> {
   const mediaLogger = logger.child({ part: 'media' });

@@ -1,14 +1,14 @@
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { createDnsLookup } from '../infra/httpClient/lookup.ts';
-import type { EgressPolicy } from '../infra/httpClient/target.ts';
+import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { MediaThreadData } from '../media/engine/messages.ts';
 import { createConnectEngine } from '../streams/connectEngine.ts';
 import { runMediaThread } from './runMediaThread.ts';
 
 /** What the gateway starts its media threads with. */
 export interface GatewayThreadData extends MediaThreadData {
-  readonly egressPolicy: EgressPolicy;
+  readonly egressPolicy: TargetPolicy;
 }
 
 // The entry of a media thread: audio on one side, WebSockets to engines on the other.

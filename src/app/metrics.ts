@@ -4,12 +4,12 @@ import { systemClock } from '../base/clock.ts';
 import type { CallMeter } from '../calls/callMeter.ts';
 import type { TrunkHealthBoard } from '../calls/coordination.ts';
 import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
-import { createCallMeter } from '../observability/metrics/calls.ts';
-import { type NodeSources, watchNode } from '../observability/metrics/node.ts';
-import { playoutLateness } from '../observability/metrics/playout.ts';
-import { createTalkMeter, type TalkMeter } from '../observability/metrics/sessions.ts';
-import { sipServerCounts } from '../observability/metrics/sip.ts';
-import { watchTrunks } from '../observability/metrics/trunks.ts';
+import { createCallMetrics } from '../observability/metrics/calls.ts';
+import { type NodeSources, registerNodeMetrics } from '../observability/metrics/node.ts';
+import { renderPlayoutDelay } from '../observability/metrics/playout.ts';
+import { createSessionMetrics, type SessionMetrics } from '../observability/metrics/sessions.ts';
+import { renderSipServerMetrics } from '../observability/metrics/sip.ts';
+import { withTrunkMetrics } from '../observability/metrics/trunks.ts';
 import type { SipServerAccess } from './sipServer.ts';
 
 /** Gauges with the ending of a counter; the same numbers stand in those of the same name without it. */
@@ -20,7 +20,7 @@ export interface BuiltMetrics {
   readonly registry: Registry;
   readonly texts: readonly (() => Promise<string>)[];
   readonly calls: CallMeter;
-  readonly talks: TalkMeter;
+  readonly talks: SessionMetrics;
   trunks(board: Pick<TrunkHealthBoard, 'publish'>, nowMs: () => number): Pick<TrunkHealthBoard, 'publish'>;
   watchNode(sources: NodeSources): void;
   /** Asks the threads how they keep their time, whenever somebody asks for the numbers. */
@@ -37,17 +37,17 @@ export function buildMetrics(): BuiltMetrics {
   return {
     registry,
     texts,
-    calls: createCallMeter(registry),
-    talks: createTalkMeter(registry, systemClock.monotonicMs),
-    trunks: (board, nowMs) => watchTrunks(registry, board, nowMs),
-    watchNode: (sources) => watchNode(registry, sources),
+    calls: createCallMetrics(registry),
+    talks: createSessionMetrics(registry, systemClock.monotonicMs),
+    trunks: (board, nowMs) => withTrunkMetrics(registry, board, nowMs),
+    watchNode: (sources) => registerNodeMetrics(registry, sources),
     watchMedia(media) {
       texts.push(async () =>
-        playoutLateness((await media.statistics()).map(({ latenessCounts }) => latenessCounts)),
+        renderPlayoutDelay((await media.statistics()).map(({ latenessCounts }) => latenessCounts)),
       );
     },
     watchSip(server) {
-      texts.push(async () => sipServerCounts(await server.stats()));
+      texts.push(async () => renderSipServerMetrics(await server.stats()));
     },
   };
 }

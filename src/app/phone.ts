@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import { definedOnly } from '../base/omitUndefined.ts';
-import { createUnderWay } from '../base/pendingTasks.ts';
-import type { Tracing } from '../base/tracing.ts';
-import { within } from '../base/withTimeout.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
+import { createPendingTasks } from '../base/pendingTasks.ts';
+import type { Tracer } from '../base/tracing.ts';
+import { withTimeout } from '../base/withTimeout.ts';
 import type { Admission } from '../calls/admission.ts';
 import type { Call } from '../calls/call.ts';
 import type { Telephony } from '../calls/callLeg.ts';
@@ -38,7 +38,7 @@ export interface PhoneParts {
   readonly drainMs: number;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   readonly logger: Logger;
 }
 
@@ -119,7 +119,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     onError,
   });
   /** Calls that no runner has yet, and that one is to have. */
-  const arriving = createUnderWay();
+  const arriving = createPendingTasks();
   parts.telephony.onIncoming((incoming) => void arriving.add(take(incoming)));
   const unsubscribe = calls.bus.subscribe((message) => {
     if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
@@ -131,7 +131,7 @@ export function buildPhone(parts: PhoneParts): Phone {
   const close = async () => {
     const beganMs = clock.monotonicMs();
     await worker?.pause();
-    await within(clock, arriving.settled(), parts.drainMs);
+    await withTimeout(clock, arriving.settled(), parts.drainMs);
     await runner.drain(Math.max(0, parts.drainMs - (clock.monotonicMs() - beganMs)));
     unsubscribe();
     await worker?.close();
@@ -155,7 +155,7 @@ export function buildPhone(parts: PhoneParts): Phone {
 async function engineOf(parts: PhoneParts, call: Call): Promise<BridgeTarget> {
   const { id: callId, projectId, sessionId, fromNumber, toNumber, direction, settings } = call;
   const common = { streamId: parts.makeId(), callId };
-  const trace = definedOnly({ traceparent: settings.traceparent });
+  const trace = omitUndefined({ traceparent: settings.traceparent });
   if (settings.media) {
     const customParameters = { callId, sessionId, projectId, fromNumber, toNumber, direction, ...trace };
     return { ...common, ...settings.media, customParameters, canReconnect: false };

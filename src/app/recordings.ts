@@ -3,8 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import type { RecordingStore } from '../calls/recordingStore.ts';
 import { createRecordingUrls, type RecordingUrls } from '../calls/recordingUrls.ts';
 import type { Bucket } from '../infra/objectStore/bucket.ts';
-import { createS3Store } from '../infra/objectStore/recordings/bucketRecordings.ts';
-import { createLocalStore } from '../infra/objectStore/recordings/localRecordings.ts';
+import { bucketRecordings } from '../infra/objectStore/recordings/bucketRecordings.ts';
+import { localRecordings } from '../infra/objectStore/recordings/localRecordings.ts';
 import { createWorkingFolder, type WorkingFolder } from '../infra/objectStore/recordings/workingFolder.ts';
 import type { Config } from './settings/config.ts';
 
@@ -31,7 +31,7 @@ export function buildRecordings({
   clock,
 }: RecordingParts): Recordings {
   return {
-    store: bucket ? createS3Store(bucket) : createLocalStore(join(config.DATA_DIR, 'recordings')),
+    store: bucket ? bucketRecordings(bucket) : localRecordings(join(config.DATA_DIR, 'recordings')),
     urls: createRecordingUrls({
       secretsKey,
       previousKeys: config.SECRETS_KEY_PREVIOUS,

@@ -9,7 +9,7 @@ import { startMediaEngine } from '../media/engine/mediaEngine.ts';
 import { createLocalVoiceActivity } from '../providers/local/activity.ts';
 import { createFlite } from '../providers/local/flite.ts';
 import type { Impairment } from '../testing/simulator/impairment.ts';
-import type { PersonEvent } from '../testing/simulator/simulatedCaller.ts';
+import type { SimulatedCallerEvent } from '../testing/simulator/simulatedCaller.ts';
 import { createSimulatedPhones, type SimulatedPhones } from '../testing/simulator/simulatedPhones.ts';
 import { loadConfig } from './settings/config.ts';
 import { openSimulatorAudio } from './simulatorAudio.ts';
@@ -25,7 +25,7 @@ export interface SimulatorOptions {
   /** Flite's: `rms` or `slt`. */
   readonly voice?: string;
   readonly logger: Logger;
-  readonly onEvent?: (number: string, event: PersonEvent) => void;
+  readonly onEvent?: (number: string, event: SimulatedCallerEvent) => void;
 }
 
 /** A carrier on this machine, and the phones that it serves. */

@@ -9,7 +9,7 @@ import { migrate, readMigrations } from '../infra/postgres/connection/migrate.ts
 import { openPostgres } from '../infra/postgres/connection/postgres.ts';
 import { startRedisServer } from '../infra/redis/connection/localServer.ts';
 import type { Closers } from './conversation.ts';
-import { watchFor } from './healthMonitoring.ts';
+import { logHealthChanges } from './healthMonitoring.ts';
 import type { Config } from './settings/config.ts';
 
 const MIGRATIONS = packagePath('migrations');
@@ -19,7 +19,7 @@ export async function openDatabase(config: Config, logger: Logger, closers: Clos
   const database = config.DATABASE_URL
     ? openPostgres({
         url: config.DATABASE_URL,
-        watch: watchFor('database', logger, systemClock),
+        watch: logHealthChanges('database', logger, systemClock),
         onIdleError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
       })
     : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import { definedOnly } from '../base/omitUndefined.ts';
-import { traceFields } from '../base/tracing.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
+import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { recoverInterruptedTurn, type TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { Session } from '../engine/session/session.ts';
@@ -11,7 +11,7 @@ import { placeholderOf } from '../engine/turn/filler.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisStreamTickets } from '../infra/redis/nodes/streamTickets.ts';
-import type { TalkMeter } from '../observability/metrics/sessions.ts';
+import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { createLiveStreams, type LiveStreams } from '../streams/liveStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../streams/mediaStreams.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
@@ -30,7 +30,7 @@ export interface StreamParts {
   readonly publicUrl: () => string;
   /** The number of streams that this node talks on is another. */
   readonly onChange: () => void;
-  readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
+  readonly meter: Pick<SessionMetrics, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
@@ -84,7 +84,7 @@ async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Prom
       callId === undefined ? undefined : storage.stores.calls.find(projectId, callId),
       conversations.find(projectId, sessionId),
     ]);
-    const fields = { projectId, sessionId, ...definedOnly({ callId }), ...traceFields(traceparent) };
+    const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
     logger.info(fields, 'a talk begins');
     try {
       await voice.serve(stream, {
@@ -92,7 +92,7 @@ async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Prom
           projectId,
           sessionId,
           channel,
-          ...definedOnly({ callId, traceparent }),
+          ...omitUndefined({ callId, traceparent }),
         },
         // Only who was called may have let a machine answer.
         detectAnsweringMachine: call?.direction === 'outbound',

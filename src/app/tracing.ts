@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { noTracing, type Tracing } from '../base/tracing.ts';
+import { noopTracer, type Tracer } from '../base/tracing.ts';
 import type { Config } from './settings/config.ts';
 
 /** Spans go to the collector that is set; where none is, nothing of it is even loaded. */
@@ -9,9 +9,9 @@ export async function buildTracing(
   instanceId: string,
   logger: Logger,
   closers: (() => Promise<void>)[],
-): Promise<Tracing> {
+): Promise<Tracer> {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
-  if (endpoint === undefined) return noTracing;
+  if (endpoint === undefined) return noopTracer;
   const { openTelemetry } = await import('../observability/tracing/openTelemetry.ts');
   const tracing = openTelemetry({
     endpoint,

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { HistoryStore } from '../engine/session/sessionStore.ts';
-import type { TalkMeter } from '../observability/metrics/sessions.ts';
+import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { createLocalVoiceActivity } from '../providers/local/activity.ts';
 import { createFlite } from '../providers/local/flite.ts';
 import { createNeuralVoiceActivity } from '../providers/local/neuralActivity.ts';
@@ -25,7 +25,7 @@ export interface VoiceParts {
   readonly conversations: ConversationEngine;
   readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
   readonly turnNotes: TurnCheckpointStore;
-  readonly meter: Pick<TalkMeter, 'turn' | 'watchModel'>;
+  readonly meter: Pick<SessionMetrics, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

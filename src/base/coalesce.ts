@@ -1,5 +1,5 @@
 /** Looks a key up, together with whoever else asks for it. */
-export type JoinedLookup<Value> = (key: string) => Promise<Value>;
+export type CoalescedRead<Value> = (key: string) => Promise<Value>;
 
 interface Lookups<Value> {
   running: Promise<unknown>;
@@ -13,7 +13,7 @@ interface Lookups<Value> {
  *
  * @param lookUp - A failure goes to all who share it, and is not kept.
  */
-export function joinLookups<Value>(lookUp: (key: string) => Promise<Value>): JoinedLookup<Value> {
+export function coalesceReads<Value>(lookUp: (key: string) => Promise<Value>): CoalescedRead<Value> {
   const lookups = new Map<string, Lookups<Value>>();
 
   const begin = (key: string): Promise<Value> => {

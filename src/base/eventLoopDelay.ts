@@ -4,14 +4,14 @@ import type { Clock, Timer } from './clock.ts';
 const PULSE_MS = 50;
 
 /** How long this process itself could not run, since it was asked for: busy with other work, or not let by its machine. */
-export interface Lateness {
-  lateMs(): number;
+export interface EventLoopDelay {
+  delayMs(): number;
   /** Idempotent. */
   stop(): void;
 }
 
 /** Measures it by timers, which come late when nothing else comes in time. */
-export function watchLateness(clock: Clock): Lateness {
+export function measureEventLoopDelay(clock: Clock): EventLoopDelay {
   let dueMs = clock.monotonicMs() + PULSE_MS;
   let lateMs = 0;
   const sinceDueMs = () => Math.max(0, clock.monotonicMs() - dueMs);
@@ -22,7 +22,7 @@ export function watchLateness(clock: Clock): Lateness {
   };
   let timer = clock.setTimer(pulse, PULSE_MS);
   return {
-    lateMs: () => lateMs + sinceDueMs(),
+    delayMs: () => lateMs + sinceDueMs(),
     stop: () => timer.cancel(),
   };
 }
@@ -31,11 +31,11 @@ export function watchLateness(clock: Clock): Lateness {
  * Calls back once others have had so long to answer: as long again as this process was late itself, since it takes an
  * answer that it has not read yet for silence.
  */
-export function setPatientTimer(clock: Clock, callback: () => void, delayMs: number): Timer {
-  const lateness = watchLateness(clock);
+export function setDelayAwareTimer(clock: Clock, callback: () => void, delayMs: number): Timer {
+  const lateness = measureEventLoopDelay(clock);
   let grantedMs = 0;
   const look = () => {
-    const moreMs = lateness.lateMs() - grantedMs;
+    const moreMs = lateness.delayMs() - grantedMs;
     grantedMs += moreMs;
     if (moreMs > 0) {
       timer = clock.setTimer(look, moreMs);

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
-import { watchLateness } from './eventLoopDelay.ts';
+import { measureEventLoopDelay } from './eventLoopDelay.ts';
 import { repeat } from './repeat.ts';
-import { within } from './withTimeout.ts';
+import { withTimeout } from './withTimeout.ts';
 
 /** How often it is asked whether it is there. */
-export const ASK_EVERY_MS = 500;
+export const PROBE_INTERVAL_MS = 500;
 /** Work that begins while it is away waits so long for the news that it is back. */
-export const KNOCK_MS = 200;
+export const RECOVERY_WAIT_MS = 200;
 
 /** So many answers in a row are missed by a part that is away. */
 const MISSES = 2;
@@ -16,26 +16,26 @@ const MOST_ASKS = 4;
 const TOLERATED_LATENESS = 0.25;
 
 /** What is told of a part's comings and goings. */
-export type PresenceChange =
+export type HealthChange =
   | { readonly isAway: true; readonly reason: unknown }
   | { readonly isAway: false; readonly awayMs: number };
 
 /** Who looks after it. */
-export interface PresenceWatch {
+export interface HealthMonitorOptions {
   readonly clock: Clock;
-  readonly onChange: (change: PresenceChange) => void;
+  readonly onChange: (change: HealthChange) => void;
 }
 
-export interface PresenceDeps extends PresenceWatch {
+export interface HealthMonitorDeps extends HealthMonitorOptions {
   /** Rejects when no answer comes; bounds its own wait. */
-  readonly ask: () => Promise<unknown>;
+  readonly probe: () => Promise<unknown>;
   /** What work gets while it is away. */
-  readonly refusal: (reason: unknown) => Error;
+  readonly toError: (reason: unknown) => Error;
 }
 
 /** Whether a part that work stands on is there. */
-export interface Presence {
-  isAway(): boolean;
+export interface HealthMonitor {
+  isDown(): boolean;
   /**
    * Does work that waits for it. A silent network may keep an answer for many minutes; this gives the answer up as soon
    * as the part is known to be away.
@@ -45,7 +45,7 @@ export interface Presence {
    */
   hold<Result>(work: () => Promise<Result>, provesPresence?: boolean): Promise<Result>;
   /** Asks now; who asks at the same time shares the answer. */
-  look(): Promise<void>;
+  check(): Promise<void>;
   /** Idempotent; waits for what is being asked. */
   close(): Promise<void>;
 }
@@ -63,7 +63,12 @@ export interface Presence {
  * Twice, because a process that was busy itself takes an answer that it has not read yet for silence; and a miss in whose
  * time it was late itself does not count at all.
  */
-export function watchPresence({ clock, ask, refusal, onChange }: PresenceDeps): Presence {
+export function monitorHealth({
+  clock,
+  probe: ask,
+  toError: refusal,
+  onChange,
+}: HealthMonitorDeps): HealthMonitor {
   const held = new Set<(error: Error) => void>();
   let answers = 0;
   let gone: { readonly reason: unknown; readonly sinceMs: number } | undefined;
@@ -98,13 +103,13 @@ export function watchPresence({ clock, ask, refusal, onChange }: PresenceDeps): 
     return looking;
   };
   // What fails here is what is reported to `onChange`.
-  const stop = repeat(clock, ASK_EVERY_MS, look, () => undefined);
+  const stop = repeat(clock, PROBE_INTERVAL_MS, look, () => undefined);
 
   return {
-    isAway: () => gone !== undefined,
-    look,
+    isDown: () => gone !== undefined,
+    check: look,
     async hold(work, provesPresence = true) {
-      if (gone) await within(clock, look(), KNOCK_MS);
+      if (gone) await withTimeout(clock, look(), RECOVERY_WAIT_MS);
       if (gone) throw refusal(gone.reason);
       return await new Promise((resolve, reject) => {
         held.add(reject);
@@ -133,12 +138,12 @@ async function askUntilSure(clock: Clock, ask: () => Promise<unknown>): Promise<
   let misses = 0;
   for (let asked = 1; ; asked += 1) {
     const beganMs = clock.monotonicMs();
-    const lateness = watchLateness(clock);
+    const lateness = measureEventLoopDelay(clock);
     try {
       await ask();
       return;
     } catch (error) {
-      const isOwnFault = lateness.lateMs() > TOLERATED_LATENESS * (clock.monotonicMs() - beganMs);
+      const isOwnFault = lateness.delayMs() > TOLERATED_LATENESS * (clock.monotonicMs() - beganMs);
       if (!isOwnFault || asked >= MOST_ASKS) misses += 1;
       if (misses === MISSES) throw error;
     } finally {

@@ -1,5 +1,5 @@
 /** The fields of a patch that say something: one that is there but undefined would wipe out what stands. */
-export function definedOnly<Patch extends object>(
+export function omitUndefined<Patch extends object>(
   patch: Patch,
 ): { [Field in keyof Patch]?: Exclude<Patch[Field], undefined> } {
   const defined: Partial<Record<keyof Patch, unknown>> = {};

@@ -1,12 +1,12 @@
 /** Work that was begun and is not over, for whoever must not go before it is. */
-export interface UnderWay {
+export interface PendingTasks {
   /** @returns The work itself, whose failure is its owner's to see to. */
   add<Result>(work: Promise<Result>): Promise<Result>;
   /** Resolves when nothing is under way any more, what was added meanwhile included. */
   settled(): Promise<void>;
 }
 
-export function createUnderWay(): UnderWay {
+export function createPendingTasks(): PendingTasks {
   const all = new Set<Promise<unknown>>();
   return {
     add(work) {

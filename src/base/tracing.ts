@@ -15,26 +15,26 @@ export interface SpanOptions {
 export interface Span {
   /** For whoever goes on with it elsewhere, as the header of this name; undefined where nobody traces. */
   readonly traceparent: string | undefined;
-  set(attributes: SpanAttributes): void;
-  fail(error: unknown): void;
+  setAttributes(attributes: SpanAttributes): void;
+  recordError(error: unknown): void;
   /** The first time counts. @param endMs - In ms since the Unix epoch; default now. */
   end(endMs?: number): void;
 }
 
 /** Tells an operator's tracing what was done, and for whom. Nothing here fails or waits. */
-export interface Tracing {
-  begin(name: string, options?: SpanOptions): Span;
+export interface Tracer {
+  startSpan(name: string, options?: SpanOptions): Span;
 }
 
 /** @see https://www.w3.org/TR/trace-context/#traceparent-header */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** Keeps no spans, and hands on who the caller's trace is. */
-export const noTracing: Tracing = {
-  begin: (_name, { parent } = {}) => ({
+export const noopTracer: Tracer = {
+  startSpan: (_name, { parent } = {}) => ({
     traceparent: parent,
-    set: () => undefined,
-    fail: () => undefined,
+    setAttributes: () => undefined,
+    recordError: () => undefined,
     end: () => undefined,
   }),
 };
@@ -49,29 +49,29 @@ export interface TraceContext {
 }
 
 /** @returns Undefined for what is no `traceparent` of version 00. */
-export function readTraceparent(text: unknown): TraceContext | undefined {
+export function parseTraceparent(text: unknown): TraceContext | undefined {
   if (typeof text !== 'string') return undefined;
   const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
-export function writeTraceparent({ traceId, spanId, flags }: TraceContext): string {
+export function formatTraceparent({ traceId, spanId, flags }: TraceContext): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }
 
 /** For log lines, so that those of one trace are found over all nodes. */
-export function traceFields(traceparent: string | undefined): { readonly traceId?: string } {
-  const context = readTraceparent(traceparent);
+export function traceLogFields(traceparent: string | undefined): { readonly traceId?: string } {
+  const context = parseTraceparent(traceparent);
   return context ? { traceId: context.traceId } : {};
 }
 
 /** Runs work as a span of its own. */
-export async function traced<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
+export async function withSpan<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    span.fail(error);
+    span.recordError(error);
     throw error;
   } finally {
     span.end();

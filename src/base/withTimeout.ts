@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Resolves when `done` has settled, however it did, and after `timeoutMs` at the latest. */
-export function within(clock: Clock, done: Promise<unknown>, timeoutMs: number): Promise<void> {
+export function withTimeout(clock: Clock, done: Promise<unknown>, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimer(resolve, timeoutMs);
     const finish = () => {

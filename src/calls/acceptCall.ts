@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
-import { type Tracing, traced } from '../base/tracing.ts';
+import { type Tracer, withSpan } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
 import type { CallGuard } from './callGuard.ts';
@@ -69,7 +69,7 @@ export interface AcceptanceDeps {
   readonly queue: Pick<CallQueue, 'add'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -89,12 +89,12 @@ export function acceptCall(
   keep: KeepCall,
 ): Promise<AcceptedCall> {
   const { projectId } = wanted;
-  const span = deps.tracing.begin('accept call', {
+  const span = deps.tracing.startSpan('accept call', {
     kind: 'producer',
     parent: wanted.traceparent,
     attributes: { 'callway.project.id': projectId },
   });
-  return traced(span, () => accept(deps, { ...wanted, traceparent: span.traceparent }, keep));
+  return withSpan(span, () => accept(deps, { ...wanted, traceparent: span.traceparent }, keep));
 }
 
 async function accept(deps: AcceptanceDeps, wanted: OutboundOrder, keep: KeepCall): Promise<AcceptedCall> {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { type Tracing, traceFields } from '../base/tracing.ts';
-import { within } from '../base/withTimeout.ts';
+import { type Tracer, traceLogFields } from '../base/tracing.ts';
+import { withTimeout } from '../base/withTimeout.ts';
 import type { HistoryEvent } from '../engine/session/session.ts';
 import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
 import { type Call, isFinal, ownNumber } from './call.ts';
@@ -41,7 +41,7 @@ export interface CallRunnerDeps {
   /** A call is put away, and this node has nothing more to do with it. */
   readonly onOver: (call: Call) => void;
   readonly clock: Clock;
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   /** A step of a call that is worth a line of the log. */
   readonly onStep: (fields: Readonly<Record<string, unknown>>, step: string) => void;
   readonly onError: (error: unknown, what: string, fields: Readonly<Record<string, unknown>>) => void;
@@ -75,7 +75,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
     deps.onError(error, what, {
       callId: call.id,
       projectId: call.projectId,
-      ...traceFields(call.settings.traceparent),
+      ...traceLogFields(call.settings.traceparent),
     });
 
   const insist = <Result>(work: () => Promise<Result>, call: Call, what: string) =>
@@ -171,7 +171,7 @@ export function createCallRunner(deps: CallRunnerDeps): CallRunner {
     },
     async drain(graceMs) {
       const all = () => Promise.all([...live.values()].map(({ over }) => over));
-      await within(clock, all(), graceMs);
+      await withTimeout(clock, all(), graceMs);
       for (const one of live.values()) one.hangUp('api_hangup');
       await all();
     },

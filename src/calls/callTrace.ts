@@ -1,4 +1,4 @@
-import { type Span, type Tracing, traceFields } from '../base/tracing.ts';
+import { type Span, type Tracer, traceLogFields } from '../base/tracing.ts';
 import type { Call } from './call.ts';
 import type { CallResult } from './outcome.ts';
 
@@ -15,7 +15,7 @@ export interface CallTrace {
 }
 
 export interface CallTraceDeps {
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   readonly now: () => number;
   /** A step of the call; the fields name it. */
   readonly log: (fields: Facts, step: string) => void;
@@ -33,14 +33,14 @@ export function createCallTrace({ tracing, now, log }: CallTraceDeps, call: Call
   const { id, projectId, sessionId, direction, settings, createdAt } = call;
   const names = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
   const startMs = Date.parse(createdAt) || now();
-  const whole = tracing.begin('call', {
+  const whole = tracing.startSpan('call', {
     kind: 'consumer',
     parent: settings.traceparent,
     startMs,
     attributes: { ...names, 'callway.call.direction': direction },
   });
   const part = (name: string, attributes = {}, fromMs = now()): Span =>
-    tracing.begin(name, {
+    tracing.startSpan(name, {
       parent: whole.traceparent,
       startMs: fromMs,
       attributes: { ...names, ...attributes },
@@ -50,7 +50,7 @@ export function createCallTrace({ tracing, now, log }: CallTraceDeps, call: Call
     stretch.end(now());
     stretch = part(name, attributes);
   };
-  const fields = { callId: id, projectId, sessionId, ...traceFields(whole.traceparent) };
+  const fields = { callId: id, projectId, sessionId, ...traceLogFields(whole.traceparent) };
 
   return {
     traceparent: whole.traceparent,
@@ -58,7 +58,7 @@ export function createCallTrace({ tracing, now, log }: CallTraceDeps, call: Call
       next('dial', { 'callway.trunk.id': trunkId, 'callway.sip.call_id': sipCallId });
       log({ ...fields, trunkId, sipCallId }, 'a call is dialled');
     },
-    ringing: () => stretch.set({ 'callway.ringing_after_ms': now() - startMs }),
+    ringing: () => stretch.setAttributes({ 'callway.ringing_after_ms': now() - startMs }),
     answered() {
       next('talk');
       log(fields, 'a call is answered');
@@ -66,12 +66,12 @@ export function createCallTrace({ tracing, now, log }: CallTraceDeps, call: Call
     over({ status, endReason, sip }, endedAt) {
       const endMs = Date.parse(endedAt) || now();
       stretch.end(endMs);
-      whole.set({
+      whole.setAttributes({
         'callway.call.status': status,
         'callway.call.end_reason': endReason ?? undefined,
         'callway.sip.status_code': sip?.code,
       });
-      if (status === 'failed') whole.fail(new Error(endReason ?? status));
+      if (status === 'failed') whole.recordError(new Error(endReason ?? status));
       whole.end(endMs);
       log({ ...fields, status, endReason, ...(sip ? { sipCode: sip.code } : {}) }, 'a call is over');
     },

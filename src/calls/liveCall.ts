@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { within } from '../base/withTimeout.ts';
+import { withTimeout } from '../base/withTimeout.ts';
 import type { HistoryEvent } from '../engine/session/session.ts';
 import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
 import type { Call, CallChange } from './call.ts';
@@ -241,7 +241,7 @@ export class LiveCall {
   async #leave(withApology: boolean): Promise<void> {
     if (withApology && this.#media) {
       const apology = this.#media.apologise().catch(this.#failed('no apology was said'));
-      await within(this.#deps.clock, apology, APOLOGY_TIMEOUT_MS);
+      await withTimeout(this.#deps.clock, apology, APOLOGY_TIMEOUT_MS);
     }
     this.#leg?.hangup().catch(this.#failed('a leg was not hung up'));
   }

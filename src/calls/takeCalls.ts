@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import { type Tracing, traced } from '../base/tracing.ts';
+import { type Tracer, withSpan } from '../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from '../engine/conversationEngine.ts';
 import type { Admission } from './admission.ts';
 import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from './call.ts';
@@ -28,7 +28,7 @@ export interface TakeCallsDeps {
   readonly isDraining: () => boolean;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -128,8 +128,8 @@ function keep(
   prepared: PreparedSession,
 ): Promise<Call> {
   const attributes = { 'callway.project.id': incoming.projectId, 'callway.call.id': callId };
-  const span = deps.tracing.begin('accept call', { kind: 'server', attributes });
-  return traced(span, () => keepTraced(deps, incoming, number, callId, prepared, span.traceparent));
+  const span = deps.tracing.startSpan('accept call', { kind: 'server', attributes });
+  return withSpan(span, () => keepTraced(deps, incoming, number, callId, prepared, span.traceparent));
 }
 
 async function keepTraced(

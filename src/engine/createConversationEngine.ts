@@ -1,7 +1,7 @@
 import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { Tracing } from '../base/tracing.ts';
+import type { Tracer } from '../base/tracing.ts';
 import type { ConversationEngine, PreparedSession } from './conversationEngine.ts';
 import type { Prepared } from './session/beforeStart.ts';
 import { type CurrentRelease, createCurrentReleases } from './session/currentReleases.ts';
@@ -27,7 +27,7 @@ export interface ConversationEngineDeps {
     traceparent: string | undefined,
   ) => Promise<Prepared>;
   /** Absent where nobody traces. */
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracer;
   readonly clock: Clock;
   readonly makeId: MakeId;
   /** How long session.finalized waits for the events before it. */

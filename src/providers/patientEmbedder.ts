@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { rest } from '../base/sleep.ts';
+import { sleep } from '../base/sleep.ts';
 import type { Embedder } from './embedder.ts';
 import { linkAbort } from './linkedAbort.ts';
 import { ModelError } from './modelError.ts';
@@ -36,7 +36,7 @@ export function createPatientEmbedder(embedder: Embedder, patience: Patience): E
           );
           if (delayMs > LONGEST_DELAY_MS) throw error;
           patience.onRetry?.(error);
-          await rest(patience.clock, delayMs, signal);
+          await sleep(patience.clock, delayMs, signal);
         }
       }
     },

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { rest } from '../base/sleep.ts';
+import { sleep } from '../base/sleep.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from './chatModel.ts';
 import { type LinkedAbort, linkAbort } from './linkedAbort.ts';
 import { ModelError } from './modelError.ts';
@@ -137,7 +137,7 @@ class ResilientAnswer implements AsyncIterator<ChatEvent, undefined> {
     this.#events = undefined;
     const attempt = linkAbort(this.#outerSignal);
     this.#attempt = attempt;
-    await rest(this.#deps.clock, delayMs, attempt.signal).catch(() => undefined);
+    await sleep(this.#deps.clock, delayMs, attempt.signal).catch(() => undefined);
   }
 
   #giveUpWaiting(): void {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { within } from '../base/withTimeout.ts';
+import { withTimeout } from '../base/withTimeout.ts';
 import { pcmu } from '../media/codecs/g711.ts';
 import { frameLength } from '../media/resample/frameResampler.ts';
 import type {
@@ -160,10 +160,10 @@ export function createEngineLink(
         isLeaving = true;
         say(messages.stop());
         // Our own dialect lets the engine close once it has put the talk away; Twilio closes by itself.
-        if (!isTwilio) await within(deps.clock, gone, STOP_TIMEOUT_MS);
+        if (!isTwilio) await withTimeout(deps.clock, gone, STOP_TIMEOUT_MS);
         socket.close(code, reason);
       }
-      await within(deps.clock, gone, CLOSE_TIMEOUT_MS);
+      await withTimeout(deps.clock, gone, CLOSE_TIMEOUT_MS);
       socket.terminate();
       await gone;
     },

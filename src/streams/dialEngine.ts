@@ -2,15 +2,15 @@ import { WebSocket } from 'ws';
 
 import { CallwayError } from '../base/errors.ts';
 import { bareHost } from '../infra/httpClient/address.ts';
-import { EgressError } from '../infra/httpClient/errors.ts';
+import { HttpClientError } from '../infra/httpClient/errors.ts';
 import type { Lookup } from '../infra/httpClient/lookup.ts';
 import { isAddress, resolveTarget } from '../infra/httpClient/resolveTarget.ts';
-import { checkTarget, type EgressPolicy } from '../infra/httpClient/target.ts';
+import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
 import type { BridgeTarget } from '../media/mediaSession.ts';
 import { CALLWAY_SUBPROTOCOL } from './messages.ts';
 
 export interface DialEngineDeps {
-  readonly policy: EgressPolicy;
+  readonly policy: TargetPolicy;
   readonly lookup: Lookup;
   /** Trusted certificates, PEM, in place of Node's own. */
   readonly ca?: string;
@@ -25,7 +25,7 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  * Opens the WebSocket to an engine. A user's address must be public and is looked up once: the connection goes to the
  * very address that was judged.
  *
- * @throws {EgressError} When the address may not be reached or has none.
+ * @throws {HttpClientError} When the address may not be reached or has none.
  * @throws {CallwayError} `engine_unavailable` when the engine refuses or does not answer in time.
  */
 export async function dialEngine(
@@ -61,7 +61,7 @@ async function judge(url: URL, deps: DialEngineDeps, signal: AbortSignal): Promi
   const problem = checkTarget(asHttp.href, deps.policy);
   if (problem) throw problem;
   const [first] = await resolveTarget(asHttp, deps, signal);
-  if (first === undefined) throw new EgressError('dns_failed', `${url.hostname} has no address`);
+  if (first === undefined) throw new HttpClientError('dns_failed', `${url.hostname} has no address`);
   return first;
 }
 

@@ -1,5 +1,5 @@
 import { CallwayError } from '../base/errors.ts';
-import { within } from '../base/withTimeout.ts';
+import { withTimeout } from '../base/withTimeout.ts';
 import type { Session } from '../engine/session/session.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
@@ -248,7 +248,7 @@ export class VoiceSession {
       },
       (error: unknown) => this.#deps.onError(error, 'a caller’s last words were not recognised'),
     );
-    await within(this.#deps.clock, heard, LAST_WORDS_MS);
+    await withTimeout(this.#deps.clock, heard, LAST_WORDS_MS);
     if (floor.phase === 'hearing') return untakenWords({ ...floor, words });
     const isListening = floor.phase === 'speaking' && isBackchannel(words, voicedMs, this.#manners.language);
     return isListening ? '' : words;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
-import type { GuardedClient } from '../infra/httpClient/client.ts';
+import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { HeaderEntry } from '../infra/httpClient/headers.ts';
 import { signDelivery } from './signature.ts';
 
@@ -14,7 +14,7 @@ export interface DeliveryTarget {
 }
 
 export interface DeliveryDeps {
-  readonly client: Pick<GuardedClient, 'request'>;
+  readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly clock: Clock;
 }
 
@@ -74,7 +74,7 @@ async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): 
       ...target.headers.filter(({ key }) => !isOurs(key)),
     ],
     body,
-    beforeLastByte: leave,
+    confirmBeforeLastByte: leave,
     timeoutMs: DELIVERY_TIMEOUT_MS,
     readBody: false,
   });

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { delay } from '../base/delay.ts';
 import { CallwayError } from '../base/errors.ts';
-import { noTracing, type Tracing } from '../base/tracing.ts';
+import { noopTracer, type Tracer } from '../base/tracing.ts';
 import type { ReleaseStore } from '../engine/session/sessionStore.ts';
 import type { OutboxSession, WebhookDelivery, WebhookOutbox } from '../engine/webhookStores.ts';
-import type { GuardedClient } from '../infra/httpClient/client.ts';
+import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import { withTraceparent } from '../infra/httpClient/headers.ts';
 import { type CallReport, webhookBody } from './bodies.ts';
 import { type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
@@ -18,10 +18,10 @@ export interface SendDeps {
   readonly outbox: WebhookOutbox;
   readonly releases: Pick<ReleaseStore, 'find'>;
   readonly secrets: Pick<SigningSecrets, 'signing'>;
-  readonly client: Pick<GuardedClient, 'request'>;
+  readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly clock: Clock;
   /** Absent where nobody traces. */
-  readonly tracing?: Tracing | undefined;
+  readonly tracing?: Tracer | undefined;
   /** An event was sent, or could not be. */
   readonly onSent?: ((event: DueEvent['event'], ok: boolean) => void) | undefined;
   /** What is known of a session's call; absent where there are no calls. */
@@ -122,7 +122,7 @@ async function deliverTraced(
   { projectId, sessionId }: OutboxSession,
   request: DeliveryRequest & { readonly traceparent: string | undefined },
 ): Promise<DeliveryResult> {
-  const span = (deps.tracing ?? noTracing).begin(`webhook ${event}`, {
+  const span = (deps.tracing ?? noopTracer).startSpan(`webhook ${event}`, {
     kind: 'client',
     parent: request.traceparent,
     attributes: {
@@ -134,8 +134,8 @@ async function deliverTraced(
   const { target } = request;
   const headers = withTraceparent(target.headers, span.traceparent);
   const result = await deliver({ ...request, target: { ...target, headers } }, deps);
-  span.set({ 'http.response.status_code': result.status });
-  if (result.error) span.fail(new CallwayError('internal', result.error.code, result.error.code));
+  span.setAttributes({ 'http.response.status_code': result.status });
+  if (result.error) span.recordError(new CallwayError('internal', result.error.code, result.error.code));
   span.end();
   return result;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { watchFor } from '../../src/app/healthMonitoring.ts';
+import { logHealthChanges } from '../../src/app/healthMonitoring.ts';
 import { unavailable } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
@@ -7,7 +7,7 @@ import { createSimulatedClock } from '../support/simulatedClock.ts';
 test('an outage is two lines: its beginning with the reason, its end with its length', () => {
   const lines: string[] = [];
   const logger = createLogger('error', { write: (line: string) => void lines.push(line) });
-  const { onChange } = watchFor('database', logger, createSimulatedClock());
+  const { onChange } = logHealthChanges('database', logger, createSimulatedClock());
   onChange({ isAway: true, reason: unavailable('database', new Error('connect ECONNREFUSED')) });
   onChange({ isAway: false, awayMs: 1_200 });
   expect(lines.map((line) => JSON.parse(line))).toEqual([

@@ -6,7 +6,7 @@ import type { Call } from '../../src/calls/call.ts';
 import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { redisCallQueue } from '../../src/infra/redis/queues/callQueue.ts';
-import { openJobs } from '../../src/infra/redis/queues/jobQueues.ts';
+import { openJobQueues } from '../../src/infra/redis/queues/jobQueues.ts';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
 import { createTestDatabase } from '../support/postgres.ts';
@@ -131,7 +131,7 @@ test(
   'a call whose job was lost is queued anew, and keeps its number meanwhile',
   async () => {
     const call = await order('0912345602');
-    const jobs = openJobs({ url: redisUrl, onError: () => undefined });
+    const jobs = openJobQueues({ url: redisUrl, onError: () => undefined });
     const queue = redisCallQueue(jobs);
     await queue.remove(call.id);
     const taken: string[] = [];

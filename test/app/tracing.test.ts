@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
-import { readTraceparent } from '../../src/base/tracing.ts';
+import { parseTraceparent } from '../../src/base/tracing.ts';
 import { startTestGateway, type TestGateway, type TestProject } from '../support/gateway.ts';
 import { watchLeaks } from '../support/leaks.ts';
 import { type LoopbackServer, serveOnLoopback } from '../support/loopbackServer.ts';
@@ -102,7 +102,7 @@ test('a chat belongs to its caller’s trace, with its turn, its models, its too
     ['/before', /^before start$/],
   ] as const) {
     const told = received.find((one) => one.path === path);
-    expect(readTraceparent(told?.traceparent)).toMatchObject({
+    expect(parseTraceparent(told?.traceparent)).toMatchObject({
       traceId: TRACE_ID,
       spanId: (await spanOf(name)).spanId,
     });
@@ -129,5 +129,5 @@ test('a call is of its request’s trace, from its acceptance to its webhooks', 
   const webhook = await spanOf(/^webhook call.ended$/);
   expect([webhook.traceId, webhook.parentSpanId]).toEqual([TRACE_ID, accepted.spanId]);
   const told = received.find(({ event }) => event === 'call.ended');
-  expect(readTraceparent(told?.traceparent)).toMatchObject({ traceId: TRACE_ID, spanId: webhook.spanId });
+  expect(parseTraceparent(told?.traceparent)).toMatchObject({ traceId: TRACE_ID, spanId: webhook.spanId });
 });

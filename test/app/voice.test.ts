@@ -5,7 +5,7 @@ import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { createTalkMeter } from '../../src/observability/metrics/sessions.ts';
+import { createSessionMetrics } from '../../src/observability/metrics/sessions.ts';
 import { watchLeaks } from '../support/leaks.ts';
 import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
@@ -49,7 +49,7 @@ test.each([8000, 16_000] as const)(
       conversations: talk.engine,
       history: { addEvents: async () => undefined, addMessages: async () => undefined },
       turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
-      meter: createTalkMeter(new Registry(), systemClock.monotonicMs),
+      meter: createSessionMetrics(new Registry(), systemClock.monotonicMs),
       clock: systemClock,
       logger: pino({ level: 'silent' }),
     });

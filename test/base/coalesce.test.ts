@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { joinLookups } from '../../src/base/coalesce.ts';
+import { coalesceReads } from '../../src/base/coalesce.ts';
 
 /** Look-ups that end when they are told to, with their count in the order of their begin. */
 function scene() {
   const begun: { key: string; end(): void; fail(): void }[] = [];
-  const find = joinLookups(
+  const find = coalesceReads(
     (key) =>
       new Promise<string>((resolve, reject) => {
         const count = begun.length + 1;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Clock } from '../../src/base/clock.ts';
-import { setPatientTimer, watchLateness } from '../../src/base/eventLoopDelay.ts';
+import { measureEventLoopDelay, setDelayAwareTimer } from '../../src/base/eventLoopDelay.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 /** A clock whose process can be held up: what is due meanwhile comes at the end of it. */
@@ -21,23 +21,23 @@ function world() {
 
 test('a process that runs is not late', () => {
   const { clock, pass } = world();
-  const lateness = watchLateness(clock);
+  const lateness = measureEventLoopDelay(clock);
   pass(1_000);
-  expect(lateness.lateMs()).toBe(0);
+  expect(lateness.delayMs()).toBe(0);
 });
 
 test('one that was held up is late by that, whether or not it ran since', () => {
   const { clock, pass, holdUp, timers } = world();
-  const lateness = watchLateness(clock);
+  const lateness = measureEventLoopDelay(clock);
   pass(100);
   holdUp(700);
-  expect(lateness.lateMs()).toBe(650);
+  expect(lateness.delayMs()).toBe(650);
   pass(50);
-  expect(lateness.lateMs()).toBe(700);
+  expect(lateness.delayMs()).toBe(700);
   pass(500);
   holdUp(50);
   pass(50);
-  expect(lateness.lateMs()).toBe(750);
+  expect(lateness.delayMs()).toBe(750);
   lateness.stop();
   expect(timers()).toBe(0);
 });
@@ -45,13 +45,13 @@ test('one that was held up is late by that, whether or not it ran since', () => 
 test('a patient timer comes at its time, and as much later as its process was late', () => {
   const { clock, pass, holdUp, timers } = world();
   const called: string[] = [];
-  setPatientTimer(clock, () => called.push('on time'), 200);
+  setDelayAwareTimer(clock, () => called.push('on time'), 200);
   pass(199);
   expect(called).toEqual([]);
   pass(1);
   expect(called).toEqual(['on time']);
 
-  setPatientTimer(clock, () => called.push('late'), 200);
+  setDelayAwareTimer(clock, () => called.push('late'), 200);
   pass(100);
   holdUp(1_000);
   pass(1_099);
@@ -64,7 +64,7 @@ test('a patient timer comes at its time, and as much later as its process was la
 test('one that is cancelled does not come', () => {
   const { clock, pass, timers } = world();
   const called: string[] = [];
-  setPatientTimer(clock, () => called.push('called'), 200).cancel();
+  setDelayAwareTimer(clock, () => called.push('called'), 200).cancel();
   pass(1_000);
   expect(called).toEqual([]);
   expect(timers()).toBe(0);

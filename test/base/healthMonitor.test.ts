@@ -1,6 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { ASK_EVERY_MS, KNOCK_MS, type PresenceChange, watchPresence } from '../../src/base/healthMonitor.ts';
+import {
+  type HealthChange,
+  monitorHealth,
+  PROBE_INTERVAL_MS,
+  RECOVERY_WAIT_MS,
+} from '../../src/base/healthMonitor.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -11,16 +16,16 @@ function watched() {
   const simulated = createSimulatedClock();
   let aheadMs = 0;
   const clock = { ...simulated, monotonicMs: () => simulated.monotonicMs() + aheadMs };
-  const changes: PresenceChange[] = [];
+  const changes: HealthChange[] = [];
   let asked = 0;
   let ask: () => Promise<unknown> = async () => undefined;
-  const presence = watchPresence({
+  const presence = monitorHealth({
     clock,
-    ask: () => {
+    probe: () => {
       asked += 1;
       return ask();
     },
-    refusal: () => refused,
+    toError: () => refused,
     onChange: (change) => changes.push(change),
   });
   onTestFinished(() => presence.close());
@@ -47,10 +52,10 @@ const never = () => new Promise<never>(() => undefined);
 
 test('is asked all the time, and says nothing while it answers', async () => {
   const { pass, asked, changes, presence } = watched();
-  for (let round = 0; round < 3; round += 1) await pass(ASK_EVERY_MS);
+  for (let round = 0; round < 3; round += 1) await pass(PROBE_INTERVAL_MS);
   expect(asked()).toBe(3);
   expect(changes).toEqual([]);
-  expect(presence.isAway()).toBe(false);
+  expect(presence.isDown()).toBe(false);
 });
 
 test('one missed answer is no absence', async () => {
@@ -59,7 +64,7 @@ test('one missed answer is no absence', async () => {
   answers(async () => {
     if (misses-- > 0) throw new Error('silence');
   });
-  await pass(ASK_EVERY_MS);
+  await pass(PROBE_INTERVAL_MS);
   expect(asked()).toBe(2);
   expect(changes).toEqual([]);
 });
@@ -79,14 +84,14 @@ describe('an asker that was late himself', () => {
 
   test('takes two misses for none, but not four', async () => {
     const { pass, asked, changes } = slowly(1_000, 1_000);
-    await pass(ASK_EVERY_MS);
+    await pass(PROBE_INTERVAL_MS);
     await expect.poll(() => changes).toHaveLength(1);
     expect(asked()).toBe(5);
   });
 
   test('and not two, where that was for a moment', async () => {
     const { pass, asked, changes } = slowly(100, 1_900);
-    await pass(ASK_EVERY_MS);
+    await pass(PROBE_INTERVAL_MS);
     await expect.poll(() => changes).toHaveLength(1);
     expect(asked()).toBe(2);
   });
@@ -101,9 +106,9 @@ describe('an asker that was late himself', () => {
       holdUp(1_500);
       throw new Error('silence');
     });
-    await pass(ASK_EVERY_MS);
+    await pass(PROBE_INTERVAL_MS);
     await expect.poll(asked).toBe(4);
-    await presence.look();
+    await presence.check();
     expect(changes).toEqual([]);
   });
 });
@@ -114,7 +119,7 @@ test('nor are two, where other work was answered meanwhile', async () => {
     await presence.hold(async () => 'answer');
     throw new Error('silence');
   });
-  await pass(ASK_EVERY_MS);
+  await pass(PROBE_INTERVAL_MS);
   expect(changes).toEqual([]);
 });
 
@@ -128,18 +133,18 @@ test('two end what waits, with one word to whoever watches; what ends later on i
     work.catch((error: unknown) => error),
   );
   answers(silence);
-  await pass(ASK_EVERY_MS);
+  await pass(PROBE_INTERVAL_MS);
   expect(await Promise.all(waiting)).toEqual([refused, refused]);
   fail(new Error('connection closed'));
-  await pass(ASK_EVERY_MS);
-  await pass(ASK_EVERY_MS);
+  await pass(PROBE_INTERVAL_MS);
+  await pass(PROBE_INTERVAL_MS);
   expect(changes).toEqual([{ isAway: true, reason: new Error('silence') }]);
 });
 
 test('work that ends without an answer of it does not prove that it is there', async () => {
   const { pass, answers, changes, presence } = watched();
   answers(silence);
-  const looking = pass(ASK_EVERY_MS);
+  const looking = pass(PROBE_INTERVAL_MS);
   await presence.hold(async () => undefined, false);
   await looking;
   expect(changes).toHaveLength(1);
@@ -149,7 +154,7 @@ describe('while it is away', () => {
   test('work does not begin', async () => {
     const { pass, answers, presence } = watched();
     answers(silence);
-    await pass(ASK_EVERY_MS);
+    await pass(PROBE_INTERVAL_MS);
     let begun = false;
     const work = async () => {
       begun = true;
@@ -161,7 +166,7 @@ describe('while it is away', () => {
   test('work waits for no more than a moment where nothing is heard', async () => {
     const { pass, answers, presence } = watched();
     answers(silence);
-    await pass(ASK_EVERY_MS);
+    await pass(PROBE_INTERVAL_MS);
     let answer: () => void = () => undefined;
     answers(
       () =>
@@ -175,7 +180,7 @@ describe('while it is away', () => {
       .catch((error: unknown) => {
         ended = error;
       });
-    await pass(KNOCK_MS - 1);
+    await pass(RECOVERY_WAIT_MS - 1);
     expect(ended).toBeUndefined();
     await pass(1);
     expect(ended).toBe(refused);
@@ -185,7 +190,7 @@ describe('while it is away', () => {
   test('the first work that comes once it is back is done', async () => {
     const { clock, pass, answers, changes, presence } = watched();
     answers(silence);
-    await pass(ASK_EVERY_MS);
+    await pass(PROBE_INTERVAL_MS);
     clock.advance(100);
     answers(async () => undefined);
     expect(await presence.hold(async () => 'done')).toBe('done');

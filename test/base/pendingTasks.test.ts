@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { createUnderWay } from '../../src/base/pendingTasks.ts';
+import { createPendingTasks } from '../../src/base/pendingTasks.ts';
 
 test('what is under way is waited for, failures and what is added meanwhile included', async () => {
-  const underWay = createUnderWay();
+  const underWay = createPendingTasks();
   const [first, second] = [pending(), pending()];
   let isSettled = false;
   const added = underWay.add(first.promise);
@@ -18,7 +18,7 @@ test('what is under way is waited for, failures and what is added meanwhile incl
   second.reject(new Error('not done'));
   await expect(failing).rejects.toThrow('not done');
   await settled;
-  await createUnderWay().settled();
+  await createPendingTasks().settled();
 });
 
 function pending() {

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
-import { noTracing, readTraceparent, traced, traceFields, writeTraceparent } from '../../src/base/tracing.ts';
+import {
+  formatTraceparent,
+  noopTracer,
+  parseTraceparent,
+  traceLogFields,
+  withSpan,
+} from '../../src/base/tracing.ts';
 import { recordTraces } from '../support/recordedTraces.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -9,11 +15,11 @@ const GIVEN = `00-${TRACE_ID}-${SPAN_ID}-01`;
 
 describe('a traceparent', () => {
   test('is read and written', () => {
-    expect(readTraceparent(GIVEN)).toEqual({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 1 });
-    expect(writeTraceparent({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 0 })).toBe(
+    expect(parseTraceparent(GIVEN)).toEqual({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 1 });
+    expect(formatTraceparent({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 0 })).toBe(
       `00-${TRACE_ID}-${SPAN_ID}-00`,
     );
-    expect(traceFields(GIVEN)).toEqual({ traceId: TRACE_ID });
+    expect(traceLogFields(GIVEN)).toEqual({ traceId: TRACE_ID });
   });
 
   test.each([
@@ -28,24 +34,24 @@ describe('a traceparent', () => {
     ['more behind it', `${GIVEN}-00`],
     ['a new line', `${GIVEN}\r\nX: 1`],
   ])('that is %s is none', (_what, text) => {
-    expect(readTraceparent(text)).toBeUndefined();
+    expect(parseTraceparent(text)).toBeUndefined();
   });
 
   test('is handed on where nobody traces', () => {
-    const span = noTracing.begin('anything', { parent: GIVEN });
-    span.set({ a: 1 });
+    const span = noopTracer.startSpan('anything', { parent: GIVEN });
+    span.setAttributes({ a: 1 });
     span.end();
     expect(span.traceparent).toBe(GIVEN);
-    expect(noTracing.begin('anything').traceparent).toBeUndefined();
-    expect(traceFields(undefined)).toEqual({});
+    expect(noopTracer.startSpan('anything').traceparent).toBeUndefined();
+    expect(traceLogFields(undefined)).toEqual({});
   });
 });
 
 test('work is a span to its end, and its failure the span’s', async () => {
   const { tracing, spans } = recordTraces(() => 5);
-  expect(await traced(tracing.begin('good'), async () => 7)).toBe(7);
+  expect(await withSpan(tracing.startSpan('good'), async () => 7)).toBe(7);
   const failure = new Error('no');
-  await expect(traced(tracing.begin('bad'), () => Promise.reject(failure))).rejects.toBe(failure);
+  await expect(withSpan(tracing.startSpan('bad'), () => Promise.reject(failure))).rejects.toBe(failure);
   expect(spans).toMatchObject([
     { name: 'good', endMs: 5, failure: undefined },
     { name: 'bad', endMs: 5, failure },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { rest } from '../../src/base/sleep.ts';
-import { within } from '../../src/base/withTimeout.ts';
+import { sleep } from '../../src/base/sleep.ts';
+import { withTimeout } from '../../src/base/withTimeout.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -12,7 +12,7 @@ describe('within', () => {
   async function isOverAfter(wait: () => Promise<unknown>, elapsedMs: number) {
     const clock = createSimulatedClock();
     let isOver = false;
-    void within(clock, wait(), 100).then(() => {
+    void withTimeout(clock, wait(), 100).then(() => {
       isOver = true;
     });
     await settled();
@@ -35,7 +35,7 @@ describe('rest', () => {
   /** How it stands after so many of its 100 ms, and what it leaves behind. */
   async function begin(clock = createSimulatedClock(), leaving = new AbortController()) {
     const outcome: { of?: unknown } = {};
-    rest(clock, 100, leaving.signal).then(
+    sleep(clock, 100, leaving.signal).then(
       () => {
         outcome.of = 'rested';
       },

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { CallwayError } from '../../src/base/errors.ts';
-import { noTracing } from '../../src/base/tracing.ts';
+import { noopTracer } from '../../src/base/tracing.ts';
 import {
   type AcceptanceDeps,
   acceptCall,
@@ -91,7 +91,7 @@ const deps: AcceptanceDeps = {
     ids += 1;
     return `id-${ids}`;
   },
-  tracing: noTracing,
+  tracing: noopTracer,
   onError: (_error, what) => void warned.push(what),
 };
 const keep: KeepCall = (insert) => insert({ calls: { insert: async (call) => void inserted.push(call) } });

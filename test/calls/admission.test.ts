@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { noTracing } from '../../src/base/tracing.ts';
+import { noopTracer } from '../../src/base/tracing.ts';
 import { createAdmission } from '../../src/calls/admission.ts';
 import type { IncomingCall } from '../../src/calls/callLeg.ts';
 import type { PhoneNumber } from '../../src/calls/phoneNumber.ts';
@@ -169,7 +169,7 @@ describe('a full node', () => {
           isDraining: () => isDraining,
           clock: createSimulatedClock(),
           makeId: () => 'call',
-          tracing: noTracing,
+          tracing: noopTracer,
           onError: () => undefined,
         });
         const incoming = {
@@ -235,7 +235,7 @@ describe('a project with as many calls as it may have', () => {
         isDraining: () => false,
         clock: createSimulatedClock(),
         makeId: () => 'call',
-        tracing: noTracing,
+        tracing: noopTracer,
         onError: () => undefined,
       });
       const canceled = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { noTracing } from '../../src/base/tracing.ts';
+import { noopTracer } from '../../src/base/tracing.ts';
 import { createAdmission } from '../../src/calls/admission.ts';
 import type { IncomingCall } from '../../src/calls/callLeg.ts';
 import { createCallTaker } from '../../src/calls/takeCalls.ts';
@@ -47,7 +47,7 @@ test.each([
       isDraining: () => false,
       clock,
       makeId: () => 'call',
-      tracing: noTracing,
+      tracing: noopTracer,
       onError: (_error, what) => warned.push(what),
     });
     const incoming = {

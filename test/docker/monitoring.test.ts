@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createHttpMetrics } from '../../src/api/metrics.ts';
 import { buildMetrics } from '../../src/app/metrics.ts';
-import { playoutLateness } from '../../src/observability/metrics/playout.ts';
-import { sipServerCounts } from '../../src/observability/metrics/sip.ts';
+import { renderPlayoutDelay } from '../../src/observability/metrics/playout.ts';
+import { renderSipServerMetrics } from '../../src/observability/metrics/sip.ts';
 
 const read = (path: string) =>
   readFileSync(new URL(`../../docker/monitoring/${path}`, import.meta.url), 'utf8');
@@ -40,7 +40,10 @@ async function page(): Promise<string> {
     talks: () => 0,
     calls: { admission: { inUse: 0, limit: 1 }, mediaSessions: () => 0, ports: { used: () => 0, limit: 2 } },
   });
-  const texts = [async () => playoutLateness([new Float64Array(401)]), async () => sipServerCounts({})];
+  const texts = [
+    async () => renderPlayoutDelay([new Float64Array(401)]),
+    async () => renderSipServerMetrics({}),
+  ];
   const shown = createHttpMetrics({ ...metrics, texts });
   shown.legacyRequest({ project: 'p', route: '/project' });
   shown.requestDone({ method: 'GET', route: '/v1/projects', status: 200 }, 0.1);

@@ -1,8 +1,8 @@
 import {
-  readTraceparent,
+  formatTraceparent,
+  parseTraceparent,
   type SpanAttributes,
-  type Tracing,
-  writeTraceparent,
+  type Tracer,
 } from '../../src/base/tracing.ts';
 
 /** One span, as it was told. */
@@ -18,7 +18,7 @@ export interface RecordedSpan {
 }
 
 export interface RecordedTraces {
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   /** In the order in which they began. */
   readonly spans: readonly RecordedSpan[];
 }
@@ -30,8 +30,8 @@ export function recordTraces(now: () => number): RecordedTraces {
   return {
     spans,
     tracing: {
-      begin(name, { parent, attributes = {}, startMs = now() } = {}) {
-        const context = readTraceparent(parent);
+      startSpan(name, { parent, attributes = {}, startMs = now() } = {}) {
+        const context = parseTraceparent(parent);
         const index = spans.length;
         const parentName = spans.find((_, other) => spanIdOf(other) === context?.spanId)?.name;
         const given = { ...attributes };
@@ -45,13 +45,13 @@ export function recordTraces(now: () => number): RecordedTraces {
         };
         spans.push(span);
         return {
-          traceparent: writeTraceparent({
+          traceparent: formatTraceparent({
             traceId: context?.traceId ?? 'ab'.repeat(16),
             spanId: spanIdOf(index),
             flags: 1,
           }),
-          set: (more: SpanAttributes) => void Object.assign(given, more),
-          fail(error) {
+          setAttributes: (more: SpanAttributes) => void Object.assign(given, more),
+          recordError(error) {
             span.failure = error;
           },
           end(endMs = now()) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { rest } from '../../src/base/sleep.ts';
+import { sleep } from '../../src/base/sleep.ts';
 import type { ChatRequest } from '../../src/providers/chatModel.ts';
 import { slowSaves } from '../support/slowSaves.ts';
 import { WORD_MS } from './support/scriptedSpeech.ts';
@@ -126,7 +126,7 @@ test.each([240, 320, 400, 480, 560, 720])(
       name: 'waiting',
       async *stream(request: ChatRequest, signal: AbortSignal) {
         const isAnswer = request.messages.some(({ role }) => role === 'user');
-        if (isAnswer && clock) await rest(clock, 300, signal);
+        if (isAnswer && clock) await sleep(clock, 300, signal);
         const text = isAnswer ? 'I have booked it for you, as you like it.' : 'Shall I book it?';
         yield { type: 'text', text } as const;
         yield { type: 'end', finishReason: 'stop', model: request.model } as const;

@@ -2,8 +2,8 @@ import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createGuardedClient, type GuardedClient } from '../../src/infra/httpClient/client.ts';
-import { EgressError } from '../../src/infra/httpClient/errors.ts';
+import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/infra/httpClient/client.ts';
+import { HttpClientError } from '../../src/infra/httpClient/errors.ts';
 import { DELIVERY_TIMEOUT_MS, deliver } from '../../src/webhooks/delivery.ts';
 import { makeSigningSecret } from '../../src/webhooks/signature.ts';
 import { cleanedUp } from '../support/cleanups.ts';
@@ -94,7 +94,7 @@ describe('deliver', () => {
   });
 
   it.each([
-    ['of its own', new EgressError('dns_failed', 'no.test has no address'), 'dns_failed'],
+    ['of its own', new HttpClientError('dns_failed', 'no.test has no address'), 'dns_failed'],
     ['of the program', new TypeError('secret detail'), 'internal_error'],
     ['that is no error', 'odd', 'internal_error'],
   ])('turns a failure %s into a result', async (_what, failure, code) => {
@@ -125,8 +125,8 @@ function send(
   );
 }
 
-function guarded(clock = systemClock): GuardedClient {
-  const client = createGuardedClient({
+function guarded(clock = systemClock): GuardedHttpClient {
+  const client = createGuardedHttpClient({
     policy: { allowInsecureLoopback: true },
     clock,
     userAgent: 'Callway/test',

@@ -6,7 +6,7 @@ import { uuidV7 } from '../../src/base/ids.ts';
 import { table } from '../../src/cli/table.ts';
 import type { Session } from '../../src/engine/session/session.ts';
 import type { SessionEnding } from '../../src/engine/session/sessionStore.ts';
-import { createGuardedClient, type GuardedClient } from '../../src/infra/httpClient/client.ts';
+import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/infra/httpClient/client.ts';
 import type { CallReport } from '../../src/webhooks/bodies.ts';
 import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
 import { webhookBodySchema } from '../../src/webhooks/events.ts';
@@ -49,10 +49,10 @@ interface Received {
 
 describe.each(databases)('the dispatcher on the $name database', ({ name: databaseName, open }) => {
   let opened: OpenDatabase;
-  let client: GuardedClient;
+  let client: GuardedHttpClient;
   beforeAll(async () => {
     opened = await migrated(open);
-    client = createGuardedClient({
+    client = createGuardedHttpClient({
       policy: { allowInsecureLoopback: true },
       clock: systemClock,
       userAgent: 'test',
@@ -246,7 +246,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
     const quick = await scene();
     const waiting: (() => void)[] = [];
     const isSlow = (url: string) => url === slow.url;
-    const request: GuardedClient['request'] = async (what) => {
+    const request: GuardedHttpClient['request'] = async (what) => {
       if (isSlow(what.url)) await new Promise<void>((resolve) => waiting.push(resolve));
       return await client.request(what);
     };

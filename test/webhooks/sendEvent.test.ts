@@ -11,7 +11,7 @@ import type {
   WebhookDelivery,
   WebhookOutbox,
 } from '../../src/engine/webhookStores.ts';
-import { createGuardedClient } from '../../src/infra/httpClient/client.ts';
+import { createGuardedHttpClient } from '../../src/infra/httpClient/client.ts';
 import { begin, type DueEvent } from '../../src/webhooks/outboxSteps.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
 import { makeSigningSecret } from '../../src/webhooks/signature.ts';
@@ -66,7 +66,11 @@ async function scene({ listener = TAKES, url, clock = systemClock, onKept }: Sce
     listener(request, response);
   });
   cleanups.push(() => server.close());
-  const client = createGuardedClient({ policy: { allowInsecureLoopback: true }, clock, userAgent: 'test' });
+  const client = createGuardedHttpClient({
+    policy: { allowInsecureLoopback: true },
+    clock,
+    userAgent: 'test',
+  });
   cleanups.push(() => client.close());
   const target = { url: url ?? `http://127.0.0.1:${server.port}/hook`, headers: [], events: [] };
   const release: AgentRelease = {

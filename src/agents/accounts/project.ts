@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { definedOnly } from '../../base/omitUndefined.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
 import { callLimits, callLimitsPatch, NO_CALL_LIMITS } from './callLimits.ts';
 
 export const DEFAULT_SESSION_IDLE_MINUTES = 30;
@@ -32,7 +32,7 @@ export const projectInput = z.strictObject({
   historyRetentionDays: fields.historyRetentionDays.default(DEFAULT_HISTORY_RETENTION_DAYS),
   reportUsage: fields.reportUsage.default(false),
   callLimits: callLimitsPatch
-    .transform((given) => ({ ...NO_CALL_LIMITS, ...definedOnly(given) }))
+    .transform((given) => ({ ...NO_CALL_LIMITS, ...omitUndefined(given) }))
     .default(NO_CALL_LIMITS)
     .describe(CALL_LIMITS),
 });

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { CallwayError } from '../../base/errors.ts';
-import { noTracing, traced } from '../../base/tracing.ts';
+import { noopTracer, withSpan } from '../../base/tracing.ts';
 import type { BuildTurnRequest } from '../../engine/conversationEngine.ts';
 import { newMessages } from '../../engine/history/newMessages.ts';
 import type { NewSession } from '../../engine/session/session.ts';
@@ -94,7 +94,7 @@ export function chatCompletionRoutes(app: App, deps: HttpDeps): void {
 /** A request is a span of its caller's trace, or a trace of its own, and its turn a part of it. */
 async function answerTraced(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {
   const { request, session } = asked;
-  const span = (deps.tracing ?? noTracing).begin(`POST ${request.routeOptions.url ?? ''}`, {
+  const span = (deps.tracing ?? noopTracer).startSpan(`POST ${request.routeOptions.url ?? ''}`, {
     kind: 'server',
     parent: traceparentOf(request),
     attributes: {
@@ -107,7 +107,7 @@ async function answerTraced(deps: HttpDeps, asked: Asked): Promise<Completion | 
   });
   const { traceparent } = span;
   const own = traceparent === undefined ? session : { ...session, traceparent };
-  return await traced(span, () => answer(deps, { ...asked, session: own }));
+  return await withSpan(span, () => answer(deps, { ...asked, session: own }));
 }
 
 async function answer(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { Clock } from '../../base/clock.ts';
-import { setPatientTimer } from '../../base/eventLoopDelay.ts';
+import { setDelayAwareTimer } from '../../base/eventLoopDelay.ts';
 import type { App } from '../app.ts';
 import type { Dependency, HttpDeps } from '../ports.ts';
 
@@ -58,7 +58,7 @@ export function documentRoutes(app: App): void {
 
 function isUp(dependency: Dependency, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setPatientTimer(clock, () => resolve(false), CHECK_TIMEOUT_MILLISECONDS);
+    const timer = setDelayAwareTimer(clock, () => resolve(false), CHECK_TIMEOUT_MILLISECONDS);
     const settle = (isAnswered: boolean) => {
       timer.cancel();
       resolve(isAnswered);

@@ -3,7 +3,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { Config } from '../../app/settings/config.ts';
-import { holderOf } from '../../infra/files/folderLock.ts';
+import { folderHolder } from '../../infra/files/folderLock.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
 const NAME = 'data folder';
@@ -25,7 +25,7 @@ export async function checkDataFolder(config: Pick<Config, 'DATA_DIR'>): Promise
     ];
   }
   if (!exists) return [ok(NAME, `${folder} is made at the first start`)];
-  const holder = await holderOf(folder);
+  const holder = await folderHolder(folder);
   const used = holder ? `in use by process ${holder.pid} on ${holder.host}` : 'not in use';
   const open = await Promise.all(['admin-token', 'secrets-key'].map((name) => checkSecrecy(folder, name)));
   return [ok(NAME, `${folder}, ${used}`), ...open.flat()];

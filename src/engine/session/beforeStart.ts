@@ -4,8 +4,8 @@ import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
-import { noTracing, type Tracing, traced } from '../../base/tracing.ts';
-import { type GuardedClient, responseText } from '../../infra/httpClient/client.ts';
+import { noopTracer, type Tracer, withSpan } from '../../base/tracing.ts';
+import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
 import { customerOf } from '../memory/customer.ts';
 import type { HistoryEvent, Session } from './session.ts';
@@ -20,11 +20,11 @@ const variables = z.record(z.string().min(1).max(64), z.json());
 const answerSchema = z.union([z.object({ variables }).transform((answer) => answer.variables), variables]);
 
 export interface PrepareDeps {
-  readonly client: Pick<GuardedClient, 'request'>;
+  readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly memory: MemoryStore;
   readonly clock: Clock;
   /** Absent where nobody traces. */
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracer;
   /** The customer's number, for sessions that are calls. */
   readonly phoneNumberOf?: (projectId: string, callId: string) => Promise<string | undefined>;
 }
@@ -87,8 +87,8 @@ function ask(
   signal: AbortSignal,
   parent: string | undefined,
 ): Promise<Record<string, unknown>> {
-  const span = (deps.tracing ?? noTracing).begin('before start', { kind: 'client', parent });
-  return traced(span, () => send(deps, config, session, signal, span.traceparent));
+  const span = (deps.tracing ?? noopTracer).startSpan('before start', { kind: 'client', parent });
+  return withSpan(span, () => send(deps, config, session, signal, span.traceparent));
 }
 
 async function send(

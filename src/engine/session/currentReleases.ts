@@ -1,6 +1,6 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
-import { joinLookups } from '../../base/coalesce.ts';
+import { coalesceReads } from '../../base/coalesce.ts';
 import { createLruCache } from '../../base/lruCache.ts';
 import type { ReleaseStore } from './sessionStore.ts';
 
@@ -50,8 +50,8 @@ export function createCurrentReleases(deps: CurrentReleasesDeps) {
     return current;
   };
 
-  const live = joinLookups((projectId: string) => lookUp(projectId, false));
-  const draft = joinLookups((projectId: string) => lookUp(projectId, true));
+  const live = coalesceReads((projectId: string) => lookUp(projectId, false));
+  const draft = coalesceReads((projectId: string) => lookUp(projectId, true));
   return (projectId: string, isDraft: boolean): Promise<CurrentRelease> =>
     isDraft ? draft(projectId) : live(projectId);
 }

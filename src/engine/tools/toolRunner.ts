@@ -3,8 +3,8 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Tool } from '../../agents/tool.ts';
-import { noTracing, type Tracing } from '../../base/tracing.ts';
-import type { GuardedClient } from '../../infra/httpClient/client.ts';
+import { noopTracer, type Tracer } from '../../base/tracing.ts';
+import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import { responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
 import type { ToolDefinition } from '../../providers/toolDefinition.ts';
@@ -51,10 +51,10 @@ export interface ToolOutcome {
 }
 
 export interface ToolRunnerDeps {
-  readonly client: Pick<GuardedClient, 'request'>;
+  readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly templates: TemplateCache;
   /** Absent where nobody traces. */
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracer;
 }
 
 /** Runs the project's own HTTP tools. Never throws: a tool that fails is an outcome, for the model to deal with. */
@@ -68,7 +68,7 @@ export interface ToolRunner {
   ): Promise<ToolOutcome>;
 }
 
-export function createToolRunner({ client, templates, tracing = noTracing }: ToolRunnerDeps): ToolRunner {
+export function createToolRunner({ client, templates, tracing = noopTracer }: ToolRunnerDeps): ToolRunner {
   const validators = new WeakMap<object, ValidateFunction | null>();
   return {
     async run(tool, argumentsText, variables, signal, traceparent) {
@@ -76,7 +76,7 @@ export function createToolRunner({ client, templates, tracing = noTracing }: Too
       if (!parsed) return failure('The arguments are not a JSON object');
       const objection = checkArguments(validators, tool, parsed);
       if (objection) return failure(`The arguments do not fit the tool: ${objection}`);
-      const span = tracing.begin(`execute_tool ${tool.name}`, {
+      const span = tracing.startSpan(`execute_tool ${tool.name}`, {
         kind: 'client',
         parent: traceparent,
         attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool.name },
@@ -85,7 +85,7 @@ export function createToolRunner({ client, templates, tracing = noTracing }: Too
         const request = toRequest(tool, parsed, variables, templates);
         const headers = withTraceparent(request.headers, span.traceparent);
         const answer = await client.request({ ...request, headers, signal });
-        span.set({ 'http.response.status_code': answer.status });
+        span.setAttributes({ 'http.response.status_code': answer.status });
         const text = responseText(answer).slice(0, MAX_RESULT_CHARACTERS);
         const ok = answer.status >= 200 && answer.status < 300;
         const value = parseValue(text);
@@ -99,7 +99,7 @@ export function createToolRunner({ client, templates, tracing = noTracing }: Too
         };
       } catch (error) {
         if (signal.aborted) throw error;
-        span.fail(error);
+        span.recordError(error);
         return failure(error instanceof Error ? error.message : 'The tool failed');
       } finally {
         span.end();

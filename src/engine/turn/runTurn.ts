@@ -2,7 +2,7 @@ import type { AgentRelease } from '../../agents/release.ts';
 import { createCalendar } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Tracing } from '../../base/tracing.ts';
+import type { Tracer } from '../../base/tracing.ts';
 import type { BuildTurnRequest, ConversationEngine, PreparedSession } from '../conversationEngine.ts';
 import { dueForSummary } from '../history/contextWindow.ts';
 import { askForSummary } from '../prompt/questions.ts';
@@ -33,7 +33,7 @@ export interface ConverseDeps extends AttemptDeps {
     traceparent: string | undefined,
   ) => Promise<Prepared>;
   /** Absent where nobody traces. */
-  readonly tracing?: Tracing;
+  readonly tracing?: Tracer;
   readonly end: (session: Session, reason: NonNullable<TurnDone['ended']>) => Promise<unknown>;
   readonly clock: Clock;
 }

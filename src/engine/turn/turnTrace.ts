@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { noTracing, type Span, type Tracing } from '../../base/tracing.ts';
+import { noopTracer, type Span, type Tracer } from '../../base/tracing.ts';
 import type { ChatModel } from '../../providers/chatModel.ts';
 import type { LatencyParts, NewSession } from '../session/session.ts';
 import type { Delivered, SpokenDelivery } from './delivery.ts';
@@ -17,7 +17,7 @@ const PARTS: readonly (readonly [keyof LatencyParts, string])[] = [
 ];
 
 export interface TurnTraceDeps {
-  readonly tracing: Tracing;
+  readonly tracing: Tracer;
   readonly clock: Clock;
 }
 
@@ -32,12 +32,12 @@ export interface TurnTrace {
 }
 
 export function createTurnTrace(
-  { tracing = noTracing, clock }: Partial<TurnTraceDeps> & Pick<TurnTraceDeps, 'clock'>,
+  { tracing = noopTracer, clock }: Partial<TurnTraceDeps> & Pick<TurnTraceDeps, 'clock'>,
   { projectId, sessionId, channel, callId, traceparent: parent }: NewSession,
 ): TurnTrace {
   let span: Span | undefined;
   const begin = ({ input, beganAtMs }: TurnRequest): Span => {
-    span ??= tracing.begin('turn', {
+    span ??= tracing.startSpan('turn', {
       parent,
       startMs: beganAtMs,
       attributes: {
@@ -56,7 +56,7 @@ export function createTurnTrace(
       const { deps, request } = run;
       const turn = begin(request);
       const { traceparent } = turn;
-      if (tracing === noTracing) return { ...run, traceparent };
+      if (tracing === noopTracer) return { ...run, traceparent };
       const models = { ...deps.models, chat: tracedModel({ tracing, clock }, deps.models.chat, turn) };
       const { spoken: delivery, beganAtMs = clock.now() } = request;
       const traced = delivery
@@ -64,7 +64,7 @@ export function createTurnTrace(
         : {};
       return { ...run, deps: { ...deps, models }, request: { ...request, ...traced }, traceparent };
     },
-    fail: (error) => span?.fail(error),
+    fail: (error) => span?.recordError(error),
     end: () => span?.end(),
   };
 }
@@ -85,10 +85,13 @@ export function tracedDelivery(
       let atMs = beganAtMs;
       for (const [part, name] of delivered.latencyParts ? PARTS : []) {
         const lastsMs = delivered.latencyParts?.[part] ?? 0;
-        tracing.begin(name, { parent: turn.traceparent, startMs: atMs }).end(atMs + lastsMs);
+        tracing.startSpan(name, { parent: turn.traceparent, startMs: atMs }).end(atMs + lastsMs);
         atMs += lastsMs;
       }
-      turn.set({ 'callway.latency_ms': delivered.latencyMs, 'callway.interrupted': delivered.interrupted });
+      turn.setAttributes({
+        'callway.latency_ms': delivered.latencyMs,
+        'callway.interrupted': delivered.interrupted,
+      });
       return delivered;
     },
   };
@@ -104,7 +107,7 @@ export function tracedModel({ tracing, clock }: TurnTraceDeps, model: ChatModel,
     name: model.name,
     async *stream(request, signal) {
       const beganMs = clock.monotonicMs();
-      const span = tracing.begin(`chat ${request.model}`, {
+      const span = tracing.startSpan(`chat ${request.model}`, {
         kind: 'client',
         parent: turn.traceparent,
         attributes: {
@@ -117,12 +120,13 @@ export function tracedModel({ tracing, clock }: TurnTraceDeps, model: ChatModel,
       let isFirst = true;
       try {
         for await (const event of model.stream(request, signal)) {
-          if (isFirst) span.set({ 'callway.first_token_ms': Math.round(clock.monotonicMs() - beganMs) });
+          if (isFirst)
+            span.setAttributes({ 'callway.first_token_ms': Math.round(clock.monotonicMs() - beganMs) });
           isFirst = false;
           yield event;
         }
       } catch (error) {
-        if (!signal.aborted) span.fail(error);
+        if (!signal.aborted) span.recordError(error);
         throw error;
       } finally {
         span.end();

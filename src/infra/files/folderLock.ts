@@ -61,7 +61,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
 }
 
 /** @returns The living process that has the folder, if any; takes nothing. */
-export async function holderOf(folder: string): Promise<{ pid: number; host: string } | undefined> {
+export async function folderHolder(folder: string): Promise<{ pid: number; host: string } | undefined> {
   const path = join(folder, LOCK_FILE);
   const holder = await readHolder(path);
   return holder && (await isAlive(holder, path)) ? { pid: holder.pid, host: holder.host } : undefined;

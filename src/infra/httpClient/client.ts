@@ -1,16 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
 import { bareHost } from './address.ts';
-import { exchangeHeld } from './confirmedExchange.ts';
-import { createDial, type Dial, type Endpoint } from './connect.ts';
+import { exchangeWithConfirmation } from './confirmedExchange.ts';
+import { type Connect, createConnect, type Endpoint } from './connect.ts';
 import { createConnections, type SocketOptions } from './connections.ts';
 import { type Deadline, startDeadline, unlessAborted } from './deadline.ts';
-import { EgressError } from './errors.ts';
-import { exchange, type HttpMethod, type Outgoing } from './exchange.ts';
+import { HttpClientError } from './errors.ts';
+import { exchange, type HttpMethod, type OutgoingRequest } from './exchange.ts';
 import { checkHeaders, type HeaderEntry } from './headers.ts';
 import { createDnsLookup, type Lookup } from './lookup.ts';
 import { isAddress, resolveTarget } from './resolveTarget.ts';
-import type { Answer } from './response.ts';
-import { checkTarget, type EgressPolicy } from './target.ts';
+import type { HttpResponse } from './response.ts';
+import { checkTarget, type TargetPolicy } from './target.ts';
 
 /** How long one of several addresses may take to connect before the next one is tried; the last has the time left. */
 const ADDRESS_ATTEMPT_MS = 3_000;
@@ -28,7 +28,7 @@ export interface GuardedRequest {
    * request that fails before. An answer counts only after it. For what must not be sent without leave; over a connection
    * of its own always.
    */
-  readonly beforeLastByte?: () => Promise<void>;
+  readonly confirmBeforeLastByte?: () => Promise<void>;
   /** For all of it: resolver, connection, request with the wait for leave, and the answer's last byte. */
   readonly timeoutMs: number;
   /** @default DEFAULT_MAX_RESPONSE_BYTES */
@@ -43,34 +43,34 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface GuardedResponse extends Answer {
+export interface GuardedResponse extends HttpResponse {
   readonly durationMs: number;
   /** The IP address that answered. */
   readonly address: string;
 }
 
-type AddressedAnswer = Answer & Pick<GuardedResponse, 'address'>;
+type AddressedAnswer = HttpResponse & Pick<GuardedResponse, 'address'>;
 
 /** An HTTP client for addresses that users name, which reaches nothing but what the policy allows. */
-export interface GuardedClient {
+export interface GuardedHttpClient {
   /**
    * Sends one request, once. A redirect is an answer like any other.
    *
-   * @throws {EgressError} And nothing else.
+   * @throws {HttpClientError} And nothing else.
    */
   request(request: GuardedRequest): Promise<GuardedResponse>;
   /** Aborts what is under way and closes every connection. Idempotent. */
   close(reason?: string): Promise<void>;
 }
 
-export interface GuardedClientDeps {
-  readonly policy: EgressPolicy;
+export interface GuardedHttpClientDeps {
+  readonly policy: TargetPolicy;
   readonly clock: Clock;
   readonly userAgent: string;
   /** Its answers are judged, every one of them, before any is used. @default name servers of the system */
   readonly lookup?: Lookup;
   /** Is given only addresses that were judged. @default TCP and TLS with Node's trusted certificates */
-  readonly dial?: Dial;
+  readonly dial?: Connect;
 }
 
 /**
@@ -78,20 +78,23 @@ export interface GuardedClientDeps {
  * addresses themselves: between check and connection no name is left that could be given another meaning. TLS and
  * the Host header keep the name. Connections are never shared between clients, and so not between policies.
  */
-export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
-  const { policy, clock, userAgent, lookup = createDnsLookup(), dial = createDial() } = deps;
+export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHttpClient {
+  const { policy, clock, userAgent, lookup = createDnsLookup(), dial = createConnect() } = deps;
   const connections = createConnections({ dial, clock });
   const running = new Set<Deadline>();
   let closing: Promise<void> | undefined;
 
   function send(
-    { keepAlive = false, beforeLastByte }: GuardedRequest,
-    outgoing: Outgoing,
+    { keepAlive = false, confirmBeforeLastByte: beforeLastByte }: GuardedRequest,
+    outgoing: OutgoingRequest,
     to: SocketOptions,
   ) {
     if (beforeLastByte) {
       const { connect, release } = connections.leaseSocket(to);
-      return { release, answer: connect().then((socket) => exchangeHeld(socket, outgoing, beforeLastByte)) };
+      return {
+        release,
+        answer: connect().then((socket) => exchangeWithConfirmation(socket, outgoing, beforeLastByte)),
+      };
     }
     const { dispatcher, release } = connections.lease({ ...to, origin: outgoing.url.origin, keepAlive });
     return { release, answer: exchange(dispatcher, outgoing) };
@@ -143,13 +146,13 @@ export function createGuardedClient(deps: GuardedClientDeps): GuardedClient {
 /**
  * The answer's body as text.
  *
- * @throws {EgressError} `response_encoded` when it is compressed although no compression was asked for: unpacking
+ * @throws {HttpClientError} `response_encoded` when it is compressed although no compression was asked for: unpacking
  *   would let a small answer fill the memory.
  */
-export function responseText({ headers, body }: Pick<Answer, 'headers' | 'body'>): string {
+export function responseText({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>): string {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
-    throw new EgressError(
+    throw new HttpClientError(
       'response_encoded',
       `the response is encoded as ${encoding}; it must come as it is`,
     );
@@ -182,13 +185,13 @@ async function tryInTurn<Result>(
   try {
     return await attempt(address, others.length === 0);
   } catch (error) {
-    const isUnsent = error instanceof EgressError && error.code === 'connect_failed';
+    const isUnsent = error instanceof HttpClientError && error.code === 'connect_failed';
     if (!isUnsent || others.length === 0) throw error;
     return tryInTurn(others, attempt);
   }
 }
 
-function outgoingOf(request: GuardedRequest, userAgent: string, signal: AbortSignal): Outgoing {
+function outgoingOf(request: GuardedRequest, userAgent: string, signal: AbortSignal): OutgoingRequest {
   return {
     url: new URL(request.url),
     method: request.method,

@@ -1,9 +1,9 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { MAX_RESPONSE_HEADER_BYTES } from './connections.ts';
-import { EgressError } from './errors.ts';
-import type { Outgoing } from './exchange.ts';
-import { type Answer, connectionLost, headersTooLong, notHttp, readAnswer } from './response.ts';
+import { HttpClientError } from './errors.ts';
+import type { OutgoingRequest } from './exchange.ts';
+import { connectionLost, type HttpResponse, headersTooLong, notHttp, readResponse } from './response.ts';
 
 /**
  * Sends one request over a connection of its own, but for its body's last byte, which waits for leave. No server can take
@@ -17,13 +17,13 @@ import { type Answer, connectionLost, headersTooLong, notHttp, readAnswer } from
  * @param socket - Just opened; its owner closes it, whatever came of the request.
  * @param beforeLastByte - Asked once, when the rest was handed to the system or the server has answered already; not at
  *   all where the request is over before.
- * @throws {EgressError} As {@link exchange}; and `aborted` where `beforeLastByte` rejects.
+ * @throws {HttpClientError} As {@link exchange}; and `aborted` where `beforeLastByte` rejects.
  */
-export async function exchangeHeld(
+export async function exchangeWithConfirmation(
   socket: Socket,
-  outgoing: Outgoing,
+  outgoing: OutgoingRequest,
   beforeLastByte: () => Promise<void>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const body = Buffer.from(outgoing.body ?? '');
   const request = openRequest(socket, outgoing, body.length);
   try {
@@ -38,13 +38,17 @@ export async function exchangeHeld(
     // Should the answer have been here first, the connection is not closed before the byte is out.
     const [response] = await Promise.all([answered, nextTurn()]);
     const { statusCode = 0, headersDistinct } = response;
-    return await readAnswer({ statusCode, headers: headersDistinct, body: response }, outgoing);
+    return await readResponse({ statusCode, headers: headersDistinct, body: response }, outgoing);
   } catch (error) {
     throw asEgressError(error, outgoing.url.hostname);
   }
 }
 
-function openRequest(socket: Socket, { url, method, headers }: Outgoing, lengthBytes: number): ClientRequest {
+function openRequest(
+  socket: Socket,
+  { url, method, headers }: OutgoingRequest,
+  lengthBytes: number,
+): ClientRequest {
   const hasPayload = lengthBytes > 0 || (method !== 'GET' && method !== 'HEAD');
   const framing = [
     { key: 'host', value: url.host },
@@ -83,7 +87,7 @@ async function askFor(leave: () => Promise<void>): Promise<void> {
   try {
     await leave();
   } catch (cause) {
-    throw new EgressError('aborted', 'the request was taken back before its last byte', cause);
+    throw new HttpClientError('aborted', 'the request was taken back before its last byte', cause);
   }
 }
 
@@ -91,8 +95,8 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function asEgressError(error: unknown, host: string): EgressError {
-  if (error instanceof EgressError) return error;
+function asEgressError(error: unknown, host: string): HttpClientError {
+  if (error instanceof HttpClientError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLong(host, error);
   return code.startsWith('HPE_') ? notHttp(host, error) : connectionLost(host, error);

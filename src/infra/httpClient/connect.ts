@@ -2,7 +2,7 @@ import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
 import type { buildConnector } from 'undici';
 import type { Clock } from '../../base/clock.ts';
-import { EgressError } from './errors.ts';
+import { HttpClientError } from './errors.ts';
 
 /** Where to open a connection. `address` is an IP address and nothing else, so that no resolver can be asked again. */
 export interface Endpoint {
@@ -13,14 +13,14 @@ export interface Endpoint {
 }
 
 /** Begins to open a connection and returns its socket at once. */
-export type Dial = (endpoint: Endpoint) => Socket;
+export type Connect = (endpoint: Endpoint) => Socket;
 
 /**
  * Dials TCP, and TLS over it, with the certificate checked against the name, or against the address without one.
  *
  * @param options.ca - Trusted certificates, PEM, in place of Node's own (those and `NODE_EXTRA_CA_CERTS`).
  */
-export function createDial(options: { readonly ca?: string } = {}): Dial {
+export function createConnect(options: { readonly ca?: string } = {}): Connect {
   return ({ address, port, tls: secure }) => {
     if (!secure) return net.connect({ host: address, port });
     return tls.connect({
@@ -34,7 +34,7 @@ export function createDial(options: { readonly ca?: string } = {}): Dial {
 }
 
 export interface ConnectorOptions {
-  readonly dial: Dial;
+  readonly dial: Connect;
   readonly clock: Clock;
   readonly endpoint: Endpoint;
   /** To the end of the TLS handshake. */
@@ -86,11 +86,15 @@ export function openSocket(options: ConnectorOptions, callback: buildConnector.C
   });
 }
 
-function failure({ address, port }: Endpoint, isTcpOpen: boolean, cause?: Error): EgressError {
+function failure({ address, port }: Endpoint, isTcpOpen: boolean, cause?: Error): HttpClientError {
   const reason = cause ? (codeOf(cause) ?? cause.message) : 'closed at once';
   return isTcpOpen
-    ? new EgressError('tls_failed', `no trusted TLS connection to ${address} port ${port}: ${reason}`, cause)
-    : new EgressError('connect_failed', `no connection to ${address} port ${port}: ${reason}`, cause);
+    ? new HttpClientError(
+        'tls_failed',
+        `no trusted TLS connection to ${address} port ${port}: ${reason}`,
+        cause,
+      )
+    : new HttpClientError('connect_failed', `no connection to ${address} port ${port}: ${reason}`, cause);
 }
 
 function codeOf(error: Error): string | undefined {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher, Pool } from 'undici';
 import type { Clock, Timer } from '../../base/clock.ts';
-import { createConnector, type Dial, type Endpoint, openSocket } from './connect.ts';
+import { type Connect, createConnector, type Endpoint, openSocket } from './connect.ts';
 
 /** Below the five seconds after which many servers close an idle connection, so that requests seldom meet a closed one. */
 const IDLE_CONNECTION_MS = 4_000;
@@ -58,7 +58,7 @@ interface SharedLine extends DispatcherLine {
  * Keeps the open connections of one guarded client. A line leads to one origin at one checked address; lines are
  * shared only under exactly that pair, so that a name that moves to another address gets another line.
  */
-export function createConnections(deps: { readonly dial: Dial; readonly clock: Clock }): Connections {
+export function createConnections(deps: { readonly dial: Connect; readonly clock: Clock }): Connections {
   const shared = new Map<string, SharedLine>();
   const single = new Set<Line>();
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
-import { EgressError } from './errors.ts';
+import { HttpClientError } from './errors.ts';
 
 /** The one signal that ends a request: its time is up, its caller gave up, or its client is closed. */
 export interface Deadline {
-  /** Its reason is always an {@link EgressError}, `timeout` or `aborted`. */
+  /** Its reason is always an {@link HttpClientError}, `timeout` or `aborted`. */
   readonly signal: AbortSignal;
   abort(message: string): void;
   /** Takes off the timer and the listener. Idempotent. */
@@ -17,10 +17,10 @@ export function startDeadline(options: {
 }): Deadline {
   const { clock, timeoutMs, signal } = options;
   const controller = new AbortController();
-  const abort = (message: string) => controller.abort(new EgressError('aborted', message));
+  const abort = (message: string) => controller.abort(new HttpClientError('aborted', message));
   const onAbort = () => abort('the request was aborted by its caller');
   const timer = clock.setTimer(() => {
-    controller.abort(new EgressError('timeout', `no complete answer within ${timeoutMs} ms`));
+    controller.abort(new HttpClientError('timeout', `no complete answer within ${timeoutMs} ms`));
   }, timeoutMs);
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted) onAbort();

@@ -18,16 +18,16 @@ const CATEGORY_OF = {
   aborted: 'unavailable',
 } as const satisfies Record<string, ErrorCategory>;
 
-export type EgressErrorCode = keyof typeof CATEGORY_OF;
+export type HttpClientErrorCode = keyof typeof CATEGORY_OF;
 
 /**
  * A request to a user's address that was refused or that failed. The message names the host and never the path,
  * the query or a header, where users keep their keys.
  */
-export class EgressError extends CallwayError {
-  declare readonly code: EgressErrorCode;
+export class HttpClientError extends CallwayError {
+  declare readonly code: HttpClientErrorCode;
 
-  constructor(code: EgressErrorCode, message: string, cause?: unknown) {
+  constructor(code: HttpClientErrorCode, message: string, cause?: unknown) {
     super(CATEGORY_OF[code], code, message, cause === undefined ? {} : { cause });
     this.name = 'EgressError';
   }

@@ -1,20 +1,20 @@
 import { type Dispatcher, errors } from 'undici';
-import { EgressError } from './errors.ts';
+import { HttpClientError } from './errors.ts';
 import type { HeaderEntry } from './headers.ts';
 import {
-  type Answer,
-  type AnswerLimits,
   connectionLost,
+  type HttpResponse,
   headersTooLong,
   notHttp,
-  readAnswer,
+  type ResponseLimits,
+  readResponse,
 } from './response.ts';
 
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 /** What is sent; headers and URL are already checked. */
-export interface Outgoing extends AnswerLimits {
+export interface OutgoingRequest extends ResponseLimits {
   readonly url: URL;
   readonly method: HttpMethod;
   readonly headers: readonly HeaderEntry[];
@@ -25,10 +25,10 @@ export interface Outgoing extends AnswerLimits {
 /**
  * Sends one request and reads its answer, following nothing and decoding nothing.
  *
- * @throws {EgressError} `response_too_large`, `response_invalid`, `connection_lost`, or what the connector threw.
+ * @throws {HttpClientError} `response_too_large`, `response_invalid`, `connection_lost`, or what the connector threw.
  *   Once `signal` is aborted, anything may be thrown.
  */
-export async function exchange(dispatcher: Dispatcher, outgoing: Outgoing): Promise<Answer> {
+export async function exchange(dispatcher: Dispatcher, outgoing: OutgoingRequest): Promise<HttpResponse> {
   const { url, method, headers, body, signal } = outgoing;
   try {
     const answer = await dispatcher.request({
@@ -38,14 +38,14 @@ export async function exchange(dispatcher: Dispatcher, outgoing: Outgoing): Prom
       body: body ?? null,
       signal,
     });
-    return await readAnswer(answer, outgoing);
+    return await readResponse(answer, outgoing);
   } catch (error) {
-    throw asEgressError(error, url.hostname);
+    throw toHttpClientError(error, url.hostname);
   }
 }
 
-function asEgressError(error: unknown, host: string): EgressError {
-  if (error instanceof EgressError) return error;
+function toHttpClientError(error: unknown, host: string): HttpClientError {
+  if (error instanceof HttpClientError) return error;
   if (error instanceof errors.HeadersOverflowError) return headersTooLong(host, error);
   const isMalformed =
     error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError;

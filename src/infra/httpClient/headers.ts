@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EgressError } from './errors.ts';
+import { HttpClientError } from './errors.ts';
 
 export const MAX_HEADERS = 50;
 export const MAX_HEADER_VALUE_LENGTH = 4096;
@@ -34,7 +34,7 @@ export interface HeaderEntry {
 }
 
 /** @returns What is wrong with the first bad header (`target_header_invalid`); its value is never in the message. */
-export function checkHeaders(headers: readonly HeaderEntry[]): EgressError | undefined {
+export function checkHeaders(headers: readonly HeaderEntry[]): HttpClientError | undefined {
   if (headers.length > MAX_HEADERS) return bad(`at most ${MAX_HEADERS} headers are allowed`);
   for (const header of headers) {
     const error = checkHeader(header);
@@ -63,7 +63,7 @@ export function targetHeadersSchema() {
   });
 }
 
-function checkHeader({ key, value }: HeaderEntry): EgressError | undefined {
+function checkHeader({ key, value }: HeaderEntry): HttpClientError | undefined {
   if (!HEADER_NAME.test(key)) return bad(`${JSON.stringify(key)} is not a header name`);
   if (RESERVED.has(key.toLowerCase())) return bad(`header ${key} is set by the service and cannot be given`);
   if (value.length > MAX_HEADER_VALUE_LENGTH) {
@@ -75,8 +75,8 @@ function checkHeader({ key, value }: HeaderEntry): EgressError | undefined {
   return undefined;
 }
 
-function bad(message: string): EgressError {
-  return new EgressError('target_header_invalid', message);
+function bad(message: string): HttpClientError {
+  return new HttpClientError('target_header_invalid', message);
 }
 
 /** Adds who the request belongs to, where anybody traces and the user has not set it. */

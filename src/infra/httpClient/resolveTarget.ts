@@ -1,18 +1,18 @@
 import { bareHost, classifyAddress } from './address.ts';
 import { unlessAborted } from './deadline.ts';
-import { EgressError } from './errors.ts';
+import { HttpClientError } from './errors.ts';
 import type { Lookup } from './lookup.ts';
-import { type EgressPolicy, mayReach } from './target.ts';
+import { mayReach, type TargetPolicy } from './target.ts';
 
 /**
  * The addresses that a checked URL may be dialled at. One refused address refuses them all: who mixes public and
  * private ones wants the private one reached.
  *
- * @throws {EgressError} `dns_failed` or `target_private_address`; or the signal's reason.
+ * @throws {HttpClientError} `dns_failed` or `target_private_address`; or the signal's reason.
  */
 export async function resolveTarget(
   url: URL,
-  deps: { readonly lookup: Lookup; readonly policy: EgressPolicy },
+  deps: { readonly lookup: Lookup; readonly policy: TargetPolicy },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const host = bareHost(url.hostname);
@@ -22,7 +22,7 @@ export async function resolveTarget(
     if (mayReach(url.protocol, addressClass, deps.policy)) continue;
     const why =
       url.protocol === 'http:' ? 'plain http may reach loopback only' : 'it must be publicly reachable';
-    throw new EgressError('target_private_address', `${host} is at a ${addressClass} address; ${why}`);
+    throw new HttpClientError('target_private_address', `${host} is at a ${addressClass} address; ${why}`);
   }
   return addresses;
 }
@@ -35,8 +35,8 @@ export function isAddress(host: string): boolean {
 async function lookUp(host: string, lookup: Lookup, signal: AbortSignal): Promise<readonly string[]> {
   const addresses = await unlessAborted(lookup(host, signal), signal).catch((cause: unknown) => {
     const reason = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
-    throw new EgressError('dns_failed', `${host} could not be resolved${reason}`, cause);
+    throw new HttpClientError('dns_failed', `${host} could not be resolved${reason}`, cause);
   });
-  if (addresses.length === 0) throw new EgressError('dns_failed', `${host} has no address`);
+  if (addresses.length === 0) throw new HttpClientError('dns_failed', `${host} has no address`);
   return addresses;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AddressClass, classifyHostname } from './address.ts';
-import { EgressError } from './errors.ts';
+import { HttpClientError } from './errors.ts';
 
 /** Long enough for any endpoint with a token in it, short enough for a log line and an index. */
 export const MAX_TARGET_URL_LENGTH = 2048;
@@ -15,7 +15,7 @@ const HOST_NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
 const IPV6_LITERAL = /^\[[0-9a-f:.]+\]$/;
 
 /** Which addresses users may name. */
-export interface EgressPolicy {
+export interface TargetPolicy {
   /** Lets targets reach this machine's loopback addresses, there by plain http too; for development. */
   readonly allowInsecureLoopback: boolean;
 }
@@ -34,9 +34,9 @@ export interface TargetOptions {
  */
 export function checkTarget(
   text: string,
-  policy: EgressPolicy,
+  policy: TargetPolicy,
   options: TargetOptions = {},
-): EgressError | undefined {
+): HttpClientError | undefined {
   if (text.length > MAX_TARGET_URL_LENGTH) {
     return invalidUrl(`is ${text.length} characters long; at most ${MAX_TARGET_URL_LENGTH} are allowed`);
   }
@@ -55,7 +55,7 @@ export function checkTarget(
  *
  * @throws Never; the schema reports.
  */
-export function targetUrlSchema(policy: EgressPolicy, options: TargetOptions = {}): z.ZodString {
+export function targetUrlSchema(policy: TargetPolicy, options: TargetOptions = {}): z.ZodString {
   return z
     .string()
     .max(MAX_TARGET_URL_LENGTH, { abort: true })
@@ -72,12 +72,12 @@ export function targetUrlSchema(policy: EgressPolicy, options: TargetOptions = {
 }
 
 /** Whether a target under this scheme may be at an address of this class: public over https, else loopback by policy. */
-export function mayReach(protocol: string, addressClass: AddressClass, policy: EgressPolicy): boolean {
+export function mayReach(protocol: string, addressClass: AddressClass, policy: TargetPolicy): boolean {
   if (addressClass === 'loopback') return policy.allowInsecureLoopback;
   return addressClass === 'public' && protocol === 'https:';
 }
 
-function checkTemplates(text: string, { allowTemplates }: TargetOptions): EgressError | undefined {
+function checkTemplates(text: string, { allowTemplates }: TargetOptions): HttpClientError | undefined {
   const at = text.search(TEMPLATE_MARK);
   if (at === -1) return undefined;
   if (!allowTemplates) return invalidUrl('contains a template mark such as {{; it must be written out');
@@ -90,9 +90,9 @@ function checkTemplates(text: string, { allowTemplates }: TargetOptions): Egress
   return undefined;
 }
 
-function checkParts(url: URL, policy: EgressPolicy): EgressError | undefined {
+function checkParts(url: URL, policy: TargetPolicy): HttpClientError | undefined {
   if (url.username !== '' || url.password !== '') {
-    return new EgressError(
+    return new HttpClientError(
       'target_has_credentials',
       'the URL carries a user name or a password; send them in a header instead',
     );
@@ -105,18 +105,18 @@ function checkParts(url: URL, policy: EgressPolicy): EgressError | undefined {
   if (url.protocol === 'http:' && addressClass !== 'loopback') return notHttps(policy);
   if (addressClass === undefined || mayReach(url.protocol, addressClass, policy)) return undefined;
   if (url.protocol === 'http:') return notHttps(policy);
-  return new EgressError(
+  return new HttpClientError(
     'target_private_address',
     `the URL's host is a ${addressClass} address; it must be publicly reachable`,
   );
 }
 
-function invalidUrl(what: string): EgressError {
-  return new EgressError('target_invalid_url', `the URL ${what}`);
+function invalidUrl(what: string): HttpClientError {
+  return new HttpClientError('target_invalid_url', `the URL ${what}`);
 }
 
-function notHttps({ allowInsecureLoopback }: EgressPolicy): EgressError {
-  return new EgressError(
+function notHttps({ allowInsecureLoopback }: TargetPolicy): HttpClientError {
+  return new HttpClientError(
     'target_not_https',
     `the URL must begin with https://${allowInsecureLoopback ? '; plain http may reach loopback only' : ''}`,
   );

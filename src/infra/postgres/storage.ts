@@ -21,7 +21,7 @@ import { auditStore } from './projects/audit.ts';
 import { idempotencyStore } from './projects/idempotency.ts';
 import { legacyUsageStore } from './projects/legacyUsage.ts';
 import { projectStore } from './projects/projects.ts';
-import { createSealing, type Sealing } from './secrets/secretFields.ts';
+import { createSecretFields, type SecretFields } from './secrets/secretFields.ts';
 import { historyStore } from './sessions/history.ts';
 import { memoryStore } from './sessions/memories.ts';
 import { sessionStore } from './sessions/sessions.ts';
@@ -31,7 +31,7 @@ import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 
 /** All stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
-  const sealing = createSealing(sealer);
+  const sealing = createSecretFields(sealer);
   return {
     stores: storesOver(database, sealing),
     /** Has transactions of its own. */
@@ -44,7 +44,7 @@ export function createStorage(database: Database, sealer: Sealer) {
   };
 }
 
-function storesOver(database: Queryable, sealing: Sealing) {
+function storesOver(database: Queryable, sealing: SecretFields) {
   return {
     projects: projectStore(database),
     apiKeys: apiKeyStore(database),

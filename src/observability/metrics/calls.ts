@@ -9,7 +9,7 @@ const SETUP_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const JITTER_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2];
 
 /** What calls amount to: how many, how they ended, how long their set-up took, and how their audio did. */
-export function createCallMeter(registry: Registry): CallMeter {
+export function createCallMetrics(registry: Registry): CallMeter {
   const registers = [registry];
   const active = new Gauge({
     name: 'callway_calls_active',

@@ -19,7 +19,7 @@ export interface NodeSources {
 }
 
 /** What a node is at when it is asked. A source that is away leaves its numbers out, and the others stand. */
-export function watchNode(registry: Registry, { queues, talks, calls }: NodeSources): void {
+export function registerNodeMetrics(registry: Registry, { queues, talks, calls }: NodeSources): void {
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
       name,

@@ -10,7 +10,7 @@ const HELP = 'How late the packets of calls were sent, within a quarter of a mil
  * @param threads - Of each thread, how many ticks were late by how many steps; the last counts all that were later.
  * @returns Prometheus's text format; empty without threads.
  */
-export function playoutLateness(threads: readonly ArrayLike<number>[]): string {
+export function renderPlayoutDelay(threads: readonly ArrayLike<number>[]): string {
   if (threads.length === 0) return '';
   let count = 0;
   let sum = 0;

@@ -18,7 +18,7 @@ const STAGES: Readonly<Record<keyof LatencyParts, string>> = {
 
 export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
 
-export interface TalkMeter {
+export interface SessionMetrics {
   turn(turn: SpokenTurn): void;
   /** @param provider - Who answers, such as `openai`. */
   watchModel(model: ModelKind, provider: string): ModelWatch;
@@ -27,7 +27,7 @@ export interface TalkMeter {
 
 /** What talks amount to, and what comes of them. */
 /** @param nowMs - Of a clock that only goes on. */
-export function createTalkMeter(registry: Registry, nowMs: () => number): TalkMeter {
+export function createSessionMetrics(registry: Registry, nowMs: () => number): SessionMetrics {
   const registers = [registry];
   const latency = new Histogram({
     name: 'callway_turn_latency_seconds',

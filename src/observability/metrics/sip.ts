@@ -10,7 +10,7 @@ const WATCHED = { 'refused.flood': 0, 'sources.banned': 0, 'dropped.rate': 0, 'a
  *   there is no server.
  * @returns Prometheus's text format; empty without a server.
  */
-export function sipServerCounts(stats: Readonly<Record<string, number>> | undefined): string {
+export function renderSipServerMetrics(stats: Readonly<Record<string, number>> | undefined): string {
   if (!stats) return '';
   const all = Object.entries({ ...WATCHED, ...stats }).sort(([one], [other]) => (one < other ? -1 : 1));
   const samples = (name: string, label: string, prefix: string) =>

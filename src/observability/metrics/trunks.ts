@@ -11,7 +11,7 @@ const FORGOTTEN_AFTER_MS = 60_000;
  * Shows what this node's watchers say of trunks, on its way to the board. A trunk is watched by one node at a time, so
  * the sum over all nodes counts each once.
  */
-export function watchTrunks(
+export function withTrunkMetrics(
   registry: Registry,
   board: Pick<TrunkHealthBoard, 'publish'>,
   nowMs: () => number,

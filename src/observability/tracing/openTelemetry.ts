@@ -11,12 +11,12 @@ import {
 
 import { CallwayError } from '../../base/errors.ts';
 import {
-  readTraceparent,
+  formatTraceparent,
+  parseTraceparent,
   type Span,
   type SpanAttributes,
   type SpanOptions,
-  type Tracing,
-  writeTraceparent,
+  type Tracer,
 } from '../../base/tracing.ts';
 
 export interface OpenTelemetryOptions {
@@ -32,7 +32,7 @@ export interface OpenTelemetryOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export interface OpenTelemetry extends Tracing {
+export interface OpenTelemetry extends Tracer {
   /** Sends what is left, within some seconds. Idempotent. */
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export function openTelemetry(options: OpenTelemetryOptions): OpenTelemetry {
   const tracer = provider.getTracer('callway');
   let closing: Promise<void> | undefined;
   return {
-    begin(name, { parent, kind = 'internal', attributes = {}, startMs } = {}) {
+    startSpan(name, { parent, kind = 'internal', attributes = {}, startMs } = {}) {
       const settings = {
         kind: KINDS[kind],
         attributes: { ...attributes },
@@ -96,7 +96,7 @@ export function openTelemetry(options: OpenTelemetryOptions): OpenTelemetry {
 }
 
 function contextOf(parent: string | undefined): Context {
-  const read = readTraceparent(parent);
+  const read = parseTraceparent(parent);
   if (!read) return ROOT_CONTEXT;
   const { traceId, spanId, flags } = read;
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: flags, isRemote: true });
@@ -105,9 +105,9 @@ function contextOf(parent: string | undefined): Context {
 function spanOf(span: ReturnType<ReturnType<TracerProvider['getTracer']>['startSpan']>): Span {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return {
-    traceparent: writeTraceparent({ traceId, spanId, flags: traceFlags }),
-    set: (attributes: SpanAttributes) => void span.setAttributes({ ...attributes }),
-    fail(error) {
+    traceparent: formatTraceparent({ traceId, spanId, flags: traceFlags }),
+    setAttributes: (attributes: SpanAttributes) => void span.setAttributes({ ...attributes }),
+    recordError(error) {
       // What an error says may hold what somebody said or dialled; its code never does.
       const code =
         error instanceof CallwayError ? error.code : error instanceof Error ? error.name : 'unknown';

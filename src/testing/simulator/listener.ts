@@ -2,7 +2,7 @@ import type { VoiceActivity } from '../../providers/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 
 /** What a simulated person hears of the other side, on the stream's own clock. */
-export interface Ear {
+export interface SpeechListener {
   /** Since the stream's begin. */
   readonly nowMs: number;
   /** The other side speaks, or did within the last moment. */
@@ -24,18 +24,18 @@ const HANGOVER_MS = 200;
 const ONSET_MS = 60;
 
 /** Thrown at who still waits when the other side has hung up. */
-export class StreamOver extends Error {
+export class StreamClosedError extends Error {
   constructor() {
     super('the stream is over');
     this.name = 'StreamOver';
   }
 }
 
-export function listenTo(
+export function listenForSpeech(
   stream: AudioStream,
   activity: VoiceActivity,
   onChange: (isSpeaking: boolean, atMs: number) => void,
-): Ear {
+): SpeechListener {
   const { sampleRateHz } = stream.info;
   const frameLength = sampleRateHz / 50;
   const detector = activity.open(sampleRateHz);
@@ -94,7 +94,7 @@ export function listenTo(
   });
   const end = () => {
     isOver = true;
-    for (const one of waiting) one.reject(new StreamOver());
+    for (const one of waiting) one.reject(new StreamClosedError());
     waiting.clear();
   };
   const offClosed = stream.events.on('closed', end);
@@ -119,7 +119,7 @@ export function listenTo(
       hasHeard = isSpeaking;
     },
     until(condition) {
-      if (isOver) return Promise.reject(new StreamOver());
+      if (isOver) return Promise.reject(new StreamClosedError());
       if (condition()) return Promise.resolve();
       return new Promise((resolve, reject) => waiting.add({ condition, resolve, reject }));
     },

@@ -1,35 +1,35 @@
 import type { TextToSpeech } from '../../providers/textToSpeech.ts';
 import type { VoiceActivity } from '../../providers/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
-import { type Ear, listenTo, StreamOver } from './listener.ts';
+import { listenForSpeech, type SpeechListener, StreamClosedError } from './listener.ts';
 import type { Step } from './script.ts';
 import { beep, noise, onLine, soundOfFile } from './sounds.ts';
 
 /** What happened on the line, as this person saw it; times on the stream's clock. */
-export type PersonEvent =
+export type SimulatedCallerEvent =
   | { readonly kind: 'heard_begin' | 'heard_end'; readonly atMs: number }
   | { readonly kind: 'said'; readonly atMs: number; readonly text: string; readonly durationMs: number }
   | { readonly kind: 'pressed'; readonly atMs: number; readonly digits: string }
   | { readonly kind: 'heard_digit'; readonly atMs: number; readonly digit: string }
   | { readonly kind: 'hung_up'; readonly atMs: number; readonly by: 'me' | 'other' };
 
-export interface PersonDeps {
+export interface SimulatedCallerDeps {
   readonly speech: TextToSpeech;
   readonly activity: VoiceActivity;
   /** For the noises; the same seed makes the same call. */
   readonly seed: number;
-  readonly onEvent?: (event: PersonEvent) => void;
+  readonly onEvent?: (event: SimulatedCallerEvent) => void;
 }
 
 /** A person at one end of a call, played by a script. */
-export async function playPerson(
+export async function runSimulatedCaller(
   stream: AudioStream,
   script: readonly Step[],
   stays: boolean,
-  deps: PersonDeps,
+  deps: SimulatedCallerDeps,
 ): Promise<void> {
   const tell = deps.onEvent ?? (() => {});
-  const ear = listenTo(stream, deps.activity, (isSpeaking, atMs) =>
+  const ear = listenForSpeech(stream, deps.activity, (isSpeaking, atMs) =>
     tell({ kind: isSpeaking ? 'heard_begin' : 'heard_end', atMs }),
   );
   const offDigits = stream.events.on('dtmf', ({ digit }) =>
@@ -43,7 +43,7 @@ export async function playPerson(
     if (stays) await ear.until(() => false);
     else hangUp(stream, ear, tell);
   } catch (error) {
-    if (!(error instanceof StreamOver)) throw error;
+    if (!(error instanceof StreamClosedError)) throw error;
     tell({ kind: 'hung_up', atMs: ear.nowMs, by: 'other' });
   } finally {
     offDigits();
@@ -51,9 +51,15 @@ export async function playPerson(
   }
 }
 
-type Tell = (event: PersonEvent) => void;
+type Tell = (event: SimulatedCallerEvent) => void;
 
-async function act(step: Step, stream: AudioStream, ear: Ear, deps: PersonDeps, tell: Tell): Promise<void> {
+async function act(
+  step: Step,
+  stream: AudioStream,
+  ear: SpeechListener,
+  deps: SimulatedCallerDeps,
+  tell: Tell,
+): Promise<void> {
   const { sampleRateHz } = stream.info;
   switch (step.do) {
     case 'listen': {
@@ -95,7 +101,13 @@ async function act(step: Step, stream: AudioStream, ear: Ear, deps: PersonDeps, 
   }
 }
 
-async function say(text: string, stream: AudioStream, ear: Ear, deps: PersonDeps, tell: Tell): Promise<void> {
+async function say(
+  text: string,
+  stream: AudioStream,
+  ear: SpeechListener,
+  deps: SimulatedCallerDeps,
+  tell: Tell,
+): Promise<void> {
   await sound(await speak(text, stream.info.sampleRateHz, deps.speech), text, stream, ear, tell);
 }
 
@@ -104,7 +116,7 @@ async function sound(
   samples: Int16Array,
   text: string | undefined,
   stream: AudioStream,
-  ear: Ear,
+  ear: SpeechListener,
   tell: Tell,
 ): Promise<void> {
   const durationMs = (samples.length * 1000) / stream.info.sampleRateHz;
@@ -123,7 +135,7 @@ async function sound(
   }
 }
 
-function hangUp(stream: AudioStream, ear: Ear, tell: Tell): void {
+function hangUp(stream: AudioStream, ear: SpeechListener, tell: Tell): void {
   tell({ kind: 'hung_up', atMs: ear.nowMs, by: 'me' });
   stream.command({ kind: 'hangup' });
 }

@@ -6,15 +6,19 @@ import type { Trunk } from '../../calls/trunk.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 import { type Behaviour, type BehaviourInput, behaviour } from './script.ts';
-import { type PersonDeps, type PersonEvent, playPerson } from './simulatedCaller.ts';
+import {
+  runSimulatedCaller,
+  type SimulatedCallerDeps,
+  type SimulatedCallerEvent,
+} from './simulatedCaller.ts';
 
-export interface SimulatedPhonesDeps extends Omit<PersonDeps, 'onEvent'> {
+export interface SimulatedPhonesDeps extends Omit<SimulatedCallerDeps, 'onEvent'> {
   readonly telephony: Telephony;
   /** The near end of a call's audio: what the person hears and says. */
   readonly connectAudio: (media: MediaSession, callId: string) => Promise<AudioStream>;
   readonly clock: Clock;
   readonly makeId: () => string;
-  readonly onEvent?: (number: string, event: PersonEvent) => void;
+  readonly onEvent?: (number: string, event: SimulatedCallerEvent) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -97,7 +101,7 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
     });
     // The other side hung up before anybody could say a word.
     if (!stream) return;
-    await playPerson(stream, how.script, how.stays, {
+    await runSimulatedCaller(stream, how.script, how.stays, {
       ...deps,
       onEvent: (event) => deps.onEvent?.(number, event),
     });

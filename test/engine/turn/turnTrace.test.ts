@@ -11,7 +11,7 @@ const ASKED = { model: 'm', messages: [] };
 
 test('a spoken answer leaves the parts of its latency behind, one after the other', async () => {
   const { tracing, spans } = recordTraces(clock.now);
-  const turn = tracing.begin('turn', { startMs: 8000 });
+  const turn = tracing.startSpan('turn', { startMs: 8000 });
   const latencyParts = {
     bufferMs: 60,
     endpointingMs: 500,
@@ -42,7 +42,7 @@ test('a spoken answer leaves the parts of its latency behind, one after the othe
 
 test('a greeting, which answers nobody, has no parts', async () => {
   const { tracing, spans } = recordTraces(clock.now);
-  const turn = tracing.begin('turn');
+  const turn = tracing.startSpan('turn');
   const delivery = {
     of: () => undefined,
     at: () => undefined,
@@ -55,7 +55,7 @@ test('a greeting, which answers nobody, has no parts', async () => {
 
 test('a model’s answer is a span with its first word, and its failure the span’s', async () => {
   const { tracing, spans } = recordTraces(clock.now);
-  const turn = tracing.begin('turn');
+  const turn = tracing.startSpan('turn');
   const good = tracedModel(
     { tracing, clock },
     scriptedModel(() => ({ text: 'Hello.' })),

@@ -8,14 +8,14 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import {
-  createGuardedClient,
-  type GuardedClient,
-  type GuardedClientDeps,
+  createGuardedHttpClient,
+  type GuardedHttpClient,
+  type GuardedHttpClientDeps,
   type GuardedRequest,
   responseText,
 } from '../../../src/infra/httpClient/client.ts';
-import { createDial, type Endpoint } from '../../../src/infra/httpClient/connect.ts';
-import { EgressError } from '../../../src/infra/httpClient/errors.ts';
+import { createConnect, type Endpoint } from '../../../src/infra/httpClient/connect.ts';
+import { HttpClientError } from '../../../src/infra/httpClient/errors.ts';
 import { cleanedUp } from '../../support/cleanups.ts';
 import {
   type LoopbackServer,
@@ -95,7 +95,7 @@ describe('a guarded client', () => {
     const other = get(`https://other.test:${server.port}/`);
     await expect(client({ lookup }).request(other)).rejects.toMatchObject({ code: 'tls_failed' });
     const known = get(`https://hook.test:${server.port}/`);
-    await expect(client({ lookup, dial: createDial() }).request(known)).rejects.toMatchObject({
+    await expect(client({ lookup, dial: createConnect() }).request(known)).rejects.toMatchObject({
       code: 'tls_failed',
     });
   });
@@ -140,7 +140,7 @@ describe('a guarded client', () => {
       },
     });
     const code = (url: string, more: Partial<GuardedRequest> = {}) =>
-      guarded.request({ ...get(url), ...more }).catch((error: EgressError) => error.code);
+      guarded.request({ ...get(url), ...more }).catch((error: HttpClientError) => error.code);
     expect(await code('http://example.com/')).toBe('target_not_https');
     expect(await code('https://127.0.0.1/')).toBe('target_private_address');
     expect(await code('https://localhost/')).toBe('target_private_address');
@@ -314,7 +314,7 @@ describe('resolving', () => {
     const error = await client({ lookup })
       .request(get('https://nowhere.test/'))
       .catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(EgressError);
+    expect(error).toBeInstanceOf(HttpClientError);
     expect(error).toMatchObject({ code: 'dns_failed', message: expect.stringMatching(message) });
   });
 
@@ -446,7 +446,7 @@ describe('aborting', () => {
     const results = [true, false].map((keepAlive) =>
       guarded
         .request({ ...get(`http://127.0.0.1:${server.port}/`), keepAlive })
-        .catch((error: EgressError) => [error.code, error.message]),
+        .catch((error: HttpClientError) => [error.code, error.message]),
     );
     await until(() => server.connections() === 2);
     await guarded.close('the service stops');
@@ -462,12 +462,12 @@ function get(url: string): GuardedRequest {
   return { method: 'GET', url, timeoutMs: 10_000 };
 }
 
-function client(deps: Partial<GuardedClientDeps> = {}): GuardedClient {
-  const guarded = createGuardedClient({
+function client(deps: Partial<GuardedHttpClientDeps> = {}): GuardedHttpClient {
+  const guarded = createGuardedHttpClient({
     policy: { allowInsecureLoopback: true },
     clock: systemClock,
     userAgent: 'Callway/test',
-    dial: createDial({ ca: testAuthority }),
+    dial: createConnect({ ca: testAuthority }),
     ...deps,
   });
   cleanups.push(() => guarded.close());

@@ -3,8 +3,8 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import net, { type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createGuardedClient, type GuardedRequest } from '../../../src/infra/httpClient/client.ts';
-import { createDial } from '../../../src/infra/httpClient/connect.ts';
+import { createGuardedHttpClient, type GuardedRequest } from '../../../src/infra/httpClient/client.ts';
+import { createConnect } from '../../../src/infra/httpClient/connect.ts';
 import { cleanedUp } from '../../support/cleanups.ts';
 import { listenOnLoopback, serveOnLoopback, testAuthority } from '../../support/loopbackServer.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -18,7 +18,7 @@ describe('a request whose last byte waits for leave', () => {
   it('is on the wire but for that byte, with its whole length told, and is not chunked', async () => {
     const wire = await serveBytes();
     const leave = askedLeave();
-    const answer = post(wire.url, { beforeLastByte: leave.ask });
+    const answer = post(wire.url, { confirmBeforeLastByte: leave.ask });
     await leave.asked;
     await vi.waitFor(() => expect(wire.text()).toContain('"session.ended"'));
     await pause();
@@ -44,7 +44,7 @@ describe('a request whose last byte waits for leave', () => {
   ])('arrives whole with %s', async (_what, body, expected) => {
     const { url, taken } = await serve((request, response) => request.on('end', () => response.end()));
     const leave = askedLeave();
-    const answer = post(url, { body, beforeLastByte: leave.ask });
+    const answer = post(url, { body, confirmBeforeLastByte: leave.ask });
     await leave.asked;
     await pause();
     expect(taken.whole).toEqual([]);
@@ -60,7 +60,7 @@ describe('a request whose last byte waits for leave', () => {
       drain = () => void request.resume().on('end', () => response.end());
     });
     const leave = askedLeave();
-    const answer = post(url, { body: LONG, beforeLastByte: leave.ask });
+    const answer = post(url, { body: LONG, confirmBeforeLastByte: leave.ask });
     await vi.waitFor(() => expect(taken.begun).toBe(1));
     await pause();
     expect(leave.count()).toBe(0);
@@ -79,7 +79,7 @@ describe('a request whose last byte waits for leave', () => {
         secure,
       );
       const refusal = new Error('another node has it');
-      const answer = post(url, { beforeLastByte: () => Promise.reject(refusal) });
+      const answer = post(url, { confirmBeforeLastByte: () => Promise.reject(refusal) });
       await expect(answer).rejects.toMatchObject({ code: 'aborted', cause: refusal });
       await vi.waitFor(() => expect(taken.aborted).toBe(1));
       expect(taken.whole).toEqual([]);
@@ -91,7 +91,7 @@ describe('a request whose last byte waits for leave', () => {
     ['none', undefined],
   ])('is not begun at all where leave is refused for a body of %s', async (_what, body) => {
     const { url, taken } = await serve((_request, response) => response.end());
-    const answer = post(url, { body, beforeLastByte: () => Promise.reject(new Error('no')) });
+    const answer = post(url, { body, confirmBeforeLastByte: () => Promise.reject(new Error('no')) });
     await expect(answer).rejects.toMatchObject({ code: 'aborted' });
     await pause();
     expect(taken.begun).toBe(0);
@@ -103,7 +103,7 @@ describe('a request whose last byte waits for leave', () => {
     await gone.close();
     const leave = askedLeave();
     const code = (at: string, more: Partial<GuardedRequest> = {}) =>
-      post(at, { beforeLastByte: leave.ask, ...more }).catch((error: { code: string }) => error.code);
+      post(at, { confirmBeforeLastByte: leave.ask, ...more }).catch((error: { code: string }) => error.code);
     expect(await code(gone.url)).toBe('connect_failed');
     expect(await code(url.replace('localhost', 'hook.test'))).toBe('dns_failed');
     expect(await code('https://10.0.0.1/')).toBe('target_private_address');
@@ -120,7 +120,7 @@ describe('a request whose last byte waits for leave', () => {
       setTimeout(() => request.socket.destroy(), 20);
     });
     const leave = askedLeave();
-    await expect(post(url, { body: LONG, beforeLastByte: leave.ask })).rejects.toMatchObject({
+    await expect(post(url, { body: LONG, confirmBeforeLastByte: leave.ask })).rejects.toMatchObject({
       code: 'connection_lost',
     });
     await pause();
@@ -130,7 +130,7 @@ describe('a request whose last byte waits for leave', () => {
   it('whose connection is lost while leave is waited for fails at once, and leave does no harm', async () => {
     const wire = await serveBytes();
     const leave = askedLeave();
-    const answer = post(wire.url, { beforeLastByte: leave.ask });
+    const answer = post(wire.url, { confirmBeforeLastByte: leave.ask });
     await leave.asked;
     wire.drop();
     await expect(answer).rejects.toMatchObject({ code: 'connection_lost' });
@@ -142,7 +142,7 @@ describe('a request whose last byte waits for leave', () => {
     const clock = createSimulatedClock();
     const { url, taken } = await serve((request, response) => request.on('end', () => response.end()));
     const leave = askedLeave();
-    const answer = post(url, { beforeLastByte: leave.ask, timeoutMs: 10_000 }, clock);
+    const answer = post(url, { confirmBeforeLastByte: leave.ask, timeoutMs: 10_000 }, clock);
     await leave.asked;
     await vi.waitFor(() => expect(taken.begun).toBe(1));
     clock.advance(10_000);
@@ -170,7 +170,7 @@ describe('an answer before the last byte', () => {
       const wire = await serveBytes();
       const leave = askedLeave();
       let isDone = false;
-      const answer = post(wire.url, { beforeLastByte: leave.ask }).finally(() => {
+      const answer = post(wire.url, { confirmBeforeLastByte: leave.ask }).finally(() => {
         isDone = true;
       });
       await leave.asked;
@@ -189,7 +189,7 @@ describe('an answer before the last byte', () => {
       const { url, taken } = await serve((_request, response) => response.writeHead(204).end(), secure);
       for (const readBody of [false, true]) {
         const leave = askedLeave();
-        const answer = post(url, { readBody, beforeLastByte: leave.ask });
+        const answer = post(url, { readBody, confirmBeforeLastByte: leave.ask });
         await leave.asked;
         await pause();
         leave.give();
@@ -205,7 +205,7 @@ describe('an answer before the last byte', () => {
   ])('of a server that never reads a long body and %s counts after leave', async (_what, closes) => {
     const wire = await serveBytes({ reads: false });
     const leave = askedLeave();
-    const answer = post(wire.url, { body: LONG, readBody: false, beforeLastByte: leave.ask });
+    const answer = post(wire.url, { body: LONG, readBody: false, confirmBeforeLastByte: leave.ask });
     await wire.connected();
     await pause();
     expect(leave.count()).toBe(0);
@@ -220,7 +220,7 @@ describe('an answer before the last byte', () => {
   it('of a server that is gone by then counts', async () => {
     const wire = await serveBytes();
     const leave = askedLeave();
-    const answer = post(wire.url, { readBody: false, beforeLastByte: leave.ask });
+    const answer = post(wire.url, { readBody: false, confirmBeforeLastByte: leave.ask });
     await leave.asked;
     wire.say('HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\nconnection: close\r\n\r\n', true);
     await pause();
@@ -234,7 +234,7 @@ describe('an answer before the last byte', () => {
   ])('does not count where leave is refused, with %s', async (_what, body) => {
     const wire = await serveBytes({ reads: body === BODY });
     const leave = askedLeave();
-    const answer = post(wire.url, { body, readBody: false, beforeLastByte: leave.ask });
+    const answer = post(wire.url, { body, readBody: false, confirmBeforeLastByte: leave.ask });
     await wire.connected();
     wire.say('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     await leave.asked;
@@ -271,11 +271,11 @@ function post(
   clock = systemClock,
 ) {
   const { body = 'body' in more ? undefined : BODY, ...others } = more;
-  const client = createGuardedClient({
+  const client = createGuardedHttpClient({
     policy: { allowInsecureLoopback: true },
     clock,
     userAgent: 'Callway/test',
-    dial: createDial({ ca: testAuthority }),
+    dial: createConnect({ ca: testAuthority }),
     lookup: async (name) => (name === 'localhost' ? ['127.0.0.1'] : []),
   });
   cleanups.push(() => client.close());

@@ -2,12 +2,12 @@ import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import { createAdmission } from '../../../src/calls/admission.ts';
-import { createCallMeter } from '../../../src/observability/metrics/calls.ts';
-import { watchNode } from '../../../src/observability/metrics/node.ts';
-import { playoutLateness } from '../../../src/observability/metrics/playout.ts';
-import { createTalkMeter } from '../../../src/observability/metrics/sessions.ts';
-import { sipServerCounts } from '../../../src/observability/metrics/sip.ts';
-import { watchTrunks } from '../../../src/observability/metrics/trunks.ts';
+import { createCallMetrics } from '../../../src/observability/metrics/calls.ts';
+import { registerNodeMetrics } from '../../../src/observability/metrics/node.ts';
+import { renderPlayoutDelay } from '../../../src/observability/metrics/playout.ts';
+import { createSessionMetrics } from '../../../src/observability/metrics/sessions.ts';
+import { renderSipServerMetrics } from '../../../src/observability/metrics/sip.ts';
+import { withTrunkMetrics } from '../../../src/observability/metrics/trunks.ts';
 
 /** Samples of what a registry renders, by name and labels. */
 async function samplesOf(registry: Registry): Promise<Record<string, number>> {
@@ -27,7 +27,7 @@ const NOTHING = { sip: null, q850Cause: null };
 
 test('calls are counted by how they ended, and their audio with them', async () => {
   const registry = new Registry();
-  const meter = createCallMeter(registry);
+  const meter = createCallMetrics(registry);
   meter.began('outbound');
   meter.began('outbound');
   meter.began('inbound');
@@ -59,7 +59,7 @@ test('calls are counted by how they ended, and their audio with them', async () 
 test('a turn is counted by its stages, in seconds; one that answered nothing is not', async () => {
   const registry = new Registry();
   let nowMs = 0;
-  const meter = createTalkMeter(registry, () => nowMs);
+  const meter = createSessionMetrics(registry, () => nowMs);
   const latencyParts = {
     bufferMs: 60,
     endpointingMs: 500,
@@ -105,7 +105,7 @@ describe('a node', () => {
     const registry = new Registry();
     const admission = createAdmission(3);
     let areQueuesAway = false;
-    watchNode(registry, {
+    registerNodeMetrics(registry, {
       async queues() {
         if (areQueuesAway) throw new Error('away');
         return new Map([['calls', { waiting: 4, delayed: 2, active: 1 }]]);
@@ -133,7 +133,7 @@ describe('a node', () => {
 
   test('without calls shows no numbers of calls', async () => {
     const registry = new Registry();
-    watchNode(registry, { queues: async () => new Map(), talks: () => 0 });
+    registerNodeMetrics(registry, { queues: async () => new Map(), talks: () => 0 });
     expect(await samplesOf(registry)).toEqual({ callway_talks_active: 0 });
   });
 });
@@ -142,7 +142,7 @@ test('trunks are shown as their watcher saw them, until another node watches the
   const registry = new Registry();
   let nowMs = 0;
   const published: unknown[] = [];
-  const board = watchTrunks(registry, { publish: async (id) => void published.push(id) }, () => nowMs);
+  const board = withTrunkMetrics(registry, { publish: async (id) => void published.push(id) }, () => nowMs);
   const health = { lastOptionsMs: null, error: null };
   await board.publish('a', { ...health, reachable: true, registered: false });
   nowMs = 50_000;
@@ -164,7 +164,7 @@ test('the threads’ lateness is one histogram, whose buckets hold all that was 
   counts[8] = 1; // up to 2.25 ms
   const last = new Float64Array(401);
   last[400] = 2; // later than 100 ms
-  const samples = read(playoutLateness([counts, last]));
+  const samples = read(renderPlayoutDelay([counts, last]));
   const name = 'callway_playout_lateness_seconds';
   expect(samples).toMatchObject({
     [`${name}_bucket{le="0.0005"}`]: 10,
@@ -176,16 +176,16 @@ test('the threads’ lateness is one histogram, whose buckets hold all that was 
     [`${name}_count`]: 18,
   });
   expect(samples[`${name}_sum`]).toBeCloseTo(10 * 0.000125 + 5 * 0.001875 + 0.002125 + 2 * 0.100125, 9);
-  expect(playoutLateness([])).toBe('');
+  expect(renderPlayoutDelay([])).toBe('');
 });
 
 test('everything is on one page, of which each line is a comment, a sample or nothing', async () => {
   const registry = new Registry();
-  createCallMeter(registry);
+  createCallMetrics(registry);
   const counts = new Float64Array(401);
   const page = await createHttpMetrics({
     registry,
-    texts: [async () => '', async () => playoutLateness([counts])],
+    texts: [async () => '', async () => renderPlayoutDelay([counts])],
   }).render();
   const names = [...page.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
   expect(new Set(names).size).toBe(names.length);
@@ -194,7 +194,7 @@ test('everything is on one page, of which each line is a comment, a sample or no
 });
 
 test('what the SIP server counts is shown by its own names', () => {
-  const text = sipServerCounts({
+  const text = renderSipServerMetrics({
     'now.dialogs': 2,
     'messages.in': 7,
     'dropped.rate': 3,
@@ -210,5 +210,5 @@ test('what the SIP server counts is shown by its own names', () => {
     'callway_sip_events_total{event="sources.banned"}': 0,
     'callway_sip_open{what="dialogs"}': 2,
   });
-  expect(sipServerCounts(undefined)).toBe('');
+  expect(renderSipServerMetrics(undefined)).toBe('');
 });

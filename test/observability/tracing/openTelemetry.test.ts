@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { CallwayError } from '../../../src/base/errors.ts';
-import { readTraceparent } from '../../../src/base/tracing.ts';
+import { parseTraceparent } from '../../../src/base/tracing.ts';
 import {
   type OpenTelemetryOptions,
   openTelemetry,
@@ -31,16 +31,16 @@ test('spans reach the collector as a tree, with who sent them', async () => {
   const assertNoLeaks = watchLeaks();
   const collector = await collectTraces();
   const tracing = openTelemetry(optionsFor(collector.url, { headers: { 'x-team': 'voice' } }));
-  const outer = tracing.begin('outer', {
+  const outer = tracing.startSpan('outer', {
     kind: 'server',
     parent: `00-${TRACE_ID}-${SPAN_ID}-01`,
     startMs: 1_700_000_000_000,
     attributes: { given: 'a', absent: undefined },
   });
-  const inner = tracing.begin('inner', { kind: 'client', parent: outer.traceparent });
-  inner.fail(new CallwayError('unavailable', 'target_away', 'the number +886912345678 is away'));
+  const inner = tracing.startSpan('inner', { kind: 'client', parent: outer.traceparent });
+  inner.recordError(new CallwayError('unavailable', 'target_away', 'the number +886912345678 is away'));
   inner.end();
-  outer.set({ count: 3 });
+  outer.setAttributes({ count: 3 });
   outer.end(1_700_000_001_500);
   await tracing.close();
   await tracing.close();
@@ -52,7 +52,7 @@ test('spans reach the collector as a tree, with who sent them', async () => {
     {
       name: 'inner',
       traceId: TRACE_ID,
-      parentSpanId: readTraceparent(outer.traceparent)?.spanId,
+      parentSpanId: parseTraceparent(outer.traceparent)?.spanId,
       kind: CLIENT,
       status: { code: ERROR, message: 'target_away' },
       attributes: { 'error.type': 'target_away' },
@@ -76,11 +76,11 @@ test('a trace that somebody else left out, or that the share leaves out, is not 
   const collector = await collectTraces();
   onTestFinished(collector.close);
   const tracing = openTelemetry(optionsFor(collector.url, { ratio: 0 }));
-  const left = tracing.begin('left out');
-  expect(readTraceparent(left.traceparent)?.flags).toBe(0);
+  const left = tracing.startSpan('left out');
+  expect(parseTraceparent(left.traceparent)?.flags).toBe(0);
   left.end();
-  tracing.begin('left out by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-00` }).end();
-  tracing.begin('kept by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-01` }).end();
+  tracing.startSpan('left out by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-00` }).end();
+  tracing.startSpan('kept by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-01` }).end();
   await tracing.close();
   expect(collector.spans.map(({ name }) => name)).toEqual(['kept by the caller']);
 });
@@ -90,7 +90,7 @@ test('a collector that refuses costs its spans, and is told of', async () => {
   onTestFinished(collector.close);
   const onError = vi.fn();
   const tracing = openTelemetry(optionsFor(collector.url, { onError }));
-  tracing.begin('lost').end();
+  tracing.startSpan('lost').end();
   await tracing.close();
   expect(onError).toHaveBeenCalled();
 });

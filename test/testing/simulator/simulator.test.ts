@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { type Simulator, startSimulator, trunkTo } from '../../../src/app/simulator.ts';
 import type { LegEnd } from '../../../src/calls/callLeg.ts';
 import { BEHAVIOURS, type BehaviourInput } from '../../../src/testing/simulator/script.ts';
-import type { PersonEvent } from '../../../src/testing/simulator/simulatedCaller.ts';
+import type { SimulatedCallerEvent } from '../../../src/testing/simulator/simulatedCaller.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 import { spoken } from '../../support/spoken.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
@@ -22,7 +22,7 @@ interface Rig {
   readonly warnings: string[];
   call(script: Script, more?: { readonly stays?: boolean }): Promise<LegEnd>;
   /** What happened at this phone since the test began. */
-  of(who: string): PersonEvent[];
+  of(who: string): SimulatedCallerEvent[];
   kinds(who: string): string[];
 }
 
@@ -30,7 +30,7 @@ type Script = Extract<BehaviourInput, { kind: 'answers' }>['script'];
 
 let assertNoLeaks: () => Promise<void>;
 let rig: Rig;
-const seen: { readonly who: string; readonly event: PersonEvent }[] = [];
+const seen: { readonly who: string; readonly event: SimulatedCallerEvent }[] = [];
 
 beforeAll(async () => {
   assertNoLeaks = watchLeaks();
@@ -48,7 +48,7 @@ afterAll(async () => {
 async function twoCarriers(): Promise<Rig> {
   const warnings: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) });
-  const onEvent = (who: string, event: PersonEvent) => void seen.push({ who, event });
+  const onEvent = (who: string, event: SimulatedCallerEvent) => void seen.push({ who, event });
   const [near, far] = await Promise.all([
     startSimulator({ logger, onEvent }),
     startSimulator({ logger, onEvent }),
@@ -70,14 +70,14 @@ async function twoCarriers(): Promise<Rig> {
   };
 }
 
-const durationMs = (events: readonly PersonEvent[]) => {
+const durationMs = (events: readonly SimulatedCallerEvent[]) => {
   const begin = events.find(({ kind }) => kind === 'heard_begin');
   const end = events.findLast(({ kind }) => kind === 'heard_end');
   return (end?.atMs ?? 0) - (begin?.atMs ?? 0);
 };
 
 /** What happened, with all that was heard at one go told once: on a slow machine speech has holes. */
-function story(events: readonly PersonEvent[]): string[] {
+function story(events: readonly SimulatedCallerEvent[]): string[] {
   const kinds = events.map(({ kind }) => kind);
   return kinds.filter(
     (kind, at) =>
@@ -271,7 +271,7 @@ test('ends when a carrier closes, at both ends', { timeout: TIMEOUT }, async () 
 });
 
 test('on a line that loses all packets nobody hears anything', { timeout: TIMEOUT }, async () => {
-  const onEvent = (who: string, event: PersonEvent) => void seen.push({ who, event });
+  const onEvent = (who: string, event: SimulatedCallerEvent) => void seen.push({ who, event });
   const logger = pino({ level: 'silent' });
   const lossy = await startSimulator({ logger, onEvent, impairment: { lossRatio: 1, jitterMs: 0 } });
   lossy.phones.set(CALLEE, { kind: 'answers', afterMs: 0, script: [{ do: 'say', text: 'Hello?' }] });

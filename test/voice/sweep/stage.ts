@@ -1,5 +1,5 @@
 import { unavailable } from '../../../src/base/errors.ts';
-import { rest } from '../../../src/base/sleep.ts';
+import { sleep } from '../../../src/base/sleep.ts';
 import { createWriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import type { ChatModel, ChatRequest } from '../../../src/providers/chatModel.ts';
 import { ModelError } from '../../../src/providers/modelError.ts';
@@ -49,7 +49,7 @@ export function setStage(scene: Scene): SetStage {
     ...(scene.tools ? { tools: scene.tools } : {}),
     toolRunner: {
       async run(_tool, _args, _variables, signal) {
-        await rest(clock, LOOK_UP_MS, signal);
+        await sleep(clock, LOOK_UP_MS, signal);
         return { ok: true, text: 'found' };
       },
     },
@@ -113,7 +113,7 @@ function sceneModel(scene: Scene, clock: SimulatedClock, faults: Faults): ChatMo
   const faultNow = () => faults.now('model');
   const think = async (signal: AbortSignal) => {
     if (faultNow() === 'hangs') await aborted(signal);
-    await rest(clock, faultNow() === 'is late' ? LATE_MS : WORD_MS, signal);
+    await sleep(clock, faultNow() === 'is late' ? LATE_MS : WORD_MS, signal);
     if (faultNow() !== 'fails') return;
     throw new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
   };

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/base/clock.ts';
-import { rest } from '../../../src/base/sleep.ts';
+import { sleep } from '../../../src/base/sleep.ts';
 import { ModelError } from '../../../src/providers/modelError.ts';
 import type { SpeechToText } from '../../../src/providers/speechToText.ts';
 import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
@@ -92,7 +92,7 @@ export function createWordCaller(clock: Clock, faultNow: () => Fault): WordCalle
             .join(' ');
           const fault = faultNow();
           if (fault === 'hangs') await aborted(signal);
-          if (fault === 'is late') await rest(clock, LATE_MS, signal);
+          if (fault === 'is late') await sleep(clock, LATE_MS, signal);
           if (fault === 'fails')
             throw new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
           await Promise.resolve();
@@ -175,7 +175,7 @@ async function makePiece(
   signal: AbortSignal,
 ): Promise<void> {
   if (faultNow() === 'hangs') await aborted(signal);
-  await rest(clock, faultNow() === 'is late' ? LATE_MS : PIECE_MS, signal);
+  await sleep(clock, faultNow() === 'is late' ? LATE_MS : PIECE_MS, signal);
   if (faultNow() !== 'fails') return;
   throw new ModelError('model_unavailable', 'away', { beforeFirstToken: isFirst });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
-import { rest } from '../../../src/base/sleep.ts';
+import { sleep } from '../../../src/base/sleep.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/toolRunner.ts';
 import { createRetrieval } from '../../../src/knowledge/search/retrieval.ts';
 import { LOCAL_ENCODER } from '../../../src/providers/embedder.ts';
@@ -36,7 +36,7 @@ function slowSearch() {
         batchSize: 1,
         async embed([text = ''], signal) {
           embedded.push({ text, atMs: clock.monotonicMs() });
-          await rest(clock, EMBEDDING_MS, signal);
+          await sleep(clock, EMBEDDING_MS, signal);
           return [new Float32Array(LOCAL_ENCODER.dimensions)];
         },
       }),

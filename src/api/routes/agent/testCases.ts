@@ -7,7 +7,7 @@ import {
 } from '../../../agents/testSuites/testCase.ts';
 import { notFound } from '../../../base/errors.ts';
 import { isoNow } from '../../../base/isoTime.ts';
-import { definedOnly } from '../../../base/omitUndefined.ts';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
 import type { App } from '../../app.ts';
 import { createOnce } from '../../idempotency.ts';
 import type { HttpDeps } from '../../ports.ts';
@@ -96,7 +96,7 @@ export function testCaseRoutes(app: App, deps: HttpDeps): void {
           const current = found(
             await stores.testCases.find(params.projectId, params.testCaseId, 'for update'),
           );
-          const updated: TestCase = { ...current, ...definedOnly(body), updatedAt: now() };
+          const updated: TestCase = { ...current, ...omitUndefined(body), updatedAt: now() };
           await stores.testCases.update(updated);
           return updated;
         }),

@@ -24,7 +24,7 @@ export interface BucketFilesOptions {
 }
 
 /** Files in a bucket, which any node can read, whichever took them. */
-export function bucketFiles({ bucket, workingFolder, now }: BucketFilesOptions): DocumentFiles {
+export function bucketDocuments({ bucket, workingFolder, now }: BucketFilesOptions): DocumentFiles {
   const objectOf = (key: string): string => {
     requireFileKey(key);
     return PREFIX + key;

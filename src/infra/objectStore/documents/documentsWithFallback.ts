@@ -4,7 +4,7 @@ import type { DocumentFiles } from '../../../knowledge/files.ts';
  * Files whose place was changed by the settings: new ones go to the new place, and what was kept before is still read
  * from the old one, and removed from it.
  */
-export function movedFiles(place: DocumentFiles, before: DocumentFiles): DocumentFiles {
+export function documentsWithFallback(place: DocumentFiles, before: DocumentFiles): DocumentFiles {
   return {
     write: (key, source) => place.write(key, source),
     async checkOut(key) {

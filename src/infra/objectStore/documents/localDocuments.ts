@@ -10,7 +10,7 @@ import { requireFileKey } from './fileKey.ts';
 export const UPLOADS_FOLDER = 'uploads';
 
 /** Files in a folder of this machine; nodes that share it, share them. */
-export function localFiles(folder: string): DocumentFiles {
+export function localDocuments(folder: string): DocumentFiles {
   const pathOf = (key: string) => {
     requireFileKey(key);
     return join(folder, key);

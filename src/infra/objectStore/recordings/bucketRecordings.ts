@@ -8,7 +8,7 @@ import type { Bucket } from '../bucket.ts';
 const PREFIX = 'recordings/';
 
 /** Recordings as objects of an S3-compatible store. */
-export function createS3Store(bucket: Bucket): RecordingStore {
+export function bucketRecordings(bucket: Bucket): RecordingStore {
   const objectOf = (key: string): string => {
     requireKey(key);
     return PREFIX + key;

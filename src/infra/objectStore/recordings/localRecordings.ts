@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { placeRange, type RecordingStore, requireKey } from '../../../calls/recordingStore.ts';
 
 /** Recordings as files below one folder. */
-export function createLocalStore(folder: string): RecordingStore {
+export function localRecordings(folder: string): RecordingStore {
   const pathOf = (key: string): string => {
     requireKey(key);
     return join(folder, key);

@@ -12,7 +12,7 @@ const BYTE_RATE_AT = 28;
  *
  * @returns Undefined where there is no such file, or nothing in it.
  */
-export async function recordedMs(path: string): Promise<number | undefined> {
+export async function recordingFileDurationMs(path: string): Promise<number | undefined> {
   const file = await open(path).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
@@ -29,7 +29,10 @@ export async function recordedMs(path: string): Promise<number | undefined> {
 }
 
 /** How long a recording is that was given to the store. @returns Undefined where it has none of this name. */
-export async function keptMs(store: Pick<RecordingStore, 'open'>, key: string): Promise<number | undefined> {
+export async function storedRecordingDurationMs(
+  store: Pick<RecordingStore, 'open'>,
+  key: string,
+): Promise<number | undefined> {
   const kept = await store.open(key, { first: 0, last: WAV_HEADER_BYTES - 1 });
   return kept && durationMs(await buffer(kept.stream), kept.totalBytes);
 }

@@ -1,9 +1,9 @@
 import type { AgentStore } from '../../../agents/agentStores.ts';
 import type { AgentRecord } from '../../../agents/release.ts';
 import type { Queryable } from '../connection/database.ts';
-import type { Sealing } from '../secrets/secretFields.ts';
+import type { SecretFields } from '../secrets/secretFields.ts';
 
-export function agentStore(database: Queryable, sealing: Sealing): AgentStore {
+export function agentStore(database: Queryable, sealing: SecretFields): AgentStore {
   return {
     async find(projectId, lock) {
       const [row] = await database.query<AgentRecord>(

@@ -1,7 +1,7 @@
 import type { AgentRelease } from '../../../agents/release.ts';
 import type { ReleaseStore } from '../../../engine/session/sessionStore.ts';
 import type { Queryable } from '../connection/database.ts';
-import type { Sealing } from '../secrets/secretFields.ts';
+import type { SecretFields } from '../secrets/secretFields.ts';
 
 /** A release that was kept has its session within this time; one that is older and has none is unused. */
 const UNUSED_AFTER_HOURS = 24;
@@ -14,7 +14,7 @@ const STAMP = `
     (SELECT string_agg(id || ' ' || xmin, ' ' ORDER BY id) FROM tools WHERE project_id = $1)) AS stamp
   FROM agents LEFT JOIN pathways USING (project_id) WHERE agents.project_id = $1`;
 
-export function releaseStore(database: Queryable, sealing: Sealing): ReleaseStore {
+export function releaseStore(database: Queryable, sealing: SecretFields): ReleaseStore {
   return {
     async keep(projectId, release) {
       const id = sealing.digest(canonicalJson(release));

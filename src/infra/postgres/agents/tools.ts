@@ -2,7 +2,7 @@ import type { ToolStore } from '../../../agents/agentStores.ts';
 import type { Tool } from '../../../agents/tool.ts';
 import type { Queryable } from '../connection/database.ts';
 import { orTaken } from '../connection/errors.ts';
-import type { Sealing } from '../secrets/secretFields.ts';
+import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, mapPage } from '../sql/rows.ts';
 
@@ -14,7 +14,7 @@ interface Row extends Omit<Tool, 'createdAt' | 'updatedAt'> {
 const COLUMNS = 'id, name, description, parameters, http, created_at, updated_at';
 const SELECT = `SELECT ${COLUMNS} FROM tools`;
 
-export function toolStore(database: Queryable, sealing: Sealing): ToolStore {
+export function toolStore(database: Queryable, sealing: SecretFields): ToolStore {
   const rows = projectRows<Row>(database, 'tools', SELECT);
   const fromRow = ({ created_at, updated_at, ...rest }: Row): Tool =>
     sealing.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });

@@ -3,7 +3,7 @@ import { isUuid } from '../../../base/ids.ts';
 import type { TrunkStore } from '../../../calls/stores.ts';
 import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../../../calls/trunk.ts';
 import type { Queryable } from '../connection/database.ts';
-import type { Sealing } from '../secrets/secretFields.ts';
+import type { SecretFields } from '../secrets/secretFields.ts';
 import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
 const COLUMNS = 'id, project_id, definition, password, created_at, updated_at';
 const ACTIVE = `definition->>'status' = 'active'`;
 
-export function trunkStore(database: Queryable, sealing: Sealing): TrunkStore {
+export function trunkStore(database: Queryable, sealing: SecretFields): TrunkStore {
   const fromRow = (row: Row): Trunk => ({
     id: row.id,
     projectId: row.project_id,

@@ -4,8 +4,8 @@ import { vector } from '@electric-sql/pglite-pgvector';
 
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
-import { createTurns, type Lane } from './priorityMutex.ts';
-import { repeatConflicts } from './retryConflicts.ts';
+import { createPriorityMutex, type Lane } from './priorityMutex.ts';
+import { retryConflicts } from './retryConflicts.ts';
 
 /** A vector takes its place in an index within some 30 ms here, in which this thread does nothing else. */
 const BACKGROUND_ROWS = 1;
@@ -28,11 +28,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     extensions: { vector, pg_trgm },
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
   });
-  const inTurn = createTurns();
+  const inTurn = createPriorityMutex();
   const queryIn =
     (lane: Lane): Queryable['query'] =>
     (sql, parameters) =>
-      repeatConflicts(() => inTurn(lane, () => run(database, sql, parameters)));
+      retryConflicts(() => inTurn(lane, () => run(database, sql, parameters)));
   const scripts = new WeakMap<Queryable, Transaction>();
   let closing: Promise<void> | undefined;
 
@@ -40,7 +40,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     query: queryIn('foreground'),
     background: { query: queryIn('background'), rowsAtOnce: BACKGROUND_ROWS },
     transaction: (work) =>
-      repeatConflicts(() =>
+      retryConflicts(() =>
         inTurn('foreground', () =>
           database.transaction(async (transaction) => {
             const queryable: Queryable = { query: (sql, parameters) => run(transaction, sql, parameters) };

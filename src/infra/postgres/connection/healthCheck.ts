@@ -8,14 +8,14 @@ const ANSWER_MS = 1_500;
 /** Insufficient resources, such as connections: said by a server that is there. @see PostgreSQL appendix A */
 const SHORT_OF_SOMETHING = /^53/;
 
-export interface Heartbeat {
+export interface HealthCheck {
   /** @throws {CallwayError} `database_unavailable` */
-  ask(): Promise<void>;
+  probe(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Asks a Postgres server whether it is there, over a connection of its own. */
-export function createHeartbeat(url: string): Heartbeat {
+export function createHealthCheck(url: string): HealthCheck {
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
@@ -29,7 +29,7 @@ export function createHeartbeat(url: string): Heartbeat {
   // A connection that breaks between two questions is made anew for the next, which then tells.
   pool.on('error', () => undefined);
   return {
-    async ask() {
+    async probe() {
       try {
         await pool.query('SELECT 1');
       } catch (error) {

@@ -1,11 +1,11 @@
 import pg from 'pg';
 
 import { CallwayError, isUnavailable, unavailable } from '../../../base/errors.ts';
-import { type Presence, type PresenceWatch, watchPresence } from '../../../base/healthMonitor.ts';
+import { type HealthMonitor, type HealthMonitorOptions, monitorHealth } from '../../../base/healthMonitor.ts';
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
-import { createHeartbeat } from './healthCheck.ts';
-import { repeatConflicts } from './retryConflicts.ts';
+import { createHealthCheck } from './healthCheck.ts';
+import { retryConflicts } from './retryConflicts.ts';
 
 const POOL_SIZE = 20;
 /** A connection that is not made by then is not made. */
@@ -29,11 +29,11 @@ export interface PostgresOptions {
    * Has the server watched: one that falls silent is known to be away after some seconds; then what waits for it fails,
    * and what begins, until it is back. Without it, a statement's own time is the only bound.
    */
-  readonly watch?: PresenceWatch;
+  readonly watch?: HealthMonitorOptions;
 }
 
 /** Whether the server is there, for those who are about to wait for it. */
-type Guard = Pick<Presence, 'hold'>;
+type Guard = Pick<HealthMonitor, 'hold'>;
 
 const UNWATCHED: Guard = { hold: (work) => work() };
 
@@ -66,9 +66,9 @@ export function openPostgres(options: PostgresOptions): Database {
   return {
     // Alone, a statement is a transaction.
     query: (sql, parameters, name) =>
-      repeatConflicts(() => withClient(pool, guard, (client) => client.query(sql, parameters, name))),
+      retryConflicts(() => withClient(pool, guard, (client) => client.query(sql, parameters, name))),
     transaction: (work) =>
-      repeatConflicts(() => withClient(pool, guard, (client) => transact(client, work), rollBack)),
+      retryConflicts(() => withClient(pool, guard, (client) => transact(client, work), rollBack)),
     script: async (transaction, sql) => {
       await transaction.query(sql);
     },
@@ -79,11 +79,11 @@ export function openPostgres(options: PostgresOptions): Database {
   };
 }
 
-function watchServer(url: string, watch: PresenceWatch) {
-  const heartbeat = createHeartbeat(url);
+function watchServer(url: string, watch: HealthMonitorOptions) {
+  const heartbeat = createHealthCheck(url);
   const refusal = (reason: unknown) =>
     unavailable('database', reason instanceof CallwayError ? reason.cause : reason);
-  const presence = watchPresence({ ...watch, ask: heartbeat.ask, refusal });
+  const presence = monitorHealth({ ...watch, probe: heartbeat.probe, toError: refusal });
   return {
     presence,
     async close() {

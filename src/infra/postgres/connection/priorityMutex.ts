@@ -8,7 +8,7 @@ export type InTurn = <Result>(lane: Lane, work: () => Promise<Result>) => Promis
  * Takes turns at something that one can use at a time, and that holds up this whole thread meanwhile. What somebody
  * waits for goes before what nobody waits for, and between two turns everything else on the thread has one.
  */
-export function createTurns(): InTurn {
+export function createPriorityMutex(): InTurn {
   const waiting: Record<Lane, (() => void)[]> = { foreground: [], background: [] };
   let isTaken = false;
   const passOn = () => {

@@ -13,7 +13,7 @@ const PAUSE_MS = 20;
  *
  * @throws {CallwayError} 503 `database_busy` when the last attempt was given up too.
  */
-export async function repeatConflicts<Result>(transaction: () => Promise<Result>): Promise<Result> {
+export async function retryConflicts<Result>(transaction: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await transaction();

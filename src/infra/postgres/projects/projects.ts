@@ -6,7 +6,7 @@ import {
 } from '../../../agents/accounts/callLimits.ts';
 import type { Project, ProjectPatch } from '../../../agents/accounts/project.ts';
 import { isUuid } from '../../../base/ids.ts';
-import { definedOnly } from '../../../base/omitUndefined.ts';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
 
@@ -98,5 +98,5 @@ function fromRow(row: Row): Project {
 /** What a later release may have added, whose nodes run beside this one during an upgrade, is left out. */
 function limitsFrom(stored: CallLimitsPatch): CallLimits {
   const known = Object.entries(stored).filter(([name]) => name in NO_CALL_LIMITS);
-  return { ...NO_CALL_LIMITS, ...definedOnly<CallLimitsPatch>(Object.fromEntries(known)) };
+  return { ...NO_CALL_LIMITS, ...omitUndefined<CallLimitsPatch>(Object.fromEntries(known)) };
 }

@@ -3,7 +3,7 @@ import type { Tool } from '../../../agents/tool.ts';
 import type { Sealer } from '../../../base/sealer.ts';
 import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { noteSealer } from './sealerFingerprint.ts';
-import { createSealing, type Sealing } from './secretFields.ts';
+import { createSecretFields, type SecretFields } from './secretFields.ts';
 
 /** A stored secret can be opened by none of the keys. */
 export class UnreadableSecretError extends Error {
@@ -20,7 +20,7 @@ interface SealedTable {
   readonly key: readonly string[];
   /** With their types. */
   readonly columns: readonly (readonly [name: string, type: 'text' | 'json' | 'jsonb'])[];
-  readonly again: (sealing: Sealing, row: never) => Readonly<Record<string, unknown>>;
+  readonly again: (sealing: SecretFields, row: never) => Readonly<Record<string, unknown>>;
 }
 
 const TABLES: readonly SealedTable[] = [
@@ -77,7 +77,7 @@ const TABLES: readonly SealedTable[] = [
  * @throws {UnreadableSecretError} What was done until then stands; the note is not made.
  */
 export async function resealSecrets(database: Database, sealer: Sealer): Promise<number> {
-  const sealing = createSealing(sealer);
+  const sealing = createSecretFields(sealer);
   let rows = 0;
   for (const table of TABLES) {
     const keys = await database.query<Record<string, string>>(
@@ -95,7 +95,7 @@ export async function resealSecrets(database: Database, sealer: Sealer): Promise
 
 async function resealRow(
   transaction: Queryable,
-  sealing: Sealing,
+  sealing: SecretFields,
   table: SealedTable,
   key: readonly string[],
 ): Promise<void> {
@@ -121,7 +121,7 @@ function attempt<Result>({ name }: SealedTable, key: readonly string[], work: ()
   }
 }
 
-function textAgain(sealing: Sealing, sealed: string | null): string | null {
+function textAgain(sealing: SecretFields, sealed: string | null): string | null {
   return sealed === null ? null : sealing.seal(sealing.open(sealed));
 }
 

@@ -6,7 +6,7 @@ import type { Sealer } from '../../../base/sealer.ts';
 type Headers = readonly { key: string; value: string }[];
 
 /** Seals and opens the header values in what is stored, since they are where users put their tokens. */
-export interface Sealing {
+export interface SecretFields {
   sealAgent(record: AgentRecord): AgentRecord;
   openAgent(record: AgentRecord): AgentRecord;
   sealTool<Given extends Pick<Tool, 'http'>>(tool: Given): Given;
@@ -19,7 +19,7 @@ export interface Sealing {
   digest(text: string): string;
 }
 
-export function createSealing(sealer: Sealer): Sealing {
+export function createSecretFields(sealer: Sealer): SecretFields {
   const seal = forEachHeader(sealer.seal);
   const open = forEachHeader(sealer.open);
   return {

@@ -51,11 +51,11 @@ export function startSessionIndexing(
   };
 }
 
-export interface Indexing {
+export interface IndexingOptions {
   /** A session in which nobody has talked for so long is sorted in. */
   readonly quietMs?: number;
   /** As is one that has waited for so long. */
-  readonly patienceMs?: number;
+  readonly maxWaitMs?: number;
   /** Asked between a few sessions and the next few. */
   readonly isStopping?: () => boolean;
 }
@@ -63,7 +63,7 @@ export interface Indexing {
 /** Sorts in all sessions that are due. */
 export async function indexSessions(
   database: Database,
-  { quietMs = QUIET_MS, patienceMs = PATIENCE_MS, isStopping = () => false }: Indexing = {},
+  { quietMs = QUIET_MS, maxWaitMs: patienceMs = PATIENCE_MS, isStopping = () => false }: IndexingOptions = {},
 ): Promise<void> {
   const { query } = database.background ?? database;
   for (;;) {

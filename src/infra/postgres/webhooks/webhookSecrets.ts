@@ -1,6 +1,6 @@
 import type { StoredWebhookSecret, WebhookSecretStore } from '../../../engine/webhookStores.ts';
 import type { Queryable } from '../connection/database.ts';
-import type { Sealing } from '../secrets/secretFields.ts';
+import type { SecretFields } from '../secrets/secretFields.ts';
 import { isoTime } from '../sql/rows.ts';
 
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
 
 const COLUMNS = 'secret, previous, rotated_at';
 
-export function webhookSecretStore(database: Queryable, sealing: Sealing): WebhookSecretStore {
+export function webhookSecretStore(database: Queryable, sealing: SecretFields): WebhookSecretStore {
   const fromRow = ({ secret, previous, rotated_at }: Row): StoredWebhookSecret => ({
     secret: sealing.open(secret),
     previous: previous === null ? null : sealing.open(previous),

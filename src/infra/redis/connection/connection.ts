@@ -2,7 +2,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 import { delay } from '../../../base/delay.ts';
 import { CallwayError, unavailable } from '../../../base/errors.ts';
-import { type PresenceWatch, watchPresence } from '../../../base/healthMonitor.ts';
+import { type HealthMonitorOptions, monitorHealth } from '../../../base/healthMonitor.ts';
 import { type Credentials, parseRedisAddress } from './address.ts';
 
 /** A command that takes longer says that Redis is away. */
@@ -29,7 +29,7 @@ export interface RedisDeps {
   readonly url: string;
   readonly onError: (error: Error) => void;
   /** Has the server watched: one that falls silent is known to be away after some seconds, and not ready. */
-  readonly watch?: PresenceWatch;
+  readonly watch?: HealthMonitorOptions;
 }
 
 /** Connects; a lost connection is tried again for ever, and meanwhile commands fail at once. */
@@ -39,13 +39,13 @@ export function connectRedis(deps: RedisDeps): RedisConnection {
   const ping = async () => void (await orUnavailable(client.ping()));
   const presence =
     deps.watch &&
-    watchPresence({ ...deps.watch, ask: ping, refusal: (reason) => unavailable('redis', reason) });
-  if (presence) client.on('ready', presence.look);
+    monitorHealth({ ...deps.watch, probe: ping, toError: (reason) => unavailable('redis', reason) });
+  if (presence) client.on('ready', presence.check);
   let closed = false;
   return {
     client,
     databaseNumber: client instanceof Redis ? (client.options.db ?? 0) : 0,
-    isReady: () => client.status === 'ready' && !presence?.isAway(),
+    isReady: () => client.status === 'ready' && !presence?.isDown(),
     async untilReady() {
       if (client.status === 'ready') return;
       const waiting = new AbortController();

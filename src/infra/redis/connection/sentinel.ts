@@ -11,7 +11,7 @@ const TIMEOUT_MILLISECONDS = 2_000;
  *
  * @throws {ConfigurationError} When none of those that answer knows the master.
  */
-export async function requireKnownMaster(url: string): Promise<void> {
+export async function requireSentinelMaster(url: string): Promise<void> {
   const address = parseRedisAddress(url);
   if (address.kind !== 'sentinel') return;
   const { sentinels, masterName } = address;

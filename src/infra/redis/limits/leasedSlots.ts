@@ -53,7 +53,7 @@ const COUNT = `${NOW}
 return redis.call('ZCARD', KEYS[1])`;
 
 /** So many places for calls, counted over all nodes; who holds one keeps it by renewing. */
-export interface LeasedPlaces {
+export interface LeasedSlots {
   /**
    * Takes a place; one that has a place keeps it.
    *
@@ -67,7 +67,7 @@ export interface LeasedPlaces {
 }
 
 /** The calls stand in a sorted set by the ends of their leases. @param name - With a hash tag, for Redis Cluster. */
-export function redisLeasedPlaces(redis: RedisConnection): LeasedPlaces {
+export function redisLeasedSlots(redis: RedisConnection): LeasedSlots {
   return {
     take(name, callId, most, betweenMs) {
       const args = [callId, LEASE_MILLISECONDS, most, betweenMs, BUSY_MILLISECONDS, LATE_MILLISECONDS];

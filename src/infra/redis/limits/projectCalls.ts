@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { DayUse, ProjectCalls } from '../../../calls/coordination.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
-import { redisLeasedPlaces } from './leasedSlots.ts';
+import { redisLeasedSlots } from './leasedSlots.ts';
 
 /** What a day's count may be asked for; the hash is gone once nothing in it counts any more. */
 const KEPT_MILLISECONDS = 2 * 86_400_000;
@@ -49,7 +49,7 @@ const WHAT = { minute: 'rate', hour: 'rate', day: 'minutes', spending: 'spending
 
 /** Windows are of the server's clock, since the nodes' differ. */
 export function redisProjectCalls(redis: RedisConnection): ProjectCalls {
-  const places = redisLeasedPlaces(redis);
+  const places = redisLeasedSlots(redis);
   return {
     async count(projectId, { perMinute, perHour, talkedMsPerDay, spentMillionthsPerDay }) {
       const most = [perMinute, perHour, talkedMsPerDay, spentMillionthsPerDay].map((limit) => limit ?? NONE);

@@ -1,9 +1,9 @@
 import type { TrunkSlots } from '../../../calls/coordination.ts';
 import type { RedisConnection } from '../connection/connection.ts';
-import { redisLeasedPlaces } from './leasedSlots.ts';
+import { redisLeasedSlots } from './leasedSlots.ts';
 
 export function redisTrunkSlots(redis: RedisConnection): TrunkSlots {
-  const places = redisLeasedPlaces(redis);
+  const places = redisLeasedSlots(redis);
   return {
     take({ id, maxChannels, callsPerSecond }, callId, direction) {
       const betweenMs = direction === 'inbound' ? 0 : 1000 / callsPerSecond;

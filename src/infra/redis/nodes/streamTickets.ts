@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-import { definedOnly } from '../../../base/omitUndefined.ts';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
 import type { StreamTickets } from '../../../calls/coordination.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
@@ -23,7 +23,7 @@ export function redisStreamTickets(redis: RedisConnection): StreamTickets {
       const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));
       if (text === null) return undefined;
       const { callId, traceparent, ...rest } = kept.parse(JSON.parse(text));
-      return { ...rest, ...definedOnly({ callId, traceparent }) };
+      return { ...rest, ...omitUndefined({ callId, traceparent }) };
     },
   };
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
 import type { CallQueue } from '../../../calls/coordination.ts';
-import type { Jobs, QueueKind } from './jobQueues.ts';
+import type { JobQueues, QueueDefinition } from './jobQueues.ts';
 
 const payload = z.object({ callId: z.string(), projectId: z.string() });
 
-const KIND: QueueKind<z.infer<typeof payload>> = {
+const KIND: QueueDefinition<z.infer<typeof payload>> = {
   name: 'calls',
   schema: payload,
   // What became of it stands in the call; a job that fails is added anew as long as its call is queued.
@@ -13,7 +13,7 @@ const KIND: QueueKind<z.infer<typeof payload>> = {
 };
 
 /** One job a call, by its id. */
-export function redisCallQueue(jobs: Jobs): CallQueue {
+export function redisCallQueue(jobs: JobQueues): CallQueue {
   const queue = jobs.queue(KIND);
   return {
     add: (callId, projectId) => queue.add(callId, { callId, projectId }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { IngestionQueue } from '../../../knowledge/intake/documents.ts';
-import type { JobContext, Jobs, QueueKind } from './jobQueues.ts';
+import type { JobContext, JobQueues, QueueDefinition } from './jobQueues.ts';
 
 const payload = z.object({ datasetId: z.string(), projectId: z.string() });
 export type IngestionPayload = z.infer<typeof payload>;
@@ -10,7 +10,7 @@ export type IngestionPayload = z.infer<typeof payload>;
 const ATTEMPTS = 8;
 const FIRST_DELAY_MS = 2_000;
 
-const KIND: QueueKind<IngestionPayload> = {
+const KIND: QueueDefinition<IngestionPayload> = {
   name: 'ingestion',
   schema: payload,
   options: {
@@ -23,7 +23,7 @@ const KIND: QueueKind<IngestionPayload> = {
 };
 
 /** One job a dataset, by its id. */
-export function ingestionQueue(jobs: Jobs): IngestionQueue {
+export function ingestionQueue(jobs: JobQueues): IngestionQueue {
   const queue = jobs.queue(KIND);
   return {
     add: (datasetId, projectId) => queue.add(datasetId, { datasetId, projectId }),
@@ -31,8 +31,8 @@ export function ingestionQueue(jobs: Jobs): IngestionQueue {
   };
 }
 
-export function workOnIngestion(
-  jobs: Jobs,
+export function startIngestionWorker(
+  jobs: JobQueues,
   handler: (payload: IngestionPayload, context: JobContext) => Promise<void>,
   concurrency: number,
 ): void {

@@ -13,7 +13,7 @@ const MAX_STALLED_COUNT = 5;
 const HAND_OVER_MS = 100;
 
 /** What a queue is: its name, and what its jobs carry. */
-export interface QueueKind<Data> {
+export interface QueueDefinition<Data> {
   readonly name: string;
   readonly schema: z.ZodType<Data>;
   readonly options: JobsOptions;
@@ -38,12 +38,12 @@ export interface JobContext {
 }
 
 /** A job that could not be done yet waits, and then goes to any node; nothing else makes a job wait. */
-export interface JobAgain {
+export interface JobRetry {
   readonly again: true;
   readonly afterMs: number;
 }
 
-export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobAgain | undefined>;
+export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobRetry | undefined>;
 
 export interface JobWorker {
   /** Takes no more jobs; those begun go on. */
@@ -53,10 +53,10 @@ export interface JobWorker {
 }
 
 /** BullMQ over the Redis of the settings: its queues, its workers, and their end. */
-export interface Jobs {
-  queue<Data>(kind: QueueKind<Data>): JobQueue<Data>;
+export interface JobQueues {
+  queue<Data>(kind: QueueDefinition<Data>): JobQueue<Data>;
   /** Takes jobs at once, so many at a time. A handler that throws has its job tried again as the kind's options say. */
-  work<Data>(kind: QueueKind<Data>, handler: JobHandler<Data>, concurrency: number): JobWorker;
+  work<Data>(kind: QueueDefinition<Data>, handler: JobHandler<Data>, concurrency: number): JobWorker;
   /** Jobs of each queue that was asked for, as they stand. @throws {CallwayError} `redis_unavailable` */
   depths(): Promise<ReadonlyMap<string, QueueDepth>>;
   /** Workers end first, and hand over what they were at; then the queues, then the connections. Idempotent. */
@@ -70,13 +70,13 @@ export interface QueueDepth {
   readonly active: number;
 }
 
-export interface JobsDeps {
+export interface JobQueuesDeps {
   /** As `REDIS_URL` has it. */
   readonly url: string;
   readonly onError: (error: Error, queue: string) => void;
 }
 
-export function openJobs(deps: JobsDeps): Jobs {
+export function openJobQueues(deps: JobQueuesDeps): JobQueues {
   const stopping = new AbortController();
   const closers: (() => Promise<void>)[] = [];
   const connect = (use: 'command' | 'wait') => {

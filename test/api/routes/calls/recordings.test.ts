@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createRecordingUrls } from '../../../../src/calls/recordingUrls.ts';
-import { createLocalStore } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
+import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
 import { startTestServer, type TestServer } from '../../../support/httpServer.ts';
 import { tempDir } from '../../../support/tempDir.ts';
 
@@ -16,7 +16,7 @@ let nowMs: number;
 beforeEach(async () => {
   nowMs = 1_700_000_000_000;
   const folder = tempDir();
-  const store = createLocalStore(join(folder, 'kept'));
+  const store = localRecordings(join(folder, 'kept'));
   const part = join(folder, 'call.wav');
   writeFileSync(part, BYTES);
   await store.keep(part, 'project/call.wav');

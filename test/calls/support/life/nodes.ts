@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { buildPhone, type Phone, type PhoneParts } from '../../../../src/app/phone.ts';
-import { noTracing } from '../../../../src/base/tracing.ts';
+import { noopTracer } from '../../../../src/base/tracing.ts';
 import { type AcceptedCall, acceptCall } from '../../../../src/calls/acceptCall.ts';
 import { type Admission, createAdmission } from '../../../../src/calls/admission.ts';
 import { type CallControl, createCallControl } from '../../../../src/calls/callControl.ts';
@@ -143,7 +143,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     drainMs: DRAIN_MS,
     clock,
     makeId,
-    tracing: noTracing,
+    tracing: noopTracer,
     logger: pino({ level: 'silent' }),
   };
   const phone = buildPhone(parts as unknown as PhoneParts);
@@ -156,7 +156,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     queue,
     clock,
     makeId,
-    tracing: noTracing,
+    tracing: noopTracer,
   };
   closers.push(startCallSweeper({ ...ending, removals: NO_REMOVALS, lock, leases }));
   await phone.start();

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type Simulator, startSimulator } from '../../../../src/app/simulator.ts';
 import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
-import type { PersonEvent } from '../../../../src/testing/simulator/simulatedCaller.ts';
+import type { SimulatedCallerEvent } from '../../../../src/testing/simulator/simulatedCaller.ts';
 import { newNumber } from '../../phone/support/line.ts';
 import { isWhole } from './table.ts';
 
@@ -13,7 +13,7 @@ const QUIET_MS = isWhole ? 1500 : 400;
 
 /** What a person at a phone saw, and when on this machine's clock. */
 export interface Seen {
-  readonly event: PersonEvent;
+  readonly event: SimulatedCallerEvent;
   readonly atMs: number;
 }
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 
-import { bucketFiles } from '../../../../src/infra/objectStore/documents/bucketDocuments.ts';
-import { movedFiles } from '../../../../src/infra/objectStore/documents/documentsWithFallback.ts';
-import { localFiles } from '../../../../src/infra/objectStore/documents/localDocuments.ts';
+import { bucketDocuments } from '../../../../src/infra/objectStore/documents/bucketDocuments.ts';
+import { documentsWithFallback } from '../../../../src/infra/objectStore/documents/documentsWithFallback.ts';
+import { localDocuments } from '../../../../src/infra/objectStore/documents/localDocuments.ts';
 import type { DocumentFiles } from '../../../../src/knowledge/files.ts';
 import { testBucket } from '../../../support/objectStore.ts';
 import { tempDir } from '../../../support/tempDir.ts';
@@ -14,12 +14,12 @@ const NOW = Date.UTC(2026, 0, 1);
 const MEBIBYTE = 1_048_576;
 
 const inBucket = async (workingFolder = join(tempDir(), 'in-use')): Promise<DocumentFiles> =>
-  bucketFiles({ bucket: await testBucket(), workingFolder, now: () => NOW });
+  bucketDocuments({ bucket: await testBucket(), workingFolder, now: () => NOW });
 const stores = {
-  'a folder': async () => localFiles(join(tempDir(), 'uploads')),
+  'a folder': async () => localDocuments(join(tempDir(), 'uploads')),
   'a bucket': () => inBucket(),
   'a bucket that took the place of a folder': async () =>
-    movedFiles(await inBucket(), localFiles(join(tempDir(), 'uploads'))),
+    documentsWithFallback(await inBucket(), localDocuments(join(tempDir(), 'uploads'))),
 } as const;
 
 async function* pieces(...content: readonly (Buffer | Error)[]): AsyncGenerator<Buffer> {
@@ -104,8 +104,8 @@ test('copies out of a bucket are gone when they are released, and those that a d
 
 describe('when a bucket takes the place of a folder', () => {
   const open = async () => {
-    const [before, bucket] = [localFiles(join(tempDir(), 'uploads')), await inBucket()];
-    return { before, bucket, files: movedFiles(bucket, before) };
+    const [before, bucket] = [localDocuments(join(tempDir(), 'uploads')), await inBucket()];
+    return { before, bucket, files: documentsWithFallback(bucket, before) };
   };
 
   test('what was kept before is read, and removed', async () => {
@@ -127,6 +127,6 @@ describe('when a bucket takes the place of a folder', () => {
     const { before } = await open();
     await before.write('old', pieces(Buffer.from('x')));
     const broken = { ...before, checkOut: () => Promise.reject(new Error('access denied')) };
-    await expect(movedFiles(broken, before).checkOut('old')).rejects.toThrow('access denied');
+    await expect(documentsWithFallback(broken, before).checkOut('old')).rejects.toThrow('access denied');
   });
 });

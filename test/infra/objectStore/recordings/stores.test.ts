@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { RangeNotSatisfiable, type RecordingStore } from '../../../../src/calls/recordingStore.ts';
-import { createS3Store } from '../../../../src/infra/objectStore/recordings/bucketRecordings.ts';
-import { createLocalStore } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
+import { bucketRecordings } from '../../../../src/infra/objectStore/recordings/bucketRecordings.ts';
+import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
 import { createWorkingFolder } from '../../../../src/infra/objectStore/recordings/workingFolder.ts';
 import { testBucket } from '../../../support/objectStore.ts';
 import { tempDir } from '../../../support/tempDir.ts';
@@ -13,11 +13,11 @@ import { tempDir } from '../../../support/tempDir.ts';
 const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251));
 
 async function startS3(): Promise<RecordingStore> {
-  return createS3Store(await testBucket());
+  return bucketRecordings(await testBucket());
 }
 
 const stores = {
-  'a local folder': async () => createLocalStore(join(tempDir(), 'kept')),
+  'a local folder': async () => localRecordings(join(tempDir(), 'kept')),
   'an S3 server': startS3,
 } as const;
 

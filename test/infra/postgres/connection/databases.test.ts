@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { systemClock } from '../../../../src/base/clock.ts';
-import type { PresenceChange } from '../../../../src/base/healthMonitor.ts';
+import type { HealthChange } from '../../../../src/base/healthMonitor.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
 import {
@@ -104,7 +104,7 @@ async function proxiedPostgres() {
 test('a watched server that falls silent is away within seconds, and there as soon as it speaks', async () => {
   const { proxy, url } = await proxiedPostgres();
   const changes: boolean[] = [];
-  const watch = { clock: systemClock, onChange: ({ isAway }: PresenceChange) => changes.push(isAway) };
+  const watch = { clock: systemClock, onChange: ({ isAway }: HealthChange) => changes.push(isAway) };
   const database = openPostgres({ url, onIdleError: () => undefined, watch });
   onTestFinished(() => database.close());
   const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };

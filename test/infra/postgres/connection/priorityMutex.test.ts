@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
-import { createTurns } from '../../../../src/infra/postgres/connection/priorityMutex.ts';
+import { createPriorityMutex } from '../../../../src/infra/postgres/connection/priorityMutex.ts';
 
 test('what somebody waits for goes first, and each lane keeps its order', async () => {
-  const inTurn = createTurns();
+  const inTurn = createPriorityMutex();
   const done: string[] = [];
   const work = (name: string) => async () => void done.push(name);
   await Promise.all([
@@ -18,7 +18,7 @@ test('what somebody waits for goes first, and each lane keeps its order', async 
 });
 
 test('one works at a time, and everything else has a turn between two', async () => {
-  const inTurn = createTurns();
+  const inTurn = createPriorityMutex();
   let working = 0;
   let turns = 0;
   let isOver = false;
@@ -43,7 +43,7 @@ test('one works at a time, and everything else has a turn between two', async ()
 });
 
 test('work that fails is told to who sent it, and holds up nobody', async () => {
-  const inTurn = createTurns();
+  const inTurn = createPriorityMutex();
   const broken = inTurn('foreground', async () => {
     throw new Error('broken');
   });

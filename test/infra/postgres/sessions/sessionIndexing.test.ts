@@ -60,7 +60,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     expect(await rows('session_grams')).toBe(0);
     await opened.database.query(`UPDATE session_text_changes SET at = at - interval '10 minutes'`);
     await world.say(session, [user('still talking')]);
-    await indexSessions(opened.database, { quietMs: HOUR_MS, patienceMs: HOUR_MS });
+    await indexSessions(opened.database, { quietMs: HOUR_MS, maxWaitMs: HOUR_MS });
     expect(await rows('session_grams')).toBe(0);
     await indexSessions(opened.database);
     expect([await rows('session_grams'), await rows('session_text_changes')]).toEqual([1, 0]);

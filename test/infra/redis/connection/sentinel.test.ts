@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { requireKnownMaster } from '../../../../src/infra/redis/connection/sentinel.ts';
+import { requireSentinelMaster } from '../../../../src/infra/redis/connection/sentinel.ts';
 import { type Child, startChild, waitUntilReady } from '../../../support/child.ts';
 import { freePort } from '../../../support/ports.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
@@ -44,12 +44,12 @@ describe('a Sentinel', () => {
   afterAll(() => sentinel.close());
 
   test('that knows the master is enough, whoever else is away', async () => {
-    await requireKnownMaster(`redis+sentinel://${nobody},${sentinel.address}/known`);
+    await requireSentinelMaster(`redis+sentinel://${nobody},${sentinel.address}/known`);
   });
 
   test('that knows no such master is told of by the name of its setting', async () => {
     await expect(
-      requireKnownMaster(`redis+sentinel://${sentinel.address},${nobody}/unknown`),
+      requireSentinelMaster(`redis+sentinel://${sentinel.address},${nobody}/unknown`),
     ).rejects.toMatchObject({
       name: 'ConfigurationError',
       message: 'REDIS_URL: names the master unknown, which its Sentinels do not know',
@@ -57,7 +57,7 @@ describe('a Sentinel', () => {
   });
 
   test('that is away is no wrong setting, and neither is another kind of Redis', async () => {
-    await requireKnownMaster(`redis+sentinel://${nobody}/unknown`);
-    await requireKnownMaster(`redis://${nobody}/1`);
+    await requireSentinelMaster(`redis+sentinel://${nobody}/unknown`);
+    await requireSentinelMaster(`redis://${nobody}/1`);
   });
 });

@@ -3,21 +3,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { delay } from '../../../../src/base/delay.ts';
 import type { CallQueue, JobResult } from '../../../../src/calls/coordination.ts';
 import { redisCallQueue } from '../../../../src/infra/redis/queues/callQueue.ts';
-import { type Jobs, openJobs } from '../../../../src/infra/redis/queues/jobQueues.ts';
+import { type JobQueues, openJobQueues } from '../../../../src/infra/redis/queues/jobQueues.ts';
 import { redisServers, type TestRedis } from '../support/servers.ts';
 
 const DONE: JobResult = { done: true };
 
 describe.each(redisServers)('calls in the queue on $name', ({ open }) => {
   let server: TestRedis;
-  let jobs: Jobs[];
+  let jobs: JobQueues[];
   let queues: [CallQueue, CallQueue];
   beforeAll(async () => {
     server = await open();
   });
   afterAll(() => server.close());
   beforeEach(() => {
-    jobs = [1, 2].map(() => openJobs({ url: server.url, onError: () => undefined }));
+    jobs = [1, 2].map(() => openJobQueues({ url: server.url, onError: () => undefined }));
     queues = jobs.map((node) => redisCallQueue(node)) as [CallQueue, CallQueue];
   });
   afterEach(async () => {
