@@ -6,7 +6,7 @@
 const layers = [
   ['base/'],
   ['media/', 'infra/httpClient/'], // domain rooms ask the web by the guarded client alone
-  ['providers/[^/]+\\.ts$'], // the ports; a vendor's folder is an edge
+  ['providers/ports/'], // a vendor's folder is an edge
   ['agents/'],
   ['engine/'],
   ['knowledge/'],
@@ -14,7 +14,7 @@ const layers = [
   ['calls/'],
   ['webhooks/', 'testing/', 'streams/'],
   [
-    'providers/[^/]+/',
+    'providers/',
     'telephony/',
     'infra/objectStore/',
     'infra/postgres/',

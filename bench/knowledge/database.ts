@@ -11,11 +11,11 @@ import { EF_SEARCH, nearestSql, PREPARE_INDEX } from '../../src/infra/postgres/k
 import { vectorText } from '../../src/infra/postgres/knowledge/vectors.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { createRetrieval } from '../../src/knowledge/search/retrieval.ts';
-import { type Embedder, OPENAI_ENCODERS } from '../../src/providers/embedder.ts';
+import { type Embedder, OPENAI_EMBEDDING_MODELS } from '../../src/providers/ports/embedder.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { clusteredVectors } from './vectors.ts';
 
-export const ENCODER = OPENAI_ENCODERS['text-embedding-3-small'];
+export const ENCODER = OPENAI_EMBEDDING_MODELS['text-embedding-3-small'];
 const INDEX = 'chunk_embeddings_3_small';
 const BATCH = 250;
 const QUERIES = 200;
@@ -54,7 +54,7 @@ export async function measureDatabase(
     const source = clusteredVectors(ENCODER.dimensions, 42);
     const filled = await fill(database, storage, projectId, source.next, vectors);
     let asked: Float32Array = new Float32Array();
-    const embedder: Embedder = { encoder: ENCODER, batchSize: 1, embed: async () => [asked] };
+    const embedder: Embedder = { model: ENCODER, batchSize: 1, embed: async () => [asked] };
     const retrieval = createRetrieval({
       knowledgebases: storage.stores.knowledgebases,
       chunks: storage.chunkSearch,

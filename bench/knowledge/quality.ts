@@ -5,8 +5,8 @@ import { openEmbedded } from '../../src/infra/postgres/connection/embedded.ts';
 import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';
 import { createRetrieval, type SearchMode } from '../../src/knowledge/search/retrieval.ts';
-import { LOCAL_ENCODER } from '../../src/providers/embedder.ts';
 import { createLocalEmbedder } from '../../src/providers/local/embedder.ts';
+import { LOCAL_EMBEDDING_MODEL } from '../../src/providers/ports/embedder.ts';
 import { QUESTIONS, UNRELATED } from './questions.ts';
 
 const TOP_K = 5;
@@ -32,7 +32,7 @@ async function measureQuality(): Promise<void> {
       clock: systemClock,
     });
     console.log(
-      `quality with ${LOCAL_ENCODER.name}: ${QUESTIONS.length} questions, ${QUESTIONS.length + UNRELATED.length} passages`,
+      `quality with ${LOCAL_EMBEDDING_MODEL.name}: ${QUESTIONS.length} questions, ${QUESTIONS.length + UNRELATED.length} passages`,
     );
     for (const group of ['meaning', 'name', 'Chinese'] as const) {
       const questions = QUESTIONS.filter((one) => one.group === group);
@@ -76,7 +76,7 @@ async function fill(
     name: 'bench',
     type: 'pgvector',
     embeddingModelName: 'text-embedding-3-small',
-    encoder: LOCAL_ENCODER.name,
+    encoder: LOCAL_EMBEDDING_MODEL.name,
     chunkSize: 500,
     chunkOverlap: 50,
     createdAt: at,
@@ -96,6 +96,6 @@ async function fill(
     const vector = vectors[index];
     return vector ? [{ chunkId: id, vector }] : [];
   });
-  await stores.chunks.keepVectors({ datasetId, encoder: LOCAL_ENCODER.name }, made, at);
+  await stores.chunks.keepVectors({ datasetId, encoder: LOCAL_EMBEDDING_MODEL.name }, made, at);
   return projectId;
 }

@@ -11,7 +11,7 @@ import { startThread } from '../../src/base/thread.ts';
 import { startMediaEngine } from '../../src/media/engine/mediaEngine.ts';
 import type { MediaSession } from '../../src/media/mediaSession.ts';
 import { frameLength } from '../../src/media/resample/frameResampler.ts';
-import { createLocalVoiceActivity } from '../../src/providers/local/activity.ts';
+import { createWebrtcVad } from '../../src/providers/vad/webrtc.ts';
 import { acceptStream } from '../../src/streams/acceptStream.ts';
 import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
@@ -20,7 +20,7 @@ const BUSY_INTERVAL_MS = 10;
 const GARBAGE_OBJECTS = 2_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
-const activity = await createLocalVoiceActivity();
+const activity = await createWebrtcVad();
 const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
 server.on('connection', (socket) => void serveEngine(socket));
 await once(server, 'listening');

@@ -29,7 +29,7 @@ import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
 import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
-import type { EncoderName, OpenAiEncoderName } from '../providers/embedder.ts';
+import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 
 /** One store an aggregate; in a transaction all of them see and change the same moment. */
@@ -112,7 +112,7 @@ export interface WebhookAdmin {
 /** Documents, from their upload to what is found in them. */
 export interface KnowledgeService {
   /** What really makes the vectors of a knowledgebase for which this model was asked. */
-  encoderOf(embeddingModelName: OpenAiEncoderName): EncoderName;
+  encoderOf(embeddingModelName: OpenAiEmbeddingModelName): EmbeddingModelName;
   readonly documents: Documents;
   readonly retrieval: Retrieval;
 }

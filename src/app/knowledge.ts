@@ -17,12 +17,17 @@ import { startIngestionSweeps } from '../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../knowledge/intake/documents.ts';
 import { createRetrieval, type Retrieval } from '../knowledge/search/retrieval.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { type Embedder, type EncoderName, LOCAL_ENCODER, OPENAI_ENCODERS } from '../providers/embedder.ts';
 import { createLocalEmbedder } from '../providers/local/embedder.ts';
 import { meteredEmbedder } from '../providers/metered.ts';
 import { createOpenAiEmbedder } from '../providers/openai/embedder.ts';
 import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
 import { createPatientEmbedder } from '../providers/patientEmbedder.ts';
+import {
+  type Embedder,
+  type EmbeddingModelName,
+  LOCAL_EMBEDDING_MODEL,
+  OPENAI_EMBEDDING_MODELS,
+} from '../providers/ports/embedder.ts';
 import type { Closers } from './conversation.ts';
 import type { Config } from './settings/config.ts';
 
@@ -55,7 +60,7 @@ export function buildKnowledge(
   const files = buildFiles(parts);
   const embedders = buildEmbedders(config, logger, closers);
   const patient =
-    (patience: typeof QUESTION_PATIENCE | typeof DOCUMENT_PATIENCE) => (encoder: EncoderName) => {
+    (patience: typeof QUESTION_PATIENCE | typeof DOCUMENT_PATIENCE) => (encoder: EmbeddingModelName) => {
       const embedder = embedders.get(encoder);
       const onRetry = (error: Error) =>
         logger.warn({ err: error, encoder }, 'the encoder failed; asked once more');
@@ -95,7 +100,7 @@ export function buildKnowledge(
     closers.push(startIngestionSweeps({ datasets, documents, clock, onError }));
   }
   return {
-    encoderOf: (model) => (config.EMBEDDING_PROVIDER === 'local' ? LOCAL_ENCODER.name : model),
+    encoderOf: (model) => (config.EMBEDDING_PROVIDER === 'local' ? LOCAL_EMBEDDING_MODEL.name : model),
     documents,
     retrieval,
     search: forConversations(retrieval),
@@ -115,14 +120,14 @@ function buildEmbedders(
   config: Config,
   logger: Logger,
   closers: Closers,
-): ReadonlyMap<EncoderName, Embedder> {
+): ReadonlyMap<EmbeddingModelName, Embedder> {
   const local = createLocalEmbedder();
   closers.push(() => local.close());
-  const embedders = new Map<EncoderName, Embedder>([[local.encoder.name, local]]);
+  const embedders = new Map<EmbeddingModelName, Embedder>([[local.model.name, local]]);
   const apiKey = config.EMBEDDING_API_KEY ?? config.OPENAI_API_KEY;
   const baseUrl = config.EMBEDDING_BASE_URL ?? config.OPENAI_BASE_URL;
   if (config.EMBEDDING_PROVIDER === 'local') {
-    const encoder = local.encoder.name;
+    const encoder = local.model.name;
     logger.warn(
       { encoder },
       'no embeddings endpoint is set: the local encoder, made for English, embeds documents',
@@ -131,7 +136,7 @@ function buildEmbedders(
   if (apiKey === undefined && baseUrl === undefined) return embedders;
   const endpoint = createOpenAiEndpoint({ apiKey, baseUrl });
   closers.push(() => endpoint.close());
-  for (const { name } of Object.values(OPENAI_ENCODERS))
+  for (const { name } of Object.values(OPENAI_EMBEDDING_MODELS))
     embedders.set(name, createOpenAiEmbedder(endpoint, name));
   return embedders;
 }

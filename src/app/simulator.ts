@@ -6,8 +6,8 @@ import { uuidV7 } from '../base/ids.ts';
 import { startThread } from '../base/thread.ts';
 import { type Trunk, trunkInput } from '../calls/trunk.ts';
 import { startMediaEngine } from '../media/engine/mediaEngine.ts';
-import { createLocalVoiceActivity } from '../providers/local/activity.ts';
 import { createFlite } from '../providers/local/flite.ts';
+import { createWebrtcVad } from '../providers/vad/webrtc.ts';
 import type { Impairment } from '../testing/simulator/impairment.ts';
 import type { SimulatedCallerEvent } from '../testing/simulator/simulatedCaller.ts';
 import { createSimulatedPhones, type SimulatedPhones } from '../testing/simulator/simulatedPhones.ts';
@@ -117,7 +117,7 @@ async function build(
     telephony: telephony.telephony,
     connectAudio: audio.connect,
     speech,
-    activity: await createLocalVoiceActivity(),
+    activity: await createWebrtcVad(),
     seed,
     clock,
     makeId: uuidV7,

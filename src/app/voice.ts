@@ -5,17 +5,17 @@ import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { HistoryStore } from '../engine/session/sessionStore.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createLocalVoiceActivity } from '../providers/local/activity.ts';
 import { createFlite } from '../providers/local/flite.ts';
-import { createNeuralVoiceActivity } from '../providers/local/neuralActivity.ts';
 import { createPocketsphinx, POCKETSPHINX_COMMAND } from '../providers/local/pocketsphinx.ts';
 import { findPocketsphinx } from '../providers/local/pocketsphinxInstallation.ts';
 import { meteredRecogniser, meteredSpeech } from '../providers/metered.ts';
 import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
-import { createOpenAiSpeech } from '../providers/openai/speech.ts';
-import { createOpenAiTranscription } from '../providers/openai/transcription.ts';
-import type { SpeechToText } from '../providers/speechToText.ts';
-import type { TextToSpeech } from '../providers/textToSpeech.ts';
+import { createOpenAiSpeechToText } from '../providers/openai/speechToText.ts';
+import { createOpenAiTextToSpeech } from '../providers/openai/textToSpeech.ts';
+import type { SpeechToText } from '../providers/ports/speechToText.ts';
+import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
+import { createRnnoiseVad } from '../providers/vad/rnnoise.ts';
+import { createWebrtcVad } from '../providers/vad/webrtc.ts';
 import { createVoiceSessionServer, type VoiceSessionServer } from '../voice/voiceSessionServer.ts';
 import type { Closers } from './conversation.ts';
 import { type Config, readEnvironment } from './settings/config.ts';
@@ -37,9 +37,8 @@ export async function buildVoice(
   const { conversations, history, clock, meter } = parts;
   const logger = parts.logger.child({ part: 'voice' });
   const closers: Closers = [];
-  const webrtc = await createLocalVoiceActivity();
-  const activity =
-    parts.config.VOICE_ACTIVITY === 'neural' ? await createNeuralVoiceActivity(webrtc) : webrtc;
+  const webrtc = await createWebrtcVad();
+  const activity = parts.config.VOICE_ACTIVITY === 'neural' ? await createRnnoiseVad(webrtc) : webrtc;
   const offlineSpeech = createFlite();
   closers.push(() => offlineSpeech.close());
   const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
@@ -81,12 +80,12 @@ async function buildSpeech(
   };
   const speechToText =
     config.STT_PROVIDER === 'openai'
-      ? createOpenAiTranscription({ ...openai, model: config.STT_MODEL })
+      ? createOpenAiSpeechToText({ ...openai, model: config.STT_MODEL })
       : await buildPocketsphinx(clock, logger);
   closers.push(() => speechToText.close());
   const textToSpeech =
     config.TTS_PROVIDER === 'openai'
-      ? createOpenAiSpeech({ ...openai, model: config.TTS_MODEL, voice: config.TTS_VOICE })
+      ? createOpenAiTextToSpeech({ ...openai, model: config.TTS_MODEL, voice: config.TTS_VOICE })
       : offlineSpeech;
   return { speechToText, textToSpeech };
 }
@@ -106,7 +105,7 @@ async function buildPocketsphinx(clock: Clock, logger: Logger): Promise<SpeechTo
 /** Starts the speaking thread before the first caller waits for it. */
 function warmUp(speech: TextToSpeech, logger: Logger): void {
   const speak = async () => {
-    for await (const samples of speech.speak({ text: 'Hello.' }, new AbortController().signal)) {
+    for await (const samples of speech.synthesize({ text: 'Hello.' }, new AbortController().signal)) {
       if (samples.length > 0) break;
     }
   };

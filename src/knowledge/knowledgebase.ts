@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { EncoderName, OpenAiEncoderName } from '../providers/embedder.ts';
+import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 
 export const DEFAULT_CHUNK_SIZE = 500;
 export const DEFAULT_CHUNK_OVERLAP = 50;
@@ -11,7 +11,7 @@ const EMBEDDING_MODELS = [
   'text-embedding-ada-002',
   'text-embedding-3-small',
   'text-embedding-3-large',
-] as const satisfies readonly OpenAiEncoderName[];
+] as const satisfies readonly OpenAiEmbeddingModelName[];
 
 const fields = {
   name: z.string().min(1).max(MAX_NAME_CHARACTERS),
@@ -40,7 +40,7 @@ export const knowledgebase = z.object({ id: z.string(), ...fields }).meta({ id: 
 export interface Knowledgebase extends z.infer<typeof knowledgebase> {
   readonly projectId: string;
   /** What really makes the vectors; differs from the model's name where the service embeds by itself. */
-  readonly encoder: EncoderName;
+  readonly encoder: EmbeddingModelName;
   /** ISO 8601. */
   readonly createdAt: string;
 }

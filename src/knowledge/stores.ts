@@ -1,5 +1,5 @@
 import type { Page } from '../base/page.ts';
-import type { EncoderName } from '../providers/embedder.ts';
+import type { EmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { Chunk, Dataset, Knowledgebase } from './knowledgebase.ts';
 
 export interface KnowledgebaseStore {
@@ -14,7 +14,7 @@ export interface KnowledgebaseStore {
 
 export interface SearchableKnowledgebase {
   readonly id: string;
-  readonly encoder: EncoderName;
+  readonly encoder: EmbeddingModelName;
   readonly embeddedCount: number;
 }
 
@@ -38,7 +38,7 @@ export interface IngestionTask {
   readonly name: string;
   readonly mimeType: string;
   readonly fileKey: string;
-  readonly encoder: EncoderName;
+  readonly encoder: EmbeddingModelName;
   readonly chunkSize: number;
   readonly chunkOverlap: number;
   /** This one counted. */

@@ -1,41 +1,33 @@
-import type { ChatModel } from './chatModel.ts';
-import type { Embedder } from './embedder.ts';
-import { ModelError, type ModelErrorCode } from './modelError.ts';
-import type { SpeechToText, Transcription } from './speechToText.ts';
-import type { TextToSpeech } from './textToSpeech.ts';
+import type { ChatModel } from './ports/chatModel.ts';
+import type { Embedder } from './ports/embedder.ts';
+import type { ProviderMetrics } from './ports/metrics.ts';
+import { ModelError } from './ports/modelError.ts';
+import type { RecognitionStream, SpeechToText } from './ports/speechToText.ts';
+import type { TextToSpeech } from './ports/textToSpeech.ts';
 
-/** Told of what comes out of a model. Neither is told of what its user aborted. */
-export interface ModelWatch {
-  readonly onError: (code: ModelErrorCode) => void;
-  /** How long its user waited for the first of an answer: a word, samples, or all where it comes as a whole. */
-  readonly onAnswer: (waitedMs: number) => void;
-  /** Of a clock that only goes on. */
-  readonly nowMs: () => number;
-}
-
-export function meteredChat(model: ChatModel, watch: ModelWatch): ChatModel {
+export function meteredChat(model: ChatModel, watch: ProviderMetrics): ChatModel {
   return { name: model.name, stream: (request, signal) => watched(model.stream(request, signal), watch) };
 }
 
-export function meteredSpeech(speech: TextToSpeech, watch: ModelWatch): TextToSpeech {
+export function meteredSpeech(speech: TextToSpeech, watch: ProviderMetrics): TextToSpeech {
   const { name, sampleRateHz, isCacheable } = speech;
   return {
     name,
     sampleRateHz,
     isCacheable,
-    speak: (request, signal) => watched(speech.speak(request, signal), watch),
+    synthesize: (request, signal) => watched(speech.synthesize(request, signal), watch),
     close: () => speech.close(),
   };
 }
 
-export function meteredRecogniser(recogniser: SpeechToText, watch: ModelWatch): SpeechToText {
+export function meteredRecogniser(recogniser: SpeechToText, watch: ProviderMetrics): SpeechToText {
   return {
     name: recogniser.name,
-    open(request): Transcription {
-      const transcription = recogniser.open(request);
+    openStream(request): RecognitionStream {
+      const transcription = recogniser.openStream(request);
       return {
         push: (samples) => transcription.push(samples),
-        transcribe: (signal) => answered(() => transcription.transcribe(signal), watch),
+        finalize: (signal) => answered(() => transcription.finalize(signal), watch),
         close: () => transcription.close(),
       };
     },
@@ -43,17 +35,17 @@ export function meteredRecogniser(recogniser: SpeechToText, watch: ModelWatch): 
   };
 }
 
-export function meteredEmbedder(embedder: Embedder, watch: ModelWatch): Embedder {
-  const { encoder, batchSize } = embedder;
+export function meteredEmbedder(embedder: Embedder, watch: ProviderMetrics): Embedder {
+  const { model: encoder, batchSize } = embedder;
   return {
-    encoder,
+    model: encoder,
     batchSize,
     embed: (texts, signal) => answered(() => embedder.embed(texts, signal), watch),
   };
 }
 
 /** Passes reads on one by one: a generator would let nobody leave while a read is pending. */
-function watched<Item>(source: AsyncIterable<Item>, watch: ModelWatch): AsyncIterable<Item> {
+function watched<Item>(source: AsyncIterable<Item>, watch: ProviderMetrics): AsyncIterable<Item> {
   return {
     [Symbol.asyncIterator]() {
       const items = source[Symbol.asyncIterator]();
@@ -70,14 +62,14 @@ function watched<Item>(source: AsyncIterable<Item>, watch: ModelWatch): AsyncIte
   };
 }
 
-async function answered<Answer>(ask: () => Promise<Answer>, watch: ModelWatch): Promise<Answer> {
+async function answered<Answer>(ask: () => Promise<Answer>, watch: ProviderMetrics): Promise<Answer> {
   const askedMs = watch.nowMs();
   const answer = await ask().catch(counted(watch));
-  watch.onAnswer(watch.nowMs() - askedMs);
+  watch.recordFirstOutput(watch.nowMs() - askedMs);
   return answer;
 }
 
-function counted({ onError }: ModelWatch): (error: unknown) => never {
+function counted({ recordError: onError }: ProviderMetrics): (error: unknown) => never {
   return (error) => {
     if (error instanceof ModelError) onError(error.code);
     throw error;

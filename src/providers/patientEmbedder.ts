@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
+import { linkAbort } from '../base/linkedAbort.ts';
 import { sleep } from '../base/sleep.ts';
-import type { Embedder } from './embedder.ts';
-import { linkAbort } from './linkedAbort.ts';
-import { ModelError } from './modelError.ts';
+import type { Embedder } from './ports/embedder.ts';
+import { ModelError } from './ports/modelError.ts';
 
 /** Doubles with each attempt. */
 const FIRST_DELAY_MS = 500;

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { type LinkedAbort, linkAbort } from '../base/linkedAbort.ts';
 import { sleep } from '../base/sleep.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from './chatModel.ts';
-import { type LinkedAbort, linkAbort } from './linkedAbort.ts';
-import { ModelError } from './modelError.ts';
-import { createWatchdog, type Watchdog } from './watchdog.ts';
+import { createWatchdog, type Watchdog } from '../base/watchdog.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from './ports/chatModel.ts';
+import { ModelError } from './ports/modelError.ts';
 
 /** The first try and one more: a person is waiting, and a second failure says that it is no accident. */
 const MOST_ATTEMPTS = 2;
@@ -89,9 +89,9 @@ class ResilientAnswer implements AsyncIterator<ChatEvent, undefined> {
 
   async #read(): Promise<ChatEvent | undefined> {
     this.#events ??= this.#start();
-    this.#watchdog.watch();
+    this.#watchdog.start();
     const { done, value } = await this.#events.next();
-    this.#watchdog.rest();
+    this.#watchdog.stop();
     if (!done) {
       this.#begun = true;
       if (value.type === 'end') this.#ended = true;
@@ -132,7 +132,7 @@ class ResilientAnswer implements AsyncIterator<ChatEvent, undefined> {
 
   /** Makes ready for another attempt, and waits; an abort ends the wait, and the attempt then fails at once. */
   async #rest(delayMs: number): Promise<void> {
-    this.#watchdog.rest();
+    this.#watchdog.stop();
     this.#attempt?.unlink();
     this.#events = undefined;
     const attempt = linkAbort(this.#outerSignal);

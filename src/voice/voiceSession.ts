@@ -1,9 +1,9 @@
 import { CallwayError } from '../base/errors.ts';
+import { createWatchdog, type Watchdog } from '../base/watchdog.ts';
 import { withTimeout } from '../base/withTimeout.ts';
 import type { Session } from '../engine/session/session.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
 import type { TransferProgress } from '../media/mediaSession.ts';
-import { createWatchdog, type Watchdog } from '../providers/watchdog.ts';
 import {
   type AnsweringMachineDetector,
   createAnsweringMachineDetector,
@@ -141,7 +141,7 @@ export class VoiceSession {
       events.on('transfer', (progress) => this.#onTransfer(progress)),
       events.on('closed', () => this.#onClosed()),
     );
-    this.#lifeline.watch();
+    this.#lifeline.start();
     void this.#agent.take(this.#resumes ? RESUMED : { kind: 'begin' }, this.#momentsNow());
     await finished;
     this.#lifeline.close();
@@ -161,7 +161,7 @@ export class VoiceSession {
 
   #onFrame(frame: Int16Array, atMs: number): void {
     this.#nowMs = atMs;
-    this.#lifeline.watch();
+    this.#lifeline.start();
     const { utterance } = this.#ear;
     if (utterance) this.#lastVoicedMs = this.#ear.voiceEndMs ?? utterance.lastVoicedMs;
     this.#agent.onTick(this.#isOnHold);

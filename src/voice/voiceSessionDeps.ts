@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { HistoryEvent, NewSession, SessionMessage } from '../engine/session/session.ts';
-import type { SpeechToText } from '../providers/speechToText.ts';
-import type { VoiceActivity } from '../providers/voiceActivity.ts';
+import type { SpeechToText } from '../providers/ports/speechToText.ts';
+import type { VoiceActivityDetection } from '../providers/ports/voiceActivity.ts';
 import type { AudioStream } from './audioStream.ts';
 import type { SpeechSynthesis } from './speech/speechSynthesis.ts';
 import type { SpokenTurn } from './voiceReport.ts';
@@ -19,7 +19,7 @@ export interface VoiceSessionDeps {
   readonly turnNotes?: Pick<TurnCheckpointStore, 'put' | 'drop'> | undefined;
   readonly source: SpeechSynthesis;
   readonly speechToText: SpeechToText;
-  readonly activity: VoiceActivity;
+  readonly activity: VoiceActivityDetection;
   readonly clock: Clock;
   /** @see TurnTakerDeps.onTurn */
   readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;

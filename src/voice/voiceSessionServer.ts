@@ -1,4 +1,4 @@
-import type { TextToSpeech } from '../providers/textToSpeech.ts';
+import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
 import type { AudioStream } from './audioStream.ts';
 import { type FailoverPromptTexts, sendFailoverPrompt } from './speech/failoverPrompt.ts';
 import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';

@@ -1,9 +1,9 @@
 import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
+import { linkAbort } from '../base/linkedAbort.ts';
 import type { ReleaseStore } from '../engine/session/sessionStore.ts';
 import type { OutboxSession, WebhookOutbox } from '../engine/webhookStores.ts';
-import { linkAbort } from '../providers/linkedAbort.ts';
 import type { CallReport } from './bodies.ts';
 import { AFTERWARDS_LEASE_MS, endAfterwards } from './outboxSteps.ts';
 

@@ -1,19 +1,22 @@
 import { expect, test } from 'vitest';
-
-import type { ChatModel } from '../../src/providers/chatModel.ts';
 import {
-  type ModelWatch,
   meteredChat,
   meteredEmbedder,
   meteredRecogniser,
   meteredSpeech,
 } from '../../src/providers/metered.ts';
-import { ModelError } from '../../src/providers/modelError.ts';
+import type { ChatModel } from '../../src/providers/ports/chatModel.ts';
+import type { ProviderMetrics } from '../../src/providers/ports/metrics.ts';
+import { ModelError } from '../../src/providers/ports/modelError.ts';
 
 const away = new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
 const REQUEST = { model: 'm', messages: [] };
 const never = new AbortController().signal;
-const idle: ModelWatch = { onError: () => undefined, onAnswer: () => undefined, nowMs: () => 0 };
+const idle: ProviderMetrics = {
+  recordError: () => undefined,
+  recordFirstOutput: () => undefined,
+  nowMs: () => 0,
+};
 
 /** A model whose reads give these, one after the other, and then fail or wait for ever. */
 function chatOf(failure: unknown): ChatModel & { left: number } {
@@ -46,7 +49,7 @@ test.each([
   ['what its user aborted', new Error('aborted'), []],
 ])('%s is counted as it passes, and passes as it was', async (_what, failure, counted) => {
   const codes: string[] = [];
-  const model = meteredChat(chatOf(failure), { ...idle, onError: (code) => codes.push(code) });
+  const model = meteredChat(chatOf(failure), { ...idle, recordError: (code) => codes.push(code) });
   const texts: unknown[] = [];
   const reading = async () => {
     for await (const event of model.stream(REQUEST, never)) texts.push(event);
@@ -66,28 +69,28 @@ test('who leaves while a read is pending leaves at once', async () => {
 
 test('recognisers, speakers and encoders are counted too', async () => {
   const codes: string[] = [];
-  const note: ModelWatch = { ...idle, onError: (code) => void codes.push(code) };
+  const note: ProviderMetrics = { ...idle, recordError: (code) => void codes.push(code) };
   const fail = () => Promise.reject(away);
   const nothing = async () => undefined;
   const heard = meteredRecogniser(
-    { name: 'r', open: () => ({ push: () => {}, transcribe: fail, close: () => {} }), close: nothing },
+    { name: 'r', openStream: () => ({ push: () => {}, finalize: fail, close: () => {} }), close: nothing },
     note,
   );
-  await expect(heard.open({ sampleRateHz: 8000 }).transcribe(never)).rejects.toBe(away);
+  await expect(heard.openStream({ sampleRateHz: 8000 }).finalize(never)).rejects.toBe(away);
   const spoken = meteredSpeech(
     {
       name: 's',
       sampleRateHz: 8000,
       isCacheable: true,
-      speak: () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) }),
+      synthesize: () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) }),
       close: nothing,
     },
     note,
   );
-  const speak = spoken.speak({ text: 'Hi' }, never)[Symbol.asyncIterator]();
+  const speak = spoken.synthesize({ text: 'Hi' }, never)[Symbol.asyncIterator]();
   await expect(speak.next()).rejects.toBe(away);
   const encoder = { name: 'text-embedding-3-small', dimensions: 1536 } as const;
-  const embedded = meteredEmbedder({ encoder, batchSize: 1, embed: fail }, note);
+  const embedded = meteredEmbedder({ model: encoder, batchSize: 1, embed: fail }, note);
   await expect(embedded.embed(['Hi'], never)).rejects.toBe(away);
   expect(codes).toEqual(Array(3).fill('model_unavailable'));
 });
@@ -95,13 +98,17 @@ test('recognisers, speakers and encoders are counted too', async () => {
 test('the wait for the first of an answer is told, once, and not that for the rest', async () => {
   let nowMs = 0;
   const waits: number[] = [];
-  const watch: ModelWatch = { ...idle, onAnswer: (waitedMs) => waits.push(waitedMs), nowMs: () => nowMs };
+  const watch: ProviderMetrics = {
+    ...idle,
+    recordFirstOutput: (waitedMs) => waits.push(waitedMs),
+    nowMs: () => nowMs,
+  };
   const speech = meteredSpeech(
     {
       name: 's',
       sampleRateHz: 8000,
       isCacheable: true,
-      async *speak() {
+      async *synthesize() {
         for (const afterMs of [120, 5000]) {
           nowMs += afterMs;
           yield new Int16Array(1);
@@ -112,13 +119,13 @@ test('the wait for the first of an answer is told, once, and not that for the re
     watch,
   );
   let pieces = 0;
-  for await (const piece of speech.speak({ text: 'Hi' }, never)) pieces += piece.length;
+  for await (const piece of speech.synthesize({ text: 'Hi' }, never)) pieces += piece.length;
   const transcription = meteredRecogniser(
     {
       name: 'r',
-      open: () => ({
+      openStream: () => ({
         push: () => {},
-        async transcribe() {
+        async finalize() {
           nowMs += 300;
           return { text: 'Hi' };
         },
@@ -127,7 +134,7 @@ test('the wait for the first of an answer is told, once, and not that for the re
       close: async () => undefined,
     },
     watch,
-  ).open({ sampleRateHz: 8000 });
-  expect(await transcription.transcribe(never)).toEqual({ text: 'Hi' });
+  ).openStream({ sampleRateHz: 8000 });
+  expect(await transcription.finalize(never)).toEqual({ text: 'Hi' });
   expect([pieces, waits]).toEqual([2, [120, 300]]);
 });

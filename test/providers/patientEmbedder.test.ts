@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-
-import { type Embedder, LOCAL_ENCODER } from '../../src/providers/embedder.ts';
-import { ModelError } from '../../src/providers/modelError.ts';
 import { createPatientEmbedder } from '../../src/providers/patientEmbedder.ts';
+import { type Embedder, LOCAL_EMBEDDING_MODEL } from '../../src/providers/ports/embedder.ts';
+import { ModelError } from '../../src/providers/ports/modelError.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const forever = new AbortController().signal;
@@ -16,7 +15,7 @@ function failing(...failures: readonly (Error | 'never')[]) {
   const askedAt: number[] = [];
   const left = [...failures];
   const embedder: Embedder = {
-    encoder: LOCAL_ENCODER,
+    model: LOCAL_EMBEDDING_MODEL,
     batchSize: 1,
     embed: (_texts, signal) => {
       askedAt.push(clock.monotonicMs());

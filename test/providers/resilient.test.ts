@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/chatModel.ts';
-import { ModelError } from '../../src/providers/modelError.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/ports/chatModel.ts';
+import { ModelError } from '../../src/providers/ports/modelError.ts';
 import { createResilientModel } from '../../src/providers/resilient.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 

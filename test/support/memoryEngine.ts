@@ -18,7 +18,7 @@ import type {
 } from '../../src/engine/session/sessionStore.ts';
 import type { KnowledgeRetriever, ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
-import type { ChatModel } from '../../src/providers/chatModel.ts';
+import type { ChatModel } from '../../src/providers/ports/chatModel.ts';
 
 export const PROJECT = 'project-1';
 

@@ -1,4 +1,4 @@
-import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/chatModel.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/ports/chatModel.ts';
 
 /** What the model says to one request: words, tool calls, or a failure after them. */
 export interface ScriptedAnswer {

@@ -6,7 +6,7 @@ import { collect } from './collect.ts';
 export async function spoken(text: string, sampleRateHz: SampleRateHz, voice = 'rms'): Promise<Int16Array> {
   const flite = createFlite({ threads: 1 });
   try {
-    const chunks = await collect(flite.speak({ text, voice }, new AbortController().signal));
+    const chunks = await collect(flite.synthesize({ text, voice }, new AbortController().signal));
     const quiet = new Int16Array(FLITE_RATE_HZ / 10);
     return atRate(joined([quiet, ...chunks, quiet]), FLITE_RATE_HZ, sampleRateHz);
   } finally {

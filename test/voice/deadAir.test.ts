@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { sleep } from '../../src/base/sleep.ts';
-import type { ChatRequest } from '../../src/providers/chatModel.ts';
+import type { ChatRequest } from '../../src/providers/ports/chatModel.ts';
 import { slowSaves } from '../support/slowSaves.ts';
 import { WORD_MS } from './support/scriptedSpeech.ts';
 import { type SimulatedCall, simulatedCall, soundMs } from './support/simulatedCall.ts';

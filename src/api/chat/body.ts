@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 import type { GivenMessage } from '../../engine/history/newMessages.ts';
+import { MOVE_TOOL } from '../../engine/prompt/structuredOutput.ts';
 import type { TurnRequest } from '../../engine/turn/turn.ts';
-import { PASSED_THROUGH, type ResponseFormat } from '../../providers/chatModel.ts';
-import { MOVE_TOOL } from '../../providers/protocol.ts';
+import { PASSED_THROUGH, type ResponseFormat } from '../../providers/ports/chatModel.ts';
 import { sessionIdField } from '../requestHeaders.ts';
 
 /** What OpenAI's own API takes. */

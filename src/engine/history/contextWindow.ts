@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../providers/chatMessage.ts';
+import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { FunctionCall, SessionMessage, SessionState } from '../session/session.ts';
 
 /** What of the talk itself goes to the model at most; the rest of a context is for prompts, tools and the answer. */

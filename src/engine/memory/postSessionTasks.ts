@@ -1,11 +1,11 @@
 import type { AgentRelease } from '../../agents/release.ts';
-import type { ChatMessage } from '../../providers/chatMessage.ts';
-import { judgeAnswer, judgeFormat } from '../../providers/protocol.ts';
-import type { Situation } from '../../providers/situation.ts';
+import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { Situation } from '../../providers/ports/situation.ts';
 import { talkMessages } from '../history/contextWindow.ts';
 import { askForJson, createUsageMeter } from '../prompt/modelCalls.ts';
 import { executionMode, type ModelChoice } from '../prompt/models.ts';
 import { askForSummary } from '../prompt/questions.ts';
+import { judgeAnswer, judgeFormat } from '../prompt/structuredOutput.ts';
 import type { SessionMessage } from '../session/session.ts';
 import type { MemoryStore } from '../session/sessionStore.ts';
 import { customerOf } from './customer.ts';

@@ -1,7 +1,7 @@
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { renderDeep } from '../../agents/pathway/templates.ts';
-import { ModelError } from '../../providers/modelError.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
 import { executionMode, MOVE_STYLES } from '../prompt/models.ts';
 import { askForRoute, askForVariables } from '../prompt/questions.ts';
 import type { Passage } from '../tools/passage.ts';

@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod';
 
-import type { ChatEvent, ChatModel, ChatRequest, Usage } from '../../providers/chatModel.ts';
-import { ModelError } from '../../providers/modelError.ts';
+import type { ChatEvent, ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
 import type { TurnUsage } from '../turn/turn.ts';
 
 /** What several calls of one turn have used. */

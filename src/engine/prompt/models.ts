@@ -1,5 +1,5 @@
 import type { AgentConfig } from '../../agents/agentConfig.ts';
-import type { ChatModel } from '../../providers/chatModel.ts';
+import type { ChatModel } from '../../providers/ports/chatModel.ts';
 import type { MoveStyle } from '../pathway/turnMachine.ts';
 
 /** A model, and the names that it goes by in each execution mode. */

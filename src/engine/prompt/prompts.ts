@@ -2,7 +2,7 @@ import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../../agents/release.ts';
-import type { ChatMessage } from '../../providers/chatMessage.ts';
+import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { Channel } from '../session/session.ts';
 import { type Passage, shownPassage } from '../tools/passage.ts';
 

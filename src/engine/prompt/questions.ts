@@ -1,12 +1,12 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../../agents/release.ts';
-import type { ChatMessage } from '../../providers/chatMessage.ts';
-import type { ChatModel, ChatRequest } from '../../providers/chatModel.ts';
-import { extractAnswer, extractFormat, routeAnswer, routeFormat } from '../../providers/protocol.ts';
-import type { Choice, Situation } from '../../providers/situation.ts';
+import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { ChatModel, ChatRequest } from '../../providers/ports/chatModel.ts';
+import type { Choice, Situation } from '../../providers/ports/situation.ts';
 import { askForJson, collectText, type UsageMeter } from './modelCalls.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT } from './prompts.ts';
+import { extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
 import { coerceVariable } from './variables.ts';
 
 /** What every question to a model needs. */

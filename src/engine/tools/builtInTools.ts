@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { ToolDefinition } from '../../providers/toolDefinition.ts';
+import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import { parseArguments } from './toolRunner.ts';
 
 const MAX_DIGITS = 32;

@@ -1,5 +1,5 @@
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ToolCallEvent } from '../../providers/chatModel.ts';
+import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { withPlaceholder } from '../turn/filler.ts';
 import type { TurnOutput } from '../turn/turn.ts';
 import type { TurnContext } from '../turn/turnContext.ts';

@@ -7,7 +7,7 @@ import { noopTracer, type Tracer } from '../../base/tracing.ts';
 import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import { responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
-import type { ToolDefinition } from '../../providers/toolDefinition.ts';
+import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 
 /** What a model is shown of a tool's answer at most. */
 const MAX_RESULT_CHARACTERS = 20_000;

@@ -1,11 +1,11 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ToolCallEvent } from '../../providers/chatModel.ts';
-import { ModelError } from '../../providers/modelError.ts';
-import { MOVE_TOOL, moveArguments, moveTool } from '../../providers/protocol.ts';
-import type { ToolDefinition } from '../../providers/toolDefinition.ts';
+import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
+import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import { stepPrompt, withStep } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
+import { MOVE_TOOL, moveArguments, moveTool } from '../prompt/structuredOutput.ts';
 import type { FunctionCall } from '../session/session.ts';
 import { BUILT_IN_DEFINITIONS } from '../tools/builtInTools.ts';
 import type { Passage } from '../tools/passage.ts';

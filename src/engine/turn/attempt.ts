@@ -1,5 +1,5 @@
-import type { ChatEvent, ChatModel } from '../../providers/chatModel.ts';
-import { linkAbort } from '../../providers/linkedAbort.ts';
+import { linkAbort } from '../../base/linkedAbort.ts';
+import type { ChatEvent, ChatModel } from '../../providers/ports/chatModel.ts';
 import { TurnCancelledError } from './delivery.ts';
 import { type KeepTurnDeps, type KeptTurn, runAndStore } from './storeTurn.ts';
 import type { TurnOutput } from './turn.ts';

@@ -1,4 +1,4 @@
-import type { ChatEvent } from '../../providers/chatModel.ts';
+import type { ChatEvent } from '../../providers/ports/chatModel.ts';
 
 /** What can be spoken: spaces, punctuation and signs alone cannot. */
 const WORDS = /[\p{L}\p{N}]/u;

@@ -1,5 +1,5 @@
-import type { ResponseFormat } from '../../providers/chatModel.ts';
-import type { ToolDefinition } from '../../providers/toolDefinition.ts';
+import type { ResponseFormat } from '../../providers/ports/chatModel.ts';
+import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import type { FunctionCall } from '../session/session.ts';
 import type { SpokenDelivery } from './delivery.ts';
 

@@ -4,8 +4,8 @@ import { renderTemplate, type TemplateCache } from '../../agents/pathway/templat
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Calendar } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ChatMessage } from '../../providers/chatMessage.ts';
-import type { Situation } from '../../providers/situation.ts';
+import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { Situation } from '../../providers/ports/situation.ts';
 import { talkMessages } from '../history/contextWindow.ts';
 import { createUsageMeter, type UsageMeter } from '../prompt/modelCalls.ts';
 import { executionMode, type ModelChoice } from '../prompt/models.ts';

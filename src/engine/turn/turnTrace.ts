@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { noopTracer, type Span, type Tracer } from '../../base/tracing.ts';
-import type { ChatModel } from '../../providers/chatModel.ts';
+import type { ChatModel } from '../../providers/ports/chatModel.ts';
 import type { LatencyParts, NewSession } from '../session/session.ts';
 import type { Delivered, SpokenDelivery } from './delivery.ts';
 import type { TurnRequest } from './turn.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
-import type { Embedder, EncoderName } from '../../providers/embedder.ts';
-import { ModelError } from '../../providers/modelError.ts';
+import type { Embedder, EmbeddingModelName } from '../../providers/ports/embedder.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
 import type { TextChunk } from '../chunking/chunker.ts';
 import { typeOfMime } from '../documentType.ts';
 import type { DocumentFiles } from '../files.ts';
@@ -23,7 +23,7 @@ export interface IngestDeps {
   readonly datasets: DatasetStore;
   readonly chunks: ChunkStore;
   readonly files: DocumentFiles;
-  readonly embedderOf: (encoder: EncoderName) => Embedder | undefined;
+  readonly embedderOf: (encoder: EmbeddingModelName) => Embedder | undefined;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly limits?: ParseLimits;

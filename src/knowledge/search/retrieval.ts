@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Embedder, EncoderName } from '../../providers/embedder.ts';
+import type { Embedder, EmbeddingModelName } from '../../providers/ports/embedder.ts';
 import type { ChunkSearch, FoundChunk, KnowledgebaseStore, SearchableKnowledgebase } from '../stores.ts';
 import { fuse } from './fuse.ts';
 import { createRecent } from './recent.ts';
@@ -40,7 +40,7 @@ export interface RetrievalDeps {
   readonly knowledgebases: Pick<KnowledgebaseStore, 'searchable'>;
   readonly chunks: ChunkSearch;
   /** @returns `undefined` when the settings give no access to that encoder. */
-  readonly embedderOf: (encoder: EncoderName) => Embedder | undefined;
+  readonly embedderOf: (encoder: EmbeddingModelName) => Embedder | undefined;
   readonly clock: Clock;
 }
 
@@ -63,7 +63,7 @@ export function createRetrieval(deps: RetrievalDeps): Retrieval {
   const ahead = createRecent<FoundChunk[]>(deps.clock, FOUND_KEPT_MS, FINDINGS_KEPT);
   const fetched = new Set<string>();
 
-  const vectorOf = async (encoder: EncoderName, text: string): Promise<Float32Array> =>
+  const vectorOf = async (encoder: EmbeddingModelName, text: string): Promise<Float32Array> =>
     await vectors.get(`${encoder} ${text}`, async () => {
       const embedder = deps.embedderOf(encoder);
       if (!embedder) throw noEncoder(encoder);
@@ -146,7 +146,7 @@ function keyOf(projectId: string, words: string, options: SearchOptions): string
   return JSON.stringify([projectId, wordsAlone(words), topK, scoreThreshold, mode]);
 }
 
-function noEncoder(encoder: EncoderName): CallwayError {
+function noEncoder(encoder: EmbeddingModelName): CallwayError {
   return new CallwayError(
     'unavailable',
     'encoder_unavailable',

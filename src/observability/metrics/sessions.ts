@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { LatencyParts } from '../../engine/session/session.ts';
-import type { ModelWatch } from '../../providers/metered.ts';
+import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
 import type { SpokenTurn } from '../../voice/voiceReport.ts';
 
 /** What nobody notices, what sounds like thinking, and what sounds like a dead line. */
@@ -21,7 +21,7 @@ export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
 export interface SessionMetrics {
   turn(turn: SpokenTurn): void;
   /** @param provider - Who answers, such as `openai`. */
-  watchModel(model: ModelKind, provider: string): ModelWatch;
+  watchModel(model: ModelKind, provider: string): ProviderMetrics;
   webhookSent(event: string, ok: boolean): void;
 }
 
@@ -69,8 +69,8 @@ export function createSessionMetrics(registry: Registry, nowMs: () => number): S
         latency.observe({ stage }, latencyParts[part] / 1000);
     },
     watchModel: (model, provider) => ({
-      onError: (code) => modelErrors.inc({ model, provider, code }),
-      onAnswer: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),
+      recordError: (code) => modelErrors.inc({ model, provider, code }),
+      recordFirstOutput: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),
       nowMs,
     }),
     webhookSent: (event, ok) => webhooks.inc({ event, result: ok ? 'delivered' : 'failed' }),

@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 
 import { startThread } from '../../base/thread.ts';
-import { type Embedder, LOCAL_ENCODER } from '../embedder.ts';
-import { ModelError } from '../modelError.ts';
+import { type Embedder, LOCAL_EMBEDDING_MODEL } from '../ports/embedder.ts';
+import { ModelError } from '../ports/modelError.ts';
 import type { EmbedAnswer, EmbedQuestion } from './embedderMessages.ts';
 
 /** Keeps the thread's answers short: a question that waits behind a batch waits half a second at most. */
@@ -56,7 +56,7 @@ export function createLocalEmbedder(): LocalEmbedder {
   };
 
   return {
-    encoder: LOCAL_ENCODER,
+    model: LOCAL_EMBEDDING_MODEL,
     batchSize: BATCH_SIZE,
     async embed(texts, signal) {
       const vectors: Float32Array[] = [];

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../base/thread.ts';
-import { ModelError } from '../modelError.ts';
-import type { TextToSpeech } from '../textToSpeech.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { TextToSpeech } from '../ports/textToSpeech.ts';
 import type { FliteAnswer, FliteRequest } from './fliteMessages.ts';
 
 export const FLITE_RATE_HZ = 16_000;
@@ -33,7 +33,7 @@ export function createFlite(options: FliteOptions = {}): TextToSpeech {
     name: 'flite',
     sampleRateHz: FLITE_RATE_HZ,
     isCacheable: true,
-    async *speak({ text, voice = defaultVoice }, signal) {
+    async *synthesize({ text, voice = defaultVoice }, signal) {
       let isFirst = true;
       for (const part of partsOf(text)) {
         signal.throwIfAborted();

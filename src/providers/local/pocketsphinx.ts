@@ -3,8 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { ModelError } from '../modelError.ts';
-import type { SpeechToText, Transcript, Transcription, TranscriptionRequest } from '../speechToText.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type {
+  RecognitionOptions,
+  RecognitionStream,
+  SpeechToText,
+  Transcript,
+} from '../ports/speechToText.ts';
 import { answerGrammar } from './grammar.ts';
 import { findPocketsphinx, type PocketsphinxInstallation } from './pocketsphinxInstallation.ts';
 import { type RecogniserProcess, startRecogniser } from './recogniserProcess.ts';
@@ -42,12 +47,12 @@ export function createPocketsphinx(deps: PocketsphinxDeps): SpeechToText {
     if (!installation) throw notInstalled();
     return { installation, languageOf: languages(installation, folder.get) };
   });
-  const open = new Set<Transcription>();
+  const open = new Set<RecognitionStream>();
   // Found, and its dictionary read, before the first caller waits for it; whoever needs it in vain is told why.
   toolbox.get().catch(() => undefined);
   return {
     name: 'pocketsphinx',
-    open(request) {
+    openStream(request) {
       const transcription = openTranscription(request, toolbox.get, deps.clock, () =>
         open.delete(transcription),
       );
@@ -62,11 +67,11 @@ export function createPocketsphinx(deps: PocketsphinxDeps): SpeechToText {
 }
 
 function openTranscription(
-  request: TranscriptionRequest,
+  request: RecognitionOptions,
   toolbox: () => Promise<Toolbox>,
   clock: Clock,
   onClose: () => void,
-): Transcription {
+): RecognitionStream {
   const feed = createRecogniserFeed(request.sampleRateHz, request.sampleRateHz * FEED_SECONDS);
   const heard: Int16Array[] = [new Int16Array(MARGIN_SAMPLES)];
   let isOpen = true;
@@ -104,7 +109,7 @@ function openTranscription(
       if (!isAsked) begin();
       current?.write(converted);
     },
-    async transcribe(signal): Promise<Transcript> {
+    async finalize(signal): Promise<Transcript> {
       signal.throwIfAborted();
       isAsked = true;
       const process = await begin();
@@ -122,7 +127,7 @@ function openTranscription(
         process.write(new Int16Array(MARGIN_SAMPLES));
         const text = await process.finish();
         signal.throwIfAborted();
-        request.onPartial?.(text);
+        request.onInterim?.(text);
         return { text };
       } catch (error) {
         signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
-import { ModelError } from '../modelError.ts';
+import { ModelError } from '../ports/modelError.ts';
 import type { PocketsphinxInstallation } from './pocketsphinxInstallation.ts';
 
 /** The general model decodes about as fast as people speak, on a busy core; more is a hang. */

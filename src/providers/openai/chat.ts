@@ -1,14 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../chatModel.ts';
-import { ModelError } from '../modelError.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
+import { ModelError } from '../ports/modelError.ts';
 import { chatBody } from './chatBody.ts';
-import { type ChatReader, createChatReader } from './chatReader.ts';
-import { type Concessions, createConcessions } from './concessions.ts';
+import { type ChatReader, createChatReader } from './chatDecoder.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { complaintOf, modelErrorOf, streamedErrorOf } from './failures.ts';
+import { refusalMessage, streamedError, toModelError } from './errors.ts';
 import { createResponseEvents } from './responseEvents.ts';
 import type { StreamedAnswer } from './streamingPost.ts';
+import { type Concessions, createConcessions } from './unsupportedParameters.ts';
 import { isRecord } from './wire.ts';
 
 /** How long the counts of tokens are waited for once the answer has ended; some endpoints never end their response. */
@@ -63,7 +63,7 @@ async function* answer(
     for (const event of reader.finish()) yield event;
   } catch (error) {
     signal.throwIfAborted();
-    throw modelErrorOf(error, endpoint, !reader.hasBegun);
+    throw toModelError(error, endpoint, !reader.hasBegun);
   }
 }
 
@@ -81,7 +81,7 @@ async function send(
       concessions.remember(body, conceded);
       return response;
     } catch (error) {
-      const complaint = complaintOf(error);
+      const complaint = refusalMessage(error);
       const concession = complaint === undefined ? undefined : concessions.concede(body, complaint);
       if (!concession) throw error;
       conceded.add(concession.name);
@@ -98,7 +98,7 @@ function chunkOf(data: string, reader: ChatReader, endpoint: OpenAiEndpoint): un
     // The parser's own message would quote the answer.
     throw malformed('sent something that is not JSON in', reader);
   }
-  if (isRecord(chunk) && chunk.error) throw streamedErrorOf(chunk.error, endpoint, !reader.hasBegun);
+  if (isRecord(chunk) && chunk.error) throw streamedError(chunk.error, endpoint, !reader.hasBegun);
   return chunk;
 }
 

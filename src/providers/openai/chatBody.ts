@@ -1,7 +1,7 @@
 import type { ChatCompletionCreateParamsStreaming, ChatCompletionMessageParam } from 'openai/resources';
-import type { ChatMessage, ToolCall } from '../chatMessage.ts';
-import { type ChatRequest, PASSED_THROUGH } from '../chatModel.ts';
-import type { ToolChoice, ToolDefinition } from '../toolDefinition.ts';
+import type { ChatMessage, ToolCall } from '../ports/chatMessage.ts';
+import { type ChatRequest, PASSED_THROUGH } from '../ports/chatModel.ts';
+import type { ToolChoice, ToolDefinition } from '../ports/toolDefinition.ts';
 
 export type ChatBody = ChatCompletionCreateParamsStreaming;
 

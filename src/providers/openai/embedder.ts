@@ -1,9 +1,9 @@
-import type { Embedder, OpenAiEncoderName } from '../embedder.ts';
-import { OPENAI_ENCODERS } from '../embedder.ts';
-import { linkAbort } from '../linkedAbort.ts';
-import { ModelError } from '../modelError.ts';
+import { linkAbort } from '../../base/linkedAbort.ts';
+import type { Embedder, OpenAiEmbeddingModelName } from '../ports/embedder.ts';
+import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
+import { ModelError } from '../ports/modelError.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { complaintOf, modelErrorOf } from './failures.ts';
+import { refusalMessage, toModelError } from './errors.ts';
 import { isRecord, listOf } from './wire.ts';
 
 /** Well below what endpoints take at once (2,048 texts, 300,000 tokens), so that a failure costs little. */
@@ -20,8 +20,8 @@ type Encoding = 'base64' | 'float';
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings/create
  */
-export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEncoderName): Embedder {
-  const encoder = OPENAI_ENCODERS[model];
+export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEmbeddingModelName): Embedder {
+  const encoder = OPENAI_EMBEDDING_MODELS[model];
   let encoding: Encoding = 'base64';
 
   const request = async (texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> => {
@@ -31,7 +31,7 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEnco
       const answer: unknown = await endpoint.client.embeddings.create(body, { signal });
       return readVectors(answer, texts.length, encoder.dimensions);
     } catch (error) {
-      const complaint = complaintOf(error);
+      const complaint = refusalMessage(error);
       if (asked === 'float' || complaint === undefined || !/encoding_format|base64/.test(complaint))
         throw error;
       encoding = 'float';
@@ -44,7 +44,7 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEnco
     try {
       return await request(texts, signal);
     } catch (error) {
-      if (!isTooLong(complaintOf(error))) throw error;
+      if (!isTooLong(refusalMessage(error))) throw error;
       const [first = '', ...others] = texts;
       if (others.length > 0) {
         const middle = Math.ceil(texts.length / 2);
@@ -59,7 +59,7 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEnco
   };
 
   return {
-    encoder,
+    model: encoder,
     batchSize: BATCH_SIZE,
     async embed(texts, outerSignal) {
       outerSignal.throwIfAborted();
@@ -70,7 +70,7 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEnco
         return vectors;
       } catch (error) {
         outerSignal.throwIfAborted();
-        throw modelErrorOf(error, endpoint, true);
+        throw toModelError(error, endpoint, true);
       } finally {
         abort.unlink();
       }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
-import { linkAbort } from '../linkedAbort.ts';
-import { ModelError } from '../modelError.ts';
-import { createWatchdog } from '../watchdog.ts';
+import { linkAbort } from '../../base/linkedAbort.ts';
+import { createWatchdog } from '../../base/watchdog.ts';
+import { ModelError } from '../ports/modelError.ts';
 
 /** The first try and one more: a person waits on the line. */
 const MOST_ATTEMPTS = 2;
@@ -31,12 +31,12 @@ export async function* patiently<Piece>(
     let hasBegun = false;
     const watchdog = createWatchdog(clock, timeoutMs, () => abort.abort(tooSlow(timeoutMs, !hasBegun)));
     try {
-      watchdog.watch();
+      watchdog.start();
       for await (const piece of attempt(abort.signal)) {
         hasBegun = true;
-        watchdog.rest();
+        watchdog.stop();
         yield piece;
-        watchdog.watch();
+        watchdog.start();
       }
       return;
     } catch (error) {

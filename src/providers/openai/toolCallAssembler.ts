@@ -1,5 +1,5 @@
 import type { MakeId } from '../../base/ids.ts';
-import type { ToolCallDeltaEvent, ToolCallEvent } from '../chatModel.ts';
+import type { ToolCallDeltaEvent, ToolCallEvent } from '../ports/chatModel.ts';
 import { isRecord, textOf } from './wire.ts';
 
 /** Puts tool calls together from the pieces in which endpoints send them. */

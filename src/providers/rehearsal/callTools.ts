@@ -1,7 +1,7 @@
-import type { ChatRequest } from '../chatModel.ts';
-import { MOVE_TOOL } from '../protocol.ts';
-import type { JsonSchema, ToolDefinition } from '../toolDefinition.ts';
-import type { VariableConfig } from '../variableConfig.ts';
+import { MOVE_TOOL } from '../../engine/prompt/structuredOutput.ts';
+import type { ChatRequest } from '../ports/chatModel.ts';
+import type { JsonSchema, ToolDefinition } from '../ports/toolDefinition.ts';
+import type { VariableConfig } from '../ports/variableConfig.ts';
 import { extractVariables, wordsOfName } from './extract.ts';
 import { type Meaning, meaningsOf, overlap } from './words.ts';
 

@@ -1,5 +1,5 @@
-import type { Situation } from '../situation.ts';
-import type { VariableConfig } from '../variableConfig.ts';
+import type { Situation } from '../ports/situation.ts';
+import type { VariableConfig } from '../ports/variableConfig.ts';
 import { findDate } from './dates.ts';
 import { asName, findName } from './names.ts';
 import { cjkNumber, numberWordsToDigits } from './numbers.ts';

@@ -1,6 +1,6 @@
-import type { ChatMessage } from '../chatMessage.ts';
-import type { JudgeAnswer } from '../protocol.ts';
-import type { Criterion } from '../situation.ts';
+import type { JudgeAnswer } from '../../engine/prompt/structuredOutput.ts';
+import type { ChatMessage } from '../ports/chatMessage.ts';
+import type { Criterion } from '../ports/situation.ts';
 import { countShared, isNegated, isSameWord, meaningsOf } from './words.ts';
 
 /** A criterion is met when so much of what it speaks of was spoken of. */

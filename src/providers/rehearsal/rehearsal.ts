@@ -1,7 +1,7 @@
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../chatModel.ts';
-import { MOVE_TOOL } from '../protocol.ts';
-import type { Situation } from '../situation.ts';
+import { MOVE_TOOL } from '../../engine/prompt/structuredOutput.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
+import type { Situation } from '../ports/situation.ts';
 import { wishForTool } from './callTools.ts';
 import { extractVariables } from './extract.ts';
 import { judgeByWords } from './judge.ts';

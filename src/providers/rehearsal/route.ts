@@ -1,4 +1,4 @@
-import type { Choice, Situation } from '../situation.ts';
+import type { Choice, Situation } from '../ports/situation.ts';
 import { expectationOf, polarityOf } from './polarity.ts';
 import { containsPhrase, isNegated, type Meaning, meaningsOf, overlap, phraseOf } from './words.ts';
 

@@ -1,4 +1,4 @@
-import type { SituationNode } from '../situation.ts';
+import type { SituationNode } from '../ports/situation.ts';
 import { CJK } from './words.ts';
 
 /** More of a passage than this nobody listens to. */

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../chatMessage.ts';
+import type { ChatMessage } from '../ports/chatMessage.ts';
 
 const LONGEST_SENTENCE_CHARACTERS = 200;
 

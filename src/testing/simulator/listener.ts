@@ -1,4 +1,4 @@
-import type { VoiceActivity } from '../../providers/voiceActivity.ts';
+import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 
 /** What a simulated person hears of the other side, on the stream's own clock. */
@@ -33,7 +33,7 @@ export class StreamClosedError extends Error {
 
 export function listenForSpeech(
   stream: AudioStream,
-  activity: VoiceActivity,
+  activity: VoiceActivityDetection,
   onChange: (isSpeaking: boolean, atMs: number) => void,
 ): SpeechListener {
   const { sampleRateHz } = stream.info;

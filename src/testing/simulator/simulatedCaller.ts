@@ -1,5 +1,5 @@
-import type { TextToSpeech } from '../../providers/textToSpeech.ts';
-import type { VoiceActivity } from '../../providers/voiceActivity.ts';
+import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 import { listenForSpeech, type SpeechListener, StreamClosedError } from './listener.ts';
 import type { Step } from './script.ts';
@@ -15,7 +15,7 @@ export type SimulatedCallerEvent =
 
 export interface SimulatedCallerDeps {
   readonly speech: TextToSpeech;
-  readonly activity: VoiceActivity;
+  readonly activity: VoiceActivityDetection;
   /** For the noises; the same seed makes the same call. */
   readonly seed: number;
   readonly onEvent?: (event: SimulatedCallerEvent) => void;
@@ -143,7 +143,7 @@ function hangUp(stream: AudioStream, ear: SpeechListener, tell: Tell): void {
 /** Speech at the rate of the line. */
 async function speak(text: string, sampleRateHz: number, speech: TextToSpeech): Promise<Int16Array> {
   const pieces: Int16Array[] = [];
-  for await (const piece of speech.speak({ text }, new AbortController().signal)) pieces.push(piece);
+  for await (const piece of speech.synthesize({ text }, new AbortController().signal)) pieces.push(piece);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const whole = new Int16Array(length);
   let at = 0;

@@ -1,4 +1,4 @@
-import { ACTIVITY_FRAME_MS } from '../../providers/voiceActivity.ts';
+import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
 import { createCorrelator } from './crossCorrelation.ts';
 
 /** Speech's waveform below 2 kHz tells one moment of it from every other. */
@@ -20,7 +20,7 @@ const WINDOW = (WINDOW_MS * COMPARED_RATE_HZ) / 1000;
 const LONGEST_ECHO = (LONGEST_ECHO_MS * COMPARED_RATE_HZ) / 1000;
 
 /** After so much silence of the agent's nothing of it can come back any more. */
-const FORGOTTEN_FRAMES = (WINDOW_MS + LONGEST_ECHO_MS) / ACTIVITY_FRAME_MS;
+const FORGOTTEN_FRAMES = (WINDOW_MS + LONGEST_ECHO_MS) / VAD_FRAME_MS;
 
 /** For all guards: each is done with it before the next begins. */
 const correlator = createCorrelator(WINDOW, LONGEST_ECHO + 1);
@@ -59,7 +59,7 @@ export function createEchoDetector(sampleRateHz: number): EchoDetector {
   let path: number | undefined;
   let untilSearchMs = 0;
   let silentFrames = FORGOTTEN_FRAMES;
-  const silence = new Int16Array((sampleRateHz * ACTIVITY_FRAME_MS) / 1000);
+  const silence = new Int16Array((sampleRateHz * VAD_FRAME_MS) / 1000);
 
   const search = (): EchoVerdict => {
     const best = bestEverywhere(heard, played);

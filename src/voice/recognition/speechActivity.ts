@@ -1,4 +1,4 @@
-import { ACTIVITY_FRAME_MS } from '../../providers/voiceActivity.ts';
+import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
 
 /** Frames that are looked at together, so that a click is no speech and a stop consonant no pause. */
 const WINDOW_FRAMES = 5;
@@ -47,14 +47,14 @@ export function detectSpeech(activity: SpeechActivity, isVoiced: boolean, atMs: 
   if (activity.isActive && voicedFrames === 0) return { ...activity, window, isActive: false };
   if (activity.isActive) {
     if (!isVoiced) return { ...activity, window };
-    return { window, isActive: true, utterance: extended(activity.utterance, ACTIVITY_FRAME_MS, atMs) };
+    return { window, isActive: true, utterance: extended(activity.utterance, VAD_FRAME_MS, atMs) };
   }
   if (voicedFrames < ONSET_FRAMES) return { ...activity, window };
-  const voicedMs = voicedFrames * ACTIVITY_FRAME_MS;
+  const voicedMs = voicedFrames * VAD_FRAME_MS;
   const oldest = 32 - Math.clz32(window);
   const utterance = activity.utterance
     ? extended(activity.utterance, voicedMs, atMs)
-    : { startMs: atMs - oldest * ACTIVITY_FRAME_MS, voicedMs, lastVoicedMs: atMs };
+    : { startMs: atMs - oldest * VAD_FRAME_MS, voicedMs, lastVoicedMs: atMs };
   return { window, isActive: true, utterance };
 }
 

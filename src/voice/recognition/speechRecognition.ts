@@ -1,5 +1,9 @@
-import type { SpeechToText, Transcription, TranscriptionRequest } from '../../providers/speechToText.ts';
-import { ACTIVITY_FRAME_MS, type VoiceDetector } from '../../providers/voiceActivity.ts';
+import type {
+  RecognitionOptions,
+  RecognitionStream,
+  SpeechToText,
+} from '../../providers/ports/speechToText.ts';
+import { VAD_FRAME_MS, type VoiceActivityDetector } from '../../providers/ports/voiceActivity.ts';
 import { createEchoDetector } from './echoDetector.ts';
 import {
   closeUtterance,
@@ -14,16 +18,16 @@ import { createSpeechEnd } from './speechEnd.ts';
 /** Heard before it was known that somebody speaks; first consonants are soft. */
 const PRE_ROLL_MS = 300;
 /** Before noise is steady, its first frame is half of it. */
-const NOISE_ONSET_MS = 2 * ACTIVITY_FRAME_MS;
+const NOISE_ONSET_MS = 2 * VAD_FRAME_MS;
 
 export interface SpeechRecognitionDeps {
   readonly sampleRateHz: number;
   /** The stream's clock when it begins to listen. */
   readonly startSamples: number;
-  readonly detector: VoiceDetector;
+  readonly detector: VoiceActivityDetector;
   readonly speechToText: SpeechToText;
   /** What may be said now: asked for when an utterance begins. */
-  readonly hints: () => Pick<TranscriptionRequest, 'language' | 'expectedAnswers'>;
+  readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'>;
   /** What sounded in the last 20 ms, to know it again where it comes back; undefined for silence. */
   readonly played: () => Int16Array | undefined;
   /** Each frame of 20 ms, with its end on the stream's clock; valid during the call only. */
@@ -68,7 +72,7 @@ interface Question {
 
 export function createSpeechRecognition(deps: SpeechRecognitionDeps): SpeechRecognition {
   const { sampleRateHz, detector, speechToText } = deps;
-  const frameSamples = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
+  const frameSamples = (sampleRateHz * VAD_FRAME_MS) / 1000;
   const frame = new Int16Array(frameSamples);
   const echoes = createEchoDetector(sampleRateHz);
   const voiceEnd = createSpeechEnd(sampleRateHz);
@@ -76,7 +80,7 @@ export function createSpeechRecognition(deps: SpeechRecognitionDeps): SpeechReco
   let filled = 0;
   let heardSamples = deps.startSamples;
   let activity: SpeechActivity = NO_SPEECH;
-  let transcription: Transcription | undefined;
+  let transcription: RecognitionStream | undefined;
   let question: Question | undefined;
 
   const dropQuestion = () => {
@@ -87,7 +91,7 @@ export function createSpeechRecognition(deps: SpeechRecognitionDeps): SpeechReco
     dropQuestion();
     if (!transcription) return;
     const controller = new AbortController();
-    const words = transcription.transcribe(controller.signal).then(({ text }) => text);
+    const words = transcription.finalize(controller.signal).then(({ text }) => text);
     const asked: Question = { words, drop: (reason) => controller.abort(reason) };
     question = asked;
     words.then(
@@ -112,17 +116,17 @@ export function createSpeechRecognition(deps: SpeechRecognitionDeps): SpeechReco
       return;
     }
     preRoll.push(frame.slice());
-    if (preRoll.length > PRE_ROLL_MS / ACTIVITY_FRAME_MS) preRoll.shift();
+    if (preRoll.length > PRE_ROLL_MS / VAD_FRAME_MS) preRoll.shift();
     if (!activity.utterance) return;
     const onPartial = (text: string) => {
       if (activity.utterance) deps.onPartial(text);
     };
-    transcription = speechToText.open({ sampleRateHz, ...deps.hints(), onPartial });
+    transcription = speechToText.openStream({ sampleRateHz, ...deps.hints(), onInterim: onPartial });
     for (const samples of preRoll.splice(0)) transcription.push(samples);
   };
   /** An utterance that began with what is known for noise now, and had nothing before it, was none. */
   const isNoise = (utterance: Utterance | undefined, atMs: number) => {
-    const noiseMs = detector.newlyKnownNoiseMs?.() ?? 0;
+    const noiseMs = detector.reclassifiedNoiseMs?.() ?? 0;
     return noiseMs > 0 && utterance !== undefined && utterance.startMs >= atMs - noiseMs - NOISE_ONSET_MS;
   };
   const hear = () => {

@@ -1,4 +1,4 @@
-import type { SpeechRequest } from '../../providers/textToSpeech.ts';
+import type { SynthesisRequest } from '../../providers/ports/textToSpeech.ts';
 import { createHeardText } from './heardText.ts';
 import { firstAudible, withoutLeadIn } from './leadingSilence.ts';
 import { isSpeakable, speakable } from './sentenceSplitter.ts';
@@ -16,7 +16,7 @@ const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps {
   readonly source: SpeechSynthesis;
-  readonly voice: Pick<SpeechRequest, 'voice' | 'language'>;
+  readonly voice: Pick<SynthesisRequest, 'voice' | 'language'>;
   /** The first samples were handed to the stream. */
   readonly onSpeech: () => void;
   /** A piece could not be said. */

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
+import { linkAbort } from '../../base/linkedAbort.ts';
+import { createWatchdog } from '../../base/watchdog.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
-import { linkAbort } from '../../providers/linkedAbort.ts';
-import { ModelError, type ModelErrorCode } from '../../providers/modelError.ts';
-import type { SpeechRequest, TextToSpeech } from '../../providers/textToSpeech.ts';
-import { createWatchdog } from '../../providers/watchdog.ts';
+import { ModelError, type ModelErrorCode } from '../../providers/ports/modelError.ts';
+import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
 import { isAudible } from './leadingSilence.ts';
 import type { SpeechCache } from './speechCache.ts';
 
@@ -24,7 +24,7 @@ const REST_MS = 30_000;
 /** Speech at one stream's rate. */
 export interface SpeechSynthesis {
   /** @throws {ModelError} From a read, when no speaker could say it, or one broke off. */
-  speak(request: SpeechRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
+  speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
 }
 
 export interface SpeechSynthesisDeps {
@@ -104,11 +104,11 @@ async function* heardOf(
   );
   try {
     for await (const samples of speak(abort.signal)) {
-      watchdog.rest();
+      watchdog.stop();
       attempt.hasBegun ||= isAudible(samples);
       if (attempt.hasBegun) timer.cancel();
       yield samples;
-      if (attempt.hasBegun) watchdog.watch();
+      if (attempt.hasBegun) watchdog.start();
     }
   } catch (error) {
     throw abort.signal.aborted ? abort.signal.reason : error;
@@ -127,7 +127,7 @@ function failed(code: ModelErrorCode, message: string): ModelError {
 async function* speakBy(
   speaker: TextToSpeech,
   cache: SpeechCache,
-  request: SpeechRequest,
+  request: SynthesisRequest,
   sampleRateHz: SampleRateHz,
   signal: AbortSignal,
 ): AsyncGenerator<Int16Array, void> {
@@ -149,12 +149,12 @@ async function* speakBy(
 
 async function* resampled(
   speaker: TextToSpeech,
-  request: SpeechRequest,
+  request: SynthesisRequest,
   sampleRateHz: SampleRateHz,
   signal: AbortSignal,
 ): AsyncGenerator<Int16Array, void> {
   if (speaker.sampleRateHz === sampleRateHz) {
-    yield* speaker.speak(request, signal);
+    yield* speaker.synthesize(request, signal);
     return;
   }
   const resampler = createResampler(speaker.sampleRateHz, sampleRateHz, PIECE_SAMPLES);
@@ -162,7 +162,7 @@ async function* resampled(
     const output = new Int16Array(resampler.maxOutput(samples.length));
     return output.subarray(0, resampler.process(samples, output));
   };
-  for await (const samples of speaker.speak(request, signal)) {
+  for await (const samples of speaker.synthesize(request, signal)) {
     for (let at = 0; at < samples.length; at += PIECE_SAMPLES) {
       yield convert(samples.subarray(at, at + PIECE_SAMPLES));
     }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { CallwayError, invalid } from '../../../src/base/errors.ts';
-import { ModelError } from '../../../src/providers/modelError.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { calling, done, saying, toolCall } from '../../support/fakeEngine.ts';
 import {
   DEVELOPER_KEY,

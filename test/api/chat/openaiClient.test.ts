@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { ModelError } from '../../../src/providers/modelError.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { calling, saying, toolCall } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
 import { watchLeaks } from '../../support/leaks.ts';

@@ -76,9 +76,9 @@ async function wordsIn(channel: Int16Array): Promise<string[]> {
   const words: string[] = [];
   for (const { from, to } of stretches(channel, RATE_HZ, BETWEEN_TURNS_MS)) {
     const expectedAnswers = [...AGENT, ...CALLER, ...OTHERS];
-    const transcription = recogniser.open({ sampleRateHz: RATE_HZ, expectedAnswers });
+    const transcription = recogniser.openStream({ sampleRateHz: RATE_HZ, expectedAnswers });
     transcription.push(channel.subarray(Math.max(0, from - AROUND), to + AROUND));
-    words.push(plain((await transcription.transcribe(new AbortController().signal)).text));
+    words.push(plain((await transcription.finalize(new AbortController().signal)).text));
     transcription.close();
   }
   return words;

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import type { HeldLock } from '../../../src/engine/session/sessionStore.ts';
-import { ModelError } from '../../../src/providers/modelError.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 
 import { type IngestDeps, ingest } from '../../../src/knowledge/ingest/ingest.ts';
 import type { ChunkStore, DatasetStore, IngestionTask } from '../../../src/knowledge/stores.ts';
-import { OPENAI_ENCODERS } from '../../../src/providers/embedder.ts';
+import { OPENAI_EMBEDDING_MODELS } from '../../../src/providers/ports/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const ENCODER = OPENAI_ENCODERS['text-embedding-3-small'];
+const ENCODER = OPENAI_EMBEDDING_MODELS['text-embedding-3-small'];
 const VECTOR = new Float32Array(ENCODER.dimensions);
 const BATCH_SIZE = 3;
 /** Batches of four requests at a time. */

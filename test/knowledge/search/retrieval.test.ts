@@ -4,7 +4,7 @@ import { characterPairs } from '../../../src/knowledge/search/characterPairs.ts'
 import { fuse } from '../../../src/knowledge/search/fuse.ts';
 import { createRetrieval, type SearchOptions } from '../../../src/knowledge/search/retrieval.ts';
 import type { FoundChunk, MatchingChunk } from '../../../src/knowledge/stores.ts';
-import { LOCAL_ENCODER } from '../../../src/providers/embedder.ts';
+import { LOCAL_EMBEDDING_MODEL } from '../../../src/providers/ports/embedder.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const chunk = (id: string, score: number): FoundChunk => ({
@@ -31,7 +31,9 @@ function world(
   const retrieval = createRetrieval({
     knowledgebases: {
       searchable: async (projectId) =>
-        projectId === 'none' ? undefined : { id: 'kb', encoder: LOCAL_ENCODER.name, embeddedCount: embedded },
+        projectId === 'none'
+          ? undefined
+          : { id: 'kb', encoder: LOCAL_EMBEDDING_MODEL.name, embeddedCount: embedded },
     },
     chunks: {
       async nearest({ limit }) {
@@ -48,7 +50,7 @@ function world(
     embedderOf: () =>
       hasEncoder
         ? {
-            encoder: LOCAL_ENCODER,
+            model: LOCAL_EMBEDDING_MODEL,
             batchSize: 1,
             async embed() {
               calls.embed += 1;

@@ -71,8 +71,8 @@ test('a turn is counted by its stages, in seconds; one that answered nothing is 
   meter.turn({ kind: 'words', interrupted: true, latencyMs: 1000, latencyParts });
   meter.turn({ kind: 'begin', interrupted: false });
   const watch = meter.watchModel('speech', 'openai');
-  watch.onError('model_unavailable');
-  watch.onAnswer(250);
+  watch.recordError('model_unavailable');
+  watch.recordFirstOutput(250);
   nowMs = 7;
   expect(watch.nowMs()).toBe(7);
   meter.webhookSent('call.ended', true);

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { answerGrammar, spokenForm } from '../../../src/providers/local/grammar.ts';
 import { createPocketsphinx, POCKETSPHINX_COMMAND } from '../../../src/providers/local/pocketsphinx.ts';
 import { createRecogniserFeed } from '../../../src/providers/local/spectralFolding.ts';
-import type { SpeechToText, TranscriptionRequest } from '../../../src/providers/speechToText.ts';
+import type { RecognitionOptions, SpeechToText } from '../../../src/providers/ports/speechToText.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 import { spoken } from '../../support/spoken.ts';
 
@@ -21,10 +21,10 @@ afterAll(async () => {
   await assertNoLeaks();
 });
 
-async function recognise(samples: Int16Array, more: Partial<TranscriptionRequest> = {}): Promise<string> {
-  const transcription = stt.open({ sampleRateHz: 8000, ...more });
+async function recognise(samples: Int16Array, more: Partial<RecognitionOptions> = {}): Promise<string> {
+  const transcription = stt.openStream({ sampleRateHz: 8000, ...more });
   for (let at = 0; at < samples.length; at += 160) transcription.push(samples.subarray(at, at + 160));
-  const { text } = await transcription.transcribe(forever);
+  const { text } = await transcription.finalize(forever);
   transcription.close();
   return text;
 }
@@ -48,19 +48,22 @@ describe('telephone audio, recognised', () => {
 
   test('what comes after a pause is heard together with what came before', async () => {
     const [yes, please] = await Promise.all([spoken('yes', 8000), spoken('please', 8000)]);
-    const transcription = stt.open({ sampleRateHz: 8000, expectedAnswers: ['yes', 'yes please', 'no'] });
+    const transcription = stt.openStream({
+      sampleRateHz: 8000,
+      expectedAnswers: ['yes', 'yes please', 'no'],
+    });
     transcription.push(yes);
-    expect(await transcription.transcribe(forever)).toEqual({ text: 'yes' });
+    expect(await transcription.finalize(forever)).toEqual({ text: 'yes' });
     transcription.push(please);
-    expect(await transcription.transcribe(forever)).toEqual({ text: 'yes please' });
+    expect(await transcription.finalize(forever)).toEqual({ text: 'yes please' });
     transcription.close();
   });
 
   test('an abort ends the question and the process', async () => {
-    const transcription = stt.open({ sampleRateHz: 8000 });
+    const transcription = stt.openStream({ sampleRateHz: 8000 });
     transcription.push(new Int16Array(8000));
     const controller = new AbortController();
-    const asked = transcription.transcribe(controller.signal);
+    const asked = transcription.finalize(controller.signal);
     controller.abort(new Error('went on speaking'));
     await expect(asked).rejects.toThrow('went on speaking');
     transcription.close();
@@ -69,9 +72,9 @@ describe('telephone audio, recognised', () => {
 
 test('where it is not installed the error says how to install it', async () => {
   const missing = createPocketsphinx({ clock: systemClock, searchPath: '/nowhere' });
-  const transcription = missing.open({ sampleRateHz: 8000 });
+  const transcription = missing.openStream({ sampleRateHz: 8000 });
   transcription.push(new Int16Array(160));
-  await expect(transcription.transcribe(forever)).rejects.toMatchObject({
+  await expect(transcription.finalize(forever)).rejects.toMatchObject({
     code: 'model_rejected',
     message: expect.stringContaining(POCKETSPHINX_COMMAND),
   });

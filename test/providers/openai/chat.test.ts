@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../../src/providers/chatModel.ts';
-import { ModelError } from '../../../src/providers/modelError.ts';
 import { createOpenAiChatModel } from '../../../src/providers/openai/chat.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { collect } from '../../support/collect.ts';
 import {
   type Answer,

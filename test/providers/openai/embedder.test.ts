@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-
-import type { OpenAiEncoderName } from '../../../src/providers/embedder.ts';
 import { createOpenAiEmbedder } from '../../../src/providers/openai/embedder.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
+import type { OpenAiEmbeddingModelName } from '../../../src/providers/ports/embedder.ts';
 import { type FakeEmbeddings, startFakeEmbeddings, wordVector } from '../../support/embeddings.ts';
 
 const forever = new AbortController().signal;
@@ -19,12 +18,12 @@ afterEach(async () => {
 });
 const embed = (
   texts: readonly string[],
-  model: OpenAiEncoderName = 'text-embedding-3-small',
+  model: OpenAiEmbeddingModelName = 'text-embedding-3-small',
   signal = forever,
 ) => createOpenAiEmbedder(endpoint, model).embed(texts, signal);
 
 describe('vectors', () => {
-  test.each<[OpenAiEncoderName, number]>([
+  test.each<[OpenAiEmbeddingModelName, number]>([
     ['text-embedding-ada-002', 1536],
     ['text-embedding-3-small', 1536],
     ['text-embedding-3-large', 3072],

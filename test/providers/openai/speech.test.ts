@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
-import { createOpenAiSpeech } from '../../../src/providers/openai/speech.ts';
-import { createOpenAiTranscription } from '../../../src/providers/openai/transcription.ts';
+import { createOpenAiSpeechToText } from '../../../src/providers/openai/speechToText.ts';
+import { createOpenAiTextToSpeech } from '../../../src/providers/openai/textToSpeech.ts';
 import { collect } from '../../support/collect.ts';
 
 const forever = new AbortController().signal;
@@ -56,7 +56,7 @@ const document =
 
 describe('speech', () => {
   const tts = (timeoutMs?: number) =>
-    createOpenAiSpeech({ endpoint, model: 'tts-x', voice: 'alloy', ...patience(timeoutMs) });
+    createOpenAiTextToSpeech({ endpoint, model: 'tts-x', voice: 'alloy', ...patience(timeoutMs) });
   const sending =
     (...pieces: number[][]): Answer =>
     async (_request, _body, response) => {
@@ -70,7 +70,7 @@ describe('speech', () => {
 
   test('is asked for as raw samples, and read across pieces that cut a sample in two', async () => {
     answers = [sending([0x01, 0x00, 0xff], [0xff, 0x00, 0x80], [0x07])];
-    const samples = await collect(tts().speak({ text: 'Hello.', voice: 'nova' }, forever));
+    const samples = await collect(tts().synthesize({ text: 'Hello.', voice: 'nova' }, forever));
     expect(samples.flatMap((chunk) => [...chunk])).toEqual([1, -1, -32_768]);
     expect(bodies[0]?.path).toBe('/v1/audio/speech');
     expect(JSON.parse(String(bodies[0]?.body))).toEqual({
@@ -83,7 +83,7 @@ describe('speech', () => {
 
   test('a failure before the first sample is tried once more', async () => {
     answers = [failing(503), sending([1, 0])];
-    expect((await collect(tts().speak({ text: 'Hi.' }, forever))).length).toBe(1);
+    expect((await collect(tts().synthesize({ text: 'Hi.' }, forever))).length).toBe(1);
     expect(retries).toEqual([expect.stringContaining('503')]);
   });
 
@@ -97,7 +97,7 @@ describe('speech', () => {
     ['a WAV file', () => [document('audio/pcm', 'RIFF....WAVE')], 'model_malformed', 2],
   ])('%s is told', async (_, script, code, attempts) => {
     answers = script();
-    await expect(collect(tts().speak({ text: 'Hi.' }, forever))).rejects.toMatchObject({ code });
+    await expect(collect(tts().synthesize({ text: 'Hi.' }, forever))).rejects.toMatchObject({ code });
     expect(bodies.length).toBe(attempts);
   });
 
@@ -117,7 +117,7 @@ describe('speech', () => {
     });
     let samples = 0;
     const listen = async () => {
-      for await (const piece of tts().speak({ text: 'Four' }, forever)) samples += piece.length;
+      for await (const piece of tts().synthesize({ text: 'Four' }, forever)) samples += piece.length;
     };
     await expect(listen()).rejects.toMatchObject({ code: 'model_malformed' });
     await left;
@@ -129,7 +129,9 @@ describe('speech', () => {
 
   test('an endpoint that is silent is given up', async () => {
     answers = [() => undefined];
-    await expect(collect(tts(60).speak({ text: 'Hi.' }, forever))).rejects.toThrow(/sent nothing for 0.06 s/);
+    await expect(collect(tts(60).synthesize({ text: 'Hi.' }, forever))).rejects.toThrow(
+      /sent nothing for 0.06 s/,
+    );
     expect(bodies.length).toBe(2);
   });
 
@@ -143,7 +145,7 @@ describe('speech', () => {
       ];
     });
     const controller = new AbortController();
-    const reading = tts().speak({ text: 'Hi.' }, controller.signal)[Symbol.asyncIterator]();
+    const reading = tts().synthesize({ text: 'Hi.' }, controller.signal)[Symbol.asyncIterator]();
     expect((await reading.next()).value?.length).toBe(160);
     const next = reading.next();
     controller.abort(new Error('cut in'));
@@ -153,7 +155,7 @@ describe('speech', () => {
 });
 
 describe('transcription', () => {
-  const stt = () => createOpenAiTranscription({ endpoint, model: 'stt-x', ...patience() });
+  const stt = () => createOpenAiSpeechToText({ endpoint, model: 'stt-x', ...patience() });
   const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
   const streaming: Answer = (_request, _body, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -165,15 +167,15 @@ describe('transcription', () => {
   test('sends the utterance as a file with its hints, and reads the words as they come', async () => {
     answers = [streaming];
     const partials: string[] = [];
-    const transcription = stt().open({
+    const transcription = stt().openStream({
       sampleRateHz: 8000,
       language: 'zh-TW',
       expectedAnswers: ['yes', 'no'],
-      onPartial: (text) => partials.push(text),
+      onInterim: (text) => partials.push(text),
     });
     transcription.push(Int16Array.of(1, 2));
     transcription.push(Int16Array.of(3));
-    expect(await transcription.transcribe(forever)).toEqual({ text: 'I would like tea.' });
+    expect(await transcription.finalize(forever)).toEqual({ text: 'I would like tea.' });
     expect(partials).toEqual(['I would', 'I would like', 'I would like tea.']);
     const form = await new Response(new Uint8Array(bodies[0]?.body ?? []), {
       headers: { 'content-type': bodies[0]?.type ?? '' },
@@ -197,23 +199,23 @@ describe('transcription', () => {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":" Tea, please. "}');
       },
     ];
-    const transcription = stt().open({ sampleRateHz: 16_000 });
+    const transcription = stt().openStream({ sampleRateHz: 16_000 });
     transcription.push(new Int16Array(320));
-    expect(await transcription.transcribe(forever)).toEqual({ text: 'Tea, please.' });
+    expect(await transcription.finalize(forever)).toEqual({ text: 'Tea, please.' });
   });
 
   test('an endpoint that heard nothing says so', async () => {
     answers = [document('application/json', '{"text":""}')];
-    expect(await stt().open({ sampleRateHz: 8000 }).transcribe(forever)).toEqual({ text: '' });
+    expect(await stt().openStream({ sampleRateHz: 8000 }).finalize(forever)).toEqual({ text: '' });
   });
 
   test('asked again after a pause, it sends all that was heard', async () => {
     answers = [streaming];
-    const transcription = stt().open({ sampleRateHz: 8000 });
+    const transcription = stt().openStream({ sampleRateHz: 8000 });
     transcription.push(new Int16Array(160));
-    await transcription.transcribe(forever);
+    await transcription.finalize(forever);
     transcription.push(new Int16Array(160));
-    await transcription.transcribe(forever);
+    await transcription.finalize(forever);
     const [first, second] = bodies.map(({ body }) => body.length);
     expect((second ?? 0) - (first ?? 0)).toBe(320);
   });
@@ -240,7 +242,7 @@ describe('transcription', () => {
     ],
   ])('%s is told', async (_, answer, code) => {
     answers = [answer];
-    const transcription = stt().open({ sampleRateHz: 8000 });
-    await expect(transcription.transcribe(forever)).rejects.toMatchObject({ code });
+    const transcription = stt().openStream({ sampleRateHz: 8000 });
+    await expect(transcription.finalize(forever)).rejects.toMatchObject({ code });
   });
 });

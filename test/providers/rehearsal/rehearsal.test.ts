@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatMessage } from '../../../src/providers/chatMessage.ts';
-import type { ChatEvent, ChatRequest } from '../../../src/providers/chatModel.ts';
 import {
   extractAnswer,
   extractFormat,
@@ -8,10 +6,12 @@ import {
   moveArguments,
   moveTool,
   routeAnswer,
-} from '../../../src/providers/protocol.ts';
+} from '../../../src/engine/prompt/structuredOutput.ts';
+import type { ChatMessage } from '../../../src/providers/ports/chatMessage.ts';
+import type { ChatEvent, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import type { Situation } from '../../../src/providers/ports/situation.ts';
+import type { ToolDefinition } from '../../../src/providers/ports/toolDefinition.ts';
 import { createRehearsalModel } from '../../../src/providers/rehearsal/rehearsal.ts';
-import type { Situation } from '../../../src/providers/situation.ts';
-import type { ToolDefinition } from '../../../src/providers/toolDefinition.ts';
 import { collect } from '../../support/collect.ts';
 
 const forever = new AbortController().signal;

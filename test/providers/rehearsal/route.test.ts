@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Situation } from '../../../src/providers/ports/situation.ts';
 import { chooseEdge } from '../../../src/providers/rehearsal/route.ts';
-import type { Situation } from '../../../src/providers/situation.ts';
 
 const choicesOf = (sentences: Readonly<Record<string, string>>) =>
   Object.entries(sentences).map(([id, sentence]) => ({ id, sentence, label: '' }));

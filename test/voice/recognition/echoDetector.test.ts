@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-
-import { createLocalVoiceActivity } from '../../../src/providers/local/activity.ts';
 import { createFlite } from '../../../src/providers/local/flite.ts';
-import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
+import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
+import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { createRandom } from '../../media/signals.ts';
 import { recordedSession, saidBy } from '../support/recordedSession.ts';
 
@@ -11,12 +10,12 @@ const LINES = [
   'Your parcel left this morning and will reach you between noon and four.',
 ];
 
-let activity: VoiceActivity;
+let activity: VoiceActivityDetection;
 let lines: readonly Int16Array[];
 let interruption: Int16Array;
 
 beforeAll(async () => {
-  activity = await createLocalVoiceActivity();
+  activity = await createWebrtcVad();
   const flite = createFlite();
   const [words = new Int16Array(), ...said] = await Promise.all(
     ['Wait a moment please, I have a question about that.', ...LINES].map((text) => saidBy(flite, text)),

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-
-import { createLocalVoiceActivity } from '../../../src/providers/local/activity.ts';
 import { createFlite } from '../../../src/providers/local/flite.ts';
-import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
+import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
+import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { atLevel, type LineNoise, lineNoise, whispered } from '../../support/lineNoise.ts';
 import { recordedSession, saidBy } from '../support/recordedSession.ts';
 
@@ -10,14 +9,14 @@ const LEVELS_RMS = [100, 400, 1000];
 /** The line before the noise begins, and under everything else. */
 const QUIET_RMS = 8;
 
-let activity: VoiceActivity;
+let activity: VoiceActivityDetection;
 /** What the agent says. */
 let words: Int16Array;
 /** What the caller says; no echo of it. */
 let answer: Int16Array;
 
 beforeAll(async () => {
-  activity = await createLocalVoiceActivity();
+  activity = await createWebrtcVad();
   const flite = createFlite({ threads: 1 });
   words = await saidBy(flite, 'The weather was bad all over the country.');
   answer = await saidBy(flite, 'I told him that we could not come.');

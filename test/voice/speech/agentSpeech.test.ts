@@ -137,7 +137,7 @@ test('speech comes at the stream’s rate, and from the cache the second time', 
 
 test('speech that broke off is not kept, and is not begun again', async () => {
   const voice = scriptedVoice();
-  const speak = voice.speak.bind(voice);
+  const speak = voice.synthesize.bind(voice);
   const breaking = {
     ...voice,
     async *speak(request: { text: string }, signal: AbortSignal) {
@@ -236,7 +236,7 @@ test('a voice that stops in the middle of a text is given up', async () => {
   const stopping = {
     ...voice,
     async *speak(request: { text: string }, signal: AbortSignal) {
-      for await (const samples of voice.speak(request, signal)) {
+      for await (const samples of voice.synthesize(request, signal)) {
         yield samples;
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       }

@@ -1,7 +1,7 @@
 import { atRate } from '../../../src/media/resample/resampler.ts';
-import type { SpeechToText } from '../../../src/providers/speechToText.ts';
-import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
-import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
+import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
+import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
 import { createVoiceSessionServer } from '../../../src/voice/voiceSessionServer.ts';
 import { type MemoryEngine, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
@@ -14,7 +14,7 @@ const RATE_HZ = 8000;
 const FRAME = 160;
 
 export interface RecordedSessionOptions {
-  readonly activity: VoiceActivity;
+  readonly activity: VoiceActivityDetection;
   /** All that the agent ever says, at 8000 Hz. */
   readonly speech: Int16Array;
   /** What the caller's line brings in the 160 samples from this one on; `agentSide` is what it was given so far. */
@@ -63,7 +63,7 @@ export async function recordedSession(options: RecordedSessionOptions): Promise<
 /** What a speaker says, at 8000 Hz. */
 export async function saidBy(speaker: TextToSpeech, text: string): Promise<Int16Array> {
   const pieces: number[] = [];
-  for await (const piece of speaker.speak({ text }, new AbortController().signal))
+  for await (const piece of speaker.synthesize({ text }, new AbortController().signal))
     for (const sample of piece) pieces.push(sample);
   return atRate(Int16Array.from(pieces), speaker.sampleRateHz, RATE_HZ);
 }
@@ -71,9 +71,9 @@ export async function saidBy(speaker: TextToSpeech, text: string): Promise<Int16
 function hearing(text: string): SpeechToText {
   return {
     name: 'eager',
-    open: () => ({
+    openStream: () => ({
       push: () => undefined,
-      transcribe: async () => ({ text }),
+      finalize: async () => ({ text }),
       close: () => undefined,
     }),
     close: async () => undefined,
@@ -85,7 +85,7 @@ function speaking(speech: Int16Array): TextToSpeech {
     name: 'recorded',
     sampleRateHz: RATE_HZ,
     isCacheable: false,
-    async *speak() {
+    async *synthesize() {
       yield speech;
     },
     close: async () => undefined,

@@ -1,8 +1,8 @@
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
-import { ModelError } from '../../../src/providers/modelError.ts';
-import type { SpeechToText } from '../../../src/providers/speechToText.ts';
-import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
-import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
+import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 
 const LOUD = 1000;
 /** Of a scripted voice, for each word. */
@@ -10,7 +10,7 @@ export const WORD_MS = 300;
 const HALF_WAVE_MS = 7;
 
 /** Everything loud is speech. */
-export const loudActivity: VoiceActivity = {
+export const loudActivity: VoiceActivityDetection = {
   open: () => ({ isSpeech: (frame) => frame.some((sample) => sample >= LOUD), close: () => undefined }),
 };
 
@@ -42,7 +42,7 @@ export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
       return new Int16Array((sampleRateHz * durationMs) / 1000).fill(LOUD + texts.length);
     },
     hearPartly: (text) => onPartial?.(text),
-    open({ expectedAnswers = [], onPartial: tell }) {
+    openStream({ expectedAnswers = [], onInterim: tell }) {
       onPartial = tell;
       caller.hints.push(expectedAnswers);
       const heard = new Set<number>();
@@ -50,7 +50,7 @@ export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
         push(samples) {
           for (const sample of samples) if (sample >= LOUD) heard.add(sample - LOUD - 1);
         },
-        async transcribe(signal) {
+        async finalize(signal) {
           caller.questions += 1;
           for (let n = 0; n < caller.delayTurns; n++) await new Promise((resolve) => setImmediate(resolve));
           signal.throwIfAborted();
@@ -85,7 +85,7 @@ export function scriptedVoice(sampleRateHz: SampleRateHz = 8000, loudness = 5000
     isCacheable: true,
     texts: [],
     failures: 0,
-    async *speak({ text }, signal) {
+    async *synthesize({ text }, signal) {
       voice.texts.push(text);
       if (voice.failures > 0) {
         voice.failures -= 1;

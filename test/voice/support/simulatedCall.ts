@@ -3,9 +3,9 @@ import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySch
 import type { Tool } from '../../../src/agents/tool.ts';
 import type { HistoryEvent } from '../../../src/engine/session/session.ts';
 import type { KnowledgeRetriever, ToolRunner } from '../../../src/engine/tools/toolRunner.ts';
-import type { ChatModel } from '../../../src/providers/chatModel.ts';
-import type { SpeechToText } from '../../../src/providers/speechToText.ts';
-import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
+import type { ChatModel } from '../../../src/providers/ports/chatModel.ts';
+import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
+import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
 import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
 import {
   createVoiceSessionServer,

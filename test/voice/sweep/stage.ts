@@ -1,8 +1,8 @@
 import { unavailable } from '../../../src/base/errors.ts';
 import { sleep } from '../../../src/base/sleep.ts';
 import { createWriteBehind } from '../../../src/engine/session/writeBehind.ts';
-import type { ChatModel, ChatRequest } from '../../../src/providers/chatModel.ts';
-import { ModelError } from '../../../src/providers/modelError.ts';
+import type { ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { createResilientModel } from '../../../src/providers/resilient.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/base/clock.ts';
 import { sleep } from '../../../src/base/sleep.ts';
-import { ModelError } from '../../../src/providers/modelError.ts';
-import type { SpeechToText } from '../../../src/providers/speechToText.ts';
-import type { TextToSpeech } from '../../../src/providers/textToSpeech.ts';
+import { ModelError } from '../../../src/providers/ports/modelError.ts';
+import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
+import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
 
 const RATE_HZ = 8000;
 const FRAME_SAMPLES = 160;
@@ -81,11 +81,11 @@ export function createWordCaller(clock: Clock, faultNow: () => Fault): WordCalle
       count(heard, samples);
       return wordsOf(heard);
     },
-    open() {
+    openStream() {
       const heard = new Map<number, Heard>();
       return {
         push: (samples) => count(heard, samples),
-        async transcribe(signal) {
+        async finalize(signal) {
           const text = wordsOf(heard)
             .filter(({ share }) => share > 0.5)
             .map(({ word }) => word)
@@ -126,7 +126,7 @@ export function createWordVoice(clock: Clock, faultNow: () => Fault): WordVoice 
     words.push(word);
     return level;
   };
-  const speakBy = (fault: () => Fault): TextToSpeech['speak'] =>
+  const speakBy = (fault: () => Fault): TextToSpeech['synthesize'] =>
     async function* ({ text }, signal) {
       for (const [at, word] of text.split(/\s+/).entries()) {
         const wave = square(levelOf(text, at, word), lengthOf(word));
@@ -140,7 +140,7 @@ export function createWordVoice(clock: Clock, faultNow: () => Fault): WordVoice 
     name,
     sampleRateHz: RATE_HZ,
     isCacheable: false,
-    speak: speakBy(fault),
+    synthesize: speakBy(fault),
     close: async () => undefined,
   });
   return {

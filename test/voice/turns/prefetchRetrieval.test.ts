@@ -3,7 +3,7 @@ import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySch
 import { sleep } from '../../../src/base/sleep.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/toolRunner.ts';
 import { createRetrieval } from '../../../src/knowledge/search/retrieval.ts';
-import { LOCAL_ENCODER } from '../../../src/providers/embedder.ts';
+import { LOCAL_EMBEDDING_MODEL } from '../../../src/providers/ports/embedder.ts';
 import { createPrefetchRetrieval } from '../../../src/voice/turns/prefetchRetrieval.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
@@ -20,7 +20,7 @@ function slowSearch() {
   const retrieval = () =>
     createRetrieval({
       knowledgebases: {
-        searchable: async () => ({ id: 'kb', encoder: LOCAL_ENCODER.name, embeddedCount: 1 }),
+        searchable: async () => ({ id: 'kb', encoder: LOCAL_EMBEDDING_MODEL.name, embeddedCount: 1 }),
       },
       chunks: {
         async nearest() {
@@ -32,12 +32,12 @@ function slowSearch() {
         nearestAndMatching: async () => ({ nearest: [], matching: [] }),
       },
       embedderOf: () => ({
-        encoder: LOCAL_ENCODER,
+        model: LOCAL_EMBEDDING_MODEL,
         batchSize: 1,
         async embed([text = ''], signal) {
           embedded.push({ text, atMs: clock.monotonicMs() });
           await sleep(clock, EMBEDDING_MS, signal);
-          return [new Float32Array(LOCAL_ENCODER.dimensions)];
+          return [new Float32Array(LOCAL_EMBEDDING_MODEL.dimensions)];
         },
       }),
       clock,

@@ -2,7 +2,7 @@ import { isUuid } from '../../../base/ids.ts';
 import type { Chunk } from '../../../knowledge/knowledgebase.ts';
 import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
 import type { ChunkStore } from '../../../knowledge/stores.ts';
-import type { EncoderName } from '../../../providers/embedder.ts';
+import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 import type { Queryable } from '../connection/database.ts';
 import { removeChunks } from './chunkRemoval.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
@@ -29,7 +29,7 @@ export const UNEMBEDDED = `SELECT id, CASE WHEN vector.is_there THEN NULL ELSE c
   WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`;
 
 /** Chunk by chunk too, as {@link UNEMBEDDED} has it. */
-export function keepVectorsSql(encoder: EncoderName): string {
+export function keepVectorsSql(encoder: EmbeddingModelName): string {
   const { name, type } = VECTOR_COLUMNS[encoder];
   return `WITH added AS (
       INSERT INTO chunk_embeddings (chunk_id, knowledgebase_id, encoder, is_enabled, ${name})

@@ -1,7 +1,7 @@
 import { isUuid } from '../../../base/ids.ts';
 import type { Knowledgebase } from '../../../knowledge/knowledgebase.ts';
 import type { KnowledgebaseStore, SearchableKnowledgebase } from '../../../knowledge/stores.ts';
-import type { EncoderName } from '../../../providers/embedder.ts';
+import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 import type { Queryable } from '../connection/database.ts';
 import { orTaken } from '../connection/errors.ts';
 import { isoTime } from '../sql/rows.ts';
@@ -12,7 +12,7 @@ interface Row {
   name: string;
   type: 'pgvector';
   embedding_model_name: Knowledgebase['embeddingModelName'];
-  encoder: EncoderName;
+  encoder: EmbeddingModelName;
   chunk_size: number;
   chunk_overlap: number;
   created_at: Date;

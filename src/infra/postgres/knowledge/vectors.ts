@@ -1,4 +1,4 @@
-import type { EncoderName } from '../../../providers/embedder.ts';
+import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 
 /** Where the vectors of an encoder are kept, and the type of a vector there. */
 export interface VectorColumn {
@@ -10,7 +10,7 @@ const OF_512: VectorColumn = { name: 'vector_512', type: 'vector(512)' };
 const OF_1536: VectorColumn = { name: 'vector_1536', type: 'vector(1536)' };
 const OF_3072: VectorColumn = { name: 'vector_3072', type: 'halfvec(3072)' };
 
-export const VECTOR_COLUMNS: Readonly<Record<EncoderName, VectorColumn>> = {
+export const VECTOR_COLUMNS: Readonly<Record<EmbeddingModelName, VectorColumn>> = {
   'energetic-ai-embeddings-en': OF_512,
   'text-embedding-ada-002': OF_1536,
   'text-embedding-3-small': OF_1536,

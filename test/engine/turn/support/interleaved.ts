@@ -10,8 +10,8 @@ import type {
 } from '../../../../src/engine/session/sessionStore.ts';
 import { type SpokenDelivery, TurnCancelledError } from '../../../../src/engine/turn/delivery.ts';
 import type { TurnOutput } from '../../../../src/engine/turn/turn.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/providers/chatModel.ts';
-import { ModelError } from '../../../../src/providers/modelError.ts';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/providers/ports/chatModel.ts';
+import { ModelError } from '../../../../src/providers/ports/modelError.ts';
 import { type MemoryEngine, memoryEngine, PROJECT } from '../../../support/memoryEngine.ts';
 
 /** What the model does when it is asked about somebody's words. */

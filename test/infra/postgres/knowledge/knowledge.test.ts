@@ -18,13 +18,13 @@ import { VECTOR_COLUMNS, vectorText } from '../../../../src/infra/postgres/knowl
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
 import type { Knowledgebase } from '../../../../src/knowledge/knowledgebase.ts';
 import type { IngestionTask } from '../../../../src/knowledge/stores.ts';
-import type { EncoderName } from '../../../../src/providers/embedder.ts';
+import type { EmbeddingModelName } from '../../../../src/providers/ports/embedder.ts';
 import { wordVector } from '../../../support/embeddings.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 import { BEGIN, later } from '../support/sessions.ts';
 
 const LOCAL = 'energetic-ai-embeddings-en';
-const DIMENSIONS: Record<EncoderName, number> = {
+const DIMENSIONS: Record<EmbeddingModelName, number> = {
   [LOCAL]: 512,
   'text-embedding-ada-002': 1536,
   'text-embedding-3-small': 1536,
@@ -53,7 +53,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     });
     return id;
   }
-  async function addKnowledgebase(encoder: EncoderName = LOCAL): Promise<Knowledgebase> {
+  async function addKnowledgebase(encoder: EmbeddingModelName = LOCAL): Promise<Knowledgebase> {
     const one: Knowledgebase = {
       id: uuidV7(),
       projectId: await addProject(),
@@ -376,7 +376,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       knowledgebase = await addKnowledgebase();
     });
 
-    test.each(Object.keys(DIMENSIONS) as EncoderName[])(
+    test.each(Object.keys(DIMENSIONS) as EmbeddingModelName[])(
       'with %s finds the nearest first',
       async (encoder) => {
         knowledgebase = await addKnowledgebase(encoder);
@@ -533,7 +533,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
         return rows.map((row) => row['QUERY PLAN']).join('\n');
       });
 
-    test.each<[EncoderName, string]>([
+    test.each<[EmbeddingModelName, string]>([
       [LOCAL, 'chunk_embeddings_local'],
       ['text-embedding-ada-002', 'chunk_embeddings_ada_002'],
       ['text-embedding-3-small', 'chunk_embeddings_3_small'],

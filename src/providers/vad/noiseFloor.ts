@@ -1,9 +1,9 @@
-import { ACTIVITY_FRAME_MS } from '../voiceActivity.ts';
+import { VAD_FRAME_MS } from '../ports/voiceActivity.ts';
 
 /** Below it is what hums, rumbles and drives past, and little of a voice on the telephone. */
 const HIGH_PASS_HZ = 200;
 /** Nobody speaks for so long without a pause, if only one between two words: its softest moment is the line's noise. */
-const WINDOW_FRAMES = 1500 / ACTIVITY_FRAME_MS;
+const WINDOW_FRAMES = 1500 / VAD_FRAME_MS;
 /** Frames that are averaged: the softest of noise is then little softer than its mean. */
 const SMOOTHED_FRAMES = 4;
 /** Power of what is more than the floor. */
@@ -15,13 +15,13 @@ const STANDS_OUT = 3;
  */
 const STEADY = [
   /** A hiss or a hum: white noise stays within a factor of 2 from frame to frame. */
-  { frames: 300 / ACTIVITY_FRAME_MS, smoothed: 1, mostRatio: 2, certainAfter: 160 / ACTIVITY_FRAME_MS },
+  { frames: 300 / VAD_FRAME_MS, smoothed: 1, mostRatio: 2, certainAfter: 160 / VAD_FRAME_MS },
   /** What flutters, as a fan does. */
   {
-    frames: 500 / ACTIVITY_FRAME_MS,
+    frames: 500 / VAD_FRAME_MS,
     smoothed: SMOOTHED_FRAMES,
     mostRatio: 2.5,
-    certainAfter: 80 / ACTIVITY_FRAME_MS,
+    certainAfter: 80 / VAD_FRAME_MS,
   },
 ] as const;
 
@@ -63,7 +63,7 @@ export function createNoiseFloor(sampleRateHz: number): NoiseFloor {
     isExceeded: () =>
       powers.mean(1) >= STANDS_OUT * (steady ? smoothed.mean(steady.frames) : smoothed.least()),
     certainMs: () =>
-      steady?.certainAfter === steadyFrames ? (steady.frames + steadyFrames) * ACTIVITY_FRAME_MS : 0,
+      steady?.certainAfter === steadyFrames ? (steady.frames + steadyFrames) * VAD_FRAME_MS : 0,
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Choice, Criterion } from './situation.ts';
-import type { JsonSchema, ToolDefinition } from './toolDefinition.ts';
-import type { VariableConfig } from './variableConfig.ts';
+import type { Choice, Criterion } from '../../providers/ports/situation.ts';
+import type { JsonSchema, ToolDefinition } from '../../providers/ports/toolDefinition.ts';
+import type { VariableConfig } from '../../providers/ports/variableConfig.ts';
 
 /**
  * The forms in which models answer the questions of the conversation engine: what is sent to them, and the schema

@@ -1,14 +1,18 @@
 import loadRnnoise, { type RnnoiseModule } from '@echogarden/rnnoise-wasm';
 
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
-import { ACTIVITY_FRAME_MS, type VoiceActivity, type VoiceDetector } from '../voiceActivity.ts';
+import {
+  VAD_FRAME_MS,
+  type VoiceActivityDetection,
+  type VoiceActivityDetector,
+} from '../ports/voiceActivity.ts';
 
 /** What the network was taught with: its rate, and its 10 ms. */
 const NETWORK_RATE_HZ = 48_000;
 const NETWORK_FRAME = NETWORK_RATE_HZ / 100;
 const LIKELY = 0.5;
 /** A pause between words is listened to, so that the network knows what stands around the next one. */
-const LISTENS_ON_FRAMES = 300 / ACTIVITY_FRAME_MS;
+const LISTENS_ON_FRAMES = 300 / VAD_FRAME_MS;
 
 /**
  * A second opinion of a recurrent neural network, RNNoise as WebAssembly, on what another detector takes for speech:
@@ -19,7 +23,7 @@ const LISTENS_ON_FRAMES = 300 / ACTIVITY_FRAME_MS;
  * @throws {Error} When the module cannot be loaded.
  * @see Valin, A Hybrid DSP/Deep Learning Approach to Real-Time Full-Band Speech Enhancement (2018)
  */
-export async function createNeuralVoiceActivity(first: VoiceActivity): Promise<VoiceActivity> {
+export async function createRnnoiseVad(first: VoiceActivityDetection): Promise<VoiceActivityDetection> {
   const module = await loadRnnoise();
   return {
     open(sampleRateHz) {
@@ -32,10 +36,10 @@ export async function createNeuralVoiceActivity(first: VoiceActivity): Promise<V
 
 function openDetector(
   module: RnnoiseModule,
-  first: VoiceDetector,
+  first: VoiceActivityDetector,
   sampleRateHz: SampleRateHz,
-): VoiceDetector {
-  const frameLength = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
+): VoiceActivityDetector {
+  const frameLength = (sampleRateHz * VAD_FRAME_MS) / 1000;
   const network = openNetwork(module, sampleRateHz, frameLength);
   let listensOn = 0;
   return {
@@ -46,7 +50,7 @@ function openDetector(
       const likelihood = network.hear(frame);
       return isLikeSpeech && likelihood > LIKELY;
     },
-    newlyKnownNoiseMs: () => first.newlyKnownNoiseMs?.() ?? 0,
+    reclassifiedNoiseMs: () => first.reclassifiedNoiseMs?.() ?? 0,
     close() {
       first.close();
       network.close();

@@ -1,9 +1,9 @@
 import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav/wav.ts';
-import { ModelError } from '../modelError.ts';
-import type { SpeechToText, Transcript, TranscriptionRequest } from '../speechToText.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { RecognitionOptions, SpeechToText, Transcript } from '../ports/speechToText.ts';
 import { byteStreamOf } from './byteStream.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { modelErrorOf, streamedErrorOf } from './failures.ts';
+import { streamedError, toModelError } from './errors.ts';
 import { multipartBody } from './multipart.ts';
 import { type PatienceDeps, patiently } from './patience.ts';
 import { createResponseEvents } from './responseEvents.ts';
@@ -26,14 +26,14 @@ export interface OpenAiTranscriptionDeps extends PatienceDeps {
  *
  * @see https://platform.openai.com/docs/api-reference/audio/createTranscription
  */
-export function createOpenAiTranscription(deps: OpenAiTranscriptionDeps): SpeechToText {
+export function createOpenAiSpeechToText(deps: OpenAiTranscriptionDeps): SpeechToText {
   return {
     name: 'openai',
-    open(request) {
+    openStream(request) {
       let heard: Int16Array[] = [];
       return {
         push: (samples) => void heard.push(samples.slice()),
-        transcribe: (signal) => transcribe(deps, request, [...heard], signal),
+        finalize: (signal) => transcribe(deps, request, [...heard], signal),
         close() {
           heard = [];
         },
@@ -45,7 +45,7 @@ export function createOpenAiTranscription(deps: OpenAiTranscriptionDeps): Speech
 
 async function transcribe(
   deps: OpenAiTranscriptionDeps,
-  request: TranscriptionRequest,
+  request: RecognitionOptions,
   heard: readonly Int16Array[],
   signal: AbortSignal,
 ): Promise<Transcript> {
@@ -56,7 +56,7 @@ async function transcribe(
     text = event.isWhole ? event.text : text + event.text;
     if (text.length > LONGEST_TRANSCRIPT_CHARACTERS)
       throw malformed('hears more words than anybody can say', false);
-    if (text.trim() !== '') request.onPartial?.(text.trim());
+    if (text.trim() !== '') request.onInterim?.(text.trim());
   }
   return { text: text.trim() };
 }
@@ -96,7 +96,7 @@ async function* send(
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw modelErrorOf(error, endpoint, !hasBegun);
+    throw toModelError(error, endpoint, !hasBegun);
   }
 }
 
@@ -112,14 +112,14 @@ function wordsOf(data: string, endpoint: OpenAiEndpoint, beforeFirstToken: boole
     throw malformed('sent something that is not JSON as a transcription', beforeFirstToken);
   }
   if (!isRecord(event)) return undefined;
-  if (event.error) throw streamedErrorOf(event.error, endpoint, beforeFirstToken);
+  if (event.error) throw streamedError(event.error, endpoint, beforeFirstToken);
   if (event.type === 'transcript.text.delta') return { text: textOf(event.delta), isWhole: false };
   return typeof event.text === 'string' ? { text: event.text, isWhole: true } : undefined;
 }
 
 function formOf(
   model: string,
-  { sampleRateHz, language, expectedAnswers }: TranscriptionRequest,
+  { sampleRateHz, language, expectedAnswers }: RecognitionOptions,
   heard: readonly Int16Array[],
 ) {
   const lengthBytes = heard.reduce((sum, { byteLength }) => sum + byteLength, 0);

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 
-import { linkAbort } from '../../src/providers/linkedAbort.ts';
+import { linkAbort } from '../../src/base/linkedAbort.ts';
 
 test('it follows whichever of the others is aborted first, with its reason', () => {
   const [one, other] = [new AbortController(), new AbortController()];

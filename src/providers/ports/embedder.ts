@@ -1,11 +1,11 @@
 /** What makes vectors of texts. Vectors of two encoders cannot be compared, even where their lengths are the same. */
-export interface Encoder {
+export interface EmbeddingModel {
   /** Stable: it stands beside every vector that is kept. */
-  readonly name: EncoderName;
+  readonly name: EmbeddingModelName;
   readonly dimensions: 512 | 1536 | 3072;
 }
 
-export type EncoderName =
+export type EmbeddingModelName =
   | 'text-embedding-ada-002'
   | 'text-embedding-3-small'
   | 'text-embedding-3-large'
@@ -13,7 +13,7 @@ export type EncoderName =
 
 /** Turns texts into vectors, so that texts of like meaning lie close to each other. */
 export interface Embedder {
-  readonly encoder: Encoder;
+  readonly model: EmbeddingModel;
   /** How many texts it is best asked for at once. */
   readonly batchSize: number;
   /**
@@ -25,12 +25,12 @@ export interface Embedder {
 }
 
 /** The encoder that ships with the service: for English sentences. */
-export const LOCAL_ENCODER: Encoder = { name: 'energetic-ai-embeddings-en', dimensions: 512 };
+export const LOCAL_EMBEDDING_MODEL: EmbeddingModel = { name: 'energetic-ai-embeddings-en', dimensions: 512 };
 
-export const OPENAI_ENCODERS = {
+export const OPENAI_EMBEDDING_MODELS = {
   'text-embedding-ada-002': { name: 'text-embedding-ada-002', dimensions: 1536 },
   'text-embedding-3-small': { name: 'text-embedding-3-small', dimensions: 1536 },
   'text-embedding-3-large': { name: 'text-embedding-3-large', dimensions: 3072 },
-} as const satisfies Record<string, Encoder>;
+} as const satisfies Record<string, EmbeddingModel>;
 
-export type OpenAiEncoderName = keyof typeof OPENAI_ENCODERS;
+export type OpenAiEmbeddingModelName = keyof typeof OPENAI_EMBEDDING_MODELS;

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atRate, type SampleRateHz } from '../../../src/media/resample/resampler.ts';
-import { createLocalVoiceActivity } from '../../../src/providers/local/activity.ts';
 import { createFlite } from '../../../src/providers/local/flite.ts';
-import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
+import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
+import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { createRandom } from '../../media/signals.ts';
 import { collect } from '../../support/collect.ts';
 
-let activity: VoiceActivity;
+let activity: VoiceActivityDetection;
 let speech: Int16Array;
 
 beforeAll(async () => {
-  activity = await createLocalVoiceActivity();
+  activity = await createWebrtcVad();
   const flite = createFlite({ threads: 1 });
   const chunks = await collect(
-    flite.speak({ text: 'I would like a table for two tonight.' }, new AbortController().signal),
+    flite.synthesize({ text: 'I would like a table for two tonight.' }, new AbortController().signal),
   );
   await flite.close();
   speech = Int16Array.from(chunks.flatMap((chunk) => [...chunk]));
@@ -53,7 +53,7 @@ test.each([8000, 16_000, 24_000])('a hiss at %i Hz is soon known for noise', (sa
     const frame = Int16Array.from({ length: sampleRateHz / 50 }, () =>
       Math.round((random() - 0.5) * (n < 50 ? 10 : 3000)),
     );
-    return { isSpeech: detector.isSpeech(frame), noiseMs: detector.newlyKnownNoiseMs?.() ?? 0 };
+    return { isSpeech: detector.isSpeech(frame), noiseMs: detector.reclassifiedNoiseMs?.() ?? 0 };
   });
   detector.close();
   const knownAt = verdicts.findIndex(({ noiseMs }, n) => n >= 50 && noiseMs > 0);

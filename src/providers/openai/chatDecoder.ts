@@ -1,5 +1,5 @@
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatEvent, EndEvent, FinishReason, Usage } from '../chatModel.ts';
+import type { ChatEvent, EndEvent, FinishReason, Usage } from '../ports/chatModel.ts';
 import { createToolCallAssembler, type ToolCallAssembler } from './toolCallAssembler.ts';
 import { createWholeText } from './wholeText.ts';
 import { countOf, isRecord, listOf, textOf } from './wire.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatEvent } from '../../../src/providers/chatModel.ts';
-import { createChatReader } from '../../../src/providers/openai/chatReader.ts';
+import { createChatReader } from '../../../src/providers/openai/chatDecoder.ts';
+import type { ChatEvent } from '../../../src/providers/ports/chatModel.ts';
 
 function read(...chunks: readonly unknown[]): ChatEvent[] {
   let made = 0;

@@ -1,6 +1,10 @@
 import loadFvad, { type FvadModule } from '@echogarden/fvad-wasm';
 import { createResampler } from '../../media/resample/resampler.ts';
-import { ACTIVITY_FRAME_MS, type VoiceActivity, type VoiceDetector } from '../voiceActivity.ts';
+import {
+  VAD_FRAME_MS,
+  type VoiceActivityDetection,
+  type VoiceActivityDetector,
+} from '../ports/voiceActivity.ts';
 import { createNoiseFloor } from './noiseFloor.ts';
 
 /** Of 0 to 3: the one whose boundaries are nearest to a neural detector's on telephone audio. */
@@ -18,7 +22,7 @@ const REDUCED_RATE_HZ = 8000;
  *
  * @throws {Error} When the module cannot be loaded.
  */
-export async function createLocalVoiceActivity(): Promise<VoiceActivity> {
+export async function createWebrtcVad(): Promise<VoiceActivityDetection> {
   const module = await loadFvad();
   return {
     open(sampleRateHz) {
@@ -29,8 +33,8 @@ export async function createLocalVoiceActivity(): Promise<VoiceActivity> {
   };
 }
 
-function openDetector(module: FvadModule, sampleRateHz: number): VoiceDetector {
-  const frameLength = (sampleRateHz * ACTIVITY_FRAME_MS) / 1000;
+function openDetector(module: FvadModule, sampleRateHz: number): VoiceActivityDetector {
+  const frameLength = (sampleRateHz * VAD_FRAME_MS) / 1000;
   const handle = module._fvad_new();
   const frameAt = module._malloc(frameLength * Int16Array.BYTES_PER_ELEMENT);
   const noise = createNoiseFloor(sampleRateHz);
@@ -46,7 +50,7 @@ function openDetector(module: FvadModule, sampleRateHz: number): VoiceDetector {
       const isLikeSpeech = module._fvad_process(handle, frameAt, frameLength) === 1;
       return isLikeSpeech && power(frame) >= QUIETEST_VOICE ** 2 && noise.isExceeded();
     },
-    newlyKnownNoiseMs: () => noise.certainMs(),
+    reclassifiedNoiseMs: () => noise.certainMs(),
     close() {
       if (!isOpen) return;
       isOpen = false;
@@ -56,8 +60,8 @@ function openDetector(module: FvadModule, sampleRateHz: number): VoiceDetector {
   };
 }
 
-function reduced(detector: VoiceDetector): VoiceDetector {
-  const frameLength = (24_000 * ACTIVITY_FRAME_MS) / 1000;
+function reduced(detector: VoiceActivityDetector): VoiceActivityDetector {
+  const frameLength = (24_000 * VAD_FRAME_MS) / 1000;
   const resampler = createResampler(24_000, REDUCED_RATE_HZ, frameLength);
   const frame = new Int16Array(resampler.maxOutput(frameLength));
   return {
@@ -66,7 +70,7 @@ function reduced(detector: VoiceDetector): VoiceDetector {
       const count = resampler.process(samples, frame);
       return detector.isSpeech(frame.subarray(0, count));
     },
-    newlyKnownNoiseMs: () => detector.newlyKnownNoiseMs?.() ?? 0,
+    reclassifiedNoiseMs: () => detector.reclassifiedNoiseMs?.() ?? 0,
     close: () => detector.close(),
   };
 }

@@ -8,7 +8,7 @@ import {
   moveTool,
   routeAnswer,
   routeFormat,
-} from '../../src/providers/protocol.ts';
+} from '../../../src/engine/prompt/structuredOutput.ts';
 
 const choices = [
   { id: 'e1', label: 'Books', sentence: 'The caller wants to book' },

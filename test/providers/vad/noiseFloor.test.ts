@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNoiseFloor } from '../../../src/providers/local/noiseFloor.ts';
+import { createNoiseFloor } from '../../../src/providers/vad/noiseFloor.ts';
 import { type LineNoise, lineNoise } from '../../support/lineNoise.ts';
 
 const RATE_HZ = 8000;

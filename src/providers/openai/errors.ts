@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError } from 'openai';
-import { ModelError } from '../modelError.ts';
+import { ModelError } from '../ports/modelError.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { isRecord, textOf } from './wire.ts';
 
@@ -14,7 +14,7 @@ const TOO_MANY_REQUESTS = 429;
  *
  * @param error - What the SDK, or a read of the response's body, threw.
  */
-export function modelErrorOf(
+export function toModelError(
   error: unknown,
   endpoint: OpenAiEndpoint,
   beforeFirstToken: boolean,
@@ -37,7 +37,7 @@ export function modelErrorOf(
  *
  * @param wireError - What stands there: an object, or only a text.
  */
-export function streamedErrorOf(
+export function streamedError(
   wireError: unknown,
   endpoint: OpenAiEndpoint,
   beforeFirstToken: boolean,
@@ -56,7 +56,7 @@ export function streamedErrorOf(
 }
 
 /** The endpoint's own words about a request that it refused; empty when the failure is of another kind. */
-export function complaintOf(error: unknown): string | undefined {
+export function refusalMessage(error: unknown): string | undefined {
   const isRefusal = error instanceof APIError && (error.status === 400 || error.status === 422);
   return isRefusal ? error.message : undefined;
 }

@@ -1,7 +1,7 @@
-import { ModelError } from '../modelError.ts';
-import type { SpeechRequest, TextToSpeech } from '../textToSpeech.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { SynthesisRequest, TextToSpeech } from '../ports/textToSpeech.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { modelErrorOf } from './failures.ts';
+import { toModelError } from './errors.ts';
 import { type PatienceDeps, patiently } from './patience.ts';
 
 /** Of the format `pcm`: 16 bits, little-endian, mono. */
@@ -24,12 +24,12 @@ export interface OpenAiSpeechDeps extends PatienceDeps {
  *
  * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
  */
-export function createOpenAiSpeech(deps: OpenAiSpeechDeps): TextToSpeech {
+export function createOpenAiTextToSpeech(deps: OpenAiSpeechDeps): TextToSpeech {
   return {
     name: 'openai',
     sampleRateHz: OPENAI_SPEECH_RATE_HZ,
     isCacheable: true,
-    speak: (request, signal) =>
+    synthesize: (request, signal) =>
       patiently((attemptSignal) => send(deps, request, attemptSignal), signal, deps),
     close: async () => undefined,
   };
@@ -37,7 +37,7 @@ export function createOpenAiSpeech(deps: OpenAiSpeechDeps): TextToSpeech {
 
 async function* send(
   { endpoint, model, voice }: OpenAiSpeechDeps,
-  request: SpeechRequest,
+  request: SynthesisRequest,
   signal: AbortSignal,
 ): AsyncGenerator<Int16Array, void> {
   let hasBegun = false;
@@ -66,7 +66,7 @@ async function* send(
     if (!hasBegun) throw notAudio();
   } catch (error) {
     signal.throwIfAborted();
-    throw modelErrorOf(error, endpoint, !hasBegun);
+    throw toModelError(error, endpoint, !hasBegun);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SampleRateHz } from '../media/resample/resampler.ts';
+import type { SampleRateHz } from '../../media/resample/resampler.ts';
 
 /** Turns words into speech. */
 export interface TextToSpeech {
@@ -15,12 +15,12 @@ export interface TextToSpeech {
    * @param signal - A pending read then rejects with the signal's reason.
    * @throws {ModelError} From a read; `beforeFirstToken` tells whether anything of it has sounded.
    */
-  speak(request: SpeechRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
+  synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-export interface SpeechRequest {
+export interface SynthesisRequest {
   readonly text: string;
   /** Absent: the configured one. */
   readonly voice?: string;

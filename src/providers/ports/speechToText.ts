@@ -3,12 +3,12 @@ export interface SpeechToText {
   /** Who it is in logs, such as `openai` or `pocketsphinx`. */
   readonly name: string;
   /** Begins an utterance; what has to be loaded or connected for it is, while the person still speaks. */
-  open(request: TranscriptionRequest): Transcription;
+  openStream(request: RecognitionOptions): RecognitionStream;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-export interface TranscriptionRequest {
+export interface RecognitionOptions {
   /** 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   /** Tag such as `en` or `zh-TW`; absent where nobody knows. */
@@ -16,11 +16,11 @@ export interface TranscriptionRequest {
   /** Phrases that the person may say: hints, or a grammar where the recogniser has no better. */
   readonly expectedAnswers?: readonly string[];
   /** The words as they become known, each time all of them; recognisers that tell only at the end never call. */
-  readonly onPartial?: (text: string) => void;
+  readonly onInterim?: (text: string) => void;
 }
 
 /** One utterance. */
-export interface Transcription {
+export interface RecognitionStream {
   /** The next samples. They are copied, or used up before it returns. Never throws. */
   push(samples: Int16Array): void;
   /**
@@ -30,7 +30,7 @@ export interface Transcription {
    * @param signal - Drops the question: it rejects with the signal's reason.
    * @throws {ModelError} `model_unavailable`, `model_rejected` or `model_malformed`.
    */
-  transcribe(signal: AbortSignal): Promise<Transcript>;
+  finalize(signal: AbortSignal): Promise<Transcript>;
   /** Lets go of everything. Idempotent. */
   close(): void;
 }

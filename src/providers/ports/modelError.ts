@@ -1,4 +1,4 @@
-import { CallwayError } from '../base/errors.ts';
+import { CallwayError } from '../../base/errors.ts';
 
 /**
  * - `model_unavailable`: the endpoint is away, overloaded or silent.

@@ -1,26 +1,26 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { atRate } from '../../../src/media/resample/resampler.ts';
-import { createLocalVoiceActivity } from '../../../src/providers/local/activity.ts';
-import { createNeuralVoiceActivity } from '../../../src/providers/local/neuralActivity.ts';
-import type { VoiceActivity } from '../../../src/providers/voiceActivity.ts';
+import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
+import { createRnnoiseVad } from '../../../src/providers/vad/rnnoise.ts';
+import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { atLevel, lineNoise } from '../../support/lineNoise.ts';
 import { spoken } from '../../support/spoken.ts';
 
 const RATES = [8000, 16_000, 24_000] as const;
 
-let first: VoiceActivity;
-let neural: VoiceActivity;
+let first: VoiceActivityDetection;
+let neural: VoiceActivityDetection;
 let speech: Int16Array;
 
 beforeAll(async () => {
-  first = await createLocalVoiceActivity();
-  neural = await createNeuralVoiceActivity(first);
+  first = await createWebrtcVad();
+  neural = await createRnnoiseVad(first);
   speech = await spoken('I would like a table for two tonight, please.', 8000);
 });
 
 /** What a detector says of each 20 ms. */
-function verdicts(activity: VoiceActivity, samples: Int16Array, sampleRateHz: number): boolean[] {
+function verdicts(activity: VoiceActivityDetection, samples: Int16Array, sampleRateHz: number): boolean[] {
   const detector = activity.open(sampleRateHz);
   const length = sampleRateHz / 50;
   const heard = Array.from({ length: Math.floor(samples.length / length) }, (_, n) =>
@@ -54,7 +54,7 @@ test('it tells what the first comes to know for noise, and whatever is not 20 ms
   let knownMs = 0;
   for (let n = 0; n + 160 <= noise.length; n += 160) {
     detector.isSpeech(noise.subarray(n, n + 160));
-    knownMs += detector.newlyKnownNoiseMs?.() ?? 0;
+    knownMs += detector.reclassifiedNoiseMs?.() ?? 0;
   }
   expect(knownMs).toBeGreaterThan(300);
   expect(detector.isSpeech(new Int16Array(10))).toBe(false);

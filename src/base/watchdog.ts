@@ -1,11 +1,11 @@
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock, Timer } from './clock.ts';
 
 /** Notices that something which is waited for does not come. */
 export interface Watchdog {
   /** The wait begins. */
-  watch(): void;
-  /** It came; until the next {@link watch} nothing is waited for. */
-  rest(): void;
+  start(): void;
+  /** It came; until the next {@link start} nothing is waited for. */
+  stop(): void;
   /** Takes its timer off; idempotent. */
   close(): void;
 }
@@ -28,11 +28,11 @@ export function createWatchdog(clock: Clock, limitMs: number, onSilence: () => v
     else onSilence();
   };
   return {
-    watch() {
+    start() {
       waitingSinceMs = clock.monotonicMs();
       if (!timer) set(limitMs);
     },
-    rest() {
+    stop() {
       waitingSinceMs = undefined;
     },
     close() {
