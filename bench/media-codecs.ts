@@ -1,11 +1,12 @@
 /** What each step of the audio path costs for one frame of 20 ms. Run: `npx tsx bench/media-codecs.ts`. */
+
+import { PlayoutQueue } from '../src/media/agentStream/playoutQueue.ts';
 import { pcma, pcmu } from '../src/media/codecs/g711.ts';
 import { g722 } from '../src/media/codecs/g722/g722.ts';
 import { l16 } from '../src/media/codecs/l16.ts';
-import { createOpus } from '../src/media/codecs/opus/opus.ts';
+import { createOpus } from '../src/media/codecs/opus.ts';
 import { PitchConcealer } from '../src/media/concealment/pitchConcealer.ts';
 import { JitterBuffer } from '../src/media/jitter/jitterBuffer.ts';
-import { PlayoutQueue } from '../src/media/playout/queue.ts';
 import { createResampler, SAMPLE_RATES_HZ } from '../src/media/resample/resampler.ts';
 import { RtpPacketView, writeRtpHeader } from '../src/media/rtp/packet.ts';
 import { SrtpStream } from '../src/media/srtp/srtp.ts';

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 import { table } from '../src/cli/table.ts';
-import { percentileOf } from '../src/media/ticker/latenessHistogram.ts';
+import { percentileOf } from '../src/media/ticker/delayHistogram.ts';
 import { measureConcealment } from './media/concealment.ts';
 import { startGatewayProcess } from './media/gateway.ts';
 import { startPhones } from './media/phones.ts';

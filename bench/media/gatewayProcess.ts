@@ -36,7 +36,7 @@ const engine = await startMediaEngine({
   ports: PORTS,
   address: '127.0.0.1',
   publicAddress: '127.0.0.1',
-  onTrouble: (trouble) => console.error('trouble', trouble),
+  onFault: (trouble) => console.error('trouble', trouble),
 });
 const sessions: MediaSession[] = [];
 let busy: NodeJS.Timeout | undefined;
@@ -69,10 +69,10 @@ async function open(phonePort: number): Promise<MediaSession> {
     packetDurationMs: 20,
     direction: 'sendrecv',
   });
-  await session.startBridge({
+  await session.startStream({
     url,
     dialect: 'callway',
-    isOwnEngine: true,
+    isInternal: true,
     streamId: callId,
     callId,
     customParameters: {},
@@ -122,7 +122,7 @@ async function figures(): Promise<GatewayFigures> {
     residentBytes: process.memoryUsage.rss(),
     ticks,
     skippedTicks,
-    latenessCounts: [...thread.latenessCounts],
+    latenessCounts: [...thread.tickDelayCounts],
   };
 }
 

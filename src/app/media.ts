@@ -46,7 +46,7 @@ export async function buildMedia(
     ports: { min: config.RTP_PORT_MIN, max: config.RTP_PORT_MAX },
     address: config.SIP_HOST,
     publicAddress: config.PUBLIC_IP ?? config.SIP_HOST,
-    onTrouble: ({ kind, reason, ...figures }) =>
+    onFault: ({ kind, reason, ...figures }) =>
       mediaLogger.error({ kind, reason, ...figures }, 'trouble with calls’ audio'),
   });
   closers.push(() => engine.close());

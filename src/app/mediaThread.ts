@@ -2,8 +2,8 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { createDnsLookup } from '../infra/httpClient/lookup.ts';
 import type { TargetPolicy } from '../infra/httpClient/target.ts';
-import type { MediaThreadData } from '../media/engine/messages.ts';
-import { createConnectEngine } from '../streams/connectEngine.ts';
+import type { MediaThreadData } from '../media/engine/threadMessages.ts';
+import { createConnectStream } from '../streams/connectStream.ts';
 import { runMediaThread } from './runMediaThread.ts';
 
 /** What the gateway starts its media threads with. */
@@ -13,4 +13,4 @@ export interface GatewayThreadData extends MediaThreadData {
 
 // The entry of a media thread: audio on one side, WebSockets to engines on the other.
 const { egressPolicy } = workerData as GatewayThreadData;
-runMediaThread(createConnectEngine({ clock: systemClock, policy: egressPolicy, lookup: createDnsLookup() }));
+runMediaThread(createConnectStream({ clock: systemClock, policy: egressPolicy, lookup: createDnsLookup() }));

@@ -43,7 +43,9 @@ export function buildMetrics(): BuiltMetrics {
     watchNode: (sources) => registerNodeMetrics(registry, sources),
     watchMedia(media) {
       texts.push(async () =>
-        renderPlayoutDelay((await media.statistics()).map(({ latenessCounts }) => latenessCounts)),
+        renderPlayoutDelay(
+          (await media.statistics()).map(({ tickDelayCounts: latenessCounts }) => latenessCounts),
+        ),
       );
     },
     watchSip(server) {

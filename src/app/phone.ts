@@ -19,7 +19,7 @@ import { createCallTaker } from '../calls/takeCalls.ts';
 import type { VoiceRoute } from '../calls/voiceRoute.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
-import type { BridgeTarget } from '../media/mediaSession.ts';
+import type { StreamTarget } from '../media/mediaSession.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { BuiltCalls } from './calls.ts';
 import type { Recordings } from './recordings.ts';
@@ -152,7 +152,7 @@ export function buildPhone(parts: PhoneParts): Phone {
 }
 
 /** The user's own bot where the call names one, else our voice engine, let in by a ticket. */
-async function engineOf(parts: PhoneParts, call: Call): Promise<BridgeTarget> {
+async function engineOf(parts: PhoneParts, call: Call): Promise<StreamTarget> {
   const { id: callId, projectId, sessionId, fromNumber, toNumber, direction, settings } = call;
   const common = { streamId: parts.makeId(), callId };
   const trace = omitUndefined({ traceparent: settings.traceparent });
@@ -168,6 +168,6 @@ async function engineOf(parts: PhoneParts, call: Call): Promise<BridgeTarget> {
     dialect: 'callway',
     customParameters: {},
     canReconnect: true,
-    isOwnEngine: true,
+    isInternal: true,
   };
 }

@@ -1,21 +1,21 @@
 import { randomFillSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
+import type { ConnectStream } from '../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../media/codecs/registry.ts';
-import type { MediaThreadData } from '../media/engine/messages.ts';
+import type { MediaThreadData } from '../media/engine/threadMessages.ts';
 import { raiseThreadPriority } from '../media/engine/threadPriority.ts';
 import { serveMediaThread } from '../media/engine/threadServer.ts';
-import { dgramPacketIo } from '../media/packetIo/dgram.ts';
-import type { PacketIo } from '../media/packetIo/packetIo.ts';
-import type { ConnectEngine } from '../media/session/engineLink.ts';
-import { createThreadRest } from '../media/ticker/threadRest.ts';
+import { createThreadSleep } from '../media/ticker/threadSleep.ts';
+import { dgramPacketIo } from '../media/transport/dgram.ts';
+import type { PacketIo } from '../media/transport/packetIo.ts';
 
 /**
  * Builds one media thread; the thread's entry calls it once.
  *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread(connectEngine: ConnectEngine, packetIo: PacketIo = dgramPacketIo): void {
+export function runMediaThread(connectEngine: ConnectStream, packetIo: PacketIo = dgramPacketIo): void {
   if (parentPort === null) throw new Error('audio runs in a worker thread only');
   const random = new Uint32Array(1);
   const randomUint32 = (): number => randomFillSync(random)[0] ?? 0;
@@ -23,7 +23,7 @@ export function runMediaThread(connectEngine: ConnectEngine, packetIo: PacketIo 
     {
       port: parentPort,
       clock: systemClock,
-      rest: createThreadRest(),
+      rest: createThreadSleep(),
       packetIo,
       codecs: createCodecRegistry(),
       connectEngine,

@@ -96,7 +96,7 @@ async function build(
     ports: AUDIO_PORTS,
     address: LOOPBACK,
     publicAddress: LOOPBACK,
-    onTrouble: ({ kind, reason }) => onError(new Error(reason), `trouble with phones’ audio: ${kind}`),
+    onFault: ({ kind, reason }) => onError(new Error(reason), `trouble with phones’ audio: ${kind}`),
   });
   closers.push(() => media.close());
   const config = loadConfig({ SIP_HOST: LOOPBACK, SIP_PORT: '0', MEDIA_TIMEOUT_SECONDS: '0' });

@@ -61,14 +61,14 @@ export async function openSimulatorAudio(deps: SimulatorAudioDeps): Promise<Simu
             else reject(new Error('the call ended before its audio was there'));
           });
           media
-            .startBridge({
+            .startStream({
               url: `ws://${LOOPBACK}:${port}${path}`,
               dialect: 'callway',
               streamId: deps.makeId(),
               callId,
               customParameters: {},
               canReconnect: false,
-              isOwnEngine: true,
+              isInternal: true,
             })
             .catch(reject);
         });

@@ -12,7 +12,7 @@ import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisStreamTickets } from '../infra/redis/nodes/streamTickets.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createLiveStreams, type LiveStreams } from '../streams/liveStreams.ts';
+import { type ActiveStreams, createActiveStreams } from '../streams/activeStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../streams/mediaStreams.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import type { Closers } from './conversation.ts';
@@ -43,7 +43,7 @@ const TRY_AGAIN_LATER = 1013;
 export interface BuiltStreams {
   readonly mediaStreams: MediaStreams;
   /** Those that this node talks on; none, for ever, where it has no voice. */
-  readonly live: LiveStreams;
+  readonly live: ActiveStreams;
 }
 
 /** Streams of audio, talked with by our own voice where this node has one. */
@@ -51,11 +51,11 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
   const { config, clock, conversations } = parts;
   const logger = parts.logger.child({ part: 'streams' });
   const talk = config.ROLES.includes('voice') ? await talker(parts) : refuse;
-  const live = createLiveStreams({ clock, talk, onChange: parts.onChange });
+  const live = createActiveStreams({ clock, talk, onChange: parts.onChange });
   const mediaStreams = createMediaStreams({
     tickets: redisStreamTickets(parts.redis),
     conversations,
-    talk: live.talk,
+    talk: live.serve,
     clock,
     makeId: parts.makeId,
     publicUrl: parts.publicUrl,

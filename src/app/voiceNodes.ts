@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { VoiceNodes } from '../calls/coordination.ts';
 import { announceVoice, type VoicePresence } from '../calls/voicePresence.ts';
 import { createVoiceRoute, type VoiceRoute } from '../calls/voiceRoute.ts';
-import type { LiveStreams } from '../streams/liveStreams.ts';
+import type { ActiveStreams } from '../streams/activeStreams.ts';
 import { addressOf, reachableFromAfar, reachableHere } from './nodeAddress.ts';
 import type { Config } from './settings/config.ts';
 
@@ -20,7 +20,7 @@ export interface VoiceNodeParts {
 export function announceOwnVoice(
   { config, nodes, nodeId, clock, onError }: VoiceNodeParts,
   app: App,
-  streams: Pick<LiveStreams, 'active'>,
+  streams: Pick<ActiveStreams, 'active'>,
 ): Promise<VoicePresence> {
   const url = config.NODE_URL ?? addressOf(app, reachableFromAfar(config.HOST));
   return announceVoice({ nodes, node: { nodeId, url }, talks: () => streams.active, clock, onError });

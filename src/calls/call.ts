@@ -1,4 +1,4 @@
-import type { MediaFigures } from '../media/quality/figures.ts';
+import type { MediaQuality } from '../media/quality/mediaQuality.ts';
 import type { CallMedia } from './phoneNumber.ts';
 
 export const CALL_STATUSES = [
@@ -57,7 +57,7 @@ export interface Call {
   readonly startedAt: string | null;
   readonly answeredAt: string | null;
   readonly endedAt: string | null;
-  readonly figures: MediaFigures | null;
+  readonly figures: MediaQuality | null;
   readonly recording: CallRecording | null;
   /** The node that carries it; null while it is queued. */
   readonly nodeId: string | null;

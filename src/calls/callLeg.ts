@@ -1,5 +1,5 @@
 import type { Emitter } from '../base/emitter.ts';
-import type { MediaSession, PressedKey } from '../media/mediaSession.ts';
+import type { DtmfDigit, MediaSession } from '../media/mediaSession.ts';
 import type { PhoneNumber } from './phoneNumber.ts';
 import type { Trunk } from './trunk.ts';
 
@@ -90,7 +90,7 @@ export interface LegEvents {
   /** The peer put us on hold, or took us back. */
   readonly held: { readonly isHeld: boolean };
   /** A digit that came by SIP INFO. */
-  readonly dtmf: PressedKey;
+  readonly dtmf: DtmfDigit;
   /** The peer asks that the call goes on elsewhere (REFER towards us). */
   readonly transferRequested: { readonly to: string };
   readonly ended: LegEnd;

@@ -1,4 +1,4 @@
-import type { EngineCommand } from '../media/mediaSession.ts';
+import type { CallCommand } from '../media/mediaSession.ts';
 import type { LegEnd } from './callLeg.ts';
 import { type CallResult, type HangupIntent, mayTryNextTrunk, resultOf } from './outcome.ts';
 
@@ -51,7 +51,7 @@ export type CallEvent =
   /** @property isOurs - One of our own nodes: another one may be reached. */
   | { readonly type: 'engine_failed'; readonly isOurs: boolean }
   | { readonly type: 'engine_closed'; readonly how: 'stopped' | 'broken' }
-  | { readonly type: 'command'; readonly command: EngineCommand }
+  | { readonly type: 'command'; readonly command: CallCommand }
   /** The peer asks that the call goes on elsewhere. */
   | { readonly type: 'peer_transfer'; readonly to: string }
   /** The peer is being asked to call elsewhere. */
@@ -210,7 +210,7 @@ function reachEngine(state: CallState, isOurs: boolean): CallStep {
   };
 }
 
-function obey(state: CallState, command: EngineCommand): CallStep {
+function obey(state: CallState, command: CallCommand): CallStep {
   if (state.phase !== 'talking' && state.phase !== 'connecting') return { state, effects: [] };
   switch (command.kind) {
     case 'hangup':

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { type Tracer, traceLogFields } from '../base/tracing.ts';
 import { withTimeout } from '../base/withTimeout.ts';
 import type { HistoryEvent } from '../engine/session/session.ts';
-import type { BridgeTarget, MediaReport } from '../media/mediaSession.ts';
+import type { MediaReport, StreamTarget } from '../media/mediaSession.ts';
 import { type Call, isFinal, ownNumber } from './call.ts';
 import type { CallGuard, PaidLeg } from './callGuard.ts';
 import type { CallLeg, Telephony } from './callLeg.ts';
@@ -28,7 +28,7 @@ export interface CallRunnerDeps {
   readonly guard: Pick<CallGuard, 'goOn' | 'requireDestination' | 'mayPay'>;
   /** The trunks that a call from this number may take now. @see routeFor */
   readonly routeFor: (projectId: string, fromNumber: string) => Promise<readonly Trunk[]>;
-  readonly engine: (call: Call) => Promise<BridgeTarget>;
+  readonly engine: (call: Call) => Promise<StreamTarget>;
   readonly recordingPath: (call: Call) => string | undefined;
   /** Puts an ended call away, with all that is due at its end. Harmless when done twice. */
   readonly finish: (

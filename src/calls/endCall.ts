@@ -23,7 +23,7 @@ export function createCallEnder(deps: EndCallDeps) {
   ): Promise<void> => {
     const { status, ...end } = result;
     if (!isEnd(status)) throw new TypeError(`a call does not end ${status}`);
-    const figures = media?.figures ?? null;
+    const figures = media?.quality ?? null;
     const ended = await deps.finisher.finish(call, deps.nodeId, { ...end, status, endedAt, figures });
     if (!ended || !isRecorded(ended)) return;
     const recording = await keepRecording(deps, call, media?.recording);

@@ -57,7 +57,7 @@ class RunningHandOver {
 
   async run(): Promise<void> {
     const { leg, media, take, requireDestination } = this.#deps;
-    this.#quietly(media.tellEngine({ status: 'begun', to: this.#to }));
+    this.#quietly(media.sendTransferStatus({ status: 'begun', to: this.#to }));
     try {
       await requireDestination(this.#to);
       take({ type: 'referring' });
@@ -112,7 +112,7 @@ class RunningHandOver {
   /** @param audible - What the other side plays itself before it answers. */
   #ring(audible: MediaSession | undefined): void {
     const { media } = this.#deps;
-    this.#quietly(audible ? media.join(audible) : media.ring());
+    this.#quietly(audible ? media.bridge(audible) : media.startRingback());
   }
 
   async #join(other: CallLeg): Promise<void> {
@@ -120,10 +120,10 @@ class RunningHandOver {
     const others = other.media;
     try {
       if (!others) throw new Error('the other leg has no audio');
-      await media.join(others);
+      await media.bridge(others);
       // Who hung up while the two were being joined is nobody to leave the caller with.
       if (this.#isLeft || this.#other !== other) return;
-      others.events.on('silent', () => take({ type: 'hang_up', intent: 'media_timeout' }));
+      others.events.on('mediaTimeout', () => take({ type: 'hang_up', intent: 'media_timeout' }));
       others.events.on('lost', () => this.#hangUpOther());
       this.#isJoined = true;
       this.#note('done', 'second_leg');
@@ -138,8 +138,8 @@ class RunningHandOver {
     const { media, take } = this.#deps;
     this.#note('failed', by, reason);
     if (!this.#isLeft) {
-      this.#quietly(media.part());
-      this.#quietly(media.tellEngine({ status: 'failed', to: this.#to, reason }));
+      this.#quietly(media.unbridge());
+      this.#quietly(media.sendTransferStatus({ status: 'failed', to: this.#to, reason }));
     }
     take({ type: 'transfer_failed' });
   }

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { withTimeout } from '../base/withTimeout.ts';
 import type { HistoryEvent } from '../engine/session/session.ts';
-import type { BridgeTarget, MediaReport, MediaSession } from '../media/mediaSession.ts';
+import type { MediaReport, MediaSession, StreamTarget } from '../media/mediaSession.ts';
 import type { Call, CallChange } from './call.ts';
 import type { PaidLeg } from './callGuard.ts';
 import type { CallLeg, LegEnd } from './callLeg.ts';
@@ -17,7 +17,7 @@ export interface LiveCallDeps {
   readonly meter: Pick<CallMeter, 'setUp'>;
   readonly trace: CallTrace;
   /** Where the call's audio goes; asked anew for each attempt. */
-  readonly engine: (call: Call) => Promise<BridgeTarget>;
+  readonly engine: (call: Call) => Promise<StreamTarget>;
   /** @throws {CallwayError} 403 where the project may not send a call there. */
   readonly requireDestination: (to: string) => Promise<void>;
   /** A file for the recording; undefined where none is wanted. */
@@ -98,7 +98,7 @@ export class LiveCall {
       this.#take({ type: 'leg_answered' });
     });
     leg.events.on('dtmf', (key) => {
-      leg.media?.takeKey(key).catch(this.#failed('a key of the peer was not taken'));
+      leg.media?.receiveDtmf(key).catch(this.#failed('a key of the peer was not taken'));
     });
     leg.events.on('transferRequested', ({ to }) => this.#take({ type: 'peer_transfer', to }));
     leg.events.on('ended', (end) => {
@@ -149,7 +149,7 @@ export class LiveCall {
     },
     transfer: (effect) => effect && this.#transfer(effect.to, effect.maySpend),
     leave_engine: () => {
-      this.#leg?.media?.stopBridge().catch(this.#failed('the engine was not taken leave of'));
+      this.#leg?.media?.stopStream().catch(this.#failed('the engine was not taken leave of'));
     },
     send_dtmf: (effect) => {
       if (effect) this.#leg?.sendDtmf(effect.digits).catch(this.#failed('digits were not sent'));
@@ -199,7 +199,7 @@ export class LiveCall {
     try {
       const engine = await this.#deps.engine(this.#call);
       this.#canReconnect = engine.canReconnect;
-      await media.startBridge(engine);
+      await media.startStream(engine);
       this.#take({ type: 'engine_open' });
     } catch (error) {
       // The call ended meanwhile, and with it the engine's use.
@@ -215,9 +215,9 @@ export class LiveCall {
     if (this.#media === media) return;
     this.#media = media;
     media.events.on('command', (command) => this.#take({ type: 'command', command }));
-    media.events.on('bridgeClosed', ({ how }) => this.#onEngineGone(this.#canReconnect ? how : 'stopped'));
-    media.events.on('speaking', ({ atMs }) => this.#onSpeaking(atMs));
-    media.events.on('silent', () => this.hangUp('media_timeout'));
+    media.events.on('streamClosed', ({ how }) => this.#onEngineGone(this.#canReconnect ? how : 'stopped'));
+    media.events.on('firstAgentAudio', ({ atMs }) => this.#onSpeaking(atMs));
+    media.events.on('mediaTimeout', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
       this.#note('error', { code: 'media_lost', message: reason });
       this.hangUp('node_lost');
@@ -240,7 +240,7 @@ export class LiveCall {
   /** @param withApology - The caller hears first that it is not their fault. */
   async #leave(withApology: boolean): Promise<void> {
     if (withApology && this.#media) {
-      const apology = this.#media.apologise().catch(this.#failed('no apology was said'));
+      const apology = this.#media.playApology().catch(this.#failed('no apology was said'));
       await withTimeout(this.#deps.clock, apology, APOLOGY_TIMEOUT_MS);
     }
     this.#leg?.hangup().catch(this.#failed('a leg was not hung up'));

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { parseWav } from '../media/wav/wav.ts';
+import { parseWav } from '../media/wav.ts';
 import { WEBHOOK_EVENT_NAMES } from '../webhooks/events.ts';
 import { DemoError } from './demoError.ts';
 import { endWords } from './follow.ts';

@@ -1,5 +1,5 @@
 import type { Emitter } from '../base/emitter.ts';
-import type { MediaFigures } from './quality/figures.ts';
+import type { MediaQuality } from './quality/mediaQuality.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
 
 /** All audio of this node's calls; the work is done in threads of its own. */
@@ -18,10 +18,10 @@ export interface MediaEngine {
 
 export interface OpenMedia {
   readonly callId: string;
-  /** Silence of the peer after which `silent` is announced; 0 is never. Not counted while the call is held. */
+  /** Silence of the peer after which `mediaTimeout` is announced; 0 is never. Not counted while the call is held. */
   readonly timeoutMs: number;
   /** A call that this one is to be joined with: both are on one thread then. */
-  readonly beside?: MediaSession;
+  readonly sameThreadAs?: MediaSession;
 }
 
 /** One call's audio, from the reservation of its port to its last packet. */
@@ -38,40 +38,40 @@ export interface MediaSession {
    *
    * @throws {CallwayError} 503 `engine_unavailable` when the socket does not open in time.
    */
-  startBridge(target: BridgeTarget): Promise<void>;
+  startStream(target: StreamTarget): Promise<void>;
   /**
    * Says what the last engine has left for the case that it is gone for good. Resolves when it is out, and at once where
    * nothing was left; while the call is held it waits.
    */
-  apologise(): Promise<void>;
-  /** Takes leave of the engine for good; `bridgeClosed` is not announced. */
-  stopBridge(): Promise<void>;
+  playApology(): Promise<void>;
+  /** Takes leave of the engine for good; `streamClosed` is not announced. */
+  stopStream(): Promise<void>;
   /** Tells the engine how a transfer of the call goes. */
-  tellEngine(progress: TransferProgress): Promise<void>;
+  sendTransferStatus(progress: TransferStatus): Promise<void>;
   /** The peer hears a phone ring where the engine says nothing. */
-  ring(): Promise<void>;
+  startRingback(): Promise<void>;
   /**
    * Both peers hear each other from now on, and each other's keys, whatever their codecs; what is left of an engine's
    * words comes first.
    *
    * @param other - Opened `beside` this one. @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
    */
-  join(other: MediaSession): Promise<void>;
+  bridge(other: MediaSession): Promise<void>;
   /** Neither ringing nor another call is heard any more. */
-  part(): Promise<void>;
+  unbridge(): Promise<void>;
   /** Writes both sides to a file from now on. @throws {CallwayError} `recording_failed` when it cannot be made. */
   startRecording(request: { readonly path: string }): Promise<void>;
   /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still being sent; resolves when all are out. */
   sendDtmf(digits: string): Promise<void>;
   /** A key of the peer that came by signalling. A peer that sends its keys both ways is heard the way it used first. */
-  takeKey(key: PressedKey): Promise<void>;
+  receiveDtmf(key: DtmfDigit): Promise<void>;
   /** Figures so far. */
-  figures(): Promise<MediaFigures>;
+  quality(): Promise<MediaQuality>;
   /** Closes bridge, recording and sockets, in this order. Idempotent: the same report each time. */
   close(): Promise<MediaReport>;
 }
 
-export interface PressedKey {
+export interface DtmfDigit {
   /** One of `0-9*#A-D`. */
   readonly digit: string;
   readonly durationMs: number;
@@ -106,7 +106,7 @@ export interface NegotiatedCodec {
 /** Which messages a WebSocket speaks. `callway` is `audio.callway.v1`, `twilio` is Twilio Media Streams. */
 export type StreamDialect = 'callway' | 'twilio';
 
-export interface BridgeTarget {
+export interface StreamTarget {
   readonly url: string;
   readonly dialect: StreamDialect;
   readonly streamId: string;
@@ -116,34 +116,34 @@ export interface BridgeTarget {
   /** Asked for a new target when the socket breaks, so that the call goes on; without it a break is the end. */
   readonly canReconnect: boolean;
   /** Our own engine, wherever it runs; any other address is a user's, and held against the egress policy. */
-  readonly isOwnEngine?: true;
+  readonly isInternal?: true;
 }
 
 /** What an engine asks of the call beside playing audio; not part of Twilio's messages. */
-export type EngineCommand =
+export type CallCommand =
   | { readonly kind: 'hangup' }
   | { readonly kind: 'transfer'; readonly to: string }
   | { readonly kind: 'send_dtmf'; readonly digits: string };
 
 /** How a transfer goes, for the engine: after `failed` the call is the engine's again. */
-export type TransferProgress =
+export type TransferStatus =
   | { readonly status: 'begun'; readonly to: string }
   | { readonly status: 'failed'; readonly to: string; readonly reason: string };
 
 export interface MediaEvents {
   /** The first valid packet of the peer; ms since the Unix epoch, fractions allowed, as all `atMs` here. */
-  readonly receiving: { readonly atMs: number };
+  readonly firstPacket: { readonly atMs: number };
   /** The first packet that carries audio of the engine. */
-  readonly speaking: { readonly atMs: number };
-  readonly dtmf: PressedKey;
+  readonly firstAgentAudio: { readonly atMs: number };
+  readonly dtmf: DtmfDigit;
   /** The peer sent no RTP at all for the session's timeout. */
-  readonly silent: { readonly forMs: number };
-  readonly command: EngineCommand;
+  readonly mediaTimeout: { readonly forMs: number };
+  readonly command: CallCommand;
   /**
    * The engine's socket is gone: `stopped` by the engine's own wish (a close with code 1000 or none), `broken` otherwise.
    * The session lives on, and a bridge can be started anew.
    */
-  readonly bridgeClosed: {
+  readonly streamClosed: {
     readonly how: 'stopped' | 'broken';
     readonly code: number;
     readonly reason: string;
@@ -156,7 +156,7 @@ export interface MediaEvents {
 
 export interface MediaReport {
   /** Absent when the session was never connected. */
-  readonly figures?: MediaFigures;
+  readonly quality?: MediaQuality;
   readonly packetsSent: number;
   /** Absent when the thread died. */
   readonly counters?: MediaCounters;
@@ -171,16 +171,16 @@ export interface MediaCounters {
   readonly unauthenticPackets: number;
   readonly unknownPayloadTypes: number;
   /** From somewhere else than the peer. */
-  readonly strangersPackets: number;
+  readonly foreignSourcePackets: number;
   readonly floodedPackets: number;
   readonly malformedRtcpPackets: number;
   readonly socketFailures: number;
   /** Of the caller, to an engine that was too slow. */
-  readonly framesDropped: number;
+  readonly callerFramesDropped: number;
   /** Of the engine, beyond what may wait. */
-  readonly engineSamplesDropped: number;
+  readonly agentSamplesDropped: number;
   /** Holes in the engine's speech, since it came more slowly than it sounds; silence was sent meanwhile. */
-  readonly engineUnderruns: number;
+  readonly playoutUnderruns: number;
 }
 
 export interface RecordingReport {

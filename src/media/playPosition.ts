@@ -1,5 +1,5 @@
 /** Where both directions of a stream stood at one tick of the media clock. */
-export interface PlayPosition {
+export interface PlayoutPosition {
   /** Samples of the engine that had gone out in all. */
   readonly playedSamples: number;
   /** Samples of the caller that had been sent up in all. */
@@ -8,7 +8,7 @@ export interface PlayPosition {
   readonly bufferDelayMs: number;
 }
 
-export interface PlayedMark extends PlayPosition {
+export interface MarkReport extends PlayoutPosition {
   readonly name: string;
   readonly outcome: 'played' | 'cleared';
 }

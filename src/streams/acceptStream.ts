@@ -2,15 +2,15 @@ import type { Clock } from '../base/clock.ts';
 import type { ExpectedStream } from '../calls/coordination.ts';
 import type { StreamDialect } from '../media/mediaSession.ts';
 import type { StreamInfo } from '../voice/audioStream.ts';
-import { createEngineStream, type EngineStream } from './engineStream.ts';
+import { readMessage, type StreamStart } from './messages.ts';
+import { createServerStream, type ServerStream } from './serverStream.ts';
 import {
   FOREIGN_PING_INTERVAL_MS,
   type Heartbeat,
   OWN_PING_INTERVAL_MS,
   startHeartbeat,
-} from './heartbeat.ts';
-import { readMessage, type StreamStart } from './messages.ts';
-import { CLOSE_PROTOCOL_ERROR, OPEN, type StreamSocket } from './streamSocket.ts';
+} from './transport/heartbeat.ts';
+import { CLOSE_PROTOCOL_ERROR, OPEN, type StreamSocket } from './transport/streamSocket.ts';
 
 export interface AcceptStreamDeps {
   readonly clock: Clock;
@@ -38,10 +38,10 @@ export function acceptStream(
   socket: StreamSocket,
   expected: ExpectedStream,
   deps: AcceptStreamDeps,
-): Promise<EngineStream | undefined> {
+): Promise<ServerStream | undefined> {
   return new Promise((resolve) => {
     const early: EarlyMessage[] = [];
-    let stream: EngineStream | undefined;
+    let stream: ServerStream | undefined;
     let isFlowing = false;
     let isOver = false;
     const giveUp = (reason: string) => {
@@ -55,7 +55,7 @@ export function acceptStream(
       const problem = problemOf(start, expected.dialect);
       if (problem) return giveUp(problem);
       timer.cancel();
-      const begun = createEngineStream(socket, {
+      const begun = createServerStream(socket, {
         info: infoOf(start, expected),
         onListenerError: deps.onListenerError,
       });

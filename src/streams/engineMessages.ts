@@ -1,6 +1,6 @@
-import type { EngineCommand, StreamDialect } from '../media/mediaSession.ts';
-import type { StandbyWords } from '../media/session/standby.ts';
-import { writeL16 } from './l16.ts';
+import type { FailoverPrompts } from '../media/agentStream/failoverPlayer.ts';
+import type { CallCommand, StreamDialect } from '../media/mediaSession.ts';
+import { writeL16 } from './dialects/wire/pcm16.ts';
 
 /** Writes what the engine's side says, as text frames. */
 export interface EngineMessages {
@@ -9,9 +9,9 @@ export interface EngineMessages {
   mark(name: string): string;
   clear(): string;
   /** @returns Undefined where the dialect has no word for it. */
-  command(command: EngineCommand): string | undefined;
+  command(command: CallCommand): string | undefined;
   /** @returns Undefined in Twilio's dialect. */
-  standby(words: StandbyWords): string | undefined;
+  standby(words: FailoverPrompts): string | undefined;
 }
 
 /** @see https://www.twilio.com/docs/voice/media-streams/websocket-messages */

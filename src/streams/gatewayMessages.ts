@@ -1,5 +1,5 @@
-import type { StreamDialect, TransferProgress } from '../media/mediaSession.ts';
-import type { PlayedMark, PlayPosition } from '../voice/audioStream.ts';
+import type { StreamDialect, TransferStatus } from '../media/mediaSession.ts';
+import type { MarkReport, PlayoutPosition } from '../voice/audioStream.ts';
 
 /** Encoding names of `start.mediaFormat`. L16 here is little-endian, as every WebSocket bot has it, unlike in RTP. */
 export const MU_LAW_ENCODING = 'audio/x-mulaw';
@@ -25,11 +25,11 @@ export interface GatewayMessages {
   dtmf(digit: string): string;
   /** Nothing in Twilio's dialect, which has no word for it. */
   hold(isHeld: boolean): string | undefined;
-  mark(mark: PlayedMark): string;
+  mark(mark: MarkReport): string;
   /** Nothing in Twilio's dialect, whose engines know it from their marks. */
-  cleared(position: PlayPosition): string | undefined;
+  cleared(position: PlayoutPosition): string | undefined;
   /** Nothing in Twilio's dialect, which has no word for it. */
-  transferStatus(progress: TransferProgress): string | undefined;
+  transferStatus(progress: TransferStatus): string | undefined;
   stop(): string;
 }
 

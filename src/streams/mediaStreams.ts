@@ -7,7 +7,7 @@ import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { StreamDialect } from '../media/mediaSession.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import { acceptStream } from './acceptStream.ts';
-import { CLOSE_NORMAL, type StreamSocket } from './streamSocket.ts';
+import { CLOSE_NORMAL, type StreamSocket } from './transport/streamSocket.ts';
 
 export interface OpenStream {
   readonly dialect: StreamDialect;

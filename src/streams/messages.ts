@@ -1,5 +1,5 @@
-import type { TransferProgress } from '../media/mediaSession.ts';
-import type { PlayPosition } from '../voice/audioStream.ts';
+import type { TransferStatus } from '../media/mediaSession.ts';
+import type { PlayoutPosition } from '../voice/audioStream.ts';
 
 /** The subprotocol of our own bridge: Twilio's control messages as text, the audio as binary frames. */
 export const CALLWAY_SUBPROTOCOL = 'audio.callway.v1';
@@ -19,17 +19,17 @@ export type StreamMessage =
       readonly event: 'mark';
       readonly name: string;
       readonly outcome?: 'played' | 'cleared';
-      readonly position?: PlayPosition;
+      readonly position?: PlayoutPosition;
     }
   | { readonly event: 'hold'; readonly isHeld: boolean }
   | { readonly event: 'clear' }
-  | { readonly event: 'cleared'; readonly position: PlayPosition }
+  | { readonly event: 'cleared'; readonly position: PlayoutPosition }
   | { readonly event: 'stop' }
   | { readonly event: 'hangup' }
   /** L16 in base64. */
   | { readonly event: 'standby'; readonly waiting: string; readonly apology: string }
   | { readonly event: 'transfer'; readonly to: string }
-  | { readonly event: 'transfer_status'; readonly progress: TransferProgress };
+  | { readonly event: 'transfer_status'; readonly progress: TransferStatus };
 
 export interface StreamStart {
   readonly streamId: string;
@@ -133,7 +133,7 @@ function readParameters(fields: Fields | undefined): Record<string, string> {
   );
 }
 
-function readProgress(transfer: Fields | undefined): TransferProgress | undefined {
+function readProgress(transfer: Fields | undefined): TransferStatus | undefined {
   if (!isName(transfer?.to)) return undefined;
   const { status, to, reason } = transfer;
   if (status === 'begun') return { status, to };
@@ -159,7 +159,7 @@ function readMark(mark: Fields | undefined): StreamMessage | undefined {
   };
 }
 
-function readPosition(fields: Fields | undefined): PlayPosition | undefined {
+function readPosition(fields: Fields | undefined): PlayoutPosition | undefined {
   const playedSamples = toNumber(fields?.playedSamples);
   const receivedSamples = toNumber(fields?.receivedSamples);
   if (playedSamples === undefined || receivedSamples === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { PlayPosition } from '../voice/audioStream.ts';
+import type { PlayoutPosition } from '../voice/audioStream.ts';
 
 /**
  * Follows what a peer has played that does not tell: it plays what it has been sent, one sample for each that it sends
@@ -9,7 +9,7 @@ export interface PlayoutEstimate {
   received(samples: number): void;
   /** @returns How many samples were dropped. */
   cleared(): number;
-  position(): PlayPosition;
+  position(): PlayoutPosition;
 }
 
 export function createPlayoutEstimate(): PlayoutEstimate {

@@ -1,9 +1,9 @@
 import type { Emitter } from '../base/emitter.ts';
-import type { EngineCommand, StreamDialect, TransferProgress } from '../media/mediaSession.ts';
-import type { PlayedMark, PlayPosition } from '../media/playPosition.ts';
-import type { StandbyWords } from '../media/session/standby.ts';
+import type { FailoverPrompts } from '../media/agentStream/failoverPlayer.ts';
+import type { CallCommand, StreamDialect, TransferStatus } from '../media/mediaSession.ts';
+import type { MarkReport, PlayoutPosition } from '../media/playPosition.ts';
 
-export type { PlayedMark, PlayPosition } from '../media/playPosition.ts';
+export type { MarkReport, PlayoutPosition } from '../media/playPosition.ts';
 
 /**
  * One call's audio as the voice engine has it: a WebSocket's other side, whatever it speaks.
@@ -21,9 +21,9 @@ export interface AudioStream {
   /** Stops what sounds within a frame and drops what is queued; `cleared` follows, after the marks that were dropped. */
   clear(): void;
   /** Ignored by peers that know only Twilio's messages, but for `hangup`, which closes the stream. */
-  command(command: EngineCommand): void;
+  command(command: CallCommand): void;
   /** Leaves what is to be heard at the other side when this one is gone. Ignored by peers that know only Twilio's messages. */
-  standby(words: StandbyWords): void;
+  setFailoverPrompts(words: FailoverPrompts): void;
   /** Samples received so far: the stream's clock. */
   readonly receivedSamples: number;
   /** Idempotent. */
@@ -50,10 +50,10 @@ export interface AudioStreamEvents {
   readonly dtmf: { readonly digit: string };
   /** The other side does not hear us until it is over; what was queued waits. Not known of Twilio's dialect. */
   readonly hold: { readonly isHeld: boolean };
-  readonly mark: PlayedMark;
-  readonly cleared: PlayPosition;
+  readonly mark: MarkReport;
+  readonly cleared: PlayoutPosition;
   /** How a transfer goes, whoever asked for it. */
-  readonly transfer: TransferProgress;
+  readonly transfer: TransferStatus;
   /** Nothing comes after it. */
   readonly closed: { readonly code: number; readonly reason: string };
 }

@@ -3,7 +3,7 @@ import { createWatchdog, type Watchdog } from '../base/watchdog.ts';
 import { withTimeout } from '../base/withTimeout.ts';
 import type { Session } from '../engine/session/session.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
-import type { TransferProgress } from '../media/mediaSession.ts';
+import type { TransferStatus } from '../media/mediaSession.ts';
 import {
   type AnsweringMachineDetector,
   createAnsweringMachineDetector,
@@ -340,7 +340,7 @@ export class VoiceSession {
     if (typeof language === 'string' && language !== '') this.#manners.language = language;
   }
 
-  #onTransfer(progress: TransferProgress): void {
+  #onTransfer(progress: TransferStatus): void {
     if (progress.status === 'begun') {
       const isByAgent = this.#handingOverUntilMs !== undefined;
       this.#handingOverUntilMs = this.#nowMs + TRANSFER_MS;

@@ -59,38 +59,38 @@ function fakeLeg(request: Pick<DialRequest, 'trunk'>, log: unknown[]) {
     rtpPort: 4000,
     events: mediaEvents,
     connect: async () => {},
-    async startBridge(target) {
+    async startStream(target) {
       log.push(['bridge', target.url]);
       if (isEngineGone) throw new Error('nobody listens there');
     },
-    async apologise() {
+    async playApology() {
       log.push(['apologise']);
       await apology;
     },
-    async stopBridge() {
+    async stopStream() {
       log.push(['stop bridge']);
     },
-    async tellEngine(progress) {
+    async sendTransferStatus(progress) {
       log.push(['tell', progress]);
     },
-    async ring() {
+    async startRingback() {
       log.push(['ring']);
     },
-    async join(other) {
+    async bridge(other) {
       log.push(['join', legs.findIndex(({ leg }) => leg.media === other)]);
       await joining;
     },
-    async part() {
+    async unbridge() {
       log.push(['part']);
     },
     async startRecording({ path }) {
       log.push(['record', path]);
     },
     sendDtmf: async () => {},
-    async takeKey(key) {
+    async receiveDtmf(key) {
       log.push(['key', key.digit]);
     },
-    figures: async () => fail(new Error('not asked for')),
+    quality: async () => fail(new Error('not asked for')),
     async close() {
       log.push(['close media']);
       return REPORT;
@@ -271,7 +271,7 @@ describe('the runner', () => {
   test('hangs up when an engine breaks that may not be reached again', async () => {
     canReconnect = false;
     await talk();
-    leg().mediaEvents.emit('bridgeClosed', { how: 'broken', code: 1006, reason: '' });
+    leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
     await settle();
     expect(log).toEqual([['hangup', 'a']]);
     leg().legEvents.emit('ended', END);
@@ -285,7 +285,7 @@ describe('the runner', () => {
     expect(log).toEqual([['key', '7']]);
   });
 
-  const lost = () => leg().mediaEvents.emit('bridgeClosed', { how: 'broken', code: 1006, reason: '' });
+  const lost = () => leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
   const acts = () => log.filter((entry) => /^(bridge|apologise|hangup)\b/.test(String(entry)));
 
   test('seeks another engine when one of ours is lost, and the history says so', async () => {
@@ -472,7 +472,7 @@ describe('the runner', () => {
 
     legs.length = 0;
     await talk();
-    leg().mediaEvents.emit('silent', { forMs: 60_000 });
+    leg().mediaEvents.emit('mediaTimeout', { forMs: 60_000 });
     leg().legEvents.emit('ended', END);
     await settle();
     expect(finished.at(-1)).toMatchObject({ endReason: 'media_timeout' });
@@ -548,7 +548,7 @@ describe('the runner', () => {
       ['note', 'transfer', { to: 'sip:second@pbx.example', status: 'done', by: 'second_leg' }],
     ]);
     // The engine is not missed.
-    leg().mediaEvents.emit('bridgeClosed', { how: 'broken', code: 1006, reason: '' });
+    leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
     await settle();
     log.length = 0;
     leg(1).legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });

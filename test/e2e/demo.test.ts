@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { parseWav, pickChannel } from '../../src/media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../src/media/wav.ts';
 import { startChild } from '../support/child.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createOpus } from '../../src/media/codecs/opus/opus.ts';
+import { createOpus } from '../../src/media/codecs/opus.ts';
 import { DtmfReceiver } from '../../src/media/dtmf/receiver.ts';
 import { parseRtcp } from '../../src/media/rtcp/parse.ts';
 import { RtpPacketView } from '../../src/media/rtp/packet.ts';
 import { SrtcpStream } from '../../src/media/srtp/srtcp.ts';
 import { SrtpStream } from '../../src/media/srtp/srtp.ts';
-import { parseWav } from '../../src/media/wav/wav.ts';
+import { parseWav } from '../../src/media/wav.ts';
 
 const masterKey = { key: new Uint8Array(16), salt: new Uint8Array(14) };
 const parameters = { suite: 'AES_CM_128_HMAC_SHA1_80', masterKey } as const;
@@ -97,7 +97,7 @@ it('Opus codes in two threads at once without either hearing the other', async (
     const packets = [];
     for (let n = 0; n < 300; n++) packets.push(Buffer.from(packet.subarray(0, codec.encode(samples, packet))).toString('hex'));
     parentPort.postMessage(packets.join());`;
-  const module = new URL('../../src/media/codecs/opus/opus.ts', import.meta.url).pathname;
+  const module = new URL('../../src/media/codecs/opus.ts', import.meta.url).pathname;
   const encode = (cycles: number) =>
     new Promise<string>((resolve, reject) => {
       const worker = new Worker(source, { eval: true, workerData: { module, cycles } });

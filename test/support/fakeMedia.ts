@@ -68,19 +68,19 @@ function fakeSession(callId: string, address: string, rtpPort: number): FakeMedi
     async connect(parameters) {
       connected.push(parameters);
     },
-    async startBridge() {},
-    async apologise() {},
-    async stopBridge() {},
-    async tellEngine() {},
-    async ring() {},
-    async join() {},
-    async part() {},
+    async startStream() {},
+    async playApology() {},
+    async stopStream() {},
+    async sendTransferStatus() {},
+    async startRingback() {},
+    async bridge() {},
+    async unbridge() {},
     async startRecording() {},
     async sendDtmf(text) {
       digits.push(text);
     },
-    takeKey: async () => {},
-    figures: () => Promise.reject(new Error('a fake has no figures')),
+    receiveDtmf: async () => {},
+    quality: () => Promise.reject(new Error('a fake has no figures')),
     async close() {
       isClosed = true;
       return { packetsSent: 0 };

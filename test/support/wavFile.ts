@@ -1,4 +1,4 @@
-import { wavHeader } from '../../src/media/wav/wav.ts';
+import { wavHeader } from '../../src/media/wav.ts';
 
 /** The bytes of a WAV file of one channel. */
 export function wavOf(samples: Int16Array, sampleRateHz: number): Uint8Array {

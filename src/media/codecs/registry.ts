@@ -2,7 +2,7 @@ import type { CodecFormat } from './codec.ts';
 import { pcma, pcmu } from './g711.ts';
 import { g722 } from './g722/g722.ts';
 import { l16 } from './l16.ts';
-import { createOpus } from './opus/opus.ts';
+import { createOpus } from './opus.ts';
 
 /** One line of SDP's `a=rtpmap`, or what a static payload type stands for. */
 export interface EncodingDescription {

@@ -3,9 +3,9 @@ import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MediaEngine, MediaSession, OpenMedia } from '../mediaSession.ts';
 import { MediaThread } from './mediaThread.ts';
-import type { MediaThreadData, ThreadStatistics } from './messages.ts';
 import { createPortPool } from './portPool.ts';
 import { RemoteSession } from './remoteSession.ts';
+import type { MediaThreadData, ThreadStatistics } from './threadMessages.ts';
 
 export interface MediaEngineOptions {
   readonly clock: Clock;
@@ -19,10 +19,10 @@ export interface MediaEngineOptions {
   /** What peers are told. */
   readonly publicAddress: string;
   /** For the log: a thread that died and took its calls, a tick that threw, a listener that did. */
-  readonly onTrouble: (trouble: MediaTrouble) => void;
+  readonly onFault: (trouble: MediaFault) => void;
 }
 
-export type MediaTrouble =
+export type MediaFault =
   | { readonly kind: 'thread_lost'; readonly reason: string; readonly sessions: number }
   | { readonly kind: 'session_fault' | 'listener_fault'; readonly reason: string };
 
@@ -73,7 +73,7 @@ class Engine implements ThreadedMediaEngine {
     return this.#sessions.size;
   }
 
-  async open({ timeoutMs, beside }: OpenMedia): Promise<MediaSession> {
+  async open({ timeoutMs, sameThreadAs: beside }: OpenMedia): Promise<MediaSession> {
     const thread = this.#threadOf(beside) ?? this.#idlest();
     const session = this.#nextSession++;
     thread.sessions.add(session);
@@ -126,8 +126,7 @@ class Engine implements ThreadedMediaEngine {
         this.#sessions.delete(session);
         this.#ports.free(rtpPort);
       },
-      onListenerError: (error) =>
-        this.#options.onTrouble({ kind: 'listener_fault', reason: reasonOf(error) }),
+      onListenerError: (error) => this.#options.onFault({ kind: 'listener_fault', reason: reasonOf(error) }),
     });
     this.#sessions.set(session, remote);
     return remote;
@@ -152,7 +151,7 @@ class Engine implements ThreadedMediaEngine {
   }
 
   #startThread(): void {
-    const { clock, startThread, address, onTrouble } = this.#options;
+    const { clock, startThread, address, onFault: onTrouble } = this.#options;
     const startedMs = clock.monotonicMs();
     const thread: MediaThread = new MediaThread({
       clock,

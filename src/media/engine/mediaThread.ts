@@ -4,18 +4,18 @@ import { CallwayError } from '../../base/errors.ts';
 import {
   type FromThread,
   fromFailure,
-  type SessionEvent,
+  type MediaThreadEvent,
   type ThreadCall,
   type ThreadCallName,
   type ThreadCalls,
   type ThreadStatistics,
   type ToThread,
-} from './messages.ts';
+} from './threadMessages.ts';
 
 export interface MediaThreadOptions {
   readonly clock: Clock;
   readonly worker: Worker;
-  readonly onEvent: (session: number, event: SessionEvent) => void;
+  readonly onEvent: (session: number, event: MediaThreadEvent) => void;
   readonly onFault: (session: number, message: string) => void;
   /** Once: the thread ended, or hangs and was ended, without being asked to. */
   readonly onLost: (reason: string) => void;

@@ -1,17 +1,17 @@
 import { createEmitter } from '../../base/emitter.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type {
-  BridgeTarget,
+  DtmfDigit,
   MediaEvents,
   MediaParameters,
   MediaReport,
   MediaSession,
-  PressedKey,
-  TransferProgress,
+  StreamTarget,
+  TransferStatus,
 } from '../mediaSession.ts';
-import type { MediaFigures } from '../quality/figures.ts';
+import type { MediaQuality } from '../quality/mediaQuality.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
-import type { SessionEvent, ThreadCallName, ThreadCalls } from './messages.ts';
+import type { MediaThreadEvent, ThreadCallName, ThreadCalls } from './threadMessages.ts';
 
 /** A session's share of its thread. */
 export interface SessionLine {
@@ -58,32 +58,32 @@ export class RemoteSession implements MediaSession {
     await this.#line.call('connect', parameters);
   }
 
-  async startBridge(target: BridgeTarget): Promise<void> {
+  async startStream(target: StreamTarget): Promise<void> {
     await this.#line.call('startBridge', target);
   }
 
-  async apologise(): Promise<void> {
+  async playApology(): Promise<void> {
     await this.#line.call('apologise', undefined);
   }
 
-  async stopBridge(): Promise<void> {
+  async stopStream(): Promise<void> {
     await this.#line.call('stopBridge', undefined);
   }
 
-  async tellEngine(progress: TransferProgress): Promise<void> {
+  async sendTransferStatus(progress: TransferStatus): Promise<void> {
     await this.#line.call('tellEngine', progress);
   }
 
-  async ring(): Promise<void> {
+  async startRingback(): Promise<void> {
     await this.#line.call('stayBeside', 'ringing');
   }
 
-  async join(other: MediaSession): Promise<void> {
+  async bridge(other: MediaSession): Promise<void> {
     if (!(other instanceof RemoteSession)) throw new TypeError('only calls of this engine can be joined');
     await this.#line.call('stayBeside', other.number);
   }
 
-  async part(): Promise<void> {
+  async unbridge(): Promise<void> {
     await this.#line.call('stayBeside', 'nobody');
   }
 
@@ -96,11 +96,11 @@ export class RemoteSession implements MediaSession {
     await this.#line.call('sendDtmf', digits);
   }
 
-  async takeKey(key: PressedKey): Promise<void> {
+  async receiveDtmf(key: DtmfDigit): Promise<void> {
     await this.#line.call('takeKey', key);
   }
 
-  async figures(): Promise<MediaFigures> {
+  async quality(): Promise<MediaQuality> {
     return this.#line.call('figures', undefined);
   }
 
@@ -110,7 +110,7 @@ export class RemoteSession implements MediaSession {
   }
 
   /** For the engine: the thread tells of this session. */
-  announce({ name, value }: SessionEvent): void {
+  announce({ name, value }: MediaThreadEvent): void {
     this.events.emit(name, value);
   }
 

@@ -1,16 +1,16 @@
 import { CallwayError } from '../../base/errors.ts';
 import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
-import type { ThreadRest } from '../ticker/threadRest.ts';
+import type { ThreadSleep } from '../ticker/threadSleep.ts';
 import { Ticker } from '../ticker/ticker.ts';
 import {
   type FromThread,
   type MediaThreadData,
-  type SessionEvent,
+  type MediaThreadEvent,
   type ThreadCall,
   type ThreadStatistics,
   type ToThread,
   toFailure,
-} from './messages.ts';
+} from './threadMessages.ts';
 
 /** What a thread has of `MessagePort`. */
 export interface ThreadPort {
@@ -21,7 +21,7 @@ export interface ThreadPort {
 
 export interface ThreadServerDeps extends CallAudioDeps {
   readonly port: ThreadPort;
-  readonly rest: ThreadRest;
+  readonly rest: ThreadSleep;
   /** This thread goes before ordinary work of the machine. */
   readonly hasPriority: boolean;
 }
@@ -48,7 +48,7 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
     const audio = await openCallAudio(deps, {
       ...data,
       ...sent,
-      announce: (name, value) => tell({ kind: 'event', session, event: { name, value } as SessionEvent }),
+      announce: (name, value) => tell({ kind: 'event', session, event: { name, value } as MediaThreadEvent }),
     });
     sessions.set(session, audio);
     numbers.set(audio, session);
@@ -126,10 +126,10 @@ export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData):
       hasPriority: deps.hasPriority,
       ticks: lateness.total,
       skippedTicks,
-      latenessP50Ms: lateness.percentileMs(0.5),
-      latenessP99Ms: lateness.percentileMs(0.99),
-      latenessMaxMs: lateness.maxMs,
-      latenessCounts: lateness.counts,
+      tickDelayP50Ms: lateness.percentileMs(0.5),
+      tickDelayP99Ms: lateness.percentileMs(0.99),
+      tickDelayMaxMs: lateness.maxMs,
+      tickDelayCounts: lateness.counts,
     };
   };
 

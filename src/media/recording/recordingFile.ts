@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { RecordingReport } from '../mediaSession.ts';
-import { parseWav, WAV_HEADER_BYTES } from '../wav/wav.ts';
+import { parseWav, WAV_HEADER_BYTES } from '../wav.ts';
 
 /** Where a recorder writes; positions in bytes from the beginning. */
 export interface RecordingFile {

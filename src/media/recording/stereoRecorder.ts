@@ -1,6 +1,6 @@
 import type { RecordingReport } from '../mediaSession.ts';
 import { frameLength } from '../resample/frameResampler.ts';
-import { interleaveStereo, WAV_HEADER_BYTES, WAV_MAX_DATA_BYTES, wavHeader } from '../wav/wav.ts';
+import { interleaveStereo, WAV_HEADER_BYTES, WAV_MAX_DATA_BYTES, wavHeader } from '../wav.ts';
 import { type OpenRecordingFile, openRecordingFile, type RecordingFile } from './recordingFile.ts';
 
 export interface RecorderOptions {

@@ -1,39 +1,46 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
+import { AgentStream } from '../agentStream/agentStream.ts';
+import type { ConnectStream } from '../agentStream/streamClient.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
 import type {
-  BridgeTarget,
+  DtmfDigit,
   MediaParameters,
   MediaReport,
-  PressedKey,
-  TransferProgress,
+  StreamTarget,
+  TransferStatus,
 } from '../mediaSession.ts';
-import type { PacketIo } from '../packetIo/packetIo.ts';
-import type { MediaFigures } from '../quality/figures.ts';
+import type { MediaQuality } from '../quality/mediaQuality.ts';
+import { CallRecorder } from '../recording/callRecorder.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
+import { RtcpSession } from '../rtcp/rtcpSession.ts';
 import type { RtpPacketView } from '../rtp/packet.ts';
+import { type SrtpContexts, srtpContextsFor } from '../srtp/srtpContexts.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
+import type { PacketIo } from '../transport/packetIo.ts';
+import { RtpTransport, type SocketPair } from '../transport/rtpTransport.ts';
 import type { Announce } from './announce.ts';
-import { CallRecording } from './callRecording.ts';
+import type { BridgePeer } from './bridgePeer.ts';
+import { type BridgedCall, bridgeCalls } from './callBridge.ts';
 import { countersOf } from './counters.ts';
-import type { ConnectEngine } from './engineLink.ts';
-import { EngineSide } from './engineSide.ts';
-import { type Joined, joinCalls } from './joint.ts';
 import { KeyWaiters } from './keyWaiters.ts';
-import type { Neighbour } from './neighbour.ts';
-import { PeerPath, type SocketPair } from './peerPath.ts';
 import { PeerWatch } from './peerWatch.ts';
-import { createRinging } from './ringing.ts';
-import { RtcpSession } from './rtcpSession.ts';
-import { type CallKeys, keysFor } from './srtpKeys.ts';
-import { addTraffic, figuresOf, findFormat, NO_TRAFFIC, openStreams, type Streams } from './streams.ts';
+import { createRinging } from './ringback.ts';
+import {
+  addTraffic,
+  figuresOf,
+  findFormat,
+  NO_TRAFFIC,
+  openTransceiver,
+  type RtpTransceiver,
+} from './rtpTransceiver.ts';
 
 export interface CallAudioDeps {
   readonly clock: Clock;
   readonly packetIo: PacketIo;
   readonly codecs: CodecRegistry;
-  readonly connectEngine: ConnectEngine;
+  readonly connectEngine: ConnectStream;
   /** 0..2^32-1, not to be foreseen. */
   readonly randomUint32: () => number;
 }
@@ -80,20 +87,20 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
 export class CallAudio {
   readonly #deps: CallAudioDeps;
   readonly #announce: Announce;
-  readonly #path: PeerPath;
+  readonly #path: RtpTransport;
   readonly #rtcp: RtcpSession;
   readonly #watch: PeerWatch;
-  readonly #recording: CallRecording;
+  readonly #recording: CallRecorder;
   readonly #epochMs: number;
   readonly #keyWaiters = new KeyWaiters();
   #parameters: MediaParameters | undefined;
-  #streams: Streams | undefined;
+  #streams: RtpTransceiver | undefined;
   #past = NO_TRAFFIC;
-  #keys: CallKeys | undefined;
+  #keys: SrtpContexts | undefined;
   /** From the first codec on. */
-  #engine: EngineSide | undefined;
+  #engine: AgentStream | undefined;
   /** Heard where the engine says nothing. */
-  #neighbour: Neighbour | undefined;
+  #neighbour: BridgePeer | undefined;
   #caller: Int16Array = new Int16Array(0);
   #agent: Int16Array = new Int16Array(0);
   #packetsDue = 0;
@@ -107,12 +114,12 @@ export class CallAudio {
     this.#deps = deps;
     this.#announce = options.announce;
     this.#epochMs = clock.now() - nowMs;
-    this.#recording = new CallRecording((reason) => this.#announce('recordingFailed', { reason }));
+    this.#recording = new CallRecorder((reason) => this.#announce('recordingFailed', { reason }));
     this.#watch = new PeerWatch({
       timeoutMs: options.timeoutMs,
       nowMs,
-      onReceiving: (atMs) => this.#announce('receiving', { atMs: this.#epochMs + atMs }),
-      onSilent: (forMs) => this.#announce('silent', { forMs }),
+      onReceiving: (atMs) => this.#announce('firstPacket', { atMs: this.#epochMs + atMs }),
+      onSilent: (forMs) => this.#announce('mediaTimeout', { forMs }),
     });
     this.#rtcp = new RtcpSession({
       startMs: nowMs,
@@ -120,7 +127,7 @@ export class CallAudio {
       randomUint32: deps.randomUint32,
       send: (packet) => this.#path.sendRtcp(packet),
     });
-    this.#path = new PeerPath({
+    this.#path = new RtpTransport({
       sockets,
       nowMs: () => clock.monotonicMs(),
       onRtp: (packet, atMs) => this.#receive(packet, atMs),
@@ -138,7 +145,7 @@ export class CallAudio {
     this.#requireOpen();
     const nowMs = this.#deps.clock.monotonicMs();
     const streams = this.#streamsFor(parameters);
-    this.#keys = keysFor(parameters.srtp, this.#keys);
+    this.#keys = srtpContextsFor(parameters.srtp, this.#keys);
     this.#rtcp.srtcp = this.#keys?.srtcp;
     const { dtmfPayloadType, comfortNoisePayloadType, codec, remote } = parameters;
     streams.inbound.payloadTypes = {
@@ -162,7 +169,7 @@ export class CallAudio {
    *
    * @throws {CallwayError} `engine_unavailable`, `media_not_connected`, or `bridge_running`.
    */
-  async startBridge(target: BridgeTarget): Promise<void> {
+  async startBridge(target: StreamTarget): Promise<void> {
     this.#requireStreams();
     await this.#engine?.start(target);
   }
@@ -179,7 +186,7 @@ export class CallAudio {
   }
 
   /** Tells the engine how a transfer of the call goes. */
-  tellEngine(progress: TransferProgress): void {
+  tellEngine(progress: TransferStatus): void {
     this.#engine?.sendTransfer(progress);
   }
 
@@ -194,18 +201,18 @@ export class CallAudio {
     this.#settleBeside(undefined);
     if (whom === 'ringing') this.#settleBeside(createRinging(sampleRateHz));
     else if (whom !== 'nobody') {
-      const [own, others] = joinCalls(this.#joined, whom.#joined);
+      const [own, others] = bridgeCalls(this.#joined, whom.#joined);
       this.#settleBeside(own);
       whom.#settleBeside(others);
     }
   }
 
-  get #joined(): Joined {
+  get #joined(): BridgedCall {
     const { sampleRateHz } = this.#requireStreams();
     return { sampleRateHz, onKey: (digit) => this.#streams?.outbound.passKey(digit) };
   }
 
-  #settleBeside(neighbour: Neighbour | undefined): void {
+  #settleBeside(neighbour: BridgePeer | undefined): void {
     this.#neighbour?.leave();
     this.#neighbour = neighbour;
   }
@@ -231,7 +238,7 @@ export class CallAudio {
   }
 
   /** @param way - Of the keys that a peer sends both ways only those of the first way count. */
-  takeKey(key: PressedKey, way: 'audio' | 'signalling'): void {
+  takeKey(key: DtmfDigit, way: 'audio' | 'signalling'): void {
     this.#keysCome ??= way;
     if (way !== this.#keysCome) return;
     this.#announce('dtmf', key);
@@ -240,7 +247,7 @@ export class CallAudio {
   }
 
   /** @throws {CallwayError} `media_not_connected`. */
-  figures(): MediaFigures {
+  figures(): MediaQuality {
     return figuresOf(this.#requireStreams(), this.#past, this.#rtcp.roundTripMs);
   }
 
@@ -276,7 +283,7 @@ export class CallAudio {
   }
 
   /** While a key sounds the engine's audio waits: what is not sent is not counted as heard. */
-  #sendFrame(streams: Streams): void {
+  #sendFrame(streams: RtpTransceiver): void {
     const { outbound } = streams;
     this.#agent.fill(0);
     if (!this.#isSending) {
@@ -290,11 +297,11 @@ export class CallAudio {
     outbound.sendAudio(this.#agent);
     if (!isSpeech || this.#isSpeaking) return;
     this.#isSpeaking = true;
-    this.#announce('speaking', { atMs: this.#epochMs + this.#deps.clock.monotonicMs() });
+    this.#announce('firstAgentAudio', { atMs: this.#epochMs + this.#deps.clock.monotonicMs() });
   }
 
   /** The thread stood still: the time is gone for the peer, and silence for everybody who counts samples. */
-  #skip(streams: Streams, frames: number): void {
+  #skip(streams: RtpTransceiver, frames: number): void {
     streams.outbound.skip(frames);
     if (this.#isSending) this.#packetsDue += frames;
     this.#caller.fill(0);
@@ -302,7 +309,7 @@ export class CallAudio {
     this.#recording.writeSilence(frames);
   }
 
-  #keepHouse(streams: Streams, nowMs: number, frameStartMs: number): void {
+  #keepHouse(streams: RtpTransceiver, nowMs: number, frameStartMs: number): void {
     this.#path.tick(nowMs);
     streams.inbound.expire(nowMs);
     if (!streams.outbound.dtmf.isActive) this.#keyWaiters.allOut();
@@ -310,12 +317,12 @@ export class CallAudio {
     this.#watch.tick(nowMs);
   }
 
-  #streamsFor(parameters: MediaParameters): Streams {
+  #streamsFor(parameters: MediaParameters): RtpTransceiver {
     const format = findFormat(this.#deps.codecs, parameters.codec);
     const current = this.#streams;
     if (current?.codec.format === format) return current;
     const { randomUint32 } = this.#deps;
-    const streams = openStreams({
+    const streams = openTransceiver({
       format,
       // The first wrap is far away: a receiver that joins late then still counts SRTP's rollovers as we do.
       start: {
@@ -337,16 +344,16 @@ export class CallAudio {
     return streams;
   }
 
-  #retireStreams(streams: Streams): void {
+  #retireStreams(streams: RtpTransceiver): void {
     this.#past = addTraffic(this.#past, streams);
     this.#keyWaiters.interrupt('the call went on with another codec');
     streams.codec.close();
   }
 
-  #openEngineSide(codecRateHz: SampleRateHz): EngineSide {
+  #openEngineSide(codecRateHz: SampleRateHz): AgentStream {
     const { connectEngine, clock } = this.#deps;
     const nowMs = () => clock.monotonicMs();
-    return new EngineSide({ codecRateHz, connectEngine, announce: this.#announce, nowMs });
+    return new AgentStream({ codecRateHz, connectEngine, announce: this.#announce, nowMs });
   }
 
   get #isSending(): boolean {
@@ -358,7 +365,7 @@ export class CallAudio {
     if (this.#closed !== undefined) throw new CallwayError('conflict', 'call_ended', 'the call has ended');
   }
 
-  #requireStreams(): Streams {
+  #requireStreams(): RtpTransceiver {
     this.#requireOpen();
     if (this.#streams !== undefined) return this.#streams;
     throw new CallwayError('conflict', 'media_not_connected', 'the call’s audio is not connected yet');
@@ -386,6 +393,6 @@ export class CallAudio {
     const figures = figuresOf(streams, this.#past, this.#rtcp.roundTripMs);
     this.#streams = undefined;
     streams.codec.close();
-    return { ...report, figures };
+    return { ...report, quality: figures };
   }
 }

@@ -1,17 +1,17 @@
+import type { AgentStream } from '../agentStream/agentStream.ts';
 import type { MediaCounters } from '../mediaSession.ts';
-import type { EngineSide } from './engineSide.ts';
-import type { PeerPath } from './peerPath.ts';
-import type { RtcpSession } from './rtcpSession.ts';
+import type { RtcpSession } from '../rtcp/rtcpSession.ts';
+import type { RtpTransport } from '../transport/rtpTransport.ts';
 
 export interface CountedParts {
   readonly packetsDue: number;
-  readonly path: PeerPath;
+  readonly path: RtpTransport;
   readonly rtcp: RtcpSession;
   /** Undefined for a call that had no codec yet. */
-  readonly engine: EngineSide | undefined;
+  readonly engine: AgentStream | undefined;
 }
 
-const NO_ENGINE = { framesDropped: 0, engineSamplesDropped: 0, engineUnderruns: 0 };
+const NO_ENGINE = { callerFramesDropped: 0, agentSamplesDropped: 0, playoutUnderruns: 0 };
 
 /** What a call's parts have not taken, and what did not get through. */
 export function countersOf({ packetsDue, path, rtcp, engine }: CountedParts): MediaCounters {
@@ -21,7 +21,7 @@ export function countersOf({ packetsDue, path, rtcp, engine }: CountedParts): Me
     malformedPackets: drops.malformed,
     unauthenticPackets: drops.unauthentic,
     unknownPayloadTypes: drops.unknownPayloadType,
-    strangersPackets: drops.strangers,
+    foreignSourcePackets: drops.foreignSource,
     floodedPackets: drops.flooded,
     malformedRtcpPackets: rtcp.malformedPackets,
     socketFailures: path.socketFailures,

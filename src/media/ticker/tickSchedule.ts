@@ -1,4 +1,4 @@
-import { LatenessHistogram } from './latenessHistogram.ts';
+import { DelayHistogram } from './delayHistogram.ts';
 
 /** What a member is told at its tick; valid during the visit only. */
 export interface Tick {
@@ -40,7 +40,7 @@ const MAX_TICKS_BEHIND = 5;
  * Time is an argument: whoever owns a timer sleeps until `nextDueMs` and then calls `run`.
  */
 export class TickSchedule<Member> {
-  readonly lateness = new LatenessHistogram();
+  readonly lateness = new DelayHistogram();
   /** Over all members. */
   skippedTicks = 0;
   readonly #startMs: number;

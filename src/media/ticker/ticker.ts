@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { LatenessHistogram } from './latenessHistogram.ts';
-import type { ThreadRest } from './threadRest.ts';
+import type { DelayHistogram } from './delayHistogram.ts';
+import type { ThreadSleep } from './threadSleep.ts';
 import { type Tick, TickSchedule } from './tickSchedule.ts';
 
 export interface TickerOptions<Member> {
@@ -9,7 +9,7 @@ export interface TickerOptions<Member> {
   /** One member's failure; the others are visited all the same. */
   readonly onError: (error: unknown, member: Member) => void;
   /** Of the thread, where it is the ticker's alone; without it ticks are as exact as the clock's timers. */
-  readonly rest?: ThreadRest;
+  readonly rest?: ThreadSleep;
 }
 
 /**
@@ -26,7 +26,7 @@ const GATHER_MS = 2.5;
 export class Ticker<Member> {
   readonly #clock: Clock;
   readonly #schedule: TickSchedule<Member>;
-  readonly #rest: ThreadRest | undefined;
+  readonly #rest: ThreadSleep | undefined;
   #timer: Timer | undefined;
   #armedForMs = Number.POSITIVE_INFINITY;
 
@@ -36,7 +36,7 @@ export class Ticker<Member> {
     this.#schedule = new TickSchedule({ startMs: clock.monotonicMs(), visit, onError });
   }
 
-  get lateness(): LatenessHistogram {
+  get lateness(): DelayHistogram {
     return this.#schedule.lateness;
   }
 

@@ -68,7 +68,7 @@ function audioOf(registers: Registry[]): (report: MediaReport) => void {
     buckets: JITTER_BUCKETS_SECONDS,
     registers,
   });
-  return ({ figures, packetsSent }) => {
+  return ({ quality: figures, packetsSent }) => {
     packets.inc({ direction: 'sent' }, packetsSent);
     if (!figures) return;
     packets.inc({ direction: 'received' }, figures.packetsReceived);

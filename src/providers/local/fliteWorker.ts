@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
-import { parseWav, pickChannel } from '../../media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../media/wav.ts';
 import { FLITE_RATE_HZ } from './flite.ts';
 import type { FliteAnswer, FliteRequest } from './fliteMessages.ts';
 import { compileWasiProgram, runWasiProgram } from './wasiProgram.ts';

@@ -1,4 +1,4 @@
-import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav/wav.ts';
+import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../ports/speechToText.ts';
 import { byteStreamOf } from './byteStream.ts';

@@ -105,7 +105,7 @@ class OutboundCall {
   prepare(): void {
     const { media, mediaTimeoutMs, onError } = this.#deps;
     const { trunk, callId, beside } = this.#request;
-    media.open({ callId, timeoutMs: mediaTimeoutMs, ...(beside ? { beside } : {}) }).then(
+    media.open({ callId, timeoutMs: mediaTimeoutMs, ...(beside ? { sameThreadAs: beside } : {}) }).then(
       (session) => {
         const { address, rtpPort } = session;
         const { codecs, srtp } = trunk;

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { PacketIo, PacketSocket } from '../../media/packetIo/packetIo.ts';
+import type { PacketIo, PacketSocket } from '../../media/transport/packetIo.ts';
 import { createRandom } from './random.ts';
 
 /** What a bad line does to packets, each way alike; the same seed does the same. */

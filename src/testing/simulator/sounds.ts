@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { atRate, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
-import { parseWav, pickChannel } from '../../media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../media/wav.ts';
 import { createRandom } from './random.ts';
 
 const BEEP_HZ = 1000;

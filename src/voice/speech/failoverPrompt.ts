@@ -12,7 +12,7 @@ export interface FailoverPromptTexts {
 }
 
 export interface FailoverPromptDeps {
-  readonly stream: Pick<AudioStream, 'standby'>;
+  readonly stream: Pick<AudioStream, 'setFailoverPrompts'>;
   readonly source: SpeechSynthesis;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
@@ -37,7 +37,7 @@ export function sendFailoverPrompt(
   const leave = async () => {
     const { waiting, apology, language } = await texts();
     const say = (text: string) => speechOf(source, text, language, ending.signal);
-    stream.standby({ waiting: await say(waiting), apology: await say(apology) });
+    stream.setFailoverPrompts({ waiting: await say(waiting), apology: await say(apology) });
   };
   const timer = clock.setTimer(() => {
     leave().catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { interleaveStereo, parseWav, pickChannel, wavHeader } from '../../../src/media/wav/wav.ts';
+import { interleaveStereo, parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tone } from '../../media/signals.ts';
 import { type BaresipOptions, startBaresip } from '../../sip/support/baresip.ts';
 import { type BotTalk, startBot } from './support/bot.ts';

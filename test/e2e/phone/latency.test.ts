@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { startSimulator } from '../../../src/app/simulator.ts';
-import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createRandom } from '../../media/signals.ts';
 import { joined, spoken } from '../../support/spoken.ts';
 import { makeTempDir } from '../../support/tempDir.ts';

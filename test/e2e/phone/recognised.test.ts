@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { systemClock } from '../../../src/base/clock.ts';
-import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createPocketsphinx } from '../../../src/providers/local/pocketsphinx.ts';
 import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
 import { joined, spoken } from '../../support/spoken.ts';

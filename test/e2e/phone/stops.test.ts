@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { parseWav } from '../../../src/media/wav/wav.ts';
+import { parseWav } from '../../../src/media/wav.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { callers } from '../../scenarios/callers.ts';
 import { freePort, runSipp, type SippRun } from '../../sip/support/sipp.ts';

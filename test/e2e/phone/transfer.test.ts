@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { CODECS } from '../../media/session/harness.ts';
 import { tone } from '../../media/signals.ts';
 import { callees } from '../../scenarios/callees.ts';

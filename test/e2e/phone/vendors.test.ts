@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startSimulator } from '../../../src/app/simulator.ts';
-import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import { spoken } from '../../support/spoken.ts';
 import { makeTempDir } from '../../support/tempDir.ts';

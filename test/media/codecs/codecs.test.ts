@@ -10,7 +10,7 @@ import {
   writeBigEndian,
   writeLittleEndian,
 } from '../../../src/media/codecs/l16.ts';
-import { createOpus, DEFAULT_OPUS_SETTINGS } from '../../../src/media/codecs/opus/opus.ts';
+import { createOpus, DEFAULT_OPUS_SETTINGS } from '../../../src/media/codecs/opus.ts';
 import { createCodecRegistry } from '../../../src/media/codecs/registry.ts';
 import { createRandom, rootMeanSquare, tone, tonePower, voiced } from '../signals.ts';
 

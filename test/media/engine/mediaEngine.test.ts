@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { systemClock } from '../../../src/base/clock.ts';
 import { startThread } from '../../../src/base/thread.ts';
 import {
-  type MediaTrouble,
+  type MediaFault,
   startMediaEngine,
   type ThreadedMediaEngine,
 } from '../../../src/media/engine/mediaEngine.ts';
-import type { ThreadStatistics } from '../../../src/media/engine/messages.ts';
-import type { BridgeTarget, MediaSession, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
-import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import type { ThreadStatistics } from '../../../src/media/engine/threadMessages.ts';
+import type { MediaSession, NegotiatedCodec, StreamTarget } from '../../../src/media/mediaSession.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { soundMs, toneMs } from '../../e2e/phone/support/tones.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
@@ -33,7 +33,7 @@ beforeAll(() => {
 afterAll(() => assertNoLeaks());
 
 async function startEngine(options: { threads?: number; ports?: typeof PORTS } = {}) {
-  const troubles: MediaTrouble[] = [];
+  const troubles: MediaFault[] = [];
   const engine = await startMediaEngine({
     clock: systemClock,
     startThread: (workerData) => startThread(ECHO_THREAD, { workerData, stderr: true }),
@@ -41,7 +41,7 @@ async function startEngine(options: { threads?: number; ports?: typeof PORTS } =
     ports: options.ports ?? PORTS,
     address: '127.0.0.1',
     publicAddress: '127.0.0.1',
-    onTrouble: (trouble) => troubles.push(trouble),
+    onFault: (trouble) => troubles.push(trouble),
   });
   onTestFinished(() => engine.close());
   return { engine, troubles };
@@ -55,7 +55,7 @@ async function startPhone(codec: NegotiatedCodec, samples: Int16Array): Promise<
   return phone;
 }
 
-const target = (url: string): BridgeTarget => ({
+const target = (url: string): StreamTarget => ({
   url,
   dialect: 'callway',
   streamId: 's',
@@ -93,17 +93,17 @@ describe('the media engine over real threads and sockets', () => {
     expect(session).toMatchObject({ address: '127.0.0.1', rtpPort: 41_000 });
     const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
     const events: string[] = [];
-    for (const name of ['receiving', 'speaking', 'dtmf', 'command'] as const) {
+    for (const name of ['firstPacket', 'firstAgentAudio', 'dtmf', 'command'] as const) {
       session.events.on(name, () => events.push(name));
     }
     await connect(session, phone, CODECS.PCMU);
-    await session.startBridge(target('echo:'));
+    await session.startStream(target('echo:'));
     const path = join(tempDir(), 'call.wav');
     await session.startRecording({ path });
     phone.talkTo(session.rtpPort);
     // However long it takes: whoever gets little of the machine leaves gaps in the tone, and makes up for them later.
     await expect.poll(() => toneMs(heardBy(phone), 8000, 1000), { interval: 100 }).toBeGreaterThan(1000);
-    expect(await session.figures()).toMatchObject({ codec: 'PCMU' });
+    expect(await session.quality()).toMatchObject({ codec: 'PCMU' });
     expect(engine.sessions).toBe(1);
     expect(await engine.statistics()).toMatchObject([{ sessions: 1 }]);
     await session.sendDtmf('7');
@@ -112,14 +112,14 @@ describe('the media engine over real threads and sockets', () => {
     expect(await session.close()).toBe(report);
     expect(engine.sessions).toBe(0);
     // The engine echoes the silence before the first packet, too.
-    expect(events.toSorted()).toEqual(['receiving', 'speaking']);
+    expect(events.toSorted()).toEqual(['firstAgentAudio', 'firstPacket']);
     await expect.poll(() => phone.received.some(({ bytes }) => read(bytes).payloadType === 101)).toBe(true);
     // One packet a tick; and ticks that were given up are owed, and counted.
     const [{ ticks, skippedTicks }] = (await engine.statistics()) as [ThreadStatistics];
     expect(report.packetsSent).toBe(ticks);
     expect(report.counters?.packetsDue).toBe(ticks + skippedTicks);
-    expect(report.figures?.packetsReceived).toBeGreaterThan(50);
-    expect(report.figures?.mos).toBeGreaterThanOrEqual(1);
+    expect(report.quality?.packetsReceived).toBeGreaterThan(50);
+    expect(report.quality?.mos).toBeGreaterThanOrEqual(1);
     const file = parseWav(readFileSync(path));
     expect(file.sampleRateHz).toBe(8000);
     expect(report.recording).toMatchObject({ path, durationMs: file.samples.length / 16 });
@@ -141,24 +141,24 @@ describe('the media engine over real threads and sockets', () => {
   it('joins two calls, which it holds on one thread, and takes leave of the engine', async () => {
     const { engine } = await startEngine({ threads: 2 });
     const near = await open(engine);
-    const far = await engine.open({ callId: 'c', timeoutMs: 0, beside: near });
+    const far = await engine.open({ callId: 'c', timeoutMs: 0, sameThreadAs: near });
     expect((await engine.statistics()).map(({ sessions }) => sessions).toSorted()).toEqual([0, 2]);
     const caller = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
     const desk = await startPhone(CODECS.G722, tone(16_000, 600, 16_000));
     await connect(near, caller, CODECS.PCMU);
-    await expect(near.join(far)).rejects.toMatchObject({ code: 'media_not_connected' });
+    await expect(near.bridge(far)).rejects.toMatchObject({ code: 'media_not_connected' });
     await connect(far, desk, CODECS.G722);
-    await near.startBridge(target('echo:'));
-    await near.stopBridge();
-    await near.join(far);
+    await near.startStream(target('echo:'));
+    await near.stopStream();
+    await near.bridge(far);
     caller.talkTo(near.rtpPort);
     desk.talkTo(far.rtpPort);
     // However long it takes: a busy machine leaves gaps.
     await expect.poll(() => toneMs(heardBy(desk), 16_000, 1000), { interval: 100 }).toBeGreaterThan(300);
     await expect.poll(() => toneMs(heardBy(caller), 8000, 600), { interval: 100 }).toBeGreaterThan(300);
-    await near.part();
+    await near.unbridge();
     const elsewhere = await open(engine);
-    await expect(near.join(elsewhere)).rejects.toMatchObject({ code: 'media_elsewhere' });
+    await expect(near.bridge(elsewhere)).rejects.toMatchObject({ code: 'media_elsewhere' });
   });
 
   it('passes over ports that somebody else has, and says when all are taken', async () => {
@@ -180,17 +180,17 @@ describe('the media engine over real threads and sockets', () => {
   it('tells the errors of the thread as they are', async () => {
     const { engine } = await startEngine();
     const session = await open(engine);
-    await expect(session.figures()).rejects.toMatchObject({ code: 'media_not_connected' });
+    await expect(session.quality()).rejects.toMatchObject({ code: 'media_not_connected' });
     const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
     await connect(session, phone, CODECS.PCMU);
-    await expect(session.startBridge(target('refuse:'))).rejects.toMatchObject({
+    await expect(session.startStream(target('refuse:'))).rejects.toMatchObject({
       category: 'unavailable',
       code: 'engine_unavailable',
       message: 'the engine refuses',
     });
-    await session.startBridge(target('echo:'));
-    await expect(session.startBridge(target('echo:'))).rejects.toMatchObject({ code: 'bridge_running' });
-    const { figures, ...report } = await session.close();
+    await session.startStream(target('echo:'));
+    await expect(session.startStream(target('echo:'))).rejects.toMatchObject({ code: 'bridge_running' });
+    const { quality: figures, ...report } = await session.close();
     expect(figures?.codec).toBe('PCMU');
     expect(report.recording).toBeUndefined();
     await expect(session.sendDtmf('1')).rejects.toMatchObject({ code: 'call_ended' });
@@ -207,7 +207,7 @@ describe('the media engine over real threads and sockets', () => {
       ]);
       await connect(doomed, mine, CODECS.PCMU);
       await connect(spared, other, CODECS.PCMU);
-      await spared.startBridge(target('echo:'));
+      await spared.startStream(target('echo:'));
       const path = join(tempDir(), 'call.wav');
       await doomed.startRecording({ path });
       mine.talkTo(doomed.rtpPort);
@@ -217,7 +217,7 @@ describe('the media engine over real threads and sockets', () => {
       const lost: string[] = [];
       doomed.events.on('lost', ({ reason }) => lost.push(reason));
       spared.events.on('lost', ({ reason }) => lost.push(reason));
-      const isFirst = doomed.startBridge(target(how));
+      const isFirst = doomed.startStream(target(how));
       if (how === 'crash:') await expect(isFirst).rejects.toMatchObject({ code: 'media_lost' });
       else await isFirst.catch(() => {});
       await expect.poll(() => lost.length).toBe(1);
@@ -259,7 +259,7 @@ describe('the media engine over real threads and sockets', () => {
       [quiet, other],
     ] as const) {
       await connect(session, phone, CODECS.PCMU);
-      await session.startBridge(target('echo:'));
+      await session.startStream(target('echo:'));
       phone.talkTo(session.rtpPort);
     }
     const hearTone = (sinceMs: readonly number[]) =>
@@ -292,7 +292,7 @@ describe('a thread that hangs', () => {
   it('is ended and replaced once it does not answer', async () => {
     const { createSimulatedClock } = await import('../../support/simulatedClock.ts');
     const clock = createSimulatedClock();
-    const troubles: MediaTrouble[] = [];
+    const troubles: MediaFault[] = [];
     const engine = await startMediaEngine({
       clock,
       startThread: (workerData) => startThread(ECHO_THREAD, { workerData }),
@@ -300,14 +300,14 @@ describe('a thread that hangs', () => {
       ports: PORTS,
       address: '127.0.0.1',
       publicAddress: '203.0.113.5',
-      onTrouble: (trouble) => troubles.push(trouble),
+      onFault: (trouble) => troubles.push(trouble),
     });
     onTestFinished(() => engine.close());
     const session = await open(engine);
     expect(session.address).toBe('203.0.113.5');
     const phone = await startPhone(CODECS.PCMU, tone(8000, 1000, 8000));
     await connect(session, phone, CODECS.PCMU);
-    const stuck = session.startBridge(target('stall:'));
+    const stuck = session.startStream(target('stall:'));
     const refused = expect(stuck).rejects.toMatchObject({ code: 'media_lost' });
     clock.advance(5000);
     clock.advance(5000);

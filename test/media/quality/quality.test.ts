@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { meanOpinionScore, ratingFactor } from '../../../src/media/quality/eModel.ts';
-import { summarizeMedia } from '../../../src/media/quality/figures.ts';
+import { rateMedia } from '../../../src/media/quality/mediaQuality.ts';
 
 const perfect = { codec: 'PCMA', oneWayDelayMs: 50, lossRatio: 0, meanLossBurst: 1 } as const;
 
@@ -59,20 +59,18 @@ describe('summarizeMedia', () => {
   } as const;
 
   it('counts what came too late as lost, and rates the call', () => {
-    const figures = summarizeMedia(seen);
+    const figures = rateMedia(seen);
     expect(figures).toMatchObject({ codec: 'PCMU', packetsReceived: 990, packetsLost: 15, jitterMs: 3.5 });
     expect(figures.mos).toBeCloseTo(meanOpinionScore(93.2 - (95 * 1.5) / 26.6), 6);
   });
 
   it('assumes a short way where no round trip is known', () => {
-    const near = summarizeMedia({ ...seen, roundTripMs: undefined });
-    const far = summarizeMedia({ ...seen, roundTripMs: 600 });
+    const near = rateMedia({ ...seen, roundTripMs: undefined });
+    const far = rateMedia({ ...seen, roundTripMs: 600 });
     expect(near.mos).toBeGreaterThan(far.mos ?? 5);
   });
 
   it('has no score before anything came', () => {
-    expect(
-      summarizeMedia({ ...seen, packetsReceived: 0, packetsLost: 0, packetsLate: 0 }).mos,
-    ).toBeUndefined();
+    expect(rateMedia({ ...seen, packetsReceived: 0, packetsLost: 0, packetsLate: 0 }).mos).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { inspectRecording, type RecordingFile } from '../../../src/media/recording/recordingFile.ts';
 import { startRecorder } from '../../../src/media/recording/stereoRecorder.ts';
-import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav/wav.ts';
+import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { tone } from '../signals.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseRtcp } from '../../../src/media/rtcp/parse.ts';
-import { parseWav, pickChannel } from '../../../src/media/wav/wav.ts';
+import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { rootMeanSquare, segmentalSnrDb, tone, tonePower } from '../signals.ts';
 import { CODECS, openCall, PEER, Phone, read } from './harness.ts';
@@ -78,8 +78,8 @@ describe('a call’s audio', () => {
       if (index === 2) link.receiver.audio(tone(8000, 500, 320));
     });
     expect(call.events).toEqual([
-      { name: 'receiving', value: { atMs: startMs } },
-      { name: 'speaking', value: { atMs: startMs + 60 } },
+      { name: 'firstPacket', value: { atMs: startMs } },
+      { name: 'firstAgentAudio', value: { atMs: startMs + 60 } },
     ]);
   });
 });
@@ -149,7 +149,7 @@ describe('marks and clears', () => {
     first.receiver.audio(new Int16Array(1600).fill(3000));
     call.ticks(2);
     first.receiver.closed({ how: 'broken', code: 1006, reason: '' });
-    expect(call.told('bridgeClosed')).toEqual([{ how: 'broken', code: 1006, reason: '' }]);
+    expect(call.told('streamClosed')).toEqual([{ how: 'broken', code: 1006, reason: '' }]);
     call.ticks(3);
     const phone = new Phone(CODECS.PCMU, tone(8000, 500, 8000));
     expect(Math.min(...phone.hear(call.rtp.sent))).toBeGreaterThan(2900);
@@ -166,7 +166,7 @@ describe('marks and clears', () => {
     for (let n = 0; n < 13; n++) link.receiver.audio(new Int16Array(80_000));
     call.ticks(1);
     const { counters } = await call.audio.close();
-    expect(counters?.engineSamplesDropped).toBe(80_000);
+    expect(counters?.agentSamplesDropped).toBe(80_000);
   });
 
   it('sends on, with silence where an engine that is too slow leaves holes, and counts them', async () => {
@@ -191,7 +191,7 @@ describe('marks and clears', () => {
     expect(loudness).toEqual(loudness.map((_, n) => (n % 3 === 0 && n < 60 ? 'speech' : 'silence')));
     const { counters, packetsSent } = await call.audio.close();
     // Between twenty pieces; what follows the last of them is its end.
-    expect([counters?.engineUnderruns, packetsSent, counters?.packetsDue]).toEqual([19, 80, 80]);
+    expect([counters?.playoutUnderruns, packetsSent, counters?.packetsDue]).toEqual([19, 80, 80]);
   });
 
   it('adds up the holes that one engine after the other has left', async () => {
@@ -202,7 +202,7 @@ describe('marks and clears', () => {
       call.ticks(3, (index) => index !== 1 && link.receiver.audio(new Int16Array(160).fill(3000)));
       link.receiver.closed({ how: 'broken', code: 1006, reason: '' });
     }
-    expect((await call.audio.close()).counters?.engineUnderruns).toBe(2);
+    expect((await call.audio.close()).counters?.playoutUnderruns).toBe(2);
   });
 
   it('hears what an engine says before its connection is known here', async () => {
@@ -243,7 +243,7 @@ describe('an engine that is lost', () => {
     call.connect();
     const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
     const first = await call.bridge({ canReconnect: true });
-    first.receiver.standby(words(first));
+    first.receiver.failoverPrompts(words(first));
     call.ticks(50);
     expect(rootMeanSquare(said(phone, call))).toBeLessThan(50);
     first.receiver.closed(BROKEN);
@@ -255,7 +255,7 @@ describe('an engine that is lost', () => {
     expect(share(said(phone, call), 8000, 1500)).toBeGreaterThan(0.9);
     call.ticks(500);
     expect(rootMeanSquare(said(phone, call))).toBeLessThan(50);
-    expect(call.told('bridgeClosed')).toEqual([BROKEN]);
+    expect(call.told('streamClosed')).toEqual([BROKEN]);
   });
 
   it('is stood in for by a tone where it was never reached', async () => {
@@ -274,7 +274,7 @@ describe('an engine that is lost', () => {
     const call = await openCall();
     call.connect();
     const link = await call.bridge({ canReconnect: false });
-    link.receiver.standby(words(link));
+    link.receiver.failoverPrompts(words(link));
     link.receiver.closed(BROKEN);
     const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
     call.ticks(100);
@@ -285,7 +285,7 @@ describe('an engine that is lost', () => {
     const call = await openCall();
     call.connect();
     const link = await call.bridge({ canReconnect: true });
-    link.receiver.standby(words(link));
+    link.receiver.failoverPrompts(words(link));
     link.receiver.closed(BROKEN);
     let isOver = false;
     const over = call.audio.apologise().then(() => {
@@ -320,7 +320,7 @@ describe('an engine that is slow', () => {
     // The count goes on without a hole: it is what the engine counts, too.
     expect(link.positions.at(-1)).toBe(52 * 160);
     const { counters } = await call.audio.close();
-    expect(counters?.framesDropped).toBe(30);
+    expect(counters?.callerFramesDropped).toBe(30);
   });
 });
 
@@ -419,7 +419,7 @@ describe('what comes to the port', () => {
     expect(call.rtp.filter).toEqual(nat);
     expect(share(Int16Array.from(link.audio.slice(8000)), 8000, 1000)).toBeGreaterThan(0.95);
     const { counters } = await call.audio.close();
-    expect(counters?.strangersPackets).toBe(101);
+    expect(counters?.foreignSourcePackets).toBe(101);
   });
 
   it('is not kept from a source that has moved by the last packets of the old one', async () => {
@@ -436,7 +436,7 @@ describe('what comes to the port', () => {
     expect(call.rtp.sent.at(-1)?.to).toEqual(moved);
     expect(call.rtp.filter).toEqual(moved);
     expect(call.rtcp.filter).toEqual({ ...moved, port: 5001 });
-    expect((await call.audio.close()).counters?.strangersPackets).toBe(1);
+    expect((await call.audio.close()).counters?.foreignSourcePackets).toBe(1);
   });
 
   it('opens to others when the source has gone silent, and follows it', async () => {
@@ -479,7 +479,7 @@ describe('what comes to the port', () => {
     // The peer's own packet of that tick is lost with the flood; the next ones are not.
     call.ticks(10, () => call.rtp.deliver(phone.next()));
     expect(share(Int16Array.from(link.audio.slice(8000, 16_000)), 8000, 1000)).toBeGreaterThan(0.95);
-    const { counters, figures } = await call.audio.close();
+    const { counters, quality: figures } = await call.audio.close();
     expect(counters).toMatchObject({ malformedPackets: 250, unknownPayloadTypes: 100, floodedPackets: 951 });
     expect(figures).toMatchObject({ packetsReceived: 108, packetsLost: 1 });
   });
@@ -490,18 +490,18 @@ describe('what comes to the port', () => {
     call.connect();
     call.ticks(10, () => call.rtp.deliver(phone.next()));
     call.ticks(100);
-    expect(call.told('silent')).toEqual([{ forMs: 1000 }]);
+    expect(call.told('mediaTimeout')).toEqual([{ forMs: 1000 }]);
     call.ticks(1, () => call.rtp.deliver(phone.next()));
     call.ticks(60);
-    expect(call.told('silent').length).toBe(2);
+    expect(call.told('mediaTimeout').length).toBe(2);
     call.connect({ direction: 'inactive' });
     call.ticks(200);
-    expect(call.told('silent').length).toBe(2);
+    expect(call.told('mediaTimeout').length).toBe(2);
     call.connect();
     call.ticks(49);
-    expect(call.told('silent').length).toBe(2);
+    expect(call.told('mediaTimeout').length).toBe(2);
     call.ticks(2);
-    expect(call.told('silent').length).toBe(3);
+    expect(call.told('mediaTimeout').length).toBe(3);
   });
 });
 
@@ -552,7 +552,7 @@ describe('a call that is negotiated anew', () => {
     expect(link.audio.length).toBe(101 * 160);
     expect(share(Int16Array.from(link.audio.slice(-4000)), 8000, 1000)).toBeGreaterThan(0.95);
     expect(share(wide.hear(call.rtp.sent).slice(-8000), 16_000, 600)).toBeGreaterThan(0.9);
-    const { figures, packetsSent } = await call.audio.close();
+    const { quality: figures, packetsSent } = await call.audio.close();
     // The first packet of each source only proves that it is one.
     expect(figures).toMatchObject({ codec: 'G722', packetsReceived: 98 });
     expect(packetsSent).toBe(101);
@@ -772,7 +772,7 @@ it('reports the same each time it is closed, and takes nothing after it', async 
   const report = await call.audio.close();
   expect(await call.audio.close()).toBe(report);
   expect(report).toMatchObject({ packetsSent: 5, figures: { codec: 'PCMU', packetsReceived: 0 } });
-  expect(report.figures?.mos).toBeUndefined();
+  expect(report.quality?.mos).toBeUndefined();
   expect(link.closedWith).toEqual({ code: 1000, reason: 'the call has ended' });
   expect(() => call.connect()).toThrow('the call has ended');
   await expect(call.bridge()).rejects.toThrow('the call has ended');

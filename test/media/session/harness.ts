@@ -1,19 +1,23 @@
 import { onTestFinished } from 'vitest';
+import type {
+  ConnectStream,
+  StreamClient,
+  StreamHandler,
+} from '../../../src/media/agentStream/streamClient.ts';
 import type { Codec } from '../../../src/media/codecs/codec.ts';
 import { type CodecRegistry, createCodecRegistry } from '../../../src/media/codecs/registry.ts';
 import type {
-  BridgeTarget,
   MediaParameters,
   NegotiatedCodec,
-  TransferProgress,
+  StreamTarget,
+  TransferStatus,
 } from '../../../src/media/mediaSession.ts';
-import type { PacketIo, PacketListener, PacketSocket } from '../../../src/media/packetIo/packetIo.ts';
-import type { PlayedMark, PlayPosition } from '../../../src/media/playPosition.ts';
+import type { MarkReport, PlayoutPosition } from '../../../src/media/playPosition.ts';
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
 import { RtpPacketView, writeRtpHeader } from '../../../src/media/rtp/packet.ts';
-import type { MediaAddress } from '../../../src/media/rtp/sourceLatch.ts';
 import { type CallAudio, openCallAudio } from '../../../src/media/session/callAudio.ts';
-import type { ConnectEngine, EngineLink, EngineReceiver } from '../../../src/media/session/engineLink.ts';
+import type { PacketIo, PacketListener, PacketSocket } from '../../../src/media/transport/packetIo.ts';
+import type { MediaAddress } from '../../../src/media/transport/sourceLatch.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 export const PEER: MediaAddress = { address: '192.0.2.7', port: 4000 };
@@ -58,22 +62,22 @@ export class FakeSocket implements PacketSocket {
 }
 
 /** What an engine got, in order, and its mouth. */
-export class FakeLink implements EngineLink {
+export class FakeLink implements StreamClient {
   readonly sampleRateHz: SampleRateHz;
   bufferedBytes = 0;
-  receiver: EngineReceiver;
+  receiver: StreamHandler;
   closedWith: { readonly code: number; readonly reason: string } | undefined;
   readonly audio: number[] = [];
   readonly positions: number[] = [];
   readonly said: (
-    | { readonly mark: PlayedMark }
-    | { readonly cleared: PlayPosition }
+    | { readonly mark: MarkReport }
+    | { readonly cleared: PlayoutPosition }
     | { readonly isHeld: boolean }
     | { readonly digit: string; readonly durationMs: number }
-    | { readonly transfer: TransferProgress }
+    | { readonly transfer: TransferStatus }
   )[] = [];
 
-  constructor(sampleRateHz: SampleRateHz, receiver: EngineReceiver) {
+  constructor(sampleRateHz: SampleRateHz, receiver: StreamHandler) {
     this.sampleRateHz = sampleRateHz;
     this.receiver = receiver;
   }
@@ -87,13 +91,13 @@ export class FakeLink implements EngineLink {
   sendHold(isHeld: boolean): void {
     this.said.push({ isHeld });
   }
-  sendTransfer(transfer: TransferProgress): void {
+  sendTransfer(transfer: TransferStatus): void {
     this.said.push({ transfer });
   }
-  sendMark(mark: PlayedMark): void {
+  sendMark(mark: MarkReport): void {
     this.said.push({ mark });
   }
-  sendCleared(cleared: PlayPosition): void {
+  sendCleared(cleared: PlayoutPosition): void {
     this.said.push({ cleared });
   }
   async close(code: number, reason: string): Promise<void> {
@@ -171,14 +175,14 @@ export interface CallHarness {
   /** Of one kind. */
   told(name: string): unknown[];
   connect(parameters?: Partial<MediaParameters>): void;
-  bridge(target?: Partial<BridgeTarget>): Promise<FakeLink>;
+  bridge(target?: Partial<StreamTarget>): Promise<FakeLink>;
   /** Lets so many ticks pass; before each `before` is called. */
   ticks(count: number, before?: (index: number) => void): void;
 }
 
 /** A call with everything around it simulated. */
 export async function openCall(
-  options: { timeoutMs?: number; connectEngine?: ConnectEngine } = {},
+  options: { timeoutMs?: number; connectEngine?: ConnectStream } = {},
 ): Promise<CallHarness> {
   const clock = createSimulatedClock();
   clock.advance(1000);
@@ -191,7 +195,7 @@ export async function openCall(
     },
   };
   const links: FakeLink[] = [];
-  const connectEngine: ConnectEngine = async ({ sampleRateHz }, receiver) => {
+  const connectEngine: ConnectStream = async ({ sampleRateHz }, receiver) => {
     const link = new FakeLink(sampleRateHz, receiver);
     links.push(link);
     return link;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LatenessHistogram } from '../../../src/media/ticker/latenessHistogram.ts';
+import { DelayHistogram } from '../../../src/media/ticker/delayHistogram.ts';
 import { TickSchedule } from '../../../src/media/ticker/tickSchedule.ts';
 import { createRandom } from '../signals.ts';
 
@@ -138,7 +138,7 @@ describe('TickSchedule', () => {
 
 describe('LatenessHistogram', () => {
   it('tells percentiles to a quarter of a millisecond', () => {
-    const histogram = new LatenessHistogram();
+    const histogram = new DelayHistogram();
     for (let n = 0; n < 1000; n++) histogram.add(n / 100); // 0 to 9.99 ms
     expect(histogram.percentileMs(0.5)).toBe(5);
     expect(histogram.percentileMs(0.99)).toBe(9.99);
@@ -147,7 +147,7 @@ describe('LatenessHistogram', () => {
   });
 
   it('keeps what is very late, early, or nothing at all', () => {
-    const histogram = new LatenessHistogram();
+    const histogram = new DelayHistogram();
     expect(histogram.percentileMs(0.99)).toBe(0);
     histogram.add(-0.1, 98);
     histogram.add(5000, 2);

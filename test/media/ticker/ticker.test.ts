@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { LatenessHistogram, percentileOf } from '../../../src/media/ticker/latenessHistogram.ts';
-import type { ThreadRest } from '../../../src/media/ticker/threadRest.ts';
+import { DelayHistogram, percentileOf } from '../../../src/media/ticker/delayHistogram.ts';
+import type { ThreadSleep } from '../../../src/media/ticker/threadSleep.ts';
 import { Ticker } from '../../../src/media/ticker/ticker.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -52,7 +52,7 @@ it('goes on when a visit fails, and lets it take itself out', () => {
 });
 
 it('tells how late it was within a stretch of time', () => {
-  const histogram = new LatenessHistogram();
+  const histogram = new DelayHistogram();
   histogram.add(50, 10);
   const before = histogram.counts;
   histogram.add(0.3, 99);
@@ -70,7 +70,7 @@ it('is on time to the microsecond where the thread may stand still, and lets oth
   const visits: number[] = [];
   const sleptMs: number[] = [];
   let waiting: (() => void) | undefined;
-  const rest: ThreadRest = {
+  const rest: ThreadSleep = {
     afterEvents(callback) {
       waiting = callback;
       return { cancel: () => (waiting = undefined) };

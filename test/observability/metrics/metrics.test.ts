@@ -38,7 +38,7 @@ test('calls are counted by how they ended, and their audio with them', async () 
     { status: 'completed', endReason: 'caller_hangup', ...NOTHING },
     {
       packetsSent: 100,
-      figures: { codec: 'PCMU', packetsReceived: 90, packetsLost: 10, jitterMs: 12, mos: 4 },
+      quality: { codec: 'PCMU', packetsReceived: 90, packetsLost: 10, jitterMs: 12, mos: 4 },
     },
   );
   expect(await samplesOf(registry)).toMatchObject({

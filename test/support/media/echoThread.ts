@@ -1,9 +1,9 @@
 import { runMediaThread } from '../../../src/app/runMediaThread.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
-import type { ConnectEngine } from '../../../src/media/session/engineLink.ts';
+import type { ConnectStream } from '../../../src/media/agentStream/streamClient.ts';
 
 /** A media thread whose engine answers as the URL says: `echo:`, `refuse:`, or `crash:` and `stall:` for the thread. */
-const connect: ConnectEngine = async ({ target, sampleRateHz }, receiver) => {
+const connect: ConnectStream = async ({ target, sampleRateHz }, receiver) => {
   if (target.url === 'refuse:')
     throw new CallwayError('unavailable', 'engine_unavailable', 'the engine refuses');
   if (target.url === 'crash:') process.exit(3);

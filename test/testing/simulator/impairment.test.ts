@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PacketIo, PacketListener } from '../../../src/media/packetIo/packetIo.ts';
+import type { PacketIo, PacketListener } from '../../../src/media/transport/packetIo.ts';
 import { type Impairment, impairedPacketIo } from '../../../src/testing/simulator/impairment.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 

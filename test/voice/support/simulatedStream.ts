@@ -1,7 +1,7 @@
 import { createEmitter } from '../../../src/base/emitter.ts';
-import type { EngineCommand, TransferProgress } from '../../../src/media/mediaSession.ts';
-import { PlayoutQueue } from '../../../src/media/playout/queue.ts';
-import type { StandbyWords } from '../../../src/media/session/standby.ts';
+import type { FailoverPrompts } from '../../../src/media/agentStream/failoverPlayer.ts';
+import { PlayoutQueue } from '../../../src/media/agentStream/playoutQueue.ts';
+import type { CallCommand, TransferStatus } from '../../../src/media/mediaSession.ts';
 import type { AudioStream, AudioStreamEvents } from '../../../src/voice/audioStream.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 
@@ -21,9 +21,9 @@ export interface SimulatedStreamOptions {
 
 /** A call's audio on a simulated clock: plays out what the agent says to the sample, and says what it is given. */
 export interface SimulatedStream extends AudioStream {
-  readonly commands: readonly EngineCommand[];
+  readonly commands: readonly CallCommand[];
   /** What was left for the case that the engine dies. */
-  readonly words: readonly StandbyWords[];
+  readonly words: readonly FailoverPrompts[];
   /** All that went out to the caller, silence included: the agent's side of a recording. */
   readonly agentSide: () => Int16Array;
   /** All that the caller said, silence included. */
@@ -34,7 +34,7 @@ export interface SimulatedStream extends AudioStream {
   /** Puts the agent on hold, or takes it back: what is queued waits meanwhile. */
   putOnHold(isHeld: boolean): void;
   /** The other side tells how a transfer goes. */
-  tellTransfer(progress: TransferProgress): void;
+  tellTransfer(progress: TransferStatus): void;
   /** Lets time pass, frame by frame. */
   advance(ms: number): Promise<void>;
   /** Lets time pass until it holds. @throws {Error} When it does not within `withinMs`. */
@@ -58,8 +58,8 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
     onMark: ({ name, outcome }) => marks.push({ name, outcome }),
   });
   const listening = new Set<object>();
-  const commands: EngineCommand[] = [];
-  const standby: StandbyWords[] = [];
+  const commands: CallCommand[] = [];
+  const standby: FailoverPrompts[] = [];
   const agentSide = createTape();
   const callerSide = createTape();
   let toSay: Int16Array = new Int16Array(0);
@@ -133,7 +133,7 @@ export function createSimulatedStream(options: SimulatedStreamOptions): Simulate
       if (clearDelayFrames === 0) setImmediate(() => clearIn !== undefined && clearNow());
     },
     command: (command) => void commands.push(command),
-    standby: (words) => void standby.push(words),
+    setFailoverPrompts: (words) => void standby.push(words),
     get receivedSamples() {
       return receivedSamples;
     },

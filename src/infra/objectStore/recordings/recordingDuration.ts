@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
 import type { RecordingStore } from '../../../calls/recordingStore.ts';
-import { WAV_HEADER_BYTES } from '../../../media/wav/wav.ts';
+import { WAV_HEADER_BYTES } from '../../../media/wav.ts';
 
 /** Where the header has bytes per second. @see http://soundfile.sapp.org/doc/WaveFormat/ */
 const BYTE_RATE_AT = 28;

@@ -61,29 +61,29 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
     breakEngine(how) {
       if (isClosed || !hasEngine) return;
       hasEngine = false;
-      events.emit('bridgeClosed', { how, code: 1000, reason: '' });
+      events.emit('streamClosed', { how, code: 1000, reason: '' });
     },
     connect: async () => undefined,
-    startBridge: () =>
+    startStream: () =>
       ask('bridge', () => {
         if (fate.isEngineAway)
           throw new CallwayError('unavailable', 'engine_unavailable', 'nobody listens there');
         hasEngine = true;
       }),
-    apologise: () => ask('apology', () => undefined),
-    stopBridge: () =>
+    playApology: () => ask('apology', () => undefined),
+    stopStream: () =>
       ask('leave', () => {
         hasEngine = false;
       }),
-    tellEngine: () => ask('tell', () => undefined),
-    ring: () => ask('ring', () => undefined),
-    join: (other) =>
+    sendTransferStatus: () => ask('tell', () => undefined),
+    startRingback: () => ask('ring', () => undefined),
+    bridge: (other) =>
       ask('join', () => {
         if ((other as FakeAudio).isClosed)
           throw new CallwayError('conflict', 'media_elsewhere', 'it has ended');
         neighbour = other as FakeAudio;
       }),
-    part: () =>
+    unbridge: () =>
       ask('part', () => {
         neighbour = undefined;
       }),
@@ -92,8 +92,8 @@ export function createAudio(gates: Gates, fate: AudioFate): FakeAudio {
         path = request.path;
       }),
     sendDtmf: async () => undefined,
-    takeKey: async () => undefined,
-    figures: () => Promise.reject(new Error('not asked for')),
+    receiveDtmf: async () => undefined,
+    quality: () => Promise.reject(new Error('not asked for')),
     close() {
       closing ??= inThread('close', () => {
         isClosed = true;

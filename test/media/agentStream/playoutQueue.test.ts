@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type FiredMark, PlayoutQueue } from '../../../src/media/agentStream/playoutQueue.ts';
+
+/** At 1 kHz a sample is a millisecond, and the fade is 5 samples. */
+function create(limits: { capacityMs?: number; highWaterMs?: number; lowWaterMs?: number } = {}) {
+  const marks: FiredMark[] = [];
+  let drained = 0;
+  const queue = new PlayoutQueue({
+    sampleRateHz: 1000,
+    onMark: (mark) => marks.push(mark),
+    onDrained: () => drained++,
+    ...limits,
+  });
+  const pull = () => {
+    const frame = new Int16Array(20).fill(99);
+    return { speech: queue.pull(frame), frame: [...frame] };
+  };
+  return { queue, marks, pull, drained: () => drained };
+}
+const speech = (length: number, value = 1000) => new Int16Array(length).fill(value);
+const range = (from: number, to: number) => Int16Array.from({ length: to - from }, (_, n) => from + n);
+
+describe('PlayoutQueue', () => {
+  it('plays chunks of any length in order, then silence', () => {
+    const { queue, pull } = create();
+    for (const chunk of [range(0, 7), range(7, 8), new Int16Array(0), range(8, 30)]) queue.enqueue(chunk);
+    expect(pull()).toEqual({ speech: 20, frame: [...range(0, 20)] });
+    expect(pull()).toEqual({ speech: 10, frame: [...range(20, 30), ...new Int16Array(10)] });
+    expect(pull()).toEqual({ speech: 0, frame: [...new Int16Array(20)] });
+    expect(queue).toMatchObject({ playedPosition: 30, queuedSamples: 0 });
+  });
+
+  it('says where a chunk begins, also after silence', () => {
+    const { queue, pull } = create();
+    expect(queue.enqueue(speech(30))).toEqual({ accepted: true, startPosition: 0, isAboveHighWater: false });
+    expect(queue.enqueue(speech(5))).toMatchObject({ startPosition: 30 });
+    for (let n = 0; n < 5; n++) pull();
+    expect(queue.enqueue(speech(5))).toMatchObject({ startPosition: 35 });
+  });
+
+  describe('marks', () => {
+    it('fire once what is before them has been pulled, not earlier', () => {
+      const { queue, marks, pull } = create();
+      queue.enqueue(speech(20));
+      queue.mark('a');
+      queue.enqueue(speech(21));
+      queue.mark('b');
+      expect(marks).toEqual([]);
+      pull();
+      expect(marks).toEqual([{ name: 'a', outcome: 'played', position: 20 }]);
+      pull();
+      expect(marks.length).toBe(1);
+      pull();
+      expect(marks[1]).toEqual({ name: 'b', outcome: 'played', position: 41 });
+    });
+
+    it('fire at once behind nothing, and at clear', () => {
+      const { queue, marks, pull } = create();
+      queue.mark('empty');
+      expect(marks).toEqual([{ name: 'empty', outcome: 'played', position: 0 }]);
+      queue.enqueue(speech(100));
+      queue.mark('one');
+      queue.mark('two');
+      pull();
+      queue.clear();
+      expect(marks.slice(1)).toEqual([
+        { name: 'one', outcome: 'cleared', position: 20 },
+        { name: 'two', outcome: 'cleared', position: 20 },
+      ]);
+      for (let n = 0; n < 10; n++) pull();
+      expect(marks.length).toBe(3);
+    });
+
+    it('are limited in number', () => {
+      const { queue } = create();
+      queue.enqueue(speech(1));
+      const taken = Array.from({ length: 1001 }, (_, n) => queue.mark(`${n}`));
+      expect([taken[999], taken[1000]]).toEqual([true, false]);
+    });
+  });
+
+  describe('clear', () => {
+    it('stops within the next frame by a fade of 5 ms, and tells to the sample what went out', () => {
+      const { queue, pull } = create();
+      queue.enqueue(speech(15));
+      queue.enqueue(speech(50));
+      queue.enqueue(speech(70));
+      pull();
+      expect(queue.clear()).toEqual({
+        chunks: [
+          { startPosition: 15, lengthSamples: 50, playedSamples: 10 },
+          { startPosition: 65, lengthSamples: 70, playedSamples: 0 },
+        ],
+        droppedSamples: 110,
+      });
+      const { speech: faded, frame } = pull();
+      expect(faded).toBe(5);
+      expect(frame.slice(0, 6)).toEqual([833, 667, 500, 333, 167, 0]);
+      expect(queue.playedPosition).toBe(25);
+      expect(pull().speech).toBe(0);
+    });
+
+    it('fades over the border of two chunks', () => {
+      const { queue, pull } = create();
+      queue.enqueue(speech(22, 600));
+      queue.enqueue(speech(30, -600));
+      pull();
+      const { chunks } = queue.clear();
+      expect(chunks.map((chunk) => chunk.playedSamples)).toEqual([22, 3]);
+      expect(pull().frame.slice(0, 6)).toEqual([500, 400, -300, -200, -100, 0]);
+    });
+
+    it('lets new speech follow the fade in the same frame', () => {
+      const { queue, pull } = create();
+      queue.enqueue(speech(100));
+      pull();
+      queue.clear();
+      expect(queue.enqueue(speech(40, 7))).toMatchObject({ startPosition: 25 });
+      expect(pull().frame.slice(4, 7)).toEqual([167, 7, 7]);
+    });
+
+    it('drops all at once what has not begun to sound', () => {
+      const { queue, pull } = create();
+      queue.enqueue(speech(40));
+      expect(queue.clear()).toEqual({
+        chunks: [{ startPosition: 0, lengthSamples: 40, playedSamples: 0 }],
+        droppedSamples: 40,
+      });
+      expect(pull().speech).toBe(0);
+      expect(queue.clear()).toEqual({ chunks: [], droppedSamples: 0 });
+    });
+
+    it('twice in one frame keeps the one fade', () => {
+      const { queue, pull } = create();
+      queue.enqueue(speech(100));
+      pull();
+      queue.clear();
+      queue.enqueue(speech(40));
+      expect(queue.clear()).toEqual({
+        chunks: [{ startPosition: 25, lengthSamples: 40, playedSamples: 0 }],
+        droppedSamples: 40,
+      });
+      expect(pull().frame.slice(0, 6)).toEqual([833, 667, 500, 333, 167, 0]);
+    });
+  });
+
+  describe('back-pressure', () => {
+    const limits = { capacityMs: 100, highWaterMs: 60, lowWaterMs: 30 };
+
+    it('asks to stop above the high water, to go on at the low, once', () => {
+      const { queue, pull, drained } = create(limits);
+      expect(queue.enqueue(speech(60))).toMatchObject({ isAboveHighWater: false });
+      expect(queue.enqueue(speech(1))).toMatchObject({ isAboveHighWater: true });
+      pull();
+      expect(drained()).toBe(0);
+      pull();
+      pull();
+      expect(drained()).toBe(1);
+    });
+
+    it('refuses what does not fit, and takes none of it', () => {
+      const { queue, pull, drained } = create(limits);
+      queue.enqueue(speech(40));
+      expect(queue.enqueue(speech(61))).toEqual({ accepted: false, reason: 'full', roomSamples: 60 });
+      expect(queue.queuedSamples).toBe(40);
+      pull();
+      expect(drained()).toBe(1);
+    });
+
+    it('is over after a clear', () => {
+      const { queue, drained } = create(limits);
+      queue.enqueue(speech(80));
+      queue.clear();
+      expect(drained()).toBe(1);
+    });
+
+    it('does not announce what nobody waits for', () => {
+      const { queue, pull, drained } = create(limits);
+      queue.enqueue(speech(50));
+      for (let n = 0; n < 5; n++) pull();
+      expect(drained()).toBe(0);
+    });
+
+    it('needs marks that rise', () => {
+      expect(() => create({ capacityMs: 10, highWaterMs: 20, lowWaterMs: 5 })).toThrow(RangeError);
+      expect(() => create({ highWaterMs: 20, lowWaterMs: 20 })).toThrow(RangeError);
+    });
+  });
+
+  it('loses and invents no sample, whatever is done to it', () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('enqueue' as const), length: fc.integer({ min: 0, max: 70 }) }),
+      fc.record({ kind: fc.constant('pull' as const) }),
+      fc.record({ kind: fc.constant('clear' as const) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { queue, pull } = create({ capacityMs: 200, highWaterMs: 150, lowWaterMs: 50 });
+        let [given, dropped, played] = [0, 0, 0];
+        for (const each of steps) {
+          if (each.kind === 'enqueue' && queue.enqueue(speech(each.length)).accepted) given += each.length;
+          if (each.kind === 'pull') played += pull().speech;
+          if (each.kind === 'clear') {
+            const report = queue.clear();
+            dropped += report.droppedSamples;
+            const left = report.chunks.map((chunk) => chunk.lengthSamples - chunk.playedSamples);
+            expect(left.reduce((sum, count) => sum + count, 0)).toBe(report.droppedSamples);
+          }
+          expect(queue.playedPosition).toBe(played);
+          expect(given).toBe(played + dropped + queue.queuedSamples);
+        }
+      }),
+    );
+  });
+});

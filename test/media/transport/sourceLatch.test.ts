@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { MediaTimeout } from '../../../src/media/rtp/mediaTimeout.ts';
+import { SourceLatch } from '../../../src/media/transport/sourceLatch.ts';
+
+const peer = { address: '192.0.2.1', port: 4000 };
+const nat = { address: '198.51.100.7', port: 61000 };
+
+describe('SourceLatch', () => {
+  it('sends to the signalled address until somebody is heard, then to who is heard', () => {
+    const latch = new SourceLatch();
+    expect(latch.target).toBeUndefined();
+    latch.signalled(peer);
+    expect(latch.target).toEqual(peer);
+    expect(latch.receive(nat.address, nat.port, 0)).toBe('latched');
+    expect(latch.target).toEqual(nat);
+    expect(latch.receive(nat.address, nat.port, 20)).toBe('accepted');
+  });
+
+  it.each([
+    ['another address', '203.0.113.9', nat.port],
+    ['another port', nat.address, nat.port + 2],
+  ])('refuses %s once latched', (_, address, port) => {
+    const latch = new SourceLatch(3000);
+    latch.signalled(peer);
+    latch.receive(nat.address, nat.port, 0);
+    expect(latch.receive(address, port, 2999)).toBe('refused');
+    expect(latch.target).toEqual(nat);
+    expect(latch.packetsRefused).toBe(1);
+  });
+
+  it('lets the signalled address take over, and the former source not come back', () => {
+    const latch = new SourceLatch(3000);
+    latch.signalled(peer);
+    latch.receive(nat.address, nat.port, 0);
+    expect(latch.isAsSignalled).toBe(false);
+    expect(latch.receive(peer.address, peer.port, 20)).toBe('latched');
+    expect(latch.isAsSignalled).toBe(true);
+    expect(latch.receive(nat.address, nat.port, 40)).toBe('refused');
+    expect(latch.target).toEqual(peer);
+  });
+
+  it('latches anew after the silence of the source, which strangers cannot shorten', () => {
+    const latch = new SourceLatch(3000);
+    latch.receive(nat.address, nat.port, 0);
+    expect(latch.receive('203.0.113.9', 1, 1000)).toBe('refused');
+    expect(latch.receive(nat.address, nat.port, 1500)).toBe('accepted');
+    expect(latch.receive('203.0.113.9', 1, 4000)).toBe('refused');
+    expect(latch.receive('203.0.113.9', 1, 4500)).toBe('latched');
+    expect(latch.relatches).toBe(1);
+  });
+
+  it('latches anew when signalling names another address, not when it repeats itself', () => {
+    const latch = new SourceLatch();
+    latch.signalled(peer);
+    latch.receive(nat.address, nat.port, 0);
+    expect(latch.signalled({ ...peer })).toBe(false);
+    expect(latch.receive('203.0.113.9', 1, 20)).toBe('refused');
+    expect(latch.signalled({ ...peer, port: 5000 })).toBe(true);
+    expect(latch.target).toEqual({ ...peer, port: 5000 });
+    expect(latch.receive('203.0.113.9', 1, 40)).toBe('latched');
+  });
+
+  it('keeps the early latch when signalling first names an address', () => {
+    const latch = new SourceLatch();
+    latch.receive(nat.address, nat.port, 0);
+    latch.signalled(peer);
+    expect(latch.target).toEqual(nat);
+  });
+});
+
+describe('MediaTimeout', () => {
+  it('watches each direction by itself', () => {
+    const timeout = new MediaTimeout(60_000, 0);
+    timeout.active('received', 30_000);
+    expect(timeout.isExpired('sent', 59_999)).toBe(false);
+    expect(timeout.isExpired('sent', 60_000)).toBe(true);
+    expect(timeout.isExpired('received', 89_999)).toBe(false);
+    expect(timeout.isExpired('received', 90_000)).toBe(true);
+  });
+
+  it('does not count time on hold', () => {
+    const timeout = new MediaTimeout(1000, 0);
+    timeout.pause('received');
+    expect(timeout.isExpired('received', 50_000)).toBe(false);
+    timeout.resume('received', 50_000);
+    timeout.resume('received', 50_900);
+    expect(timeout.isExpired('received', 50_999)).toBe(false);
+    expect(timeout.isExpired('received', 51_000)).toBe(true);
+  });
+
+  it('is off at 0, and refuses a negative time', () => {
+    expect(new MediaTimeout(0, 0).isExpired('received', 1e9)).toBe(false);
+    expect(() => new MediaTimeout(-1, 0)).toThrow(RangeError);
+  });
+});
