@@ -108,7 +108,7 @@ test('who speaks while an answer that was heard is being kept has not cut it sho
   saves.letGo();
   await greeted(call);
   await call.stream.hangUp();
-  expect(await call.report).toMatchObject({ bargeIns: 0 });
+  expect(await call.report).toMatchObject({ interruptions: 0 });
   expect(call.transcript().slice(1)).toEqual([
     'user: What time is it?',
     'assistant: It is noon.',

@@ -41,8 +41,8 @@ describe('a turn', () => {
       'assistant: Gladly.',
     ]);
     expect(await call.report).toMatchObject({
-      how: 'closed',
-      bargeIns: 0,
+      outcome: 'closed',
+      interruptions: 0,
       turns: [{ kind: 'begin' }, { kind: 'words' }],
     });
   });
@@ -241,7 +241,7 @@ describe('cutting in', () => {
       },
     ]);
     expect(call.transcript().slice(1)).toEqual(['user: No I want something else.', 'assistant: Of course.']);
-    expect(await call.report).toMatchObject({ bargeIns: 1, falseStops: 0 });
+    expect(await call.report).toMatchObject({ interruptions: 1, falseInterruptions: 0 });
   });
 
   test('stops the model too', async () => {
@@ -274,7 +274,7 @@ describe('cutting in', () => {
       // Twelve words of 300 ms, and the 5 ms of the fade.
       expect(soundMs(call.stream.agentSide())).toBeGreaterThanOrEqual(3600 - 10);
       expect(soundMs(call.stream.agentSide())).toBeLessThanOrEqual(3600 + 20);
-      expect(await call.report).toMatchObject({ bargeIns: 0, falseStops: 1 });
+      expect(await call.report).toMatchObject({ interruptions: 0, falseInterruptions: 1 });
     },
   );
 
@@ -300,7 +300,7 @@ describe('cutting in', () => {
     await call.say('No I want something else.', 1500);
     expect(call.isSounding()).toBe(true);
     await call.stream.hangUp();
-    expect(await call.report).toMatchObject({ bargeIns: 0 });
+    expect(await call.report).toMatchObject({ interruptions: 0 });
 
     const patient = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruptAfterMs: 1500 }) });
     await patient.agentSounds();
@@ -830,7 +830,7 @@ describe('the end', () => {
     await call.stream.advance(5000);
     expect([call.isSounding(), call.model.requests.length]).toEqual([false, 1]);
     await call.stream.hangUp();
-    expect(await call.report).toMatchObject({ how: 'transferred', bargeIns: 0 });
+    expect(await call.report).toMatchObject({ outcome: 'transferred', interruptions: 0 });
   });
 
   test('a session that was ended over the API is not begun anew: the agent hangs up', async () => {

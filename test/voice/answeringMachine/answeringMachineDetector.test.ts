@@ -115,7 +115,7 @@ describe('a machine that answers', () => {
     expect(machineEvents(call)).toEqual([{ kind: 'voicemail', evidence: 'words' }]);
     expect(call.transcript().at(-1)).toBe('assistant: Please call us back.');
     await call.stream.hangUp();
-    expect(await call.report).toMatchObject({ how: 'hung_up', answeredBy: 'machine' });
+    expect(await call.report).toMatchObject({ outcome: 'hung_up', answeredBy: 'machine' });
   });
 
   test('is known by the length of its greeting, and gets its message once it is silent', async () => {

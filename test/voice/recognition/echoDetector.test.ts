@@ -65,11 +65,12 @@ describe('the agent’s own voice, given back by the line', () => {
   test('stops it in none of 9 calls, at 12 to 20 dB below it and 20 to 200 ms later', async () => {
     const stopped: object[] = [];
     for (const [seed, { line, ...echo }] of echoes.entries()) {
-      const { interruptions: bargeIns, falseInterruptions: falseStops } = await talkOver(
+      const { interruptions, falseInterruptions } = await talkOver(
         { speech: lines[line] ?? new Int16Array(), ...echo },
         seed + 1,
       );
-      if (bargeIns + falseStops > 0) stopped.push({ line, ...echo, bargeIns, falseStops });
+      if (interruptions + falseInterruptions > 0)
+        stopped.push({ line, ...echo, interruptions, falseInterruptions });
     }
     expect(stopped).toEqual([]);
   });
@@ -79,8 +80,8 @@ describe('the agent’s own voice, given back by the line', () => {
     for (const [seed, { line, ...echo }] of echoes.entries()) {
       const cutInAtMs = 800 + 40 * seed;
       const speech = lines[line] ?? new Int16Array();
-      const { interruptions: bargeIns } = await talkOver({ speech, ...echo, cutInAtMs }, seed + 1);
-      if (bargeIns !== 1) unheard.push({ line, ...echo, cutInAtMs, bargeIns });
+      const { interruptions } = await talkOver({ speech, ...echo, cutInAtMs }, seed + 1);
+      if (interruptions !== 1) unheard.push({ line, ...echo, cutInAtMs, interruptions });
     }
     expect(unheard).toEqual([]);
   });

@@ -45,13 +45,13 @@ async function talkAmid({ caller, callerAtMs = 0, noise, noiseAtMs = 0, lastsMs 
       }),
   });
   const answered = report.turns.filter(({ kind }) => kind === 'words').length;
-  return { answered, bargeIns: report.interruptions, falseStops: report.falseInterruptions };
+  return { answered, interruptions: report.interruptions, falseInterruptions: report.falseInterruptions };
 }
 
 const seconds = (kind: LineNoise, rms: number, count: number, seed = 1) =>
   lineNoise(kind, { rms, samples: 8000 * count, seed, voices: [words] });
 
-const NOTHING = { answered: 0, bargeIns: 0, falseStops: 0 };
+const NOTHING = { answered: 0, interruptions: 0, falseInterruptions: 0 };
 
 describe('a line’s noise is nobody’s turn, and does not stop the agent', () => {
   test.each<LineNoise>(['white', 'pink', 'hum', 'fan', 'babble'])(
@@ -76,8 +76,8 @@ describe('a line’s noise is nobody’s turn, and does not stop the agent', () 
     let stopped = 0;
     for (let seed = 1; seed <= 10; seed++) {
       const line = { noise: seconds('pink', 400, 2, seed), noiseAtMs: 800, lastsMs: 2200 };
-      const { bargeIns, falseStops } = await talkAmid(line);
-      stopped += bargeIns + falseStops;
+      const { interruptions, falseInterruptions } = await talkAmid(line);
+      stopped += interruptions + falseInterruptions;
     }
     expect(stopped).toBeLessThanOrEqual(1);
   });
@@ -102,10 +102,10 @@ describe('a caller is heard', () => {
   ] as const)('%s, over the agent and after it', async (_, caller, kind, rms) => {
     const noise = seconds(kind, rms, 9);
     const over = await talkAmid({ caller: caller(), callerAtMs: 700, noise, lastsMs: 4500 });
-    expect(over).toMatchObject({ answered: 1, bargeIns: 1 });
+    expect(over).toMatchObject({ answered: 1, interruptions: 1 });
     const callerAtMs = words.length / 8 + 600;
     const after = await talkAmid({ caller: caller(), callerAtMs, noise, lastsMs: callerAtMs + 4000 });
-    expect(after).toMatchObject({ answered: 1, bargeIns: 0 });
+    expect(after).toMatchObject({ answered: 1, interruptions: 0 });
   });
 
   test('who speaks before the agent does, and at once', async () => {
