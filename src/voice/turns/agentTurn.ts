@@ -2,7 +2,14 @@ import type { Clock } from '../../base/clock.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { NewSession, Session } from '../../engine/session/session.ts';
 import { type CurrentNode, type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
-import type { ExternalMessage, TurnAction, TurnDone, TurnInput, TurnOutput } from '../../engine/turn/turn.ts';
+import type {
+  ExternalMessage,
+  TurnAction,
+  TurnDone,
+  TurnInput,
+  TurnOutput,
+  TurnRequest,
+} from '../../engine/turn/turn.ts';
 import type { AgentSpeech } from '../speech/agentSpeech.ts';
 import { createSentenceSplitter } from '../speech/sentenceSplitter.ts';
 import { type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
@@ -115,11 +122,11 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
     return { ...heard(), interrupted: !isHeard, ...latency() };
   };
   const run = async (): Promise<AgentTurnResult['how']> => {
-    const read = () => {
+    const read = (): TurnRequest => {
       const { input, history, moments } = request;
-      const delivery = { of: deps.onSession, at: deps.onPlace, settle, heard };
+      const spoken = { of: deps.onSession, at: deps.onPlace, settle, heard };
       const beganAtMs = epochOf(moments, clock);
-      return { input, delivery, beganAtMs, ...(history.length > 0 ? { history } : {}) };
+      return { input, spoken, beganAtMs, ...(history.length > 0 ? { history } : {}) };
     };
     for await (const output of deps.conversations.converse(deps.session, read, controller.signal))
       note(output);
