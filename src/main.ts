@@ -25,7 +25,7 @@ async function main(): Promise<number> {
     return EXIT_CONFIGURATION;
   }
   const output = standardOutput();
-  process.once('exit', output.flushSync);
+  process.once('exit', () => output.flushSync());
   const logger = createLogger(config.LOG_LEVEL, output);
   const stopRequested = new Promise<string>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));

@@ -1,15 +1,15 @@
-/** The time, and being called back later, as a dependency, so that tests can drive both. */
+/** Time and timers as a dependency, so that tests can control both. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch; may jump when the machine's clock is set. */
+  /** Milliseconds since the Unix epoch. Jumps when the system clock is set. */
   now(): number;
-  /** Milliseconds since an arbitrary start; never goes back. For durations. */
+  /** Milliseconds since an arbitrary start. Never decreases; use it to measure durations. */
   monotonicMs(): number;
-  /** Calls back once after `delayMs`. The timer does not keep the process alive. */
+  /** Calls `callback` once after `delayMs`. The timer does not keep the process alive. */
   setTimer(callback: () => void, delayMs: number): Timer;
 }
 
 export interface Timer {
-  /** Idempotent; a callback that has begun is not undone. */
+  /** Idempotent. Has no effect once the callback has started. */
   cancel(): void;
 }
 
@@ -22,3 +22,8 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(handle) };
   },
 };
+
+/** @returns A function that gives the current time in ISO 8601, as `Date.prototype.toISOString` does. */
+export function isoNow(clock: Pick<Clock, 'now'>): () => string {
+  return () => new Date(clock.now()).toISOString();
+}

@@ -1,5 +1,4 @@
 import type { AgentRelease } from '../../agents/release.ts';
-import { createCalendar } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { Tracer } from '../../base/tracing.ts';
@@ -70,8 +69,6 @@ interface HeadStart {
  * ```
  */
 export function createConverse(deps: ConverseDeps): ConversationEngine['converse'] {
-  const calendar = createCalendar();
-
   const makeReady = (
     { signal, trace }: Asked,
     session: Session,
@@ -84,8 +81,7 @@ export function createConverse(deps: ConverseDeps): ConversationEngine['converse
     for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
     return beginAttempt(
       deps,
-      (turn, ownSignal) =>
-        trace.over(createTurnContext(turn, calendar, begun, release, request, journal, ownSignal)),
+      (turn, ownSignal) => trace.over(createTurnContext(turn, begun, release, request, journal, ownSignal)),
       signal,
     );
   };

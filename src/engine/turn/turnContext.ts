@@ -2,8 +2,8 @@ import { createGraph, type PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
-import type { Calendar } from '../../base/calendar.ts';
 import type { Clock } from '../../base/clock.ts';
+import { localDate } from '../../base/localDate.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { Situation } from '../../providers/ports/situation.ts';
 import { talkMessages } from '../history/contextWindow.ts';
@@ -45,7 +45,6 @@ export interface TurnContext {
 
 export function createTurnContext(
   deps: TurnDeps,
-  calendar: Calendar,
   session: Session,
   release: AgentRelease,
   request: TurnRequest,
@@ -64,7 +63,7 @@ export function createTurnContext(
     signal,
     traceparent: undefined,
     modelName: deps.models[executionMode(release.agent)],
-    today: calendar.dayIn(timeZone, deps.clock.now()),
+    today: localDate(timeZone, deps.clock.now()),
     render: (template) =>
       renderTemplate(template, journal.variables, {
         cache: deps.templates,

@@ -1,7 +1,7 @@
 import { agentConfig, agentConfigPatch } from '../../../agents/agentConfig.ts';
 import { updateAgent } from '../../../agents/updateAgent.ts';
+import { isoNow } from '../../../base/clock.ts';
 import { notFound } from '../../../base/errors.ts';
-import { isoNow } from '../../../base/isoTime.ts';
 import type { App } from '../../app.ts';
 import type { HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';

@@ -5,8 +5,8 @@ import {
   testCaseInput,
   testCasePatch,
 } from '../../../agents/testSuites/testCase.ts';
+import { isoNow } from '../../../base/clock.ts';
 import { notFound } from '../../../base/errors.ts';
-import { isoNow } from '../../../base/isoTime.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import type { App } from '../../app.ts';
 import { createOnce } from '../../idempotency.ts';

@@ -6,8 +6,8 @@ import {
   testSuitePatch,
 } from '../../../agents/testSuites/testSuite.ts';
 import type { TestCaseStore } from '../../../agents/testSuites/testSuiteStores.ts';
+import { isoNow } from '../../../base/clock.ts';
 import { invalid, notFound } from '../../../base/errors.ts';
-import { isoNow } from '../../../base/isoTime.ts';
 import type { App } from '../../app.ts';
 import { createOnce } from '../../idempotency.ts';
 import type { HttpDeps } from '../../ports.ts';
