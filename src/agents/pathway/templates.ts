@@ -1,6 +1,6 @@
 import { Context, Liquid, type Template, toValueSync } from 'liquidjs';
+import { LRUCache } from 'lru-cache';
 import { CallwayError, invalid } from '../../base/errors.ts';
-import { createLruCache, type LruCache } from '../../base/lruCache.ts';
 import { MAX_JSON_DEPTH } from './schema/fields.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
 
@@ -30,7 +30,7 @@ const REMOVED_TAGS = [
 const REMOVED_FILTERS = ['sample'];
 
 /** Keeps parsed templates, so that a prompt is parsed once and not on each turn. Bounded; the least used goes first. */
-export type TemplateCache = LruCache<Template[]>;
+export type TemplateCache = LRUCache<string, Template[]>;
 
 export interface RenderTemplateOptions {
   /** Told once of each variable that the output lacked, as a path such as `customer.name`. */
@@ -44,7 +44,7 @@ export interface RenderTemplateOptions {
 export type Variables = Readonly<Record<string, unknown>>;
 
 export function createTemplateCache(maxEntries: number = DEFAULT_CACHE_ENTRIES): TemplateCache {
-  return createLruCache(maxEntries);
+  return new LRUCache({ max: maxEntries });
 }
 
 /** Stateless: it parses and renders, and keeps neither templates nor variables. */

@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
 import { coalesceReads } from '../../base/coalesce.ts';
-import { createLruCache } from '../../base/lruCache.ts';
 import type { ReleaseStore } from './sessionStore.ts';
 
 /** More than the agents that one node talks for at a time, and few enough that large pathways do not fill its memory. */
@@ -34,7 +34,7 @@ interface Known {
  * question; only then the release is read, and kept, anew. When hundreds of sessions begin at once, they share it.
  */
 export function createCurrentReleases(deps: CurrentReleasesDeps) {
-  const known = createLruCache<Known>(MAX_RELEASES);
+  const known = new LRUCache<string, Known>({ max: MAX_RELEASES });
 
   const lookUp = async (projectId: string, draft: boolean): Promise<CurrentRelease> => {
     const key = `${projectId} ${draft}`;

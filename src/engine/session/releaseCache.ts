@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache';
 import type { AgentRelease } from '../../agents/release.ts';
-import { createLruCache } from '../../base/lruCache.ts';
 import type { ReleaseStore } from './sessionStore.ts';
 
 /** More than the agents that one node talks for at a time, and few enough that large pathways do not fill its memory. */
@@ -10,7 +10,7 @@ const DEFAULT_MAX_RELEASES = 128;
  * was found once needs no second look. One that is missing is looked for again, since it may be kept at any time.
  */
 export function cacheReleases(store: ReleaseStore, maxReleases: number = DEFAULT_MAX_RELEASES): ReleaseStore {
-  const found = createLruCache<AgentRelease>(maxReleases);
+  const found = new LRUCache<string, AgentRelease>({ max: maxReleases });
   return {
     async keep(projectId, release) {
       const releaseId = await store.keep(projectId, release);
