@@ -21,7 +21,7 @@ export interface EmbeddedSipServer {
    * Shows the messages of one call, in batches, until the returned function is called. Ask before the call is
    * placed to see all of them.
    */
-  follow(callId: string, listener: (entries: readonly TraceEntry[]) => void): () => void;
+  trace(callId: string, listener: (entries: readonly TraceEntry[]) => void): () => void;
   /** Resolves with the reason when the thread ended without being asked to. */
   readonly lost: Promise<Error>;
   /** Idempotent. */
@@ -85,7 +85,7 @@ export async function startEmbeddedSipServer(options: SipServerOptions): Promise
         tell({ type: 'stats', id: nextId });
         nextId += 1;
       }),
-    follow(callId, listener) {
+    trace(callId, listener) {
       const set = listeners.get(callId) ?? new Set();
       if (set.size === 0) tell({ type: 'follow', callId });
       listeners.set(callId, set.add(listener));

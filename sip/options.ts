@@ -1,4 +1,4 @@
-import type { ControlTimes } from './control/hub.ts';
+import type { ControlTimes } from './control/core.ts';
 import type { SipTimes } from './transaction/machine.ts';
 import type { ConnectionTimes } from './transport/connection.ts';
 import type { GuardOptions } from './transport/guard.ts';

@@ -1,22 +1,36 @@
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { type Clock, createSystemClock } from './clock.ts';
-import { createApps } from './control/apps.ts';
-import { createLegs, createPendingBook, createSentBook } from './control/books.ts';
 import { createCommands } from './control/commands.ts';
-import { defaultControlTimes, type Hub } from './control/hub.ts';
-import { onAck, onRequest } from './control/incoming.ts';
-import { announceCdr, closeHub, onAppGone, onAppLost, sayGoodbye } from './control/lifecycle.ts';
-import { closeProxyBook, createProxyBook, type ProxyBook } from './control/proxyDialogs.ts';
-import { createScannerCheck, mayBegin, refuseUnparsed } from './control/refuse.ts';
-import { serveApp } from './control/session.ts';
-import { createWidening } from './control/widening.ts';
+import { type Core, defaultControlTimes } from './control/core.ts';
+import { createApplications } from './control/protocol/applications.ts';
+import { serveApplication } from './control/protocol/connection.ts';
+import {
+  closeProxiedDialogs,
+  createProxiedDialogs,
+  type ProxiedDialogs,
+} from './control/proxy/recordRoute.ts';
+import {
+  announceCdr,
+  closeCore,
+  onApplicationDisconnected,
+  onApplicationExpired,
+  terminateCalls,
+} from './control/shutdown.ts';
+import {
+  createDialogTable,
+  createIncomingRequestTable,
+  createOutgoingRequestTable,
+} from './control/tables.ts';
+import { createTcpUpgrade } from './control/uac/tcpUpgrade.ts';
+import { onAck, onRequest } from './control/uas/receive.ts';
+import { createScannerCheck, mayAccept, rejectUnparsable } from './control/uas/reject.ts';
 import { createIds } from './ids.ts';
 import type { SipServerOptions, SipServerWorld } from './options.ts';
 import * as defaults from './options.ts';
 import { type Counters, createCounters } from './stats.ts';
-import { createTransactions, type TransactionLayer } from './transaction/layer.ts';
-import { defaultTimes } from './transaction/machine.ts';
+import { createTransactionLayer, type TransactionLayer } from './transaction/layer.ts';
+import { DEFAULT_SIP_TIMES } from './transaction/machine.ts';
 import { defaultConnectionTimes } from './transport/connection.ts';
 import { defaultGuard } from './transport/guard.ts';
 import {
@@ -25,7 +39,7 @@ import {
   type TransportLayer,
   type TransportOptions,
 } from './transport/layer.ts';
-import { createLocator } from './transport/locator.ts';
+import { createTargetResolver } from './transport/locator.ts';
 import { systemDns } from './transport/resolver.ts';
 import type { Endpoint, TracedMessage } from './transport/types.ts';
 
@@ -66,19 +80,19 @@ export async function startSipServer(
   if (options.control.secret === '') throw new Error('the control secret must not be empty');
   const clock = createSystemClock();
   const counters = createCounters();
-  const book = createProxyBook();
+  const proxied = createProxiedDialogs();
   const transport = await openTransports(transportOptions(options), {
     clock,
     counters,
     events: {
-      onMessage: (incoming) => hub.transactions.receive(incoming),
-      onBadRequest: refuseUnparsed,
+      onMessage: (received) => core.transactions.receive(received),
+      onBadRequest: rejectUnparsable,
       ...(hooks.onInternalError ? { onInternalError: hooks.onInternalError } : {}),
     },
     ...(hooks.onMessage ? { trace: hooks.onMessage } : {}),
   });
-  const hub = createHub(options, world, { clock, counters, transport, book });
-  const control = openControl(options, hub, book);
+  const core = createHub(options, world, { clock, counters, transport, proxied });
+  const control = openControl(options, core, proxied);
   try {
     await listenOn(control.server, options.control);
   } catch (error) {
@@ -87,18 +101,18 @@ export async function startSipServer(
   }
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    hub.isEnding = true;
-    await sayGoodbye(hub);
+    core.isShuttingDown = true;
+    await terminateCalls(core);
     const closed = control.close();
-    closeHub(hub);
-    closeProxyBook(book);
+    closeCore(core);
+    closeProxiedDialogs(proxied);
     await Promise.all([closed, transport.close()]);
   };
   return {
     sipPorts: transport.locals,
     trust: transport.trust,
     controlPort: (control.server.address() as AddressInfo).port,
-    stats: () => ({ ...readStats(hub, book), 'now.timers': clock.pending }),
+    stats: () => ({ ...readStats(core, proxied), 'now.timers': clock.pending }),
     close: () => {
       closing ??= close();
       return closing;
@@ -109,28 +123,28 @@ export async function startSipServer(
 function createHub(
   options: SipServerOptions,
   world: SipServerWorld,
-  parts: { clock: Clock; counters: Counters; transport: TransportLayer; book: ProxyBook },
-): Hub {
-  const { clock, counters, transport, book } = parts;
+  parts: { clock: Clock; counters: Counters; transport: TransportLayer; proxied: ProxiedDialogs },
+): Core {
+  const { clock, counters, transport, proxied } = parts;
   const ids = createIds();
-  const sipTimes = { ...defaultTimes, ...options.sipTimes };
+  const sipTimes = { ...DEFAULT_SIP_TIMES, ...options.sipTimes };
   const times = { ...defaultControlTimes, ...options.controlTimes };
   const maxWaitingCalls = options.maxWaitingCalls ?? defaults.DEFAULT_MAX_WAITING_CALLS;
-  const transactions: TransactionLayer = createTransactions({
+  const transactions: TransactionLayer = createTransactionLayer({
     clock,
     ids,
     counters,
     transport,
     times: sipTimes,
     maxTransactions: options.maxTransactions ?? defaults.DEFAULT_MAX_TRANSACTIONS,
-    mayBegin: (request, flow) => !hub.isEnding && mayBegin(hub, request, flow, maxWaitingCalls),
+    mayBegin: (request, flow) => !core.isShuttingDown && mayAccept(core, request, flow, maxWaitingCalls),
     user: {
-      onRequest: (transaction, incoming) => onRequest(hub, book, transaction, incoming),
-      onAck: (ack, incoming) => onAck(hub, book, ack, incoming),
+      onRequest: (transaction, received) => onRequest(core, proxied, transaction, received),
+      onAck: (ack, received) => onAck(core, proxied, ack, received),
       onStrayResponse: () => counters.count('dropped.stray_response'),
     },
   });
-  const hub: Hub = {
+  const core: Core = {
     clock,
     ids,
     counters,
@@ -138,50 +152,50 @@ function createHub(
     times,
     transport,
     transactions,
-    apps: createApps({
+    applications: createApplications({
       clock,
       counters,
       graceMs: times.graceMs,
-      onLost: (owner) => onAppLost(hub, owner),
-      onGone: (owner) => onAppGone(hub, owner),
+      onDisconnected: (application) => onApplicationDisconnected(core, application),
+      onExpired: (application) => onApplicationExpired(core, application),
     }),
-    pending: createPendingBook(),
-    sent: createSentBook(),
-    legs: createLegs(),
-    locate: createLocator(
+    incomingRequests: createIncomingRequestTable(),
+    outgoingRequests: createOutgoingRequestTable(),
+    dialogs: createDialogTable(),
+    resolve: createTargetResolver(
       [...new Set(transport.locals.map((local) => local.transport))],
       clock,
       world.dns ?? systemDns,
     ),
     isScanner: createScannerCheck(options.scanners ?? defaults.DEFAULT_SCANNERS),
-    widening: createWidening(clock),
+    tcpUpgrade: createTcpUpgrade(clock),
     showTrying: options.showTrying ?? false,
-    isEnding: false,
-    announceCdr: (event) => announceCdr(hub, event),
+    isShuttingDown: false,
+    announceCdr: (event) => announceCdr(core, event),
   };
-  return hub;
+  return core;
 }
 
 /** The port that applications connect to. */
 function openControl(
   options: SipServerOptions,
-  hub: Hub,
-  book: ProxyBook,
+  core: Core,
+  proxied: ProxiedDialogs,
 ): { server: Server; close(): Promise<void> } {
   const sockets = new Set<Socket>();
-  const commands = createCommands(hub, book);
+  const commands = createCommands(core, proxied);
   const onSocket = (socket: Socket): void => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    serveApp(socket, {
-      apps: hub.apps,
-      counters: hub.counters,
+    serveApplication(socket, {
+      applications: core.applications,
+      counters: core.counters,
       commands,
       secret: options.control.secret,
-      newId: hub.ids.uuid,
-      hostports: () => hostports(hub.transport, options),
+      newId: core.ids.uuid,
+      hostports: () => hostports(core.transport, options),
       authenticateMs: AUTHENTICATE_MS,
-      startTimer: (callback, delayMs) => hub.clock.setTimer(callback, delayMs),
+      startTimer: (callback, delayMs) => core.clock.setTimer(callback, delayMs),
     });
   };
   const { tls } = options.control;
@@ -196,18 +210,18 @@ function openControl(
   };
 }
 
-function readStats(hub: Hub, book: ProxyBook): SipServerStats {
-  const { client, server } = hub.transactions.size;
+function readStats(core: Core, proxied: ProxiedDialogs): SipServerStats {
+  const { client, server } = core.transactions.size;
   return {
-    ...hub.counters.read(),
+    ...core.counters.read(),
     'now.clientTransactions': client,
     'now.serverTransactions': server,
-    'now.dialogs': hub.legs.size,
-    'now.proxiedDialogs': book.dialogs.size,
-    'now.pendingRequests': hub.pending.size,
-    'now.sentRequests': hub.sent.size,
-    'now.connections': hub.transport.connections,
-    'now.applications': hub.apps.size,
+    'now.dialogs': core.dialogs.size,
+    'now.proxiedDialogs': proxied.dialogs.size,
+    'now.pendingRequests': core.incomingRequests.size,
+    'now.sentRequests': core.outgoingRequests.size,
+    'now.connections': core.transport.connections,
+    'now.applications': core.applications.size,
   };
 }
 

@@ -1,49 +1,51 @@
 import type { SipMessage } from '../message/message.ts';
-import type { Owner } from './apps.ts';
-import { readSparse, reasonOf } from './complete.ts';
-import type { Hub } from './hub.ts';
-import { nokLine } from './lines.ts';
-import { proxy } from './proxy.ts';
-import type { ProxyBook } from './proxyDialogs.ts';
-import { respond } from './respond.ts';
-import { ACK_IS_OURS, sendCancel, sendInDialog, sendNew } from './send.ts';
-import type { AppCommands, Command } from './session.ts';
+import { parseApplicationMessage, reasonOf } from './applicationMessage.ts';
+import type { Core } from './core.ts';
+import type { Application } from './protocol/applications.ts';
+import type { Command, CommandHandlers } from './protocol/connection.ts';
+import { formatNok } from './protocol/messages.ts';
+import { proxy } from './proxy/proxyCommand.ts';
+import type { ProxiedDialogs } from './proxy/recordRoute.ts';
+import { ACK_GENERATED_BY_SERVER, sendCancel, sendInDialog, sendNew } from './uac/send.ts';
+import { respond } from './uas/respond.ts';
 
 /** Tells the four kinds of `sip` command apart, and carries each one out. */
-export function createCommands(hub: Hub, book: ProxyBook): AppCommands {
+export function createCommands(core: Core, proxied: ProxiedDialogs): CommandHandlers {
   return {
-    proxy: (_owner, command) => proxy(hub, book, command),
-    sip(owner, command) {
+    proxy: (_owner, command) => proxy(core, proxied, command),
+    sip(application, command) {
       try {
-        run(hub, owner, command, readSparse(command.sip));
+        run(core, application, command, parseApplicationMessage(command.sip));
       } catch (error) {
         // Whatever an application writes, the other calls go on.
-        hub.counters.count('commands.failed');
-        command.reply(nokLine(hub.ids.uuid(), command.id, reasonOf(error)));
+        core.counters.count('commands.failed');
+        command.reply(formatNok(core.ids.uuid(), command.id, reasonOf(error)));
       }
     },
   };
 }
 
-function run(hub: Hub, owner: Owner, command: Command, message: SipMessage): void {
+function run(core: Core, application: Application, command: Command, message: SipMessage): void {
   const [, , transactionId = '', dialogId = '', route = ''] = command.fields;
   if (message.kind === 'response') {
-    if (transactionId === '') command.hangUp('transaction id missing');
-    else respond(hub, command, transactionId, message);
+    if (transactionId === '') command.close('transaction id missing');
+    else respond(core, command, transactionId, message);
     return;
   }
   if (message.method === 'CANCEL' && transactionId !== '') {
-    sendCancel(hub, command, message, transactionId);
+    sendCancel(core, command, message, transactionId);
     return;
   }
   if (dialogId === '') {
-    sendNew(hub, owner, command, message, route);
+    sendNew(core, application, command, message, route);
     return;
   }
-  const leg = hub.legs.byId(dialogId);
-  if (leg) sendInDialog(hub, owner, command, message, leg);
+  const dialog = core.dialogs.byId(dialogId);
+  if (dialog) sendInDialog(core, application, command, message, dialog);
   else {
     const why = 'Server error: unable to find dialog for dialog id provided';
-    command.reply(nokLine(hub.ids.uuid(), command.id, message.method === 'ACK' ? ACK_IS_OURS : why));
+    command.reply(
+      formatNok(core.ids.uuid(), command.id, message.method === 'ACK' ? ACK_GENERATED_BY_SERVER : why),
+    );
   }
 }

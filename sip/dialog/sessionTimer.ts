@@ -1,7 +1,11 @@
 import { SipParseError } from '../message/errors.ts';
+import {
+  formatSessionExpires,
+  parseSessionExpires,
+  type SessionExpires,
+} from '../message/fields/sessionExpires.ts';
 import type { SipHeaders } from '../message/headers.ts';
 import type { SipRequest } from '../message/message.ts';
-import { formatSessionExpires, parseSessionExpires, type SessionExpires } from '../message/sessionExpires.ts';
 
 /** A dialog that ends unless somebody refreshes it. @see RFC 4028 */
 export interface SessionTimer {
@@ -15,7 +19,7 @@ export interface SessionTimer {
 const LEAD_SECONDS = 32;
 
 /** The interval that is too small, if the request asks for one. @throws {SipParseError} */
-export function tooSmall(request: SipRequest, minSeconds: number): boolean {
+export function isIntervalTooSmall(request: SipRequest, minSeconds: number): boolean {
   const value = request.headers.get('session-expires');
   if (value === undefined || !supportsTimer(request.headers)) return false;
   return parseSessionExpires(value).intervalSeconds < minSeconds;
@@ -28,7 +32,7 @@ export function tooSmall(request: SipRequest, minSeconds: number): boolean {
  * @throws {SipParseError}
  * @see RFC 4028 section 9
  */
-export function answerTimer(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
+export function negotiateAsUas(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
   const own = answer.get('session-expires');
   const theirs = request.headers.get('session-expires');
   if (own === undefined && theirs === undefined) return undefined;
@@ -47,7 +51,7 @@ export function answerTimer(request: SipRequest, answer: SipHeaders): SessionTim
 }
 
 /** What a 2xx to our request means; one that cannot be read means no timer. @see RFC 4028 section 7.2 */
-export function clientTimer(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
+export function negotiatedByUac(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
   try {
     return readClientTimer(request, answer);
   } catch (error) {
@@ -68,7 +72,7 @@ function readClientTimer(request: SipRequest, answer: SipHeaders): SessionTimer 
 }
 
 /** The timer with the interval that a 422 asks for; nothing when it asks for no longer one. @see RFC 4028 section 6 */
-export function lengthened(timer: SessionTimer, refusal: SipHeaders): SessionTimer | undefined {
+export function withMinSe(timer: SessionTimer, refusal: SipHeaders): SessionTimer | undefined {
   const minimumSeconds = Number(/^\s*(\d{1,9})/.exec(refusal.get('min-se') ?? '')?.[1] ?? 0);
   if (minimumSeconds <= timer.intervalSeconds) return undefined;
   return { ...timer, intervalSeconds: minimumSeconds, minimumSeconds };

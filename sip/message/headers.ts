@@ -1,5 +1,5 @@
 import { splitOutside } from './grammar.ts';
-import { headerKey, spellHeader } from './names.ts';
+import { headerKey, spellHeader } from './headerNames.ts';
 
 interface Header {
   /** Lower-case long name. */

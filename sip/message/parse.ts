@@ -1,9 +1,9 @@
 import { type ByteString, byteString } from './bytes.ts';
 import { SipParseError } from './errors.ts';
 import { isToken } from './grammar.ts';
+import { headerKey } from './headerNames.ts';
 import { SipHeaders } from './headers.ts';
 import type { SipMessage } from './message.ts';
-import { headerKey } from './names.ts';
 
 /** What a message may be at most. */
 export interface ParseLimits {

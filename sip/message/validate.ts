@@ -1,12 +1,12 @@
 import { SipParseError } from './errors.ts';
+import { parseNameAddr } from './fields/nameAddr.ts';
+import { parseCSeq } from './fields/sequence.ts';
+import { parseUri } from './fields/uri.ts';
+import { parseVia } from './fields/via.ts';
 import type { SipMessage, SipRequest, SipResponse } from './message.ts';
-import { parseNameAddr } from './nameAddr.ts';
-import { parseCSeq } from './sequence.ts';
-import { parseUri } from './uri.ts';
-import { parseVia } from './via.ts';
 
 /** Why a request cannot be taken, in the words of its answer. */
-export interface Refusal {
+export interface Rejection {
   readonly status: number;
   readonly reason: string;
 }
@@ -22,7 +22,7 @@ const MAX_FORWARDS = 255;
  * @returns Why not, or `undefined` when the request may go on.
  * @see RFC 3261 sections 8.1.1 and 8.2; RFC 4475
  */
-export function refuseRequest(request: SipRequest): Refusal | undefined {
+export function validateRequest(request: SipRequest): Rejection | undefined {
   try {
     checkCommon(request);
     checkRequestUri(request);
@@ -38,7 +38,7 @@ export function refuseRequest(request: SipRequest): Refusal | undefined {
 }
 
 /** @returns What is wrong with it; such a response is dropped. */
-export function refuseResponse(response: SipResponse): string | undefined {
+export function validateResponse(response: SipResponse): string | undefined {
   try {
     checkCommon(response);
     parseCSeq(response.headers.get('cseq') ?? '');
@@ -72,7 +72,7 @@ function checkRequestUri(request: SipRequest): void {
   }
 }
 
-function checkLists(request: SipRequest): Refusal | undefined {
+function checkLists(request: SipRequest): Rejection | undefined {
   const { headers } = request;
   for (const name of ['contact', 'route', 'record-route']) {
     for (const value of headers.list(name)) if (value !== '*') parseNameAddr(value);

@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts';
+import { parseCSeq } from '../message/fields/sequence.ts';
 import { SipHeaders } from '../message/headers.ts';
 import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
-import { parseCSeq } from '../message/sequence.ts';
-import type { Flow, Incoming } from '../transport/types.ts';
+import type { Flow, ReceivedMessage } from '../transport/types.ts';
 import { inviteClient, inviteClientStart } from './inviteClient.ts';
 import type { SipTimes } from './machine.ts';
 import { nonInviteClient, nonInviteClientStart } from './nonInviteClient.ts';
 import { createRunner, type EffectHandlers } from './runner.ts';
 
 /** Who asked for a request to be sent. */
-export interface ClientUser {
+export interface ClientTransactionUser {
   /** Each 1xx, the final response once, and for INVITE each further 2xx. */
-  onResponse(response: SipResponse, incoming: Incoming): void;
+  onResponse(response: SipResponse, received: ReceivedMessage): void;
   /** No final response ever came (Timers B and F). */
   onTimeout(): void;
   onTransportError(error: Error): void;
@@ -25,7 +25,7 @@ export interface ClientTransaction {
   readonly text: string;
   readonly hasProvisional: boolean;
   readonly hasFinal: boolean;
-  receive(response: SipResponse, incoming: Incoming): void;
+  receive(response: SipResponse, received: ReceivedMessage): void;
   stop(): void;
 }
 
@@ -33,15 +33,15 @@ export interface ClientTransaction {
 const ASK_AT_SEND = 3;
 
 /** Sends the request at once; the caller has put the Via on it. */
-export function startClient(
+export function startClientTransaction(
   request: SipRequest,
   flow: Flow,
-  user: ClientUser,
+  user: ClientTransactionUser,
   deps: { clock: Clock; times: SipTimes; onTerminated(): void; isRefused?(flow: Flow): Promise<boolean> },
 ): ClientTransaction {
   const text = formatMessage(request);
   const way = { reliable: flow.reliable, times: deps.times };
-  let latest: { response: SipResponse; incoming: Incoming } | undefined;
+  let latest: { response: SipResponse; received: ReceivedMessage } | undefined;
   let error = new Error('the transport failed');
   let hasProvisional = false;
   let sends = 0;
@@ -68,7 +68,7 @@ export function startClient(
       if (!latest) return;
       if (latest.response.status >= 200) hasFinal = true;
       else hasProvisional = true;
-      user.onResponse(latest.response, latest.incoming);
+      user.onResponse(latest.response, latest.received);
     },
     timed_out: () => user.onTimeout(),
     transport_failed: () => user.onTransportError(error),
@@ -94,8 +94,8 @@ export function startClient(
     get hasFinal() {
       return hasFinal;
     },
-    receive(response, incoming) {
-      latest = { response, incoming };
+    receive(response, received) {
+      latest = { response, received };
       runner.handle({ type: 'response', status: response.status });
     },
     stop: () => runner.stop(),

@@ -1,5 +1,5 @@
 import * as machine from './machine.ts';
-import { type Step, startTimer, stopTimer, type Way } from './machine.ts';
+import { type Step, startTimer, stopTimer, type TransactionContext } from './machine.ts';
 
 export interface InviteClientState {
   readonly name: 'initial' | 'calling' | 'proceeding' | 'completed' | 'accepted' | 'terminated';
@@ -39,7 +39,7 @@ export const inviteClientStart: InviteClientState = { name: 'initial', retransmi
 export function inviteClient(
   state: InviteClientState,
   event: InviteClientEvent,
-  way: Way,
+  way: TransactionContext,
 ): Step<InviteClientState> {
   switch (event.type) {
     case 'start':
@@ -53,7 +53,7 @@ export function inviteClient(
   }
 }
 
-function start(way: Way): Step<InviteClientState> {
+function start(way: TransactionContext): Step<InviteClientState> {
   const retransmit = way.reliable ? [] : [startTimer('A', way.times.t1Ms)];
   return {
     state: { name: 'calling', retransmitMs: way.times.t1Ms },
@@ -61,7 +61,11 @@ function start(way: Way): Step<InviteClientState> {
   };
 }
 
-function onResponse(state: InviteClientState, status: number, way: Way): Step<InviteClientState> {
+function onResponse(
+  state: InviteClientState,
+  status: number,
+  way: TransactionContext,
+): Step<InviteClientState> {
   switch (state.name) {
     case 'calling':
     case 'proceeding': {

@@ -1,5 +1,5 @@
 import * as machine from './machine.ts';
-import { type Step, startTimer, stopTimer, type Way } from './machine.ts';
+import { type Step, startTimer, stopTimer, type TransactionContext } from './machine.ts';
 
 export interface InviteServerState {
   readonly name: 'proceeding' | 'completed' | 'confirmed' | 'accepted' | 'terminated';
@@ -38,7 +38,7 @@ export const inviteServerStart: InviteServerState = { name: 'proceeding', retran
 export function inviteServer(
   state: InviteServerState,
   event: InviteServerEvent,
-  way: Way,
+  way: TransactionContext,
 ): Step<InviteServerState> {
   switch (event.type) {
     case 'request':
@@ -57,7 +57,11 @@ export function inviteServer(
   }
 }
 
-function onRespond(state: InviteServerState, status: number, way: Way): Step<InviteServerState> {
+function onRespond(
+  state: InviteServerState,
+  status: number,
+  way: TransactionContext,
+): Step<InviteServerState> {
   if (state.name === 'accepted')
     return { state, effects: status >= 200 && status < 300 ? [machine.send] : [] };
   if (state.name !== 'proceeding') return { state, effects: [] };
@@ -76,7 +80,7 @@ function onRespond(state: InviteServerState, status: number, way: Way): Step<Inv
   };
 }
 
-function onAck(state: InviteServerState, way: Way): Step<InviteServerState> {
+function onAck(state: InviteServerState, way: TransactionContext): Step<InviteServerState> {
   if (state.name === 'accepted') return { state, effects: [machine.deliver] };
   if (state.name !== 'completed') return { state, effects: [] };
   const stops = [stopTimer('G'), stopTimer('H')];
@@ -85,7 +89,11 @@ function onAck(state: InviteServerState, way: Way): Step<InviteServerState> {
   return { state: { ...state, name: 'confirmed' }, effects: [...stops, startTimer('I', way.times.t4Ms)] };
 }
 
-function onTimer(state: InviteServerState, timer: machine.TimerName, way: Way): Step<InviteServerState> {
+function onTimer(
+  state: InviteServerState,
+  timer: machine.TimerName,
+  way: TransactionContext,
+): Step<InviteServerState> {
   if (timer === 'G' && state.name === 'completed') {
     const retransmitMs = Math.min(state.retransmitMs * 2, way.times.t2Ms);
     return { state: { ...state, retransmitMs }, effects: [machine.send, startTimer('G', retransmitMs)] };

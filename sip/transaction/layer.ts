@@ -1,26 +1,31 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
+import { tagOf } from '../message/fields/nameAddr.ts';
+import { bracketed, unbracketed } from '../message/fields/uri.ts';
+import { BRANCH_COOKIE, formatVia, parseVia, type Via } from '../message/fields/via.ts';
 import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
-import { tagOf } from '../message/nameAddr.ts';
-import { makeResponse } from '../message/respond.ts';
-import { bracketed, unbracketed } from '../message/uri.ts';
-import { refuseRequest, refuseResponse } from '../message/validate.ts';
-import { BRANCH_COOKIE, formatVia, parseVia, type Via } from '../message/via.ts';
+import { makeResponse } from '../message/response.ts';
+import { validateRequest, validateResponse } from '../message/validate.ts';
 import type { Counters } from '../stats.ts';
 import type { TransportLayer } from '../transport/layer.ts';
-import type { Flow, Incoming } from '../transport/types.ts';
-import { type ClientTransaction, type ClientUser, makeCancel, startClient } from './client.ts';
+import type { Flow, ReceivedMessage } from '../transport/types.ts';
+import {
+  type ClientTransaction,
+  type ClientTransactionUser,
+  makeCancel,
+  startClientTransaction,
+} from './client.ts';
 import type { SipTimes } from './machine.ts';
-import { type ServerTransaction, startServer } from './server.ts';
+import { type ServerTransaction, startServerTransaction } from './server.ts';
 
 /** The layer above: whoever answers requests. */
 export interface TransactionUser {
-  onRequest(transaction: ServerTransaction, incoming: Incoming): void;
+  onRequest(transaction: ServerTransaction, received: ReceivedMessage): void;
   /** An ACK for a 2xx; those for other answers never come here. */
-  onAck(ack: SipRequest, incoming: Incoming): void;
+  onAck(ack: SipRequest, received: ReceivedMessage): void;
   /** A 2xx to an INVITE that no transaction waits for any more. */
-  onStrayResponse(response: SipResponse, incoming: Incoming): void;
+  onStrayResponse(response: SipResponse, received: ReceivedMessage): void;
 }
 
 export interface TransactionDeps {
@@ -37,13 +42,13 @@ export interface TransactionDeps {
 
 export interface TransactionLayer {
   /** Takes every message that the transports deliver. */
-  receive(incoming: Incoming): void;
+  receive(received: ReceivedMessage): void;
   /** Puts our Via on the request and sends it. */
-  request(request: SipRequest, flow: Flow, user: ClientUser): ClientTransaction;
+  request(request: SipRequest, flow: Flow, user: ClientTransactionUser): ClientTransaction;
   /** Sends CANCEL for a pending INVITE; its own answer is nobody's business. */
   cancel(invite: ClientTransaction, headers?: Iterable<readonly [string, string]>): ClientTransaction;
   /** Puts our Via on a request that has no transaction (ACK for a 2xx) and sends it. */
-  sendOnce(request: SipRequest, flow: Flow, onError?: (error: Error) => void): string;
+  sendWithoutTransaction(request: SipRequest, flow: Flow, onError?: (error: Error) => void): string;
   /** The INVITE that a CANCEL means. */
   inviteOf(cancel: SipRequest): ServerTransaction | undefined;
   readonly size: { client: number; server: number };
@@ -59,7 +64,7 @@ const DEFAULT_PORT = 5060;
 const DEFAULT_TLS_PORT = 5061;
 const OF_CALLS = new Set(['INVITE', 'CANCEL', 'BYE']);
 
-export function createTransactions(deps: TransactionDeps): TransactionLayer {
+export function createTransactionLayer(deps: TransactionDeps): TransactionLayer {
   const { counters, transport, user } = deps;
   const clients = new Map<string, ClientTransaction>();
   const servers = new Map<string, ServerTransaction>();
@@ -71,20 +76,29 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
     request.headers.prepend('via', `SIP/2.0/${name} ${bracketed(host)}:${port};rport;branch=${branch}`);
     return branch;
   };
-  const start = (key: string, request: SipRequest, flow: Flow, clientUser: ClientUser): ClientTransaction => {
+  const start = (
+    key: string,
+    request: SipRequest,
+    flow: Flow,
+    clientUser: ClientTransactionUser,
+  ): ClientTransaction => {
     let over = false;
     const onTerminated = () => {
       over = true;
       clients.delete(key);
     };
     const isRefused = (to: Flow) => transport.isRefused(to.remote);
-    const transaction = startClient(request, flow, clientUser, { ...deps, onTerminated, isRefused });
+    const transaction = startClientTransaction(request, flow, clientUser, {
+      ...deps,
+      onTerminated,
+      isRefused,
+    });
     if (!over) clients.set(key, transaction);
     return transaction;
   };
 
-  const onResponse = (response: SipResponse, incoming: Incoming): void => {
-    const wrong = refuseResponse(response);
+  const onResponse = (response: SipResponse, received: ReceivedMessage): void => {
+    const wrong = validateResponse(response);
     if (wrong !== undefined) {
       counters.count('dropped.bad_response');
       return;
@@ -92,24 +106,24 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
     const via = parseVia(response.headers.list('via')[0] ?? '');
     const method = methodOf(response);
     const transaction = clients.get(`${via.params.get('branch')} ${method}`);
-    if (transaction) transaction.receive(response, incoming);
+    if (transaction) transaction.receive(response, received);
     else if (method === 'INVITE' && response.status >= 200 && response.status < 300) {
-      user.onStrayResponse(response, incoming);
+      user.onStrayResponse(response, received);
     } else counters.count('dropped.stray_response');
   };
 
-  const onRequest = (request: SipRequest, incoming: Incoming): void => {
-    const refusal = refuseRequest(request);
+  const onRequest = (request: SipRequest, received: ReceivedMessage): void => {
+    const refusal = validateRequest(request);
     if (refusal) {
       counters.count('refused.malformed');
-      refuseStateless(request, incoming.flow, refusal.status, refusal.reason, deps);
+      refuseStateless(request, received.flow, refusal.status, refusal.reason, deps);
       return;
     }
-    const source = noteSource(request, incoming.flow);
+    const source = noteSource(request, received.flow);
     const key = serverKey(request, source.via);
     const known = servers.get(key);
     if (request.method === 'ACK') {
-      if (!known || known.acknowledged()) user.onAck(request, incoming);
+      if (!known || known.acknowledged()) user.onAck(request, received);
       return;
     }
     if (known) {
@@ -118,27 +132,30 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
       return;
     }
     const isCrowded = clients.size + servers.size >= deps.maxTransactions;
-    if (isCrowded || !deps.mayBegin(request, incoming.flow)) {
+    if (isCrowded || !deps.mayBegin(request, received.flow)) {
       counters.count(isCrowded ? 'refused.crowded' : 'refused.flood');
-      refuseStateless(request, incoming.flow, 503, 'Service Unavailable', deps);
+      refuseStateless(request, received.flow, 503, 'Service Unavailable', deps);
       return;
     }
     const flows = {
-      incoming: incoming.flow,
-      answer: answerFlow(source, incoming.flow, transport),
-      fallback: fallbackFlow(source.via, incoming.flow, transport),
-      lengthBytes: incoming.lengthBytes,
+      received: received.flow,
+      answer: answerFlow(source, received.flow, transport),
+      fallback: fallbackFlow(source.via, received.flow, transport),
+      lengthBytes: received.lengthBytes,
     };
-    const transaction = startServer(request, flows, { ...deps, onTerminated: () => servers.delete(key) });
+    const transaction = startServerTransaction(request, flows, {
+      ...deps,
+      onTerminated: () => servers.delete(key),
+    });
     servers.set(key, transaction);
-    user.onRequest(transaction, incoming);
+    user.onRequest(transaction, received);
   };
 
   return {
-    receive(incoming) {
-      const { message } = incoming;
-      if (message.kind === 'request') onRequest(message, incoming);
-      else onResponse(message, incoming);
+    receive(received) {
+      const { message } = received;
+      if (message.kind === 'request') onRequest(message, received);
+      else onResponse(message, received);
     },
     request(request, flow, clientUser) {
       const branch = addVia(request, flow);
@@ -150,7 +167,7 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
       const branch = parseVia(request.headers.get('via') ?? '').params.get('branch');
       return start(`${branch} CANCEL`, request, invite.flow, silent);
     },
-    sendOnce(request, flow, onError) {
+    sendWithoutTransaction(request, flow, onError) {
       addVia(request, flow);
       const text = formatMessage(request);
       flow.send(text, onError);
@@ -176,7 +193,7 @@ export function createTransactions(deps: TransactionDeps): TransactionLayer {
   };
 }
 
-const silent: ClientUser = {
+const silent: ClientTransactionUser = {
   onResponse: () => undefined,
   onTimeout: () => undefined,
   onTransportError: () => undefined,

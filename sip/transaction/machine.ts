@@ -8,7 +8,7 @@ export interface SipTimes {
   readonly t4Ms: number;
 }
 
-export const defaultTimes: SipTimes = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 };
+export const DEFAULT_SIP_TIMES: SipTimes = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 };
 
 /** 64 times T1: how long a transaction is worth waiting for (Timers B, F, H, J, L, M). */
 export function transactionLifeMs(times: SipTimes): number {
@@ -38,7 +38,7 @@ export interface Step<State> {
 }
 
 /** What a machine knows about the way it sends on. */
-export interface Way {
+export interface TransactionContext {
   readonly reliable: boolean;
   readonly times: SipTimes;
 }

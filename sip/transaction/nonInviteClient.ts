@@ -1,5 +1,5 @@
 import * as machine from './machine.ts';
-import { type Step, startTimer, stopTimer, type Way } from './machine.ts';
+import { type Step, startTimer, stopTimer, type TransactionContext } from './machine.ts';
 
 export interface NonInviteClientState {
   readonly name: 'initial' | 'trying' | 'proceeding' | 'completed' | 'terminated';
@@ -33,7 +33,7 @@ export const nonInviteClientStart: NonInviteClientState = { name: 'initial', ret
 export function nonInviteClient(
   state: NonInviteClientState,
   event: NonInviteClientEvent,
-  way: Way,
+  way: TransactionContext,
 ): Step<NonInviteClientState> {
   switch (event.type) {
     case 'start':
@@ -58,7 +58,11 @@ function isWaiting(state: NonInviteClientState): boolean {
   return state.name === 'trying' || state.name === 'proceeding';
 }
 
-function onResponse(state: NonInviteClientState, status: number, way: Way): Step<NonInviteClientState> {
+function onResponse(
+  state: NonInviteClientState,
+  status: number,
+  way: TransactionContext,
+): Step<NonInviteClientState> {
   if (!isWaiting(state)) return { state, effects: [] };
   if (status < 200) return { state: { ...state, name: 'proceeding' }, effects: [machine.deliver] };
   const stops = [stopTimer('E'), stopTimer('F'), machine.deliver];
@@ -70,7 +74,7 @@ function onResponse(state: NonInviteClientState, status: number, way: Way): Step
 function onTimer(
   state: NonInviteClientState,
   timer: machine.TimerName,
-  way: Way,
+  way: TransactionContext,
 ): Step<NonInviteClientState> {
   if (timer === 'E' && isWaiting(state)) {
     const doubled = Math.min(state.retransmitMs * 2, way.times.t2Ms);

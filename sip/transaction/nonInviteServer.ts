@@ -1,5 +1,5 @@
 import * as machine from './machine.ts';
-import { type Step, startTimer, type Way } from './machine.ts';
+import { type Step, startTimer, type TransactionContext } from './machine.ts';
 
 export interface NonInviteServerState {
   readonly name: 'trying' | 'proceeding' | 'completed' | 'terminated';
@@ -29,7 +29,7 @@ export const nonInviteServerStart: NonInviteServerState = { name: 'trying' };
 export function nonInviteServer(
   state: NonInviteServerState,
   event: NonInviteServerEvent,
-  way: Way,
+  way: TransactionContext,
 ): Step<NonInviteServerState> {
   switch (event.type) {
     case 'request':
@@ -48,7 +48,11 @@ export function nonInviteServer(
   }
 }
 
-function onRespond(state: NonInviteServerState, status: number, way: Way): Step<NonInviteServerState> {
+function onRespond(
+  state: NonInviteServerState,
+  status: number,
+  way: TransactionContext,
+): Step<NonInviteServerState> {
   if (state.name !== 'trying' && state.name !== 'proceeding') return { state, effects: [] };
   if (status < 200) return { state: { name: 'proceeding' }, effects: [machine.send] };
   if (way.reliable) return { state: { name: 'terminated' }, effects: [machine.send, machine.terminated] };

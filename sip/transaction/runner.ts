@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../clock.ts';
-import type { Effect, Step, TimerName, Way } from './machine.ts';
+import type { Effect, Step, TimerName, TransactionContext } from './machine.ts';
 
 /** What is done for each effect but the timers, under the effect's own name. */
 export interface EffectHandlers {
@@ -22,9 +22,9 @@ export interface Runner<State, Event> {
 }
 
 export function createRunner<State, Event extends MachineEvent>(
-  machine: (state: State, event: Event, way: Way) => Step<State>,
+  machine: (state: State, event: Event, way: TransactionContext) => Step<State>,
   initial: State,
-  way: Way,
+  way: TransactionContext,
   clock: Clock,
   handlers: EffectHandlers,
 ): Runner<State, Event | { type: 'timer'; timer: TimerName }> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
+import { tagOf } from '../message/fields/nameAddr.ts';
 import { formatMessage, type SipRequest, type SipResponse } from '../message/message.ts';
-import { tagOf } from '../message/nameAddr.ts';
 import type { Flow } from '../transport/types.ts';
 import { inviteServer, inviteServerStart } from './inviteServer.ts';
 import type { SipTimes } from './machine.ts';
@@ -28,9 +28,9 @@ export interface ServerTransaction {
   stop(): void;
 }
 
-export function startServer(
+export function startServerTransaction(
   request: SipRequest,
-  flows: { incoming: Flow; answer: Flow; fallback: Flow | undefined; lengthBytes: number },
+  flows: { received: Flow; answer: Flow; fallback: Flow | undefined; lengthBytes: number },
   deps: { clock: Clock; times: SipTimes; onTerminated(): void },
 ): ServerTransaction {
   const way = { reliable: flows.answer.reliable, times: deps.times };
@@ -64,7 +64,7 @@ export function startServer(
 
   const transaction: ServerTransaction = {
     request,
-    flow: flows.incoming,
+    flow: flows.received,
     lengthBytes: flows.lengthBytes,
     onFailure: undefined,
     onTerminated: undefined,

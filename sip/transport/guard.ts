@@ -56,9 +56,9 @@ export interface Guard {
   /** Trusts these from now on, and no others. @throws {RangeError} For an entry that is none; all stays as it was. */
   trust(entries: readonly string[]): void;
   /** A well-formed message came. */
-  praise(address: string, port: number): void;
+  noteValidMessage(address: string, port: number): void;
   /** Rubbish came. */
-  blame(address: string, port: number): void;
+  noteMalformedMessage(address: string, port: number): void;
 }
 
 export function createGuard(options: GuardOptions, clock: Clock, counters: Counters): Guard {
@@ -103,11 +103,11 @@ export function createGuard(options: GuardOptions, clock: Clock, counters: Count
     trust(entries) {
       trusted = trustList(entries);
     },
-    praise(address, port) {
+    noteValidMessage(address, port) {
       const source = sources.get(keyOf(address, port));
       if (source) source.rubbish = 0;
     },
-    blame(address, port) {
+    noteMalformedMessage(address, port) {
       if (trusted.includes(address, port)) return;
       const nowMs = clock.monotonicMs();
       const source = lookup(address, port, nowMs);

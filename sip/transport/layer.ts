@@ -7,7 +7,7 @@ import { parseMessage } from '../message/parse.ts';
 import type { Counters } from '../stats.ts';
 import { type ConnectionTimes, defaultConnectionTimes } from './connection.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
-import { isRefused } from './refused.ts';
+import { isPortUnreachable } from './portProbe.ts';
 import type { Target } from './resolver.ts';
 import { createStreams, type TlsOptions } from './stream.ts';
 import type { Endpoint, Flow, TracedMessage, TransportEvents, TransportName } from './types.ts';
@@ -99,7 +99,7 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
   };
   const deliver = (message: SipMessage, text: ByteString, flow: Flow): void => {
     counters.count('messages.in');
-    guard.praise(flow.remote.address, flow.remote.port);
+    guard.noteValidMessage(flow.remote.address, flow.remote.port);
     if (deps.trace) deps.trace(traced(clock, 'in', text, flow.remote));
     try {
       events.onMessage({ message, lengthBytes: text.length, flow });
@@ -111,7 +111,7 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
   };
   const rubbish = (error: SipParseError, text: ByteString, flow: Flow): void => {
     counters.count(`dropped.${error.code}`);
-    guard.blame(flow.remote.address, flow.remote.port);
+    guard.noteMalformedMessage(flow.remote.address, flow.remote.port);
     events.onBadRequest?.(text, error.status, error.message, flow);
   };
 
@@ -179,7 +179,7 @@ async function openOnce(options: TransportOptions, deps: TransportDeps): Promise
       return udp.flowTo(target);
     },
     isConnected: (remote) => streams.isConnected(remote),
-    isRefused: (remote) => isRefused(remote, clock),
+    isRefused: (remote) => isPortUnreachable(remote, clock),
     isTrusted: ({ address, port }) => guard.isTrusted(address, port),
     admitCall: ({ address, port }) => guard.admitCall(address, port),
     trust: guard.trust,

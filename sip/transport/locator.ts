@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../clock.ts';
-import { type SipUri, unbracketed } from '../message/uri.ts';
+import { type SipUri, unbracketed } from '../message/fields/uri.ts';
 import { type DnsQueries, resolveTargets, type Target } from './resolver.ts';
 import type { TransportName } from './types.ts';
 
@@ -11,7 +11,11 @@ const MAX_CACHED_NAMES = 1000;
 /** Where a request for a URI may go: address literals at once, names by DNS, remembered for a while. */
 export type Locate = (uri: SipUri) => Target[] | Promise<Target[]>;
 
-export function createLocator(transports: readonly TransportName[], clock: Clock, dns: DnsQueries): Locate {
+export function createTargetResolver(
+  transports: readonly TransportName[],
+  clock: Clock,
+  dns: DnsQueries,
+): Locate {
   const cache = new Map<string, { targets: Target[]; untilMs: number }>();
   return (uri) => {
     const host = unbracketed(uri.params.get('maddr') ?? uri.host);

@@ -1,6 +1,6 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
-import { type SipUri, unbracketed } from '../message/uri.ts';
+import { type SipUri, unbracketed } from '../message/fields/uri.ts';
 import type { Endpoint, TransportName } from './types.ts';
 
 /** Where a request for a URI may go, best first. */

@@ -6,8 +6,8 @@ import {
   type SecureContextOptions,
 } from 'node:tls';
 import type { Counters } from '../stats.ts';
-import { type AdmissionLimits, createAdmission } from './admission.ts';
 import { Connection, type ConnectionDeps } from './connection.ts';
+import { type ConnectionLimits, createConnectionLimiter } from './connectionLimits.ts';
 import type { Guard } from './guard.ts';
 import { type Endpoint, endpointKey, type Flow, plainAddress } from './types.ts';
 
@@ -21,7 +21,7 @@ export interface TlsOptions {
   readonly verify: boolean;
 }
 
-export interface StreamOptions extends AdmissionLimits {
+export interface StreamOptions extends ConnectionLimits {
   readonly tls: TlsOptions;
 }
 
@@ -44,7 +44,7 @@ export interface StreamTransport {
 
 export function createStreams(options: StreamOptions, deps: StreamDeps): StreamTransport {
   const connections = new Map<string, Connection>();
-  const admission = createAdmission(options, deps.guard, deps.counters);
+  const admission = createConnectionLimiter(options, deps.guard, deps.counters);
   const servers: Server[] = [];
   const locals = new Map<'tcp' | 'tls', Endpoint>();
   /** TLS connections that have not yet shown that they speak TLS. */
@@ -55,7 +55,7 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
     onClosed(connection) {
       const { remote } = connection.flow;
       if (connections.get(endpointKey(remote)) === connection) connections.delete(endpointKey(remote));
-      if (connection.inbound) admission.leave(remote);
+      if (connection.inbound) admission.release(remote);
     },
   };
 
@@ -68,14 +68,14 @@ export function createStreams(options: StreamOptions, deps: StreamDeps): StreamT
   };
   const acceptTcp = (socket: Socket): void => {
     const remote = remoteOf('tcp', socket);
-    if (admission.enter(remote, socket, present())) open(remote, socket);
+    if (admission.accept(remote, socket, present())) open(remote, socket);
   };
   const beginHandshake = (socket: Socket): void => {
     const remote = remoteOf('tls', socket);
-    if (!admission.enter(remote, socket, present())) return;
+    if (!admission.accept(remote, socket, present())) return;
     handshakes.set(endpointKey(remote), socket);
     socket.once('close', () => {
-      if (handshakes.delete(endpointKey(remote))) admission.leave(remote);
+      if (handshakes.delete(endpointKey(remote))) admission.release(remote);
     });
   };
   const endHandshake = (socket: Socket): void => {

@@ -21,7 +21,7 @@ export interface Flow {
   send(text: ByteString, onError?: (error: Error) => void): void;
 }
 
-export interface Incoming {
+export interface ReceivedMessage {
   readonly message: SipMessage;
   readonly lengthBytes: number;
   /** Back to the sender's address and port, over the socket or connection that it came by. */
@@ -41,7 +41,7 @@ export interface TracedMessage {
 }
 
 export interface TransportEvents {
-  onMessage(incoming: Incoming): void;
+  onMessage(received: ReceivedMessage): void;
   /** The layers above threw over a message: a defect of theirs. */
   onInternalError?(error: unknown): void;
   /** A request that could not be parsed, but whose sender can be told so. */

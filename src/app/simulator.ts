@@ -111,7 +111,7 @@ async function build(
   closers.push(() => telephony.close());
   const { sipPort } = telephony;
   if (sipPort === undefined) throw new Error('the carrier has no SIP server of its own');
-  await telephony.untilUp();
+  await telephony.untilConnected();
 
   const phones = createSimulatedPhones({
     telephony: telephony.telephony,

@@ -6,8 +6,8 @@ import { type EmbeddedSipServer, startEmbeddedSipServer } from '../../sip/embed.
 import type { SipServerStats } from '../../sip/server.ts';
 import type { Clock } from '../base/clock.ts';
 import { backoffMs } from '../telephony/backoff.ts';
-import type { ControlTarget } from '../telephony/control/session.ts';
-import type { TraceSource } from '../telephony/trace/traces.ts';
+import type { ControlTarget } from '../telephony/control/connection.ts';
+import type { TraceSource } from '../telephony/trace.ts';
 import type { Closers } from './conversation.ts';
 import type { Config } from './settings/config.ts';
 
@@ -141,7 +141,7 @@ async function embeddedSipServer(parts: SipServerParts): Promise<SipServerAccess
     traces: {
       follow(sipCallId, listener) {
         const begin = (one: EmbeddedSipServer) =>
-          one.follow(sipCallId, (entries) =>
+          one.trace(sipCallId, (entries) =>
             listener(
               entries.map(({ atMs, direction, transport, remote, text }) => ({
                 at: new Date(atMs).toISOString(),

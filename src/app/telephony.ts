@@ -8,10 +8,10 @@ import type { PhoneNumberStore, TrunkStore } from '../calls/stores.ts';
 import type { MediaEngine } from '../media/mediaSession.ts';
 import { connectControl, type SipControl } from '../telephony/control/control.ts';
 import { createTelephony } from '../telephony/telephony.ts';
-import { controlTraces, type TraceSink, traceCall } from '../telephony/trace/traces.ts';
+import { type TraceSink, traceCall, traceFromControl } from '../telephony/trace.ts';
 import { createTrunkDirectory } from '../telephony/trunks/directory.ts';
+import { createTrunkMonitors, type TrunkMonitors } from '../telephony/trunks/monitors.ts';
 import { resolveSipHost } from '../telephony/trunks/resolveHost.ts';
-import { createTrunkWatchers, type TrunkWatchers } from '../telephony/trunks/watchers.ts';
 import type { Config } from './settings/config.ts';
 import type { SipServerAccess } from './sipServer.ts';
 
@@ -32,11 +32,11 @@ export interface TelephonyParts {
 
 export interface BuiltTelephony {
   readonly telephony: Telephony;
-  readonly watchers: TrunkWatchers;
+  readonly trunkMonitors: TrunkMonitors;
   /** Where the embedded SIP server listens; undefined for a drachtio-server. */
   readonly sipPort: number | undefined;
   /** Resolves once requests can be sent and taken. */
-  untilUp(): Promise<void>;
+  untilConnected(): Promise<void>;
   /** For `/readyz`. */
   readonly dependency: Dependency;
   /** Unregisters, disconnects, and ends the embedded SIP server. Calls are to be over before. Idempotent. */
@@ -59,8 +59,8 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     onError,
   });
   await directory.start();
-  server.trust(directory.sources);
-  directory.onChange(() => server.trust(directory.sources));
+  server.trust(directory.trustedSources);
+  directory.onChange(() => server.trust(directory.trustedSources));
   const control = connectControl({
     target: server.target,
     tag: `callway-${makeToken()}`,
@@ -68,10 +68,12 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     random,
     onError,
   });
-  control.events.on('up', ({ endpoints, version }) => logger.info({ endpoints, version }, 'SIP is up'));
-  control.events.on('down', ({ reason }) => logger.warn({ reason }, 'SIP is down'));
+  control.events.on('connected', ({ endpoints, version }) =>
+    logger.info({ endpoints, version }, 'SIP is up'),
+  );
+  control.events.on('disconnected', ({ reason }) => logger.warn({ reason }, 'SIP is down'));
   const tracing = {
-    source: server.traces ?? controlTraces(control),
+    source: server.traces ?? traceFromControl(control),
     sink: parts.traceSink,
     clock,
     onError,
@@ -89,7 +91,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
     directory,
     numbers: parts.numbers,
   });
-  const watchers = createTrunkWatchers({
+  const watchers = createTrunkMonitors({
     directory,
     leases: parts.leases,
     board: parts.board,
@@ -110,15 +112,15 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   };
   return {
     telephony,
-    watchers,
+    trunkMonitors: watchers,
     sipPort: server.port,
-    untilUp: () => (control.isUp ? Promise.resolve() : firstUp(control)),
+    untilConnected: () => (control.isConnected ? Promise.resolve() : firstUp(control)),
     dependency: {
       name: 'sip',
       check: async () => {
-        if (!control.isUp) throw new Error('there is no connection to the SIP server');
+        if (!control.isConnected) throw new Error('there is no connection to the SIP server');
       },
-      isDown: () => !control.isUp,
+      isDown: () => !control.isConnected,
     },
     close() {
       closing ??= close();
@@ -129,7 +131,7 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
 
 function firstUp({ events }: Pick<SipControl, 'events'>): Promise<void> {
   return new Promise((resolve) => {
-    const off = events.on('up', () => {
+    const off = events.on('connected', () => {
       off();
       resolve();
     });

@@ -9,7 +9,7 @@ import { refuseInvite } from './leg/refuseInvite.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
 
 export interface TelephonyDeps extends OutboundDeps {
-  readonly directory: Pick<TrunkDirectory, 'from'>;
+  readonly directory: Pick<TrunkDirectory, 'bySource'>;
   readonly numbers: Pick<PhoneNumberStore, 'findByNumber'>;
 }
 
@@ -20,7 +20,7 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
 
   const take = async (invite: IncomingRequest) => {
     const { address, port, transport } = invite.source;
-    const candidates = deps.directory.from(address);
+    const candidates = deps.directory.bySource(address);
     if (candidates.length === 0) return await invite.respond(403);
     const refusal = refuseInvite(invite.text);
     if (refusal) return await invite.respond(refusal.status, refusal);
@@ -43,7 +43,7 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
       return await invite.respond(503, { headers: { 'Retry-After': '5' } });
     }
   };
-  control.onCall((invite) => {
+  control.onInvite((invite) => {
     take(invite).catch((error: unknown) => onError(error, 'a call could not be answered'));
   });
 

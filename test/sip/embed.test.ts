@@ -16,7 +16,7 @@ test('a server in a thread takes calls, counts them, and shows the messages of t
   const phone = await Phone.open();
   const port = server.sipPorts[0]?.port ?? 0;
   const seen: TraceEntry[] = [];
-  const unfollow = server.follow('shown', (entries) => seen.push(...entries));
+  const unfollow = server.trace('shown', (entries) => seen.push(...entries));
   await server.stats();
   for (const callId of ['shown', 'hidden']) {
     const branch = `z9hG4bK-${callId}`;

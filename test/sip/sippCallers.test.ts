@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { challenges, type DigestPolicy, judgeDigest } from '../../sip/auth/digest.ts';
+import { challenges, type DigestPolicy, judgeDigest } from '../../sip/digest.ts';
 import { callers } from '../scenarios/callers.ts';
 import { SDP } from './support/phone.ts';
 import { drained, nothing, type Rig, startRig } from './support/rig.ts';

@@ -27,14 +27,14 @@ export function createFakeControl(): FakeControl {
   let isUp = true;
   return {
     sent,
-    get isUp() {
+    get isConnected() {
       return isUp;
     },
     events,
     setUp(next) {
       isUp = next;
-      if (next) events.emit('up', { endpoints: [], version: 'v0.0.0' });
-      else events.emit('down', { reason: 'test' });
+      if (next) events.emit('connected', { endpoints: [], version: 'v0.0.0' });
+      else events.emit('disconnected', { reason: 'test' });
     },
     async request(request: OutgoingRequest, handlers: ResponseHandlers) {
       if (!isUp) throw new ControlDownError('down');
@@ -55,9 +55,9 @@ export function createFakeControl(): FakeControl {
       });
       return { text: readSipText(''), uri: request.uri ?? '', transactionId: String(sent.length) };
     },
-    requestLater: () => undefined,
-    ownDialog: () => () => undefined,
-    onCall: () => undefined,
+    requestWhenConnected: () => undefined,
+    onDialogRequest: () => () => undefined,
+    onInvite: () => undefined,
     close: async () => undefined,
   };
 }

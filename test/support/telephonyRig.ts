@@ -8,7 +8,7 @@ import type { SipTraceMessage } from '../../src/calls/stores.ts';
 import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunk.ts';
 import { connectControl, type SipControl } from '../../src/telephony/control/control.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
-import { controlTraces, traceCall } from '../../src/telephony/trace/traces.ts';
+import { traceCall, traceFromControl } from '../../src/telephony/trace.ts';
 import { calleeRequest, header, Phone } from '../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../sip/support/rig.ts';
 import { createFakeMedia, type FakeMediaEngine } from './fakeMedia.ts';
@@ -65,9 +65,9 @@ export function trunkOf(changes: Partial<TrunkInput> & Pick<TrunkInput, 'host'>)
 }
 
 export async function connected(control: SipControl): Promise<void> {
-  if (control.isUp) return;
+  if (control.isConnected) return;
   await new Promise<void>((resolve) => {
-    const stop = control.events.on('up', () => {
+    const stop = control.events.on('connected', () => {
       stop();
       resolve();
     });
@@ -106,7 +106,7 @@ export async function startTelephonyRig(
     append: async (_project: string, _call: string, messages: readonly SipTraceMessage[]) =>
       void traced.push(...messages),
   };
-  const source = controlTraces(control);
+  const source = traceFromControl(control);
   const telephony = createTelephony({
     control,
     clock: systemClock,
@@ -118,7 +118,7 @@ export async function startTelephonyRig(
     mediaTimeoutMs: 0,
     showsTrying: options.server?.showTrying ?? true,
     directory: {
-      from: (address) => (address === '127.0.0.1' && options.inbound ? [trunk(options.inbound)] : []),
+      bySource: (address) => (address === '127.0.0.1' && options.inbound ? [trunk(options.inbound)] : []),
     },
     numbers: {
       findByNumber: async (_project, number) => options.numbers?.find((one) => one.number === number),

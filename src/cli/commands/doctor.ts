@@ -7,7 +7,7 @@ import { readMigrations } from '../../infra/postgres/connection/migrate.ts';
 import { probePostgres } from '../../infra/postgres/connection/probe.ts';
 import { installedRedisServer, probeRedis } from '../../infra/redis/connection/probe.ts';
 import { probeEndpoint } from '../../providers/openai/probe.ts';
-import { probeDrachtio } from '../../telephony/probe.ts';
+import { probeDrachtio } from '../../telephony/control/probe.ts';
 import { EXIT, type ExitCode } from '../commandError.ts';
 import type { CliContext } from '../context.ts';
 import { examine } from '../doctor/examine.ts';

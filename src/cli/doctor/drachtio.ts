@@ -1,4 +1,4 @@
-import type { DrachtioAnswer } from '../../telephony/probe.ts';
+import type { ProbeResult } from '../../telephony/control/probe.ts';
 import { reasonOf } from '../reason.ts';
 import { type Finding, fail, ok, shownAddress } from './finding.ts';
 
@@ -7,7 +7,7 @@ const NAME = 'SIP server';
 /** Whether the drachtio-server that DRACHTIO_URL names lets us in. */
 export async function checkDrachtio(
   url: string,
-  probe: (url: string) => Promise<DrachtioAnswer>,
+  probe: (url: string) => Promise<ProbeResult>,
 ): Promise<Finding> {
   const shown = shownAddress(url);
   try {

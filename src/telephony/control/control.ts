@@ -3,14 +3,14 @@ import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
 import { readSipText, type SipText } from '../sip/message.ts';
 import { sessionBody } from '../sip/sessionBody.ts';
+import { type ControlConnection, type ControlTarget, openConnection } from './connection.ts';
 import { type IncomingRequest, readIncoming } from './incoming.ts';
 import { type OutgoingRequest, type ResponseHandlers, type SentRequest, sendRequest } from './outgoing.ts';
-import { type ControlSession, type ControlTarget, openSession } from './session.ts';
 import type { SrfRequest, SrfResponse } from './srf.ts';
 
 /** A SIP server that carries out what we say, whether ours or a drachtio-server. */
 export interface SipControl {
-  readonly isUp: boolean;
+  readonly isConnected: boolean;
   readonly events: Pick<Emitter<ControlEvents>, 'on'>;
   /**
    * Sends a request. @throws {ControlDownError} While there is no connection, or when it breaks before the request is on
@@ -18,23 +18,23 @@ export interface SipControl {
    */
   request(request: OutgoingRequest, handlers: ResponseHandlers): Promise<SentRequest>;
   /** Sends a request as soon as there is a connection, unless that takes too long; nobody hears how it went. */
-  requestLater(request: OutgoingRequest): void;
+  requestWhenConnected(request: OutgoingRequest): void;
   /** Takes the requests of one dialog, until the returned function is called. */
-  ownDialog(dialogId: string, onRequest: (request: IncomingRequest) => void): () => void;
+  onDialogRequest(dialogId: string, onRequest: (request: IncomingRequest) => void): () => void;
   /** Takes each INVITE that begins a call. */
-  onCall(handler: (invite: IncomingRequest) => void): void;
+  onInvite(handler: (invite: IncomingRequest) => void): void;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
 export interface ControlEvents {
-  readonly up: { readonly endpoints: readonly string[]; readonly version: string };
-  readonly down: { readonly reason: string };
+  readonly connected: { readonly endpoints: readonly string[]; readonly version: string };
+  readonly disconnected: { readonly reason: string };
   /** Each message that passes, in and out. */
-  readonly message: SeenMessage;
+  readonly message: ObservedMessage;
 }
 
-export interface SeenMessage {
+export interface ObservedMessage {
   readonly atMs: number;
   readonly direction: 'in' | 'out';
   readonly transport: string;
@@ -67,7 +67,7 @@ export function connectControl(options: ControlOptions): SipControl {
   const dialogs = new Map<string, (request: IncomingRequest) => void>();
   let later: { readonly request: OutgoingRequest; readonly untilMs: number }[] = [];
   let takeCall: ((invite: IncomingRequest) => void) | undefined;
-  let session: ControlSession | undefined;
+  let session: ControlConnection | undefined;
   let isClosed = false;
   let failures = 0;
   let stopWaiting: () => void = () => undefined;
@@ -76,7 +76,7 @@ export function connectControl(options: ControlOptions): SipControl {
     events.emit('message', { atMs: clock.now(), direction, transport, remote, text: readSipText(raw) });
 
   const read = (request: SrfRequest, response: SrfResponse) =>
-    readIncoming(request, response, { see, onUpdate });
+    readIncoming(request, response, { observe: see, onUpdate });
   const onRequest = (request: SrfRequest, response: SrfResponse) => {
     const incoming = read(request, response);
     const owner = dialogs.get(incoming.dialogId);
@@ -96,12 +96,12 @@ export function connectControl(options: ControlOptions): SipControl {
   };
 
   const send = (request: OutgoingRequest, handlers: ResponseHandlers) =>
-    sendRequest(session, request, handlers, { see, onUpdate });
+    sendRequest(session, request, handlers, { observe: see, onUpdate });
 
   const sendLater = () => {
     const due = later.filter(({ untilMs }) => untilMs > clock.monotonicMs());
     later = [];
-    const deaf = { onResponse: () => undefined, onLost: () => undefined };
+    const deaf = { onResponse: () => undefined, onConnectionLost: () => undefined };
     for (const { request } of due) {
       // The call may be over at the server too; then there is nothing to say any more.
       send(request, deaf).catch(() => undefined);
@@ -113,7 +113,7 @@ export function connectControl(options: ControlOptions): SipControl {
       const reason = await stayConnected();
       if (isClosed) return;
       failures += 1;
-      if (failures === 1) events.emit('down', { reason });
+      if (failures === 1) events.emit('disconnected', { reason });
       const delayMs = backoffMs(options.backoff ?? DEFAULT_BACKOFF, failures, options.random());
       await new Promise<void>((resolve) => {
         const timer = clock.setTimer(resolve, delayMs);
@@ -129,7 +129,7 @@ export function connectControl(options: ControlOptions): SipControl {
     const target = options.target();
     if (!target) return 'there is no SIP server yet';
     try {
-      const opened = await openSession(
+      const opened = await openConnection(
         target,
         options.tag,
         { onRequest, onError: (error) => onError(error, 'a message of the SIP server') },
@@ -138,7 +138,7 @@ export function connectControl(options: ControlOptions): SipControl {
       if (isClosed) opened.close();
       session = opened;
       failures = 0;
-      events.emit('up', opened);
+      events.emit('connected', opened);
       sendLater();
       return await opened.gone;
     } catch (error) {
@@ -150,22 +150,22 @@ export function connectControl(options: ControlOptions): SipControl {
 
   const running = run();
   return {
-    get isUp() {
+    get isConnected() {
       return session !== undefined;
     },
     events,
     request: send,
-    requestLater(request) {
+    requestWhenConnected(request) {
       if (later.length < MAX_LATER) later.push({ request, untilMs: clock.monotonicMs() + LATER_MS });
       if (session) sendLater();
     },
-    ownDialog(dialogId, handler) {
+    onDialogRequest(dialogId, handler) {
       dialogs.set(dialogId, handler);
       return () => {
         if (dialogs.get(dialogId) === handler) dialogs.delete(dialogId);
       };
     },
-    onCall(handler) {
+    onInvite(handler) {
       takeCall = handler;
     },
     async close() {

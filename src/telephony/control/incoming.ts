@@ -25,8 +25,8 @@ export interface IncomingRequest {
 }
 
 /** What a request needs of the connection that it came by. */
-export interface RequestWorld {
-  readonly see: (direction: 'in' | 'out', raw: string, transport: string, remote: string) => void;
+export interface RequestContext {
+  readonly observe: (direction: 'in' | 'out', raw: string, transport: string, remote: string) => void;
   /** drachtio-srf hands an UPDATE to whatever request of the same call is under way, where it would be lost. */
   readonly onUpdate: (request: SrfRequest, response: SrfResponse) => void;
 }
@@ -40,12 +40,12 @@ const GONE = 'unknown transaction';
 export function readIncoming(
   request: SrfRequest,
   response: SrfResponse,
-  world: RequestWorld,
+  world: RequestContext,
 ): IncomingRequest {
   const text = readSipText(request.raw ?? '');
   const { source_address: address, source_port: port, protocol: transport } = request;
   const remote = `${address}:${port}`;
-  if (text.raw !== '') world.see('in', text.raw, transport, remote);
+  if (text.raw !== '') world.observe('in', text.raw, transport, remote);
   if (request.method === 'INVITE') request.on('update', world.onUpdate);
   return {
     method: request.method,
@@ -65,7 +65,7 @@ export function readIncoming(
             return reject(failure);
           }
           const raw = sent?.raw ?? '';
-          if (raw !== '') world.see('out', raw, transport, remote);
+          if (raw !== '') world.observe('out', raw, transport, remote);
           resolve(readSipText(raw));
         };
         if (request.source === 'application') onSent(new Error('the SIP server has ended the call'));

@@ -1,6 +1,6 @@
 import { readSipText, type SipText } from '../sip/message.ts';
-import type { RequestWorld } from './incoming.ts';
-import type { ControlSession } from './session.ts';
+import type { ControlConnection } from './connection.ts';
+import type { RequestContext } from './incoming.ts';
 import type { SrfAcknowledge, SrfRequest, SrfRequestOptions, SrfResponse } from './srf.ts';
 
 export interface OutgoingRequest {
@@ -22,7 +22,7 @@ export interface ResponseHandlers {
   /** Each answer that the SIP server shows, the final one last. */
   onResponse(response: SipResponse): void;
   /** The connection to the SIP server broke; no answer comes any more. */
-  onLost(reason: string): void;
+  onConnectionLost(reason: string): void;
 }
 
 export interface SipResponse {
@@ -61,10 +61,10 @@ export class RequestRefusedError extends Error {
 }
 
 export function sendRequest(
-  session: ControlSession | undefined,
+  session: ControlConnection | undefined,
   request: OutgoingRequest,
   handlers: ResponseHandlers,
-  world: RequestWorld,
+  world: RequestContext,
 ): Promise<SentRequest> {
   return new Promise((resolve, reject) => {
     if (!session) return reject(new ControlDownError('there is no connection to the SIP server'));
@@ -78,7 +78,7 @@ export function sendRequest(
       }
       isSent = true;
       const text = readSipText(sent.raw ?? '');
-      world.see('out', text.raw, sent.protocol, '');
+      world.observe('out', text.raw, sent.protocol, '');
       sent.on('update', world.onUpdate);
       sent.on('response', (response: SrfResponse, acknowledge: SrfAcknowledge) => {
         if (response.status >= 200) close();
@@ -91,7 +91,7 @@ export function sendRequest(
     };
     const stopWatching = session.onGone((reason) => {
       isOpen = false;
-      if (isSent) handlers.onLost(reason);
+      if (isSent) handlers.onConnectionLost(reason);
       else reject(new ControlDownError(reason));
     });
     const close = () => {
@@ -120,11 +120,15 @@ function optionsOf(request: OutgoingRequest): SrfRequestOptions {
   };
 }
 
-function readResponse(response: SrfResponse, acknowledge: SrfAcknowledge, world: RequestWorld): SipResponse {
+function readResponse(
+  response: SrfResponse,
+  acknowledge: SrfAcknowledge,
+  world: RequestContext,
+): SipResponse {
   const { status, reason, source_address: address, source_port: port } = response;
   const text = readSipText(response.raw ?? '');
   const isFromPeer = address !== '';
-  if (isFromPeer) world.see('in', text.raw, response.protocol, `${address}:${port}`);
+  if (isFromPeer) world.observe('in', text.raw, response.protocol, `${address}:${port}`);
   return {
     status,
     reason,

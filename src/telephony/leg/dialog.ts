@@ -38,7 +38,7 @@ export interface DialogOptions {
 }
 
 export function createDialog({ control, id, makeAuthenticator, onRequest }: DialogOptions): Dialog {
-  const release = control.ownDialog(id, onRequest);
+  const release = control.onDialogRequest(id, onRequest);
 
   const request = (method: string, parts: DialogRequestParts = {}): Promise<SipResponse> => {
     const authenticator = makeAuthenticator();
@@ -62,7 +62,7 @@ export function createDialog({ control, id, makeAuthenticator, onRequest }: Dial
         const headers = { ...parts.headers, ...credentials };
         const outgoing = { method, dialogId: id, headers, ...(body === '' ? {} : { body }) };
         control
-          .request(outgoing, { onSent, onResponse, onLost })
+          .request(outgoing, { onSent, onResponse, onConnectionLost: onLost })
           .catch((error: unknown) => reject(isGone(error) ? new DialogLostError(String(error)) : error));
       };
       attempt({});
@@ -73,8 +73,8 @@ export function createDialog({ control, id, makeAuthenticator, onRequest }: Dial
     id,
     request,
     async bye(headers) {
-      if (control.isUp) await request('BYE', { headers });
-      else control.requestLater({ method: 'BYE', dialogId: id, headers });
+      if (control.isConnected) await request('BYE', { headers });
+      else control.requestWhenConnected({ method: 'BYE', dialogId: id, headers });
     },
     async isAlive() {
       try {

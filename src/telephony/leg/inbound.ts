@@ -12,7 +12,7 @@ import { createSdpSession, type SdpSession } from '../sdp/session.ts';
 import { readNameAddress, readUri } from '../sip/address.ts';
 import { splitValues } from '../sip/message.ts';
 import { descriptionOf } from '../sip/sessionBody.ts';
-import type { CallTrace } from '../trace/traces.ts';
+import type { CallTrace } from '../trace.ts';
 import { identityUri } from '../trunks/addressing.ts';
 import { createLeg } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';

@@ -4,9 +4,9 @@ import { RequestRefusedError, type SentRequest, type SipResponse } from '../cont
 import { bracketed, readNameAddress, readUri } from '../sip/address.ts';
 import type { Authenticator } from '../sip/digest.ts';
 import { type SipText, splitValues } from '../sip/message.ts';
-import { formatReason, type Q850Reason, readQ850 } from '../sip/reason.ts';
+import { formatReason, type Q850Reason, readQ850 } from '../sip/q850.ts';
 import { descriptionOf } from '../sip/sessionBody.ts';
-import type { Refusal } from './outcome.ts';
+import type { FailureResponse } from './inviteFailure.ts';
 
 export interface InviteRequest {
   readonly uri: string;
@@ -25,7 +25,7 @@ export interface InviteListener {
   /** ACK is sent. @param sdp - Of the 2xx. */
   onAccepted(sdp: string | undefined, answer: SipText): void;
   /** It became no call; after `cancel`, a 2xx too, which was hung up. */
-  onRefused(refusal: Refusal): void;
+  onRefused(refusal: FailureResponse): void;
   /** It could not be sent at all. */
   onFailed(error: unknown): void;
   /** The connection to the SIP server broke in between. */
@@ -59,7 +59,7 @@ export function startInvite(
   return run;
 }
 
-type InviteControl = Pick<SipControl, 'request' | 'requestLater'>;
+type InviteControl = Pick<SipControl, 'request' | 'requestWhenConnected'>;
 
 class InviteRun implements InviteClient {
   readonly #control: InviteControl;
@@ -105,7 +105,7 @@ class InviteRun implements InviteClient {
     const handlers = {
       onSent: (sent: SentRequest) => this.#onSent(sent),
       onResponse: (response: SipResponse) => this.#onResponse(response),
-      onLost: (reason: string) => this.#onLost(reason),
+      onConnectionLost: (reason: string) => this.#onLost(reason),
     };
     this.#control
       .request({ method: 'INVITE', uri: this.#uri, headers, body: this.#request.body, ...route }, handlers)
@@ -132,7 +132,7 @@ class InviteRun implements InviteClient {
   #onLost(reason: string): void {
     this.#isOver = true;
     // The SIP server may be there still, and with it the ringing; it is to end.
-    if (this.#sent) this.#control.requestLater(cancelOf(this.#sent, this.#canceled));
+    if (this.#sent) this.#control.requestWhenConnected(cancelOf(this.#sent, this.#canceled));
     this.#listener.onLost(reason);
   }
 
@@ -206,7 +206,7 @@ class InviteRun implements InviteClient {
   }
 }
 
-const DEAF = { onResponse: () => undefined, onLost: () => undefined };
+const DEAF = { onResponse: () => undefined, onConnectionLost: () => undefined };
 
 /** What SIP servers say of requests that are at fault themselves; they say anything of hosts. */
 const OUR_FAULT =
@@ -223,7 +223,7 @@ function cancelOf(sent: SentRequest, reason: Q850Reason | undefined) {
   return { method: 'CANCEL', uri, transactionId, headers };
 }
 
-function refusalOf({ status, reason, text, isFromPeer }: SipResponse): Refusal {
+function refusalOf({ status, reason, text, isFromPeer }: SipResponse): FailureResponse {
   return { status, reason, q850Cause: readQ850(text.headers('reason')), isFromPeer };
 }
 

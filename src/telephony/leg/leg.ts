@@ -8,17 +8,17 @@ import type { IncomingRequest } from '../control/incoming.ts';
 import { readUri } from '../sip/address.ts';
 import { createAuthenticator } from '../sip/digest.ts';
 import { type SipText, splitValues } from '../sip/message.ts';
-import { formatReason, Q850 } from '../sip/reason.ts';
-import type { CallTrace } from '../trace/traces.ts';
+import { formatReason, Q850 } from '../sip/q850.ts';
+import type { CallTrace } from '../trace.ts';
 import { credentialsOf, dialledUri } from '../trunks/addressing.ts';
 import { createDialog, type Dialog } from './dialog.ts';
+import { requireDigits, sendDigits } from './inDialog/dtmf.ts';
+import { createInDialogRequests } from './inDialog/inDialogRequests.ts';
+import { acceptReferral } from './inDialog/referral.ts';
+import { createSessionRefresh, type Refresher } from './inDialog/sessionRefresh.ts';
+import { createTransfers, unsupported } from './inDialog/transfer.ts';
 import { createLegAudio, type LegAudio } from './legAudio.ts';
-import { createPeerRequests } from './peerRequests.ts';
-import { acceptReferral } from './referral.ts';
-import { requireDigits, sendDigits } from './sendDigits.ts';
-import { createSessionRefresh, type Refresher } from './sessionRefresh.ts';
-import { createTransfers, unsupported } from './transfer.ts';
-import { type LegEffect, type LegEvent, type LegState, transition } from './transition.ts';
+import { type LegEffect, type LegEvent, type LegState, legTransition } from './legTransition.ts';
 
 /** What legs stand on. */
 export interface LegDeps {
@@ -107,7 +107,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     onRequest: (request: IncomingRequest) => peer.take(request),
   });
   const transfers = createTransfers(dialog, options.selfUri, clock, trunk.transfer === 'refer');
-  const peer = createPeerRequests({
+  const peer = createInDialogRequests({
     sdp: () => audio.sdp,
     apply: audio.apply,
     announce,
@@ -177,7 +177,7 @@ export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
     else end(effect.end);
   };
   const dispatch = (event: LegEvent): void => {
-    const step = transition(state, event);
+    const step = legTransition(state, event);
     state = step.state;
     step.effects.forEach(run);
   };
@@ -239,10 +239,10 @@ function watchControl(
   onLost: () => void,
 ): () => void {
   let wasDown = false;
-  const stopDown = control.events.on('down', () => {
+  const stopDown = control.events.on('disconnected', () => {
     wasDown = true;
   });
-  const stopUp = control.events.on('up', () => {
+  const stopUp = control.events.on('connected', () => {
     if (!wasDown || !isUp()) return;
     wasDown = false;
     dialog.isAlive().then((isAlive) => {

@@ -6,7 +6,7 @@ import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import { createSdpSession } from '../sdp/session.ts';
 import { createAuthenticator } from '../sip/digest.ts';
-import type { CallTrace } from '../trace/traces.ts';
+import type { CallTrace } from '../trace.ts';
 import {
   contactUri,
   credentialsOf,

@@ -13,12 +13,12 @@ export interface TrunkDirectory {
   start(): Promise<void>;
   readonly trunks: readonly Trunk[];
   /** @param address - Where the request came from. */
-  from(address: string): Trunk[];
+  bySource(address: string): Trunk[];
   /**
    * Where trunks call from: the networks that they name, and of their hosts the very ports on which they listen, since
    * others may share the address.
    */
-  readonly sources: readonly string[];
+  readonly trustedSources: readonly string[];
   /** Calls back after each reading that found other trunks or sources, until the returned function is called. */
   onChange(listener: (trunks: readonly Trunk[]) => void): () => void;
   /** Idempotent. */
@@ -104,7 +104,7 @@ export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
     get trunks() {
       return trunks;
     },
-    from(address) {
+    bySource(address) {
       const source = addressOf(address);
       if (!source) return [];
       return trunks.filter(
@@ -113,7 +113,7 @@ export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
           sourcesOf(trunk).some(({ host }) => addresses.get(host)?.some((one) => isWithin(source, one))),
       );
     },
-    get sources() {
+    get trustedSources() {
       return sources();
     },
     onChange(listener) {

@@ -31,7 +31,7 @@ const USER = 'callway';
  *
  * @returns A function that stops it.
  */
-export function watchHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
+export function monitorTrunkHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
   const { control, clock, onChange } = deps;
   const intervalMs = trunk.optionsIntervalSeconds * 1000;
   const patienceMs = Math.min(trunk.responseTimeoutSeconds * 1000, intervalMs);
@@ -52,7 +52,7 @@ export function watchHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
   const check = () => {
     next = clock.setTimer(check, intervalMs);
     // What our own SIP server lacks is not the trunk's fault.
-    if (!control.isUp) return;
+    if (!control.isConnected) return;
     sequence += 1;
     const startMs = clock.monotonicMs();
     // What comes of a check counts once: an answer, a failure, or the end of our patience.
@@ -95,7 +95,7 @@ export function watchHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
               error: null,
             });
           },
-          onLost: settle,
+          onConnectionLost: settle,
         },
       )
       .catch((error: unknown) => miss(error instanceof Error ? error.message : String(error)));

@@ -81,7 +81,7 @@ export function keepRegistered(trunk: Trunk, deps: RegistrationDeps): Registrati
             onResponse: (response) => {
               if (response.status >= 200) resolve({ response, uri });
             },
-            onLost: (reason) => reject(new Error(reason)),
+            onConnectionLost: (reason) => reject(new Error(reason)),
           },
         )
         .catch(reject);
@@ -125,13 +125,13 @@ export function keepRegistered(trunk: Trunk, deps: RegistrationDeps): Registrati
     );
   };
   /** A SIP server that comes back has forgotten how long it was away; the registrar's peer has to be told at once. */
-  const stopListening = control.events.on('up', () => again(Math.round(random() * 500)));
-  if (control.isUp) register();
+  const stopListening = control.events.on('connected', () => again(Math.round(random() * 500)));
+  if (control.isConnected) register();
 
   const unregister = async () => {
     timer?.cancel();
     stopListening();
-    if (!mayBeRegistered || !control.isUp) return;
+    if (!mayBeRegistered || !control.isConnected) return;
     await Promise.race([
       send(0).catch(() => undefined),
       new Promise<void>((resolve) => clock.setTimer(resolve, UNREGISTER_WAIT_MS)),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FrameReader } from '../../../sip/control/frame.ts';
+import { FrameReader } from '../../../sip/control/protocol/framing.ts';
 import { SipParseError } from '../../../sip/message/errors.ts';
 import { type Framed, StreamFramer } from '../../../sip/message/framer.ts';
 import { formatMessage } from '../../../sip/message/message.ts';

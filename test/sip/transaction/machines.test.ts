@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { inviteClient, inviteClientStart } from '../../../sip/transaction/inviteClient.ts';
 import { inviteServer, inviteServerStart } from '../../../sip/transaction/inviteServer.ts';
-import { defaultTimes, type Step, type Way } from '../../../sip/transaction/machine.ts';
+import { DEFAULT_SIP_TIMES, type Step, type TransactionContext } from '../../../sip/transaction/machine.ts';
 import { nonInviteClient, nonInviteClientStart } from '../../../sip/transaction/nonInviteClient.ts';
 import { nonInviteServer, nonInviteServerStart } from '../../../sip/transaction/nonInviteServer.ts';
 import { createRunner } from '../../../sip/transaction/runner.ts';
@@ -9,7 +9,7 @@ import { simulatedClock } from '../support/simulatedClock.ts';
 
 /** `at ms: what`, as it happens over a simulated clock with the RFC's own times. */
 function play<State extends { name: string }, Event extends { type: string }>(
-  machine: (state: State, event: Event, way: Way) => Step<State>,
+  machine: (state: State, event: Event, way: TransactionContext) => Step<State>,
   start: State,
   reliable: boolean,
   script: readonly (Event | number)[],
@@ -19,7 +19,7 @@ function play<State extends { name: string }, Event extends { type: string }>(
   const note = (what: string) => () => {
     log.push(`${clock.now()} ${what}`);
   };
-  const runner = createRunner(machine, start, { reliable, times: defaultTimes }, clock, {
+  const runner = createRunner(machine, start, { reliable, times: DEFAULT_SIP_TIMES }, clock, {
     send: note('send'),
     ack: note('ack'),
     deliver: note('deliver'),

@@ -60,11 +60,11 @@ test('a trusted port is the same whether its address comes as IPv4 or in the clo
 
 test('a source that sends only rubbish is banned for a while; one good message clears it', () => {
   const { clock, guard, counters } = guarded();
-  for (let count = 0; count < 19; count += 1) guard.blame('192.0.2.1', 5060);
-  guard.praise('192.0.2.1', 5060);
-  guard.blame('192.0.2.1', 5060);
+  for (let count = 0; count < 19; count += 1) guard.noteMalformedMessage('192.0.2.1', 5060);
+  guard.noteValidMessage('192.0.2.1', 5060);
+  guard.noteMalformedMessage('192.0.2.1', 5060);
   expect(guard.admit('192.0.2.1', 5060)).toBe(true);
-  for (let count = 0; count < 19; count += 1) guard.blame('192.0.2.1', 5060);
+  for (let count = 0; count < 19; count += 1) guard.noteMalformedMessage('192.0.2.1', 5060);
   expect(guard.admit('192.0.2.1', 5061)).toBe(false);
   expect(guard.admit('192.0.2.2', 5060)).toBe(true);
   clock.advance(60_001);
@@ -74,7 +74,7 @@ test('a source that sends only rubbish is banned for a while; one good message c
 
 test('rubbish from the address of a trusted port is held against the port that it came from alone', () => {
   const { guard } = guarded(['192.0.2.1:5070']);
-  for (let count = 0; count < 50; count += 1) guard.blame('192.0.2.1', 4444);
+  for (let count = 0; count < 50; count += 1) guard.noteMalformedMessage('192.0.2.1', 4444);
   const admitted = (port: number) => guard.admit('192.0.2.1', port);
   expect([admitted(4444), admitted(5070), admitted(5090)]).toEqual([false, true, true]);
   expect(Array.from({ length: 9 }, () => guard.admitCall('192.0.2.1', 4445)).filter(Boolean)).toHaveLength(3);
@@ -89,7 +89,7 @@ test.each([
   ['2001:db8::/32', '2001:db8::5', 9, true],
 ])('trusting %s means %s port %i: %s', (trusted, address, port, expected) => {
   const { guard } = guarded([trusted]);
-  for (let count = 0; count < 50; count += 1) guard.blame(address, port);
+  for (let count = 0; count < 50; count += 1) guard.noteMalformedMessage(address, port);
   expect(guard.admit(address, port)).toBe(expected);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseSipOnly } from '../../../sip/message/uri.ts';
+import { parseRoutableUri } from '../../../sip/message/fields/uri.ts';
 import {
   type NaptrRecord,
   orderSrv,
@@ -47,7 +47,7 @@ const hosts: Record<string, string[]> = {
 };
 
 async function resolve(uri: string): Promise<string> {
-  const targets = await resolveTargets(parseSipOnly(uri), {
+  const targets = await resolveTargets(parseRoutableUri(uri), {
     transports: ['udp', 'tcp', 'tls'],
     random: () => 0,
     dns: {

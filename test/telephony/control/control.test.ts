@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => assertNoLeaks());
 
-const deaf = { onResponse: () => undefined, onLost: () => undefined };
+const deaf = { onResponse: () => undefined, onConnectionLost: () => undefined };
 
 function connect(port: () => number | undefined, changes: Partial<ControlOptions> = {}) {
   const errors: unknown[] = [];
@@ -37,8 +37,8 @@ function connect(port: () => number | undefined, changes: Partial<ControlOptions
     onError: (error) => errors.push(error),
     ...changes,
   });
-  control.events.on('up', ({ version }) => events.push(`up ${version.replace(/\d.*/, '')}`));
-  control.events.on('down', ({ reason }) => events.push(`down: ${reason}`));
+  control.events.on('connected', ({ version }) => events.push(`up ${version.replace(/\d.*/, '')}`));
+  control.events.on('disconnected', ({ reason }) => events.push(`down: ${reason}`));
   return { control, errors, events };
 }
 
@@ -148,7 +148,7 @@ test('what waits for an answer hears that the connection broke; what follows is 
   const { control } = connect(() => current.controlPort);
   await connected(control);
   const lost = new Promise<string>((resolve) => {
-    control.request({ method: 'OPTIONS', uri: phone.uri }, { ...deaf, onLost: resolve });
+    control.request({ method: 'OPTIONS', uri: phone.uri }, { ...deaf, onConnectionLost: resolve });
   });
   await phone.next(/^OPTIONS/);
   await server.close();

@@ -22,7 +22,7 @@ function instantServer(answers: readonly string[]) {
     if (text !== undefined) handlers.onResponse(responseOf(text));
     return Promise.resolve(onTheWire);
   };
-  return { sent, control: { request, requestLater: () => undefined } };
+  return { sent, control: { request, requestWhenConnected: () => undefined } };
 }
 
 function responseOf(raw: string): SipResponse {

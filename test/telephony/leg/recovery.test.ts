@@ -69,7 +69,7 @@ test('a hangup while the connection is broken is said when it is back', async ()
   await vi.waitFor(() => expect(events).toContain('answered'));
   breaker.hold();
   breaker.cut();
-  await vi.waitFor(() => expect(rig.control.isUp).toBe(false));
+  await vi.waitFor(() => expect(rig.control.isConnected).toBe(false));
   await leg.hangup();
   expect(await ended).toMatchObject({ outcome: 'local_hangup' });
   breaker.letGo();

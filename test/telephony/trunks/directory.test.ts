@@ -57,7 +57,7 @@ test.each([
     { 'carrier.example': ['203.0.113.5'], 'proxy.example': ['203.0.113.6'] },
   );
   await directory.start();
-  expect(idsFrom(directory.from(address))).toEqual(expected);
+  expect(idsFrom(directory.bySource(address))).toEqual(expected);
   await directory.close();
 });
 
@@ -71,7 +71,7 @@ test('trunks are trusted where they listen, and in the networks that they name',
     { 'carrier.example': ['203.0.113.5', '203.0.113.6'] },
   );
   await directory.start();
-  expect(directory.sources).toEqual([
+  expect(directory.trustedSources).toEqual([
     '192.0.2.0/24',
     '10.0.0.1:5080',
     '[2001:db8::1]:5060',
@@ -113,11 +113,11 @@ test('a name server that is away locks nobody out', async () => {
   world.names = {};
   clock.advance(30_000);
   await settle();
-  expect(directory.from('203.0.113.5')).toHaveLength(1);
+  expect(directory.bySource('203.0.113.5')).toHaveLength(1);
   expect(errors).toEqual(['the trunk host carrier.example could not be looked up']);
-  expect(directory.sources).toEqual(['203.0.113.5:5060']);
+  expect(directory.trustedSources).toEqual(['203.0.113.5:5060']);
   const changes: (readonly string[])[] = [];
-  directory.onChange(() => changes.push(directory.sources));
+  directory.onChange(() => changes.push(directory.trustedSources));
   world.names = { 'carrier.example': ['203.0.113.6', 'fe80::1%eth0'] };
   clock.advance(30_000);
   await settle();

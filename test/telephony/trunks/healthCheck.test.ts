@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HealthState, watchHealth } from '../../../src/telephony/trunks/healthCheck.ts';
+import { type HealthState, monitorTrunkHealth } from '../../../src/telephony/trunks/healthCheck.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
@@ -8,7 +8,7 @@ function start(fields: { optionsIntervalSeconds?: number } = {}) {
   const control = createFakeControl();
   const clock = createSimulatedClock();
   const states: HealthState[] = [];
-  const stop = watchHealth(trunkOf({ host: 'carrier.example', ...fields }), {
+  const stop = monitorTrunkHealth(trunkOf({ host: 'carrier.example', ...fields }), {
     control,
     clock,
     random: () => 0,

@@ -2,7 +2,7 @@ import { createEmitter } from '../../../../src/base/emitter.ts';
 import { CallwayError } from '../../../../src/base/errors.ts';
 import type { CallLeg, LegEvents } from '../../../../src/calls/callLeg.ts';
 import type { Trunk } from '../../../../src/calls/trunk.ts';
-import { type LegEvent, type LegState, transition } from '../../../../src/telephony/leg/transition.ts';
+import { type LegEvent, type LegState, legTransition } from '../../../../src/telephony/leg/legTransition.ts';
 import { createAudio, type FakeAudio } from './audio.ts';
 import type { Life } from './gates.ts';
 import type { PhonesDeps } from './phones.ts';
@@ -127,7 +127,7 @@ export class FakeLeg {
   dispatch(event: LegEvent): void {
     if (!this.#life.isAlive) return;
     if (this.#heldBack) return void this.#heldBack.push(event);
-    const { state, effects } = transition(this.#state, event);
+    const { state, effects } = legTransition(this.#state, event);
     this.#state = state;
     for (const effect of effects) {
       if (effect.kind === 'invite') this.#invite();

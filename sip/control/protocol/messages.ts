@@ -1,0 +1,97 @@
+import type { ByteString } from '../../message/bytes.ts';
+import { unbracketed } from '../../message/fields/uri.ts';
+import type { Endpoint } from '../../transport/types.ts';
+
+/** Where and when a message was seen, as the meta lines tell it. */
+export interface MessageMeta {
+  readonly lengthBytes: number;
+  readonly protocol: string;
+  readonly address: string;
+  readonly port: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly atMs: number;
+}
+
+export interface SipMessageMeta {
+  readonly source: 'network' | 'application';
+  readonly meta: MessageMeta;
+  readonly transactionId: string;
+  readonly dialogId: string;
+  /** Only for new requests outside of dialogs. */
+  readonly receivedOn?: Endpoint;
+}
+
+/** The literal that stands for a transaction when the server itself sent the request. */
+export const UNSOLICITED = 'unsolicited';
+
+const MS_PER_DAY = 86_400_000;
+
+/** UTC time of day as `HH:MM:SS.micros`. */
+export function timeOfDay(atMs: number): string {
+  const inDay = atMs % MS_PER_DAY;
+  const two = (value: number) => (value < 10 ? `0${value}` : `${value}`);
+  const seconds = Math.trunc(inDay / 1000);
+  const [hour, minute] = [Math.trunc(seconds / 3600), Math.trunc(seconds / 60) % 60];
+  const thousandths = String(1000 + (inDay % 1000)).slice(1);
+  return `${two(hour)}:${two(minute)}:${two(seconds % 60)}.${thousandths}000`;
+}
+
+/** What a message shows that no peer sent. */
+export function generatedMeta(atMs: number): MessageMeta {
+  return { lengthBytes: 0, protocol: 'udp', address: '', port: 0, atMs };
+}
+
+export function formatSipMessage(id: string, line: SipMessageMeta, sip: ByteString): ByteString {
+  const on = line.receivedOn ? `${unbracketed(line.receivedOn.address)}|${line.receivedOn.port}|` : '';
+  return `${id}|sip|${line.source}|${sighted(line.meta)}|${line.transactionId}|${line.dialogId}|${on}\r\n${sip}`;
+}
+
+/** Tells that a request of the application went out, as it went out. */
+export function formatRequestSent(
+  id: string,
+  commandId: string,
+  seen: MessageMeta,
+  transactionId: string,
+  sip: string,
+): string {
+  return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${transactionId}|Msg sent:|\r\n${sip}`;
+}
+
+/** Tells that a response of the application went out, as it went out. */
+export function formatResponseSent(
+  id: string,
+  commandId: string,
+  seen: MessageMeta,
+  ids: { transactionId: string; dialogId: string },
+  sip: ByteString,
+): ByteString {
+  return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${ids.transactionId}|${ids.dialogId}||Msg sent:|\r\n${sip}`;
+}
+
+/** A final answer that a proxied request got from one of its targets; more follows. */
+export function formatProxyResponse(
+  id: string,
+  commandId: string,
+  seen: MessageMeta,
+  sip: ByteString,
+): ByteString {
+  return `${id}|response|${commandId}|OK|network|${sighted(seen)}|||continue\r\n${sip}`;
+}
+
+export function formatOk(id: string, commandId: string, ...fields: readonly string[]): ByteString {
+  return [id, 'response', commandId, 'OK', ...fields].join('|');
+}
+
+/** A refusal of one SIP command; the session goes on. */
+export function formatNok(id: string, commandId: string, why: string): ByteString {
+  return `${id}|response|${commandId}|NOK|${why}`;
+}
+
+/** A refusal that ends the session. */
+export function formatNo(id: string, commandId: string, why: string): ByteString {
+  return `${id}|response|${commandId}|NO|${why}`;
+}
+
+function sighted(seen: MessageMeta): string {
+  return `${seen.lengthBytes}|${seen.protocol}|${seen.address}|${seen.port}|${timeOfDay(seen.atMs)}`;
+}

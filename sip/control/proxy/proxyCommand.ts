@@ -1,0 +1,67 @@
+import type { SipRequest } from '../../message/message.ts';
+import { parseApplicationMessage, reasonOf } from '../applicationMessage.ts';
+import type { Core } from '../core.ts';
+import type { Command } from '../protocol/connection.ts';
+import { formatNok } from '../protocol/messages.ts';
+import { extendAnswerTimeout, removeIncomingRequest, respondWith } from '../uas/receive.ts';
+import { type ProxiedDialogs, prepareForwarding } from './recordRoute.ts';
+import { MAX_BRANCHES, type ProxyOptions, ResponseContext } from './responseContext.ts';
+
+/** Carries out the `proxy` command: asks the targets in the caller's name, and reports what each one said. */
+export function proxy(core: Core, proxied: ProxiedDialogs, command: Command): void {
+  const transactionId = command.fields[2] ?? '';
+  const incoming = core.incomingRequests.byId(transactionId);
+  const refuse = (why: string) => command.reply(formatNok(core.ids.uuid(), command.id, why));
+  if (!incoming || incoming.proxy) {
+    refuse(`Unknown transaction id: ${transactionId}`);
+    return;
+  }
+  const options = readOptions(command.fields);
+  if (options.destinations.length === 0) {
+    refuse('there is no destination');
+    return;
+  }
+  if (!prepareForwarding(core, incoming.transaction.request)) {
+    respondWith(core, incoming.transaction, 483, { toTag: incoming.toTag });
+    removeIncomingRequest(core, incoming);
+    refuse('too many hops');
+    return;
+  }
+  const additions = readAdditions(command);
+  if (typeof additions === 'string') {
+    refuse(additions);
+    return;
+  }
+  const run = new ResponseContext({ core, proxied, command }, { incoming, options, additions });
+  incoming.proxy = run;
+  extendAnswerTimeout(core, incoming);
+  run.next();
+}
+
+export function readOptions(fields: readonly string[]): ProxyOptions {
+  const [, , , remain, , follow, forking, provisional, final, ...destinations] = fields;
+  return {
+    recordRoute: remain === 'remainInDialog',
+    followRedirects: follow === 'followRedirects',
+    simultaneous: forking === 'simultaneous',
+    provisionalMs: readDuration(provisional),
+    finalMs: readDuration(final),
+    destinations: destinations.filter((destination) => destination !== '').slice(0, MAX_BRANCHES),
+  };
+}
+
+/** @returns The request whose headers are added, or why there is none. */
+function readAdditions(command: Command): SipRequest | string {
+  try {
+    const sparse = parseApplicationMessage(command.sip);
+    return sparse.kind === 'request' ? sparse : 'a proxy command needs a request';
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** `2s`, `1500ms`, or nothing. */
+function readDuration(text: string | undefined): number | undefined {
+  const match = /^(\d{1,6})\s*(ms|s)$/.exec(text ?? '');
+  return match ? Number(match[1]) * (match[2] === 's' ? 1000 : 1) : undefined;
+}

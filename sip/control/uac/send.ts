@@ -1,0 +1,305 @@
+import { createDialogRequest } from '../../dialog/dialogState.ts';
+import { addToken } from '../../dialog/sessionTimer.ts';
+import { parseNameAddr, tagOf, withTag } from '../../message/fields/nameAddr.ts';
+import { parseCSeq, parseRAck } from '../../message/fields/sequence.ts';
+import { parseRoutableUri, parseUri, unbracketed } from '../../message/fields/uri.ts';
+import { SipHeaders } from '../../message/headers.ts';
+import { cloneRequest, formatMessage, type SipRequest } from '../../message/message.ts';
+import type { Target } from '../../transport/resolver.ts';
+import type { Flow } from '../../transport/types.ts';
+import {
+  ensureContentType,
+  overlayHeaders,
+  ownUri,
+  reasonOf,
+  replaceLocalhost,
+} from '../applicationMessage.ts';
+import { type Core, type Dialog, messageMeta, type OutgoingRequest } from '../core.ts';
+import { resolveDialogTarget, runInOrder, sendAck, terminateDialog } from '../dialogs/dialog.ts';
+import type { Application } from '../protocol/applications.ts';
+import type { Command } from '../protocol/connection.ts';
+import { formatNok, formatRequestSent } from '../protocol/messages.ts';
+import { assignDialogId } from '../tables.ts';
+import { startRequest } from './outgoingRequest.ts';
+
+/** Fixed by the dialog, whatever the application says. */
+const FROM_DIALOG = new Set(['from', 'to', 'call-id', 'cseq']);
+const NEEDS_CONTACT = new Set(['INVITE', 'SUBSCRIBE']);
+const IN_DIALOG_CONTACT = new Set(['INVITE', 'SUBSCRIBE', 'REFER', 'UPDATE', 'NOTIFY']);
+const FIRST_CSEQ = 1;
+
+/** Sends a request outside of any dialog. */
+export function sendNew(
+  core: Core,
+  application: Application,
+  command: Command,
+  sparse: SipRequest,
+  route: string,
+): void {
+  const refuse = (why: string) => command.reply(formatNok(core.ids.uuid(), command.id, why));
+  const existing = dialogMeant(core, sparse);
+  if (existing) {
+    sendInDialog(core, application, command, sparse, existing);
+    return;
+  }
+  const startLine = `${sparse.method} ${sparse.uri} SIP/2.0`;
+  if (!isRoutable(sparse.uri, route)) {
+    refuse(`invalid request-uri: ${startLine}`);
+    return;
+  }
+  if (!ensureContentType(sparse)) {
+    refuse('missing content-type');
+    return;
+  }
+  const nextHop = route === '' ? sparse.uri : stripBrackets(route);
+  runInOrder(
+    undefined,
+    () => core.resolve(parseRoutableUri(nextHop)),
+    (targets) => {
+      const [target] = targets;
+      if (!target) return refuse(`${nextHop} leads nowhere`);
+      if (core.transport.isSelf(target.address, target.port)) return refuse('can not send request to myself');
+      const flow = flowOrUndefined(core, target);
+      if (!flow) return refuse('requested protocol/transport not available');
+      const request = completeNew(core, sparse, flow);
+      start(core, application, command, { request, targets, dialog: undefined });
+    },
+    (error) => refuse(reasonOf(error)),
+  );
+}
+
+/** The dialog that a request means which names only its Call-ID, and perhaps its own tag. */
+function dialogMeant(core: Core, { headers }: SipRequest): Dialog | undefined {
+  const tag = tagOf(headers.get('from'));
+  return core.dialogs
+    .ofCall(headers.get('call-id') ?? '')
+    .findLast(({ confirmed, state: dialog }) => confirmed && (tag === undefined || tag === dialog.localTag));
+}
+
+/** Sends a request, ACK and PRACK too, inside a dialog. @param named - By the application. */
+export function sendInDialog(
+  core: Core,
+  application: Application,
+  command: Command,
+  sparse: SipRequest,
+  named: Dialog,
+): void {
+  const dialog = sparse.method === 'PRACK' ? dialogOfPrack(named, sparse) : named;
+  const refuse = (why: string) => command.reply(formatNok(core.ids.uuid(), command.id, why));
+  if (sparse.method === 'ACK') {
+    acknowledge(core, command, sparse, dialog);
+    return;
+  }
+  if (!ensureContentType(sparse)) {
+    refuse('missing content-type');
+    return;
+  }
+  if (sparse.method === 'INVITE' && dialog.outgoingInvite) {
+    refuse('an INVITE is already in progress');
+    return;
+  }
+  if (sparse.method === 'BYE' && dialog.outgoingInvite) cancelInvite(core, dialog.outgoingInvite, []);
+  runInOrder(
+    dialog,
+    () => resolveDialogTarget(core, dialog),
+    (targets) => {
+      const [target] = targets;
+      const flow = target && flowOrUndefined(core, target);
+      if (!flow) return refuse('requested protocol/transport not available');
+      start(core, application, command, {
+        request: completeInDialog(core, dialog, sparse, flow),
+        targets,
+        dialog,
+      });
+    },
+    (error) => refuse(reasonOf(error)),
+  );
+}
+
+/** Early dialogs of one INVITE share their name; the number of the answer tells whose it was. */
+function dialogOfPrack(named: Dialog, { headers }: SipRequest): Dialog {
+  const outgoing = named.outgoingInvite;
+  const rack = headers.get('rack');
+  if (!outgoing || rack === undefined) return named;
+  const { responseNumber } = parseRAck(rack);
+  return (
+    outgoing.earlyDialogs.find(({ state }) => outgoing.lastRSeqs.get(state.remoteTag) === responseNumber) ??
+    named
+  );
+}
+
+/** Withdraws an INVITE of the application's; at once, or when a first answer shows that the peer has it. */
+export function sendCancel(core: Core, command: Command, sparse: SipRequest, transactionId: string): void {
+  const outgoing = core.outgoingRequests.byId(transactionId);
+  if (outgoing?.template.method !== 'INVITE' || outgoing.transaction.hasFinal) {
+    command.reply(
+      formatNok(core.ids.uuid(), command.id, `unable to cancel unknown transaction id: ${transactionId}`),
+    );
+    return;
+  }
+  const headers = [...sparse.headers]
+    .filter(([, , key]) => !NOT_IN_CANCEL.has(key))
+    .map(([name, value]) => [name, value] as [string, string]);
+  const echoed = cancelInvite(core, outgoing, headers);
+  const seen = messageMeta(core, outgoing.transaction.flow.local, echoed.length);
+  command.reply(formatRequestSent(core.ids.uuid(), command.id, seen, core.ids.uuid(), echoed));
+}
+
+/** A CANCEL repeats the INVITE's own. @see RFC 3261 section 9.1 */
+const NOT_IN_CANCEL = new Set('via from to call-id cseq route max-forwards content-length'.split(' '));
+
+/** @returns The CANCEL as it goes out, now or later. */
+export function cancelInvite(core: Core, outgoing: OutgoingRequest, headers: [string, string][]): string {
+  outgoing.failover?.cancel();
+  outgoing.targets = [];
+  const first = !outgoing.canceled;
+  outgoing.canceled ??= { headers, sent: false };
+  if (first && outgoing.transaction.hasProvisional) {
+    outgoing.canceled.sent = true;
+    return core.transactions.cancel(outgoing.transaction, headers).text;
+  }
+  const preview = cloneRequest({ ...outgoing.transaction.request, method: 'CANCEL', body: '' });
+  const { sequence } = parseCSeq(preview.headers.get('cseq') ?? '');
+  preview.headers.set('cseq', `${sequence} CANCEL`);
+  for (const name of ['contact', 'content-type', 'supported', 'allow', 'session-expires'])
+    preview.headers.remove(name);
+  return formatMessage(preview);
+}
+
+function start(
+  core: Core,
+  application: Application,
+  command: Command,
+  parts: { request: SipRequest; targets: Target[]; dialog: Dialog | undefined },
+): void {
+  const { request, dialog } = parts;
+  const outgoing = startRequest(core, {
+    ...parts,
+    application,
+    dialogId: dialog?.id ?? assignDialogId(core, 'uac', request),
+  });
+  const { text, flow } = outgoing.transaction;
+  const seen = messageMeta(
+    core,
+    flow.reliable ? flow.remote : { ...flow.local, ...advertisedAs(core, flow) },
+    text.length,
+  );
+  command.reply(formatRequestSent(core.ids.uuid(), command.id, seen, outgoing.id, text));
+  if (request.method === 'INVITE' && !dialog) {
+    core.announceCdr({ verb: 'cdr:attempt', source: 'application', message: request });
+  }
+}
+
+function advertisedAs(core: Core, flow: Flow): { address: string; port: number } {
+  const { host, port } = core.transport.advertised(flow);
+  return { address: host, port };
+}
+
+function completeNew(core: Core, sparse: SipRequest, flow: Flow): SipRequest {
+  const headers = new SipHeaders();
+  const own = ownUri(core, flow);
+  headers.add('max-forwards', '70');
+  headers.add('from', `<${own}>`);
+  headers.add('to', `<${sparse.uri}>`);
+  headers.add('call-id', core.ids.uuid());
+  headers.add('cseq', `${FIRST_CSEQ} ${sparse.method}`);
+  overlayHeaders(headers, sparse.headers, new Set());
+  replaceLocalhost(core, headers, flow);
+  const from = headers.get('from') ?? '';
+  parseNameAddr(from);
+  parseNameAddr(headers.get('to') ?? '');
+  if (tagOf(from) === undefined) headers.set('from', withTag(bracketUri(from), core.ids.token()));
+  const { sequence } = parseCSeq(headers.get('cseq') ?? '');
+  headers.set('cseq', `${sequence} ${sparse.method}`);
+  if (NEEDS_CONTACT.has(sparse.method)) headers.setDefault('contact', `<${own}>`);
+  if (sparse.method === 'INVITE') addToken(headers, 'supported', 'timer');
+  return { kind: 'request', method: sparse.method, uri: sparse.uri, headers, body: sparse.body };
+}
+
+function completeInDialog(core: Core, dialog: Dialog, sparse: SipRequest, flow: Flow): SipRequest {
+  const asked = sparse.headers.get('cseq');
+  const sequence =
+    asked === undefined ? undefined : parseCSeq(`${asked.split(/\s+/)[0]} ${sparse.method}`).sequence;
+  const fresh = sequence !== undefined && sequence > dialog.state.localSequence ? sequence : undefined;
+  const request = createDialogRequest(dialog.state, sparse.method, fresh);
+  overlayHeaders(request.headers, sparse.headers, FROM_DIALOG);
+  replaceLocalhost(core, request.headers, flow);
+  if (IN_DIALOG_CONTACT.has(sparse.method)) {
+    request.headers.setDefault('contact', dialog.state.localTarget || `<${ownUri(core, flow)}>`);
+  }
+  const isRefresh = sparse.method === 'INVITE' || sparse.method === 'UPDATE';
+  if (isRefresh && dialog.sessionTimer && !request.headers.has('session-expires')) {
+    request.headers.add('session-expires', `${dialog.sessionTimer.intervalSeconds};refresher=uac`);
+  }
+  if (sparse.method === 'INVITE') addToken(request.headers, 'supported', 'timer');
+  if (request.uri === dialog.state.remoteTarget && !isPlaceholder(sparse.uri)) request.uri = sparse.uri;
+  request.body = sparse.body;
+  return request;
+}
+
+/** The application acknowledges a 2xx; an ACK for anything else was outgoing long before. */
+function acknowledge(core: Core, command: Command, sparse: SipRequest, dialog: Dialog): void {
+  const waiting = dialog.pendingAck;
+  if (!waiting || waiting.request || !ensureContentType(sparse)) {
+    command.reply(formatNok(core.ids.uuid(), command.id, ACK_GENERATED_BY_SERVER));
+    return;
+  }
+  const ack = sendAck(core, dialog, waiting.sequence, (request) => {
+    overlayHeaders(request.headers, sparse.headers, FROM_DIALOG);
+    request.body = sparse.body;
+  });
+  const text = formatMessage(ack);
+  command.reply(
+    formatRequestSent(
+      core.ids.uuid(),
+      command.id,
+      messageMeta(core, dialog.lastFlow.local, text.length),
+      core.ids.uuid(),
+      text,
+    ),
+  );
+  const type = ack.headers.get('content-type');
+  if (ack.body !== '' && type !== undefined) dialog.localBody = { type, body: ack.body };
+  if (dialog.endAfterAck) terminateDialog(core, dialog, 200, 'ACK-BYE due to cancel race condition');
+}
+
+/** What drachtio-server says to an ACK that it sends itself. */
+export const ACK_GENERATED_BY_SERVER =
+  'Server error: ACK for non-success final response is automatically generated by server';
+
+function isPlaceholder(uri: string): boolean {
+  return uri === '' || uri === 'sip:placeholder';
+}
+
+function isRoutable(uri: string, route: string): boolean {
+  try {
+    if (route !== '') parseRoutableUri(stripBrackets(route));
+    const parsed = parseUri(uri);
+    return parsed.scheme === 'sip' || parsed.scheme === 'sips' || (parsed.scheme === 'tel' && route !== '');
+  } catch {
+    // Whatever is wrong with it, it cannot be outgoing to.
+    return false;
+  }
+}
+
+function flowOrUndefined(core: Core, target: Target): Flow | undefined {
+  try {
+    return core.transport.flowTo(target);
+  } catch {
+    // No socket of that transport; the caller says so.
+    return undefined;
+  }
+}
+
+function stripBrackets(route: string): string {
+  return unbracketed(route.replace(/^<|>$/g, ''));
+}
+
+/** Without brackets the tag would look like a parameter of the URI. */
+function bracketUri(value: string): string {
+  if (value.includes('<')) return value;
+  const semicolon = value.indexOf(';');
+  return semicolon < 0
+    ? `<${value.trim()}>`
+    : `<${value.slice(0, semicolon).trim()}>${value.slice(semicolon)}`;
+}

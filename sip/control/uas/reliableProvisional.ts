@@ -1,0 +1,103 @@
+import { startRetransmission } from '../../dialog/retransmission.ts';
+import { hasToken } from '../../dialog/sessionTimer.ts';
+import type { RAck } from '../../message/fields/sequence.ts';
+import { parseCSeq } from '../../message/fields/sequence.ts';
+import type { SipRequest, SipResponse } from '../../message/message.ts';
+import type { ServerTransaction } from '../../transaction/server.ts';
+import type { Core, Dialog, IncomingRequest } from '../core.ts';
+
+/** What of a incoming request reliable answers are about. */
+interface ReliablePending {
+  readonly transaction: Pick<ServerTransaction, 'request' | 'respond'>;
+  readonly reliable: IncomingRequest['reliable'];
+}
+
+/** Whether the caller lets provisional answers be reliable. @see RFC 3262 section 3 */
+export function supportsReliable(request: SipRequest): boolean {
+  return hasToken(request.headers, 'supported', '100rel') || hasToken(request.headers, 'require', '100rel');
+}
+
+/**
+ * Sends a provisional answer until it is acknowledged; a second one waits for the first.
+ *
+ * @param sent - Called when it goes out, with its RSeq in it.
+ * @param onGiveUp - Nobody acknowledged it in 64·T1: the call cannot go on.
+ */
+export function sendReliable(
+  core: Pick<Core, 'clock' | 'sipTimes'>,
+  incoming: ReliablePending,
+  response: SipResponse,
+  sent: (response: SipResponse) => void,
+  onGiveUp: () => void,
+): void {
+  const queue = incoming.reliable;
+  const go = (): void => {
+    const number = queue.nextNumber;
+    queue.nextNumber += 1;
+    response.headers.set('rseq', String(number));
+    incoming.transaction.respond(response);
+    const times = { t1Ms: core.sipTimes.t1Ms, maxGapMs: Number.POSITIVE_INFINITY };
+    const repeating = startRetransmission(core.clock, times, {
+      send: () => incoming.transaction.respond(response),
+      giveUp: onGiveUp,
+    });
+    queue.current = { number, repeating, hasBody: response.body !== '' };
+    sent(response);
+  };
+  if (queue.current) queue.waiting.push(go);
+  else go();
+}
+
+/** A final answer must wait while an offer or answer of ours is not known to have arrived. @see RFC 3262 section 3 */
+export function whenAcknowledged(incoming: ReliablePending, action: () => void): void {
+  const { reliable } = incoming;
+  if (reliable.current?.hasBody || reliable.waiting.length > 0) reliable.waiting.push(action);
+  else action();
+}
+
+/** @returns Whether the PRACK belongs to the answer under way, or to one that the final answer overtook. */
+export function acknowledgeReliable(
+  core: Pick<Core, 'clock'>,
+  dialog: { readonly incomingInvite: ReliablePending | undefined; lateRack: Dialog['lateRack'] },
+  rack: RAck,
+): boolean {
+  if (rack.method !== 'INVITE') return false;
+  const { incomingInvite: incoming, lateRack } = dialog;
+  if (lateRack?.responseNumber === rack.responseNumber && lateRack.sequence === rack.sequence) {
+    dialog.lateRack = undefined;
+    return true;
+  }
+  const current = incoming?.reliable.current;
+  if (!incoming || rack.responseNumber !== current?.number || rack.sequence !== sequenceOf(incoming))
+    return false;
+  current.repeating.stop();
+  incoming.reliable.current = undefined;
+  // The application hears of the PRACK first, then of what waited for it.
+  core.clock.setTimer(() => runWaiting(incoming), 0);
+  return true;
+}
+
+/**
+ * The final answer ends the repetition of a provisional one; that its PRACK may still come is remembered.
+ *
+ * @see RFC 3262 section 3
+ */
+export function endReliable(incoming: ReliablePending, dialog: Pick<Dialog, 'lateRack'> | undefined): void {
+  const { current } = incoming.reliable;
+  incoming.reliable.waiting = [];
+  if (!current) return;
+  current.repeating.stop();
+  if (dialog) dialog.lateRack = { responseNumber: current.number, sequence: sequenceOf(incoming) };
+}
+
+function sequenceOf({ transaction }: ReliablePending): number {
+  return parseCSeq(transaction.request.headers.get('cseq') ?? '').sequence;
+}
+
+function runWaiting(incoming: ReliablePending): void {
+  while (!incoming.reliable.current) {
+    const next = incoming.reliable.waiting.shift();
+    if (!next) return;
+    next();
+  }
+}

@@ -1,0 +1,131 @@
+import { parseNameAddr, tagOf } from '../message/fields/nameAddr.ts';
+import { parseCSeq } from '../message/fields/sequence.ts';
+import { parseUri } from '../message/fields/uri.ts';
+import { SipHeaders } from '../message/headers.ts';
+import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts';
+
+/** What two ends know of each other. @see RFC 3261 section 12 */
+export interface DialogState {
+  readonly callId: string;
+  readonly localTag: string;
+  readonly remoteTag: string;
+  /** Our From (or, as UAS, To) with its tag, as we write it into our requests. */
+  readonly localAddress: string;
+  readonly remoteAddress: string;
+  /** Highest CSeq that we sent. */
+  localSequence: number;
+  /** Highest CSeq that the peer sent; `undefined` before any. */
+  remoteSequence: number | undefined;
+  /** Route values, nearest hop first. */
+  routeSet: string[];
+  /** The peer's Contact URI. */
+  remoteTarget: string;
+  /** Our own Contact value. */
+  localTarget: string;
+}
+
+/** The methods that may move the remote target. @see RFC 3261 section 12.2, RFC 3311, RFC 6665 */
+const TARGET_REFRESH = new Set(['INVITE', 'UPDATE', 'SUBSCRIBE', 'NOTIFY', 'REFER']);
+
+/** The dialog that our answer to a request makes. @throws {SipParseError} When the request has no usable Contact */
+export function dialogStateOfUas(request: SipRequest, response: SipResponse): DialogState {
+  const to = response.headers.get('to') ?? '';
+  const from = request.headers.get('from') ?? '';
+  return {
+    callId: request.headers.get('call-id') ?? '',
+    localTag: tagOf(to) ?? '',
+    remoteTag: tagOf(from) ?? '',
+    localAddress: to,
+    remoteAddress: from,
+    localSequence: 0,
+    remoteSequence: parseCSeq(request.headers.get('cseq') ?? '').sequence,
+    routeSet: request.headers.list('record-route'),
+    remoteTarget: contactUri(request) ?? '',
+    localTarget: response.headers.get('contact') ?? '',
+  };
+}
+
+/** The dialog that an answer to our request makes. @throws {SipParseError} */
+export function dialogStateOfUac(request: SipRequest, response: SipResponse): DialogState {
+  const from = request.headers.get('from') ?? '';
+  const to = response.headers.get('to') ?? '';
+  return {
+    callId: request.headers.get('call-id') ?? '',
+    localTag: tagOf(from) ?? '',
+    remoteTag: tagOf(to) ?? '',
+    localAddress: from,
+    remoteAddress: to,
+    localSequence: parseCSeq(request.headers.get('cseq') ?? '').sequence,
+    remoteSequence: undefined,
+    routeSet: routeSetOf(response),
+    remoteTarget: contactUri(response) ?? request.uri,
+    localTarget: request.headers.get('contact') ?? '',
+  };
+}
+
+/** The way that an answer to our request shows: its Record-Route, backwards. @see RFC 3261 section 12.1.2 */
+export function routeSetOf(response: SipResponse): string[] {
+  return response.headers.list('record-route').reverse();
+}
+
+/**
+ * Whether a request may come now: its CSeq must be above all before it.
+ *
+ * Notes the new CSeq, and the new remote target where the method may move it.
+ *
+ * @see RFC 3261 section 12.2.2
+ */
+export function acceptRequest(dialog: DialogState, request: SipRequest): boolean {
+  const { sequence } = parseCSeq(request.headers.get('cseq') ?? '');
+  if (dialog.remoteSequence !== undefined && sequence <= dialog.remoteSequence) return false;
+  dialog.remoteSequence = sequence;
+  if (TARGET_REFRESH.has(request.method)) refreshTarget(dialog, request);
+  return true;
+}
+
+/** Takes over the peer's Contact, if the message carries one. */
+export function refreshTarget(dialog: DialogState, message: SipMessage): void {
+  dialog.remoteTarget = contactUri(message) ?? dialog.remoteTarget;
+}
+
+/**
+ * Starts a request inside the dialog; the caller adds what else it needs.
+ *
+ * @param sequence - For ACK (the INVITE's own) and retries; by default the next one.
+ * @see RFC 3261 section 12.2.1.1
+ */
+export function createDialogRequest(dialog: DialogState, method: string, sequence?: number): SipRequest {
+  const number = sequence ?? dialog.localSequence + 1;
+  if (method !== 'ACK' && method !== 'CANCEL') dialog.localSequence = Math.max(dialog.localSequence, number);
+  const headers = new SipHeaders();
+  const { uri, routes } = routed(dialog);
+  for (const route of routes) headers.add('route', route);
+  headers.add('max-forwards', '70');
+  headers.add('from', dialog.localAddress);
+  headers.add('to', dialog.remoteAddress);
+  headers.add('call-id', dialog.callId);
+  headers.add('cseq', `${number} ${method}`);
+  return { kind: 'request', method, uri, headers, body: '' };
+}
+
+/** The URI of the first Contact; `undefined` when there is none, or it is `*` or malformed. */
+export function contactUri(message: SipMessage): string | undefined {
+  try {
+    const [first] = message.headers.list('contact');
+    return first === undefined || first === '*' ? undefined : parseNameAddr(first).uri;
+  } catch {
+    // An unusable Contact is as good as none; those who need one refuse the message.
+    return undefined;
+  }
+}
+
+/** A strict router as first hop wants its own URI in the request line. @see RFC 3261 section 12.2.1.1 */
+function routed(dialog: DialogState): { uri: string; routes: readonly string[] } {
+  const [first, ...rest] = dialog.routeSet;
+  if (first === undefined) return { uri: dialog.remoteTarget, routes: [] };
+  const { uri } = parseNameAddr(first);
+  const parsed = parseUri(uri);
+  const isLoose = (parsed.scheme === 'sip' || parsed.scheme === 'sips') && parsed.params.has('lr');
+  if (isLoose) return { uri: dialog.remoteTarget, routes: dialog.routeSet };
+  return { uri, routes: [...rest, `<${dialog.remoteTarget}>`] };
+}

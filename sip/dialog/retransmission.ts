@@ -1,0 +1,87 @@
+import type { Clock, Timer } from '../clock.ts';
+
+export interface RetransmissionState {
+  readonly name: 'repeating' | 'acknowledged' | 'given_up';
+  readonly gapMs: number;
+  readonly elapsedMs: number;
+}
+
+export type RetransmissionEvent = 'tick' | 'acknowledged';
+
+export type RetransmissionEffect =
+  | { readonly type: 'send' }
+  | { readonly type: 'wait'; readonly delayMs: number }
+  | { readonly type: 'give_up' };
+
+export interface RetransmissionTimes {
+  readonly t1Ms: number;
+  /** No gap grows longer. */
+  readonly maxGapMs: number;
+}
+
+export function retransmissionStart(times: RetransmissionTimes): RetransmissionState {
+  return { name: 'repeating', gapMs: times.t1Ms, elapsedMs: 0 };
+}
+
+/**
+ * How an answer is repeated end to end until the peer acknowledges it: a 2xx until ACK, a reliable provisional
+ * response until PRACK. The first sending is not counted here; the first tick comes after T1.
+ *
+ * ```
+ *   repeating ◀─┐ tick: send, wait twice as long
+ *     │    │ └──┘
+ *     │    └── tick after 64·T1: give up ──▶ given_up
+ *     └─ acknowledged ──▶ acknowledged
+ * ```
+ *
+ * @see RFC 3261 section 13.3.1.4, RFC 3262 section 3
+ */
+export function retransmissionStep(
+  state: RetransmissionState,
+  event: RetransmissionEvent,
+  times: RetransmissionTimes,
+): { state: RetransmissionState; effects: readonly RetransmissionEffect[] } {
+  if (state.name !== 'repeating') return { state, effects: [] };
+  if (event === 'acknowledged') return { state: { ...state, name: 'acknowledged' }, effects: [] };
+  const elapsedMs = state.elapsedMs + state.gapMs;
+  const limitMs = 64 * times.t1Ms;
+  if (elapsedMs >= limitMs) {
+    return { state: { ...state, name: 'given_up', elapsedMs }, effects: [{ type: 'give_up' }] };
+  }
+  const gapMs = Math.min(state.gapMs * 2, times.maxGapMs, limitMs - elapsedMs);
+  return {
+    state: { name: 'repeating', gapMs, elapsedMs },
+    effects: [{ type: 'send' }, { type: 'wait', delayMs: gapMs }],
+  };
+}
+
+/** A repetition under way. */
+export interface Retransmission {
+  /** The peer has it; idempotent. */
+  stop(): void;
+}
+
+export function startRetransmission(
+  clock: Clock,
+  times: RetransmissionTimes,
+  handlers: { send(): void; giveUp(): void },
+): Retransmission {
+  let state = retransmissionStart(times);
+  let timer: Timer;
+  const tick = (): void => {
+    const step = retransmissionStep(state, 'tick', times);
+    state = step.state;
+    for (const effect of step.effects) {
+      if (effect.type === 'send') handlers.send();
+      else if (effect.type === 'wait') timer = clock.setTimer(tick, effect.delayMs);
+      else handlers.giveUp();
+    }
+  };
+  timer = clock.setTimer(tick, times.t1Ms);
+  return {
+    stop() {
+      state = retransmissionStep(state, 'acknowledged', times).state;
+      timer.cancel();
+    },
+  };
+}

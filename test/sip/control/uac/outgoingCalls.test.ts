@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { header, OTHER_SDP, SDP } from '../../support/phone.ts';
+import { drained, nothing, type Rig, startRig } from '../../support/rig.ts';
+import type { SrfDialog, SrfRequest, SrfResponse } from '../../support/srf.ts';
+
+let rig: Rig;
+beforeEach(async () => {
+  rig = await startRig();
+});
+afterEach(async () => rig.close());
+
+/** Places a call that the phone answers. */
+async function placed(extra: string[] = []): Promise<{ dialog: SrfDialog; invite: string }> {
+  const { phone, port, srf } = rig;
+  const placing = srf.createUAC(phone.uri, { localSdp: SDP });
+  const invite = await phone.next(/^INVITE /);
+  phone.send(phone.answer(invite, '200 OK', { body: OTHER_SDP, extra }), port);
+  await phone.next(/^ACK /);
+  return { dialog: await placing, invite };
+}
+
+test('a call is placed, rings, is answered and acknowledged, and ends by us, and nothing is left', async () => {
+  const { phone, port, srf, server } = rig;
+  const provisional: number[] = [];
+  const placing = srf.createUAC(
+    phone.uri,
+    { localSdp: SDP, headers: { From: '<sip:me@localhost>', 'x-tenant': 'a' } },
+    { cbProvisional: (response) => provisional.push(response.status) },
+  );
+  const invite = await phone.next(/^INVITE /);
+  expect(header(invite, 'From')).toMatch(new RegExp(`^<sip:me@127.0.0.1:${port}>;tag=[0-9a-f]{16}$`));
+  expect(header(invite, 'Contact')).toContain(`127.0.0.1:${port}`);
+  expect(header(invite, 'Max-Forwards')).toBe('70');
+  expect(invite).toMatch(/^x-tenant: a\r$/m);
+  phone.send(phone.answer(invite, '100 Trying'), port);
+  phone.send(phone.answer(invite, '180 Ringing'), port);
+  await vi.waitFor(() => expect(provisional).toEqual([180]));
+  phone.send(phone.answer(invite, '200 OK', { body: OTHER_SDP }), port);
+  const dialog = await placing;
+  expect(dialog.remote.sdp).toBe(OTHER_SDP);
+  const ack = await phone.next(/^ACK /);
+  expect(header(ack, 'CSeq')).toBe(`${header(invite, 'CSeq').split(' ')[0]} ACK`);
+  expect(header(ack, 'Via')).not.toBe(header(invite, 'Via'));
+  const ending = dialog.destroy();
+  phone.send(phone.answer(await phone.next(/^BYE /), '200 OK'), port);
+  await ending;
+  expect(await drained(server)).toEqual(nothing);
+});
+
+test('the INVITE is repeated until an answer comes; a repeated 200 is acknowledged again', async () => {
+  const { phone, port, srf } = rig;
+  const placing = srf.createUAC(phone.uri, { localSdp: SDP });
+  await phone.next(/^INVITE /);
+  const again = await phone.next(/^INVITE /);
+  const ok = phone.answer(again, '200 OK', { body: SDP });
+  phone.send(ok, port);
+  await placing;
+  const first = await phone.next(/^ACK /);
+  phone.send(ok, port);
+  // The very same: a peer that has it already must not take it for another one.
+  expect(await phone.next(/^ACK /)).toBe(first);
+});
+
+test.each([
+  [486, 'Busy Here'],
+  [603, 'Decline'],
+  [404, 'Not Found'],
+  [302, 'Moved'],
+])('a %i is acknowledged once by the server, and reaches the application', async (status, phrase) => {
+  const { phone, port, srf, server } = rig;
+  const placing = srf
+    .createUAC(phone.uri, { localSdp: SDP })
+    .catch((error: { status: number }) => error.status);
+  const invite = await phone.next(/^INVITE /);
+  phone.send(phone.answer(invite, `${status} ${phrase}`), port);
+  const ack = await phone.next(/^ACK /);
+  expect(header(ack, 'Via')).toBe(header(invite, 'Via'));
+  expect(await placing).toBe(status);
+  expect(await drained(server)).toEqual(nothing);
+  expect(phone.all.filter((text) => text.startsWith('ACK '))).toHaveLength(1);
+});
+
+test('nobody there: the application gets 408 in the end', async () => {
+  const { phone, srf, server } = rig;
+  const status = await srf
+    .createUAC(phone.uri, { localSdp: SDP })
+    .catch((error: { status: number }) => error.status);
+  expect(status).toBe(408);
+  expect(await drained(server)).toEqual(nothing);
+});
+
+test('nobody listens on the TCP port: the application gets 503 at once', async () => {
+  const { srf } = rig;
+  const placing = srf.createUAC('sip:x@127.0.0.1:1;transport=tcp', { localSdp: SDP });
+  expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
+});
+
+test('a digest challenge is answered by the application with a new INVITE', async () => {
+  const { phone, port, srf } = rig;
+  const placing = srf.createUAC(phone.uri, { localSdp: SDP, auth: { username: 'u', password: 'p' } });
+  const first = await phone.next(/^INVITE /);
+  const challenge = ['Proxy-Authenticate: Digest realm="r", nonce="n", qop="auth"'];
+  phone.send(phone.answer(first, '407 Proxy Authentication Required', { extra: challenge }), port);
+  await phone.next(/^ACK /);
+  const second = await phone.next(/^INVITE .*Proxy-Authorization: Digest/s);
+  expect(header(second, 'Call-ID')).toBe(header(first, 'Call-ID'));
+  expect(header(second, 'From')).toBe(header(first, 'From'));
+  expect(header(second, 'CSeq')).toBe('2 INVITE');
+  phone.send(phone.answer(second, '200 OK', { body: SDP }), port);
+  expect((await placing).remote.sdp).toBe(SDP);
+});
+
+test('a CANCEL before any answer waits for the first one', async () => {
+  const { phone, port, srf, server } = rig;
+  let request: SrfRequest | undefined;
+  const placing = srf
+    .createUAC(phone.uri, { localSdp: SDP }, { cbRequest: (_error, sent) => (request = sent) })
+    .catch((error: { status: number }) => error.status);
+  const invite = await phone.next(/^INVITE /);
+  await vi.waitFor(() => expect(request).toBeDefined());
+  request?.cancel();
+  expect(await phone.silent(/^CANCEL/, 100)).toBe(true);
+  phone.send(phone.answer(invite, '180 Ringing'), port);
+  const cancel = await phone.next(/^CANCEL /);
+  expect(header(cancel, 'Via')).toBe(header(invite, 'Via'));
+  expect(header(cancel, 'CSeq')).toBe('1 CANCEL');
+  phone.send(phone.answer(cancel, '200 OK'), port);
+  phone.send(phone.answer(invite, '487 Request Terminated'), port);
+  expect(await placing).toBe(487);
+  expect(await drained(server)).toEqual(nothing);
+});
+
+test('a 200 that crosses our CANCEL is acknowledged and ended', async () => {
+  const { phone, port, srf, server } = rig;
+  let request: SrfRequest | undefined;
+  const placing = srf.createUAC(
+    phone.uri,
+    { localSdp: SDP },
+    { cbRequest: (_error, sent) => (request = sent) },
+  );
+  placing.catch(() => undefined);
+  const invite = await phone.next(/^INVITE /);
+  phone.send(phone.answer(invite, '180 Ringing'), port);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  request?.cancel();
+  const cancel = await phone.next(/^CANCEL /);
+  phone.send(phone.answer(invite, '200 OK', { body: SDP }), port);
+  phone.send(phone.answer(cancel, '200 OK'), port);
+  await phone.next(/^ACK /);
+  phone.send(phone.answer(await phone.next(/^BYE /), '200 OK'), port);
+  expect(await drained(server)).toEqual(nothing);
+});
+
+test('a second callee that also answers is thanked and sent away', async () => {
+  const { phone, port, srf } = rig;
+  const placing = srf.createUAC(phone.uri, { localSdp: SDP });
+  const invite = await phone.next(/^INVITE /);
+  phone.send(phone.answer(invite, '200 OK', { tag: 'one', body: SDP }), port);
+  await placing;
+  await phone.next(/^ACK .*tag=one/s);
+  phone.send(phone.answer(invite, '200 OK', { tag: 'two', body: SDP }), port);
+  await phone.next(/^ACK .*tag=two/s);
+  await phone.next(/^BYE .*tag=two/s);
+  expect(await phone.silent(/^BYE .*tag=one/s, 100)).toBe(true);
+});
+
+test('a reliable provisional answer gets its PRACK, and its repetition is not shown again', async () => {
+  const { phone, port, srf } = rig;
+  const shown = vi.fn();
+  const placing = srf.createUAC(
+    phone.uri,
+    { localSdp: SDP, headers: { Supported: '100rel' } },
+    { cbProvisional: (response: SrfResponse) => shown(response.status) },
+  );
+  const invite = await phone.next(/^INVITE /);
+  const progress = phone.answer(invite, '183 Session Progress', {
+    extra: ['Require: 100rel', 'RSeq: 7'],
+    body: SDP,
+  });
+  phone.send(progress, port);
+  const prack = await phone.next(/^PRACK /);
+  expect(header(prack, 'RAck')).toBe('7 1 INVITE');
+  expect(header(prack, 'CSeq')).toBe('2 PRACK');
+  phone.send(progress, port);
+  phone.send(phone.answer(prack, '200 OK'), port);
+  phone.send(phone.answer(invite, '200 OK', { body: SDP }), port);
+  const ack = await phone.next(/^ACK /);
+  expect(header(ack, 'CSeq')).toBe('1 ACK');
+  await placing;
+  expect(shown).toHaveBeenCalledOnce();
+});
+
+test('the peer may change the session and end it', async () => {
+  const { phone, port } = rig;
+  const { dialog, invite } = await placed();
+  const ended = vi.fn();
+  dialog.on('destroy', (_bye, reason) => ended(reason));
+  const parts = {
+    callId: header(invite, 'Call-ID'),
+    fromTag: 'phone2',
+    to: header(invite, 'From'),
+  };
+  phone.send(phone.request('INVITE', port, { ...parts, cseq: 1, body: SDP }), port);
+  const ok = await phone.next(/^SIP\/2.0 200 .*CSeq: 1 INVITE/s);
+  expect(ok.endsWith(dialog.local.sdp)).toBe(true);
+  phone.send(phone.request('ACK', port, { ...parts, cseq: 1 }), port);
+  phone.send(phone.request('BYE', port, { ...parts, cseq: 2 }), port);
+  await phone.next(/^SIP\/2.0 200 .*CSeq: 2 BYE/s);
+  await vi.waitFor(() => expect(ended).toHaveBeenCalledWith('normal release'));
+});
+
+test('requests follow the route set, the nearest hop first', async () => {
+  const { phone, port } = rig;
+  const near = `<sip:127.0.0.1:${phone.port};lr;n=1>`;
+  const far = '<sip:far.invalid;lr;n=2>';
+  const { dialog } = await placed([`Record-Route: ${far}`, `Record-Route: ${near}`]);
+  const ending = dialog.destroy();
+  const bye = await phone.next(/^BYE /);
+  expect([...bye.matchAll(/^Route: (.*)\r$/gm)].map((match) => match[1])).toEqual([near, far]);
+  phone.send(phone.answer(bye, '200 OK'), port);
+  await ending;
+});
+
+test('an OPTIONS and a REGISTER go out and come back', async () => {
+  const { phone, port, srf } = rig;
+  for (const method of ['OPTIONS', 'REGISTER']) {
+    const answered = new Promise<number>((resolve, reject) => {
+      srf.request(phone.uri, { method }, (error, request) => {
+        if (error) reject(error);
+        else request.on('response', (response: SrfResponse) => resolve(response.status));
+      });
+    });
+    phone.send(phone.answer(await phone.next(new RegExp(`^${method} `)), '200 OK'), port);
+    expect(await answered).toBe(200);
+  }
+});
+
+test.each([
+  ['to ourselves', () => `sip:me@127.0.0.1:${rig.port}`, {}, 'can not send request to myself'],
+  ['a URI that is none', () => 'sip:@@', {}, 'invalid request-uri: OPTIONS sip:@@ SIP/2.0'],
+  ['a body of no type', () => rig.phone.uri, { body: 'hello' }, 'missing content-type'],
+  ['no TLS here', () => 'sips:x@127.0.0.1:9', {}, undefined],
+])('what cannot be sent is refused: %s', async (_case, uri, options, message) => {
+  const outcome = await new Promise<string | number>((resolve) => {
+    rig.srf.request(uri(), { method: 'OPTIONS', ...options }, (error, request) => {
+      if (error) resolve(error.message);
+      else request.on('response', (response: SrfResponse) => resolve(response.status));
+    });
+  });
+  expect(outcome).toBe(message ?? 503);
+});

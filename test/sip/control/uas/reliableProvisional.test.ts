@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import {
+  acknowledgeReliable,
+  endReliable,
+  sendReliable,
+  whenAcknowledged,
+} from '../../../../sip/control/uas/reliableProvisional.ts';
+import { parseMessage } from '../../../../sip/message/parse.ts';
+import { makeResponse } from '../../../../sip/message/response.ts';
+import { DEFAULT_SIP_TIMES } from '../../../../sip/transaction/machine.ts';
+import { simulatedClock } from '../../support/simulatedClock.ts';
+
+const INVITE = [
+  'INVITE sip:app@192.0.2.1 SIP/2.0',
+  'Via: SIP/2.0/UDP 192.0.2.2;branch=z9hG4bK1',
+  'From: <sip:a@b>;tag=1',
+  'To: <sip:c@d>',
+  'Call-ID: reliable',
+  'CSeq: 41 INVITE',
+  'Supported: 100rel',
+  '',
+  '',
+].join('\r\n');
+
+/** An INVITE that waits for its answer, and what goes out to it and when. */
+function begin() {
+  const request = parseMessage(Buffer.from(INVITE, 'latin1'));
+  if (request.kind !== 'request') throw new Error('it is a request');
+  const clock = simulatedClock();
+  const log: string[] = [];
+  const say = (what: string) => log.push(`${clock.now()} ${what}`);
+  const pending = {
+    transaction: {
+      request,
+      respond: (response: { status: number; headers: { get(name: string): string | undefined } }) =>
+        say(`${response.status} ${response.headers.get('rseq')}`),
+    },
+    reliable: { nextNumber: 7, current: undefined, waiting: [] as (() => void)[] },
+  };
+  const leg = { incomingInvite: pending as typeof pending | undefined, lateRack: undefined };
+  const hub = { clock, sipTimes: DEFAULT_SIP_TIMES };
+  return {
+    clock,
+    log,
+    ring(status: number, body = '') {
+      const response = makeResponse(request, status, {});
+      response.body = body;
+      sendReliable(
+        hub,
+        pending,
+        response,
+        () => undefined,
+        () => say('given up'),
+      );
+    },
+    prack: (responseNumber: number, sequence = 41, method = 'INVITE') =>
+      acknowledgeReliable(hub, leg, { responseNumber, sequence, method }),
+    accept: () => whenAcknowledged(pending, () => say('accepted')),
+    finish() {
+      endReliable(pending, leg);
+      leg.incomingInvite = undefined;
+    },
+  };
+}
+
+test('an answer is repeated after T1 with doubled gaps until its PRACK', () => {
+  const { clock, log, ring, prack } = begin();
+  ring(180);
+  clock.advance(4000);
+  expect(prack(7)).toBe(true);
+  clock.advance(60_000);
+  expect(log).toEqual(['0 180 7', '500 180 7', '1500 180 7', '3500 180 7']);
+  expect(clock.pending).toBe(0);
+});
+
+test('without a PRACK it is given up after 64 times T1', () => {
+  const { clock, log, ring } = begin();
+  ring(183);
+  clock.advance(60_000);
+  expect(log.slice(-3)).toEqual(['15500 183 7', '31500 183 7', '32000 given up']);
+  expect(clock.pending).toBe(0);
+});
+
+test.each([
+  ['another number', [8, 41, 'INVITE']],
+  ['another CSeq', [7, 40, 'INVITE']],
+  ['another method', [7, 41, 'UPDATE']],
+] as const)('a PRACK of %s acknowledges nothing', (_case, [number, sequence, method]) => {
+  const { clock, log, ring, prack } = begin();
+  ring(180);
+  expect(prack(number, sequence, method)).toBe(false);
+  clock.advance(500);
+  expect(log).toHaveLength(2);
+});
+
+test('one at a time: the second waits for the PRACK of the first, and a 2xx for one with a description', () => {
+  const { clock, log, ring, prack, accept } = begin();
+  ring(183, 'v=0');
+  ring(180);
+  accept();
+  expect(log).toEqual(['0 183 7']);
+  prack(7);
+  clock.advance(0);
+  expect(log).toEqual(['0 183 7', '0 180 8']);
+  prack(8);
+  clock.advance(0);
+  expect(log.at(-1)).toBe('0 accepted');
+});
+
+test('a 2xx that overtakes one without a description ends its repetition; its PRACK is welcome, once', () => {
+  const { clock, log, ring, prack, accept, finish } = begin();
+  ring(180);
+  accept();
+  finish();
+  clock.advance(60_000);
+  expect(log).toEqual(['0 180 7', '0 accepted']);
+  expect([prack(8), prack(7), prack(7)]).toEqual([false, true, false]);
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { startRetransmission } from '../../../sip/dialog/retransmission.ts';
+import { sessionDelays } from '../../../sip/dialog/sessionTimer.ts';
+import { simulatedClock } from '../support/simulatedClock.ts';
+
+function run(maxGapMs: number, acknowledgedAtMs?: number): string[] {
+  const clock = simulatedClock();
+  const log: string[] = [];
+  const repeating = startRetransmission(
+    clock,
+    { t1Ms: 500, maxGapMs },
+    {
+      send: () => log.push(`${clock.now()}`),
+      giveUp: () => log.push(`${clock.now()} given up`),
+    },
+  );
+  clock.advance(acknowledgedAtMs ?? 60_000);
+  repeating.stop();
+  clock.advance(60_000);
+  expect(clock.pending).toBe(0);
+  return log;
+}
+
+test('a 200 is repeated with gaps up to T2, for 32 s', () => {
+  expect(run(4000)).toEqual([
+    '500',
+    '1500',
+    '3500',
+    '7500',
+    '11500',
+    '15500',
+    '19500',
+    '23500',
+    '27500',
+    '31500',
+    '32000 given up',
+  ]);
+});
+
+test('a reliable provisional answer is repeated with ever longer gaps', () => {
+  expect(run(Number.POSITIVE_INFINITY)).toEqual([
+    '500',
+    '1500',
+    '3500',
+    '7500',
+    '15500',
+    '31500',
+    '32000 given up',
+  ]);
+});
+
+test('an acknowledgement stops it', () => {
+  expect(run(4000, 2000)).toEqual(['500', '1500']);
+});
+
+test.each([
+  [1800, { refreshMs: 900_000, expireMs: 1_768_000 }],
+  [90, { refreshMs: 45_000, expireMs: 60_000 }],
+])(
+  'a session of %i s is refreshed at half time, and given up before its end',
+  (intervalSeconds, expected) => {
+    expect(sessionDelays({ intervalSeconds, weRefresh: true })).toEqual(expected);
+  },
+);

@@ -1,0 +1,325 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import type { TrunkInput } from '../../../../src/calls/trunk.ts';
+import { header, SDP } from '../../../sip/support/phone.ts';
+import { drained, nothing } from '../../../sip/support/rig.ts';
+import { watchLeaks } from '../../../support/leaks.ts';
+import { type DialedLeg, startTelephonyRig, type TelephonyRig } from '../../../support/telephonyRig.ts';
+
+const EVENTS_SDP = SDP.replace('AVP 0', 'AVP 0 101').concat('a=rtpmap:101 telephone-event/8000\r\n');
+let assertNoLeaks: () => Promise<void>;
+let rig: TelephonyRig;
+let call: DialedLeg;
+let invite: string;
+let accepted: string;
+
+beforeAll(async () => {
+  assertNoLeaks = watchLeaks();
+  rig = await startTelephonyRig();
+});
+
+beforeEach(() => talk());
+
+afterEach(async () => {
+  const { leg, events } = call;
+  if (!events.includes('ended')) {
+    leg.hangup();
+    answer(await rig.next(leg, 'BYE'), '200 OK');
+  }
+  await call.ended;
+  expect(rig.media.sessions).toBe(0);
+});
+
+afterAll(async () => {
+  expect(await drained(rig.server)).toEqual(nothing);
+  await rig.close();
+  await assertNoLeaks();
+});
+
+async function talk(changes: Partial<TrunkInput> = {}, body = SDP, extra: string[] = []): Promise<void> {
+  call = rig.dial(changes);
+  invite = await rig.next(call.leg, 'INVITE');
+  accepted = rig.phone.answer(invite, '200 OK', { body, extra });
+  rig.phone.send(accepted, rig.port);
+  await rig.next(call.leg, 'ACK');
+  await vi.waitFor(() => expect(call.events).toContain('answered'));
+}
+
+/** Talks by another trunk than the usual one. */
+async function talkInstead(changes: Partial<TrunkInput>, body = SDP): Promise<void> {
+  call.leg.hangup();
+  answer(await rig.next(call.leg, 'BYE'), '200 OK');
+  await call.ended;
+  await talk(changes, body);
+}
+
+function answer(request: string, status: string, extra: string[] = []): void {
+  rig.phone.send(rig.phone.answer(request, status, { extra }), rig.port);
+}
+
+/** Sends a request of the callee, and waits for its final answer. */
+async function ask(method: string, extra: string[] = [], body = ''): Promise<string> {
+  const request = rig.fromCallee(method, invite, accepted, extra, body);
+  rig.phone.send(request, rig.port);
+  const cseq = header(request, 'CSeq');
+  const reply = await rig.phone.next(new RegExp(`^SIP/2.0 [2-6].*^CSeq: ${cseq}\\r$`, 'ms'));
+  if (method === 'INVITE') {
+    const ack = rig
+      .fromCallee('ACK', invite, accepted)
+      .replace(/^CSeq: .*$/m, `CSeq: ${cseq.replace('INVITE', 'ACK')}`);
+    // What acknowledges a refusal belongs to the same transaction. RFC 3261 section 17.1.1.3
+    const isRefused = !reply.startsWith('SIP/2.0 2');
+    rig.phone.send(isRefused ? ack.replace(/^Via: .*$/m, `Via: ${header(request, 'Via')}`) : ack, rig.port);
+  }
+  return reply;
+}
+
+/** What comes again of an earlier call is not meant. */
+const ofThis = (method: string) => new RegExp(`^${method} .*^Call-ID: ${call.leg.sipCallId}\\r$`, 'ms');
+
+const TYPED = ['Content-Type: application/sdp'];
+const connections = () => rig.media.all.at(-1)?.connected ?? [];
+
+test('a peer holds the call and takes it back', async () => {
+  const hold = await ask('INVITE', TYPED, SDP.replace('sendrecv', 'sendonly'));
+  expect(hold).toContain('a=recvonly');
+  const resumed = await ask('INVITE', TYPED, SDP);
+  expect(resumed).toContain('a=sendrecv');
+  expect(call.events.slice(1)).toEqual(['held', 'resumed']);
+  expect(connections().map(({ direction }) => direction)).toEqual(['sendrecv', 'recvonly', 'sendrecv']);
+  const versions = [invite, hold, resumed].map((text) => /^o=- \d+ (\d+)/m.exec(text)?.[1]);
+  expect(versions).toEqual(['1', '2', '3']);
+});
+
+test('the hold of old, by the address 0.0.0.0, keeps the last address', async () => {
+  await ask('INVITE', TYPED, SDP.replace('c=IN IP4 127.0.0.1', 'c=IN IP4 0.0.0.0'));
+  expect(call.events).toContain('held');
+  expect(connections().at(-1)).toMatchObject({ remote: { address: '127.0.0.1' }, direction: 'recvonly' });
+});
+
+test('a peer moves its audio', async () => {
+  await ask('INVITE', TYPED, SDP.replace('40000', '45000'));
+  expect(connections().at(-1)?.remote.port).toBe(45_000);
+});
+
+test('an UPDATE with an offer is answered, one without refreshes', async () => {
+  expect(await ask('UPDATE', TYPED, SDP.replace('40000', '46000'))).toContain('m=audio');
+  expect(connections().at(-1)?.remote.port).toBe(46_000);
+  const refreshed = await ask('UPDATE');
+  expect(refreshed).toMatch(/^SIP\/2\.0 200/);
+  expect(refreshed).not.toContain('m=audio');
+});
+
+test('an offer that cannot be agreed is refused, and the call goes on as it was; the next one is taken', async () => {
+  const refused = await ask('INVITE', TYPED, SDP.replace('RTP/AVP 0', 'RTP/AVP 18'));
+  expect(refused).toMatch(/^SIP\/2\.0 488/);
+  expect(header(refused, 'Warning')).toContain('none of the trunk');
+  expect(connections()).toHaveLength(1);
+  expect(await ask('INVITE', TYPED, SDP.replace('40000', '47000'))).toMatch(/^SIP\/2\.0 200/);
+  expect(connections()).toHaveLength(2);
+});
+
+test('a re-INVITE without an offer gets ours, and its ACK the answer', async () => {
+  const request = rig.fromCallee('INVITE', invite, accepted);
+  rig.phone.send(request, rig.port);
+  const cseq = header(request, 'CSeq');
+  const reply = await rig.phone.next(new RegExp(`^SIP/2.0 200.*^CSeq: ${cseq}\\r$`, 'ms'));
+  expect(reply).toContain('m=audio 4');
+  expect(reply).toContain('RTP/AVP 0 8 101');
+  const ack = rig.fromCallee('ACK', invite, accepted, TYPED, SDP.replace('40000', '48000'));
+  rig.phone.send(ack.replace(/^CSeq: .*$/m, `CSeq: ${cseq.replace('INVITE', 'ACK')}`), rig.port);
+  await vi.waitFor(() => expect(connections().at(-1)?.remote.port).toBe(48_000));
+});
+
+test.each([
+  ['application/dtmf-relay', 'Signal=5\r\nDuration=160\r\n', 'digit 5'],
+  ['application/dtmf-relay', 'Signal= 11\r\n', 'digit #'],
+  ['application/dtmf', '*', 'digit *'],
+  ['Application/DTMF; charset=x', 'd\r\n', 'digit D'],
+])('a digit by INFO, %s %j', async (type, body, event) => {
+  expect(await ask('INFO', [`Content-Type: ${type}`], body)).toMatch(/^SIP\/2\.0 200/);
+  expect(call.events).toContain(event);
+});
+
+test.each([
+  ['INFO', ['Content-Type: text/plain'], 'x', 415],
+  ['INFO', ['Content-Type: application/dtmf'], '99', 415],
+  ['INFO', [], '', 200],
+  ['OPTIONS', [], '', 200],
+  ['MESSAGE', ['Content-Type: text/plain'], 'hello', 405],
+  ['NOTIFY', ['Event: presence', 'Subscription-State: active'], '', 489],
+  ['REFER', [], '', 400],
+  ['REFER', ['Refer-To: <mailto:a@b>'], '', 400],
+  ['REFER', ['Refer-To: <sip:a@b?Replaces=x>'], '', 603],
+])('%s %j %j is answered %i', async (method, extra, body, status) => {
+  expect(await ask(method, extra, body)).toMatch(new RegExp(`^SIP/2\\.0 ${status}`));
+});
+
+test('a peer asks for a transfer, and hears that it is under way', async () => {
+  expect(await ask('REFER', ['Refer-To: <sip:0912000111@pbx.example>'])).toMatch(/^SIP\/2\.0 202/);
+  const notify = await rig.next(call.leg, 'NOTIFY');
+  expect(header(notify, 'Event')).toBe('refer');
+  expect(header(notify, 'Subscription-State')).toBe('active;expires=60');
+  expect(notify).toContain('SIP/2.0 100 Trying');
+  answer(notify, '200 OK');
+  await vi.waitFor(() => expect(call.events).toContain('transfer to +886912000111'));
+});
+
+test('a peer whose transfer fails hears it at once, and once', async () => {
+  await ask('REFER', ['Refer-To: <sip:0912000111@pbx.example>']);
+  answer(await rig.next(call.leg, 'NOTIFY'), '200 OK');
+  for (const attempt of [1, 2]) {
+    const refused = expect(call.leg.transfer('+886912000111')).rejects.toMatchObject({
+      code: 'transfer_unsupported',
+    });
+    answer(await rig.next(call.leg, 'REFER'), '603 Decline');
+    await refused;
+    if (attempt === 2) continue;
+    const last = await rig.next(call.leg, 'NOTIFY');
+    expect(header(last, 'Subscription-State')).toBe('terminated;reason=noresource');
+    expect(last).toContain('SIP/2.0 503 Service Unavailable');
+    answer(last, '200 OK');
+  }
+  expect(await rig.phone.silent(ofThis('NOTIFY'), 50)).toBe(true);
+  expect(call.events).not.toContain('ended');
+});
+
+test('a peer that wants no reports gets none', async () => {
+  const reply = await ask('REFER', ['Refer-To: <sip:desk@pbx.example>', 'Refer-Sub: false']);
+  expect(header(reply, 'Refer-Sub')).toBe('false');
+  await vi.waitFor(() => expect(call.events).toContain('transfer to sip:desk@pbx.example'));
+  expect(await rig.phone.silent(ofThis('NOTIFY'), 50)).toBe(true);
+});
+
+async function report(state: string, progress: string): Promise<string> {
+  return await ask(
+    'NOTIFY',
+    ['Event: refer', `Subscription-State: ${state}`, 'Content-Type: message/sipfrag'],
+    `${progress}\r\n`,
+  );
+}
+
+test('a transfer succeeds when the peer says so; whoever is left hangs up', async () => {
+  const transferred = call.leg.transfer('+886911222333');
+  const refer = await rig.next(call.leg, 'REFER');
+  expect(header(refer, 'Refer-To')).toBe(`<sip:+886911222333@127.0.0.1:${rig.phone.port}>`);
+  expect(header(refer, 'Referred-By')).toBe('<sip:+886223456789@127.0.0.1>');
+  answer(refer, '202 Accepted');
+  await report('active', 'SIP/2.0 180 Ringing');
+  await report('terminated;reason=noresource', 'SIP/2.0 200 OK');
+  await transferred;
+  answer(await rig.next(call.leg, 'BYE', 5000), '200 OK');
+  expect(await call.ended).toMatchObject({ outcome: 'local_hangup' });
+});
+
+test('a peer that leaves with the call has transferred it', async () => {
+  const transferred = call.leg.transfer('sip:desk@pbx.example');
+  const refer = await rig.next(call.leg, 'REFER');
+  expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');
+  answer(refer, '202 Accepted');
+  await rig.phone.silent(/^BYE/, 30);
+  await ask('BYE');
+  await transferred;
+  expect(await call.ended).toMatchObject({ outcome: 'remote_hangup' });
+});
+
+test('a transfer that fails leaves the call as it was, and another may be tried', async () => {
+  const failing = expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({
+    code: 'transfer_failed',
+    message: expect.stringContaining('486 Busy Here'),
+  });
+  answer(await rig.next(call.leg, 'REFER'), '202 Accepted');
+  await expect(call.leg.transfer('+886911222334')).rejects.toMatchObject({ code: 'transfer_in_progress' });
+  await report('terminated', 'SIP/2.0 486 Busy Here');
+  await failing;
+  const refused = expect(call.leg.transfer('+886911222333')).rejects.toThrow('481 Gone');
+  answer(await rig.next(call.leg, 'REFER'), '481 Gone');
+  await refused;
+  expect(call.events).not.toContain('ended');
+});
+
+test.each(['405 Method Not Allowed', '501 Not Implemented', '603 Decline'])(
+  'a peer that answers REFER by %s takes no transfers',
+  async (status) => {
+    const refused = expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({
+      code: 'transfer_unsupported',
+      message: expect.stringContaining(status),
+    });
+    answer(await rig.next(call.leg, 'REFER'), status);
+    await refused;
+    expect(call.events).not.toContain('ended');
+  },
+);
+
+test.each<[string, Partial<TrunkInput>, string[]]>([
+  ['allows no REFER', {}, ['Allow: INVITE, ACK, BYE', 'Allow: OPTIONS']],
+  ['is on a trunk that wants none', { transfer: 'second_leg' }, []],
+])('a peer that %s is sent none', async (_what, changes, allow) => {
+  call.leg.hangup();
+  answer(await rig.next(call.leg, 'BYE'), '200 OK');
+  await call.ended;
+  await talk(changes, SDP, allow);
+  await expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({ code: 'transfer_unsupported' });
+  expect(await rig.phone.silent(ofThis('REFER'), 30)).toBe(true);
+});
+
+test.each(['a b', 'sip:x@y>;evil', 'tel:', 'sip:a@b\r\nX: y'])(
+  '%j is no target of a transfer',
+  async (to) => {
+    await expect(call.leg.transfer(to)).rejects.toMatchObject({ code: 'transfer_target_invalid' });
+  },
+);
+
+test('a challenge inside the call is answered', async () => {
+  await talkInstead({ username: 'u', password: 'p', dtmf: 'info' });
+  const sent = call.leg.sendDtmf('7');
+  const first = await rig.next(call.leg, 'INFO');
+  answer(first, '401 Unauthorized', ['WWW-Authenticate: Digest realm="r",nonce="n"']);
+  const second = await rig.next(call.leg, 'INFO');
+  const uri = /^INFO (\S+)/.exec(second)?.[1];
+  expect(header(second, 'Authorization')).toContain(`uri="${uri}"`);
+  expect(second).toContain('Signal=7\r\nDuration=160\r\n');
+  answer(second, '200 OK');
+  await sent;
+});
+
+test('digits go as events where the peer takes them, else by INFO; a refusal is told', async () => {
+  await talkInstead({}, EVENTS_SDP);
+  await call.leg.sendDtmf('12#');
+  expect(rig.media.all.at(-1)?.digits).toEqual(['12#']);
+  await talkInstead({}, SDP);
+  const refused = expect(call.leg.sendDtmf('1')).rejects.toMatchObject({ code: 'dtmf_refused' });
+  answer(await rig.next(call.leg, 'INFO'), '415 Unsupported');
+  await refused;
+  await expect(call.leg.sendDtmf('x')).rejects.toMatchObject({ code: 'dtmf_invalid' });
+});
+
+test('a peer that does not answer our BYE keeps nobody waiting for long', async () => {
+  const startMs = performance.now();
+  await call.leg.hangup();
+  expect(performance.now() - startMs).toBeLessThan(4500);
+  expect(await call.ended).toMatchObject({ outcome: 'local_hangup' });
+  answer(await rig.next(call.leg, 'BYE', 5000), '200 OK');
+});
+
+test.each([
+  ['UPDATE', ['Allow: INVITE, ACK, BYE, UPDATE']],
+  ['INVITE', []],
+])('a refresh by %s whose credentials are asked for is sent with them', async (method, allow) => {
+  call.leg.hangup();
+  answer(await rig.next(call.leg, 'BYE'), '200 OK');
+  await call.ended;
+  await talk({ username: 'u', password: 'p' }, SDP, [...allow, 'Session-Expires: 1;refresher=uac']);
+  // On a busy machine the SIP server may try it as well, and has no credentials.
+  let refresh = await rig.next(call.leg, method);
+  while (header(refresh, 'Proxy-Authorization') === '') {
+    answer(refresh, '407 Proxy Authentication Required', ['Proxy-Authenticate: Digest realm="r",nonce="n"']);
+    refresh = await rig.next(call.leg, method);
+  }
+  expect(header(refresh, 'Proxy-Authorization')).toContain(`uri="${refresh.split(' ')[1]}"`);
+  expect(header(refresh, 'Session-Expires')).toBe('1;refresher=uac');
+  const body = method === 'INVITE' ? SDP : '';
+  const extra = ['Session-Expires: 1800;refresher=uac'];
+  rig.phone.send(rig.phone.answer(refresh, '200 OK', { extra, body }), rig.port);
+  if (method === 'INVITE') await rig.phone.next(/^ACK .*^Proxy-Authorization: .*nonce="n"/ms);
+  expect(call.events).not.toContain('ended');
+});

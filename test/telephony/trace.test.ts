@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import type { SipTraceMessage } from '../../src/calls/stores.ts';
+import { traceCall } from '../../src/telephony/trace.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const message = (text: string): SipTraceMessage => ({
+  at: '2026-01-01T00:00:00.000Z',
+  direction: 'in',
+  transport: 'udp',
+  remote: '192.0.2.1:5060',
+  text,
+});
+
+function begin() {
+  const clock = createSimulatedClock();
+  const kept: string[][] = [];
+  const errors: string[] = [];
+  let listener: ((messages: readonly SipTraceMessage[]) => void) | undefined;
+  let isBroken = false;
+  const trace = traceCall(
+    {
+      source: {
+        follow(_callId, next) {
+          listener = next;
+          return () => {
+            listener = undefined;
+          };
+        },
+      },
+      sink: {
+        async append(projectId, callId, messages) {
+          if (isBroken) throw new Error('away');
+          kept.push([projectId, callId, ...messages.map(({ text }) => text)]);
+        },
+      },
+      clock,
+      onError: (_error, what) => errors.push(what),
+    },
+    'sip-1',
+  );
+  return {
+    clock,
+    kept,
+    errors,
+    trace,
+    say: (text: string) => listener?.([message(text)]),
+    isFollowed: () => listener !== undefined,
+    breakSink: () => {
+      isBroken = true;
+    },
+  };
+}
+
+test('what comes before the call is known waits for it; the rest is kept in batches, the end of the call soon, and the tail too', async () => {
+  const { clock, kept, trace, say, isFollowed } = begin();
+  trace.add(message('INVITE'));
+  clock.advance(1000);
+  expect(kept).toEqual([]);
+  trace.assign('p', 'c');
+  say('200');
+  clock.advance(500);
+  await settle();
+  say('BYE');
+  trace.end();
+  trace.end();
+  say('200 BYE');
+  clock.advance(20);
+  await settle();
+  expect(kept).toEqual([
+    ['p', 'c', 'INVITE', '200'],
+    ['p', 'c', 'BYE', '200 BYE'],
+  ]);
+  say('200 BYE again');
+  clock.advance(20);
+  await settle();
+  expect(kept.slice(2)).toEqual([['p', 'c', '200 BYE again']]);
+  clock.advance(1960);
+  expect(isFollowed()).toBe(false);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test('a call that is nobody’s is not kept', () => {
+  const { clock, kept, trace, say, isFollowed } = begin();
+  say('INVITE');
+  trace.end();
+  expect(isFollowed()).toBe(false);
+  expect(kept).toEqual([]);
+  expect(clock.pendingTimers()).toBe(0);
+});
+
+test('a flood on one call ends after 500 messages', async () => {
+  const { clock, kept, trace, say } = begin();
+  trace.assign('p', 'c');
+  for (let count = 0; count < 600; count += 1) say('INFO');
+  clock.advance(500);
+  await settle();
+  expect(kept[0]).toHaveLength(502);
+});
+
+test('a database that is away is told, and the call goes on', async () => {
+  const { clock, errors, trace, say, breakSink } = begin();
+  breakSink();
+  trace.assign('p', 'c');
+  say('INVITE');
+  clock.advance(500);
+  await settle();
+  expect(errors).toEqual(['a SIP trace was not kept']);
+});

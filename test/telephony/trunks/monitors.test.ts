@@ -1,0 +1,163 @@
+import { expect, test, vi } from 'vitest';
+import type { Trunk } from '../../../src/calls/trunk.ts';
+import { createTrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
+import { createFakeControl } from '../../support/fakeControl.ts';
+import { createFakeBoard, createFakeLeases } from '../../support/fakeCoordination.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { TRUNK_ID, trunkOf } from '../../support/telephonyRig.ts';
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const registering = trunkOf({ host: 'carrier.example', register: true, username: 'u', password: 'p' });
+
+function createWorld() {
+  const leases = createFakeLeases();
+  const board = createFakeBoard();
+  const clock = createSimulatedClock();
+  const nodes = new Map<string, { control: ReturnType<typeof createFakeControl>; errors: unknown[] }>();
+  let trunks: readonly Trunk[] = [registering];
+  const listeners = new Set<(trunks: readonly Trunk[]) => void>();
+  let areLeasesAway = false;
+  const node = (name: string) => {
+    const control = createFakeControl();
+    const errors: unknown[] = [];
+    nodes.set(name, { control, errors });
+    const own = leases.of(name);
+    const watchers = createTrunkMonitors({
+      directory: {
+        get trunks() {
+          return trunks;
+        },
+        onChange(listener) {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
+      },
+      leases: {
+        hold: (lease, leaseMs) =>
+          areLeasesAway ? Promise.reject(new Error('away')) : own.hold(lease, leaseMs),
+        release: own.release,
+      },
+      board,
+      control,
+      clock,
+      random: () => 0,
+      makeToken: () => 't',
+      onError: (error) => errors.push(error),
+    });
+    watchers.start();
+    return { watchers, control, errors };
+  };
+  return {
+    leases,
+    board,
+    clock,
+    node,
+    setLeasesAway(isAway: boolean) {
+      areLeasesAway = isAway;
+    },
+    async change(next: readonly Trunk[]) {
+      trunks = next;
+      for (const listener of listeners) listener(next);
+      await settle();
+    },
+    async pass(ms: number) {
+      await settle();
+      clock.advance(ms);
+      await settle();
+      await settle();
+    },
+  };
+}
+
+const methods = (control: ReturnType<typeof createFakeControl>) => control.sent.map(({ method }) => method);
+
+test('exactly one of two nodes registers and checks; when it dies the other does', async () => {
+  const world = createWorld();
+  const one = world.node('one');
+  const two = world.node('two');
+  await world.pass(500);
+  expect([one.watchers.count, two.watchers.count]).toEqual([1, 0]);
+  expect(methods(one.control).sort()).toEqual(['OPTIONS', 'REGISTER']);
+  expect(methods(two.control)).toEqual([]);
+  world.leases.expire('one');
+  // The dead one renews no more; here it is only slower than the other.
+  await two.watchers.close();
+  const three = world.node('three');
+  await world.pass(0);
+  expect(three.watchers.count).toBe(1);
+  await world.pass(5000);
+  expect([one.watchers.count, three.watchers.count]).toEqual([0, 1]);
+});
+
+test('what is seen is published', async () => {
+  const world = createWorld();
+  const { control } = world.node('one');
+  await world.pass(500);
+  control.sent.find(({ method }) => method === 'OPTIONS')?.answer(200);
+  control.sent.find(({ method }) => method === 'REGISTER')?.answer(200);
+  await settle();
+  expect(world.board.shown.get(TRUNK_ID)).toEqual({
+    reachable: true,
+    registered: true,
+    lastOptionsMs: expect.any(Number),
+    error: null,
+  });
+});
+
+test('a changed trunk is registered anew, a removed one unregistered and let go', async () => {
+  const world = createWorld();
+  const { control, watchers } = world.node('one');
+  await world.pass(500);
+  control.sent.find(({ method }) => method === 'REGISTER')?.answer(200);
+  await settle();
+  const changing = world.change([{ ...registering, username: 'v', updatedAt: '2026-01-02T00:00:00.000Z' }]);
+  await changing;
+  await settle();
+  const goodbye = control.sent.findLast(({ method }) => method === 'REGISTER');
+  expect(goodbye?.headers).toMatchObject({ Expires: '0', To: '<sip:u@carrier.example>' });
+  goodbye?.answer(200);
+  await vi.waitFor(() =>
+    expect(control.sent.findLast(({ method }) => method === 'REGISTER')?.headers).toMatchObject({
+      To: '<sip:v@carrier.example>',
+      Expires: '3600',
+    }),
+  );
+  control.sent.findLast(({ method }) => method === 'REGISTER')?.answer(200);
+  await settle();
+  await world.change([]);
+  await settle();
+  control.sent.findLast(({ method }) => method === 'REGISTER')?.answer(200);
+  await vi.waitFor(() => expect(watchers.count).toBe(0));
+  await vi.waitFor(() => expect(world.leases.holders.size).toBe(0));
+});
+
+test('while leases cannot be asked for, what is held is kept', async () => {
+  const world = createWorld();
+  const { watchers, errors } = world.node('one');
+  await world.pass(500);
+  world.setLeasesAway(true);
+  await world.pass(5000);
+  expect(watchers.count).toBe(1);
+  expect(errors).toHaveLength(1);
+});
+
+test('a trunk that is to register without a name says so', async () => {
+  const world = createWorld();
+  await world.change([{ ...registering, username: null }]);
+  world.node('one');
+  await world.pass(0);
+  expect(world.board.shown.get(TRUNK_ID)).toMatchObject({
+    registered: false,
+    error: 'The trunk has no username to register',
+  });
+});
+
+test('closing lets other nodes have the trunks, and leaves no timer', async () => {
+  const world = createWorld();
+  const { watchers } = world.node('one');
+  await world.pass(500);
+  await watchers.close();
+  await watchers.close();
+  expect(world.leases.holders.size).toBe(0);
+  expect(world.clock.pendingTimers()).toBe(0);
+});
