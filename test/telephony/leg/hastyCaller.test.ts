@@ -51,7 +51,7 @@ test('a leg whose ACK and BYE come together with the word that its 200 went out 
   let toDialog: (request: IncomingRequest) => void = () => undefined;
   const control = {
     ...createFakeControl(),
-    ownDialog: (_id: string, onRequest: typeof toDialog) => {
+    onDialogRequest: (_id: string, onRequest: typeof toDialog) => {
       toDialog = onRequest;
       return () => undefined;
     },
