@@ -10,13 +10,16 @@ import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Page, PageOf } from '../base/page.ts';
 import type { Tracer } from '../base/tracing.ts';
-import type { AcceptedCall, KeepCall, OutboundOrder } from '../calls/acceptCall.ts';
-import type { CallControl } from '../calls/callControl.ts';
-import type { RecordingStore } from '../calls/recordingStore.ts';
-import type { CallRecordings } from '../calls/recordings.ts';
-import type { RecordingUrls } from '../calls/recordingUrls.ts';
-import type { CallStore, PhoneNumberStore, SipTraceStore, TrunkStore } from '../calls/stores.ts';
-import type { TrunkHealth } from '../calls/trunk.ts';
+import type { CallStore } from '../calls/callStore.ts';
+import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
+import type { CallRecordings } from '../calls/recording/callRecordings.ts';
+import type { RecordingStore } from '../calls/recording/recordingStore.ts';
+import type { RecordingUrls } from '../calls/recording/recordingUrls.ts';
+import type { CallControl } from '../calls/runner/callControl.ts';
+import type { AcceptedCall, InsertOnce, OutboundOrder } from '../calls/setup/acceptCall.ts';
+import type { SipTraceStore } from '../calls/sipTraceStore.ts';
+import type { TrunkHealth } from '../calls/trunks/trunk.ts';
+import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type {
   HistoryStore,
@@ -24,13 +27,13 @@ import type {
   ReleaseStore,
   SessionStore,
 } from '../engine/session/sessionStore.ts';
-import type { WebhookSecretStore } from '../engine/webhookStores.ts';
 import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';
 import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/stores.ts';
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
+import type { WebhookSecretStore } from '../webhooks/signingSecrets.ts';
 
 /** One store an aggregate; in a transaction all of them see and change the same moment. */
 export interface Stores {
@@ -126,7 +129,7 @@ export interface RecordingAccess {
 /** Calls, beside what is kept of them. */
 export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer'> {
   /** @see acceptCall */
-  accept(order: OutboundOrder, keep: KeepCall): Promise<AcceptedCall>;
+  accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
   /** What is known of each trunk at the moment. */
   trunkHealth(trunkIds: readonly string[]): Promise<Map<string, TrunkHealth>>;
   /** Tells the nodes that a trunk or a number was changed. */

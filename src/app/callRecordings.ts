@@ -1,6 +1,6 @@
-import type { Call, CallRecording } from '../calls/call.ts';
-import { recordingKey } from '../calls/endCall.ts';
-import type { CallRecordings } from '../calls/recordings.ts';
+import type { Call, RecordingResult } from '../calls/call.ts';
+import type { CallRecordings } from '../calls/recording/callRecordings.ts';
+import { recordingKey } from '../calls/runner/endCall.ts';
 import {
   recordingFileDurationMs,
   storedRecordingDurationMs,
@@ -12,11 +12,11 @@ export function callRecordings(
   { store, urls, working }: Recordings,
   onError: (error: unknown, what: string) => void,
 ): CallRecordings {
-  const recover = async (call: Call): Promise<CallRecording> => {
+  const recover = async (call: Call): Promise<RecordingResult> => {
     const path = working.pathOf(call.id);
     const key = recordingKey(call);
     const leftMs = await recordingFileDurationMs(path);
-    if (leftMs !== undefined) await store.keep(path, key);
+    if (leftMs !== undefined) await store.save(path, key);
     // Its node may have been lost just after it had given the recording away.
     const durationMs = leftMs ?? (await storedRecordingDurationMs(store, key));
     if (durationMs === undefined) return lost('The node that recorded it was lost');
@@ -33,6 +33,6 @@ export function callRecordings(
   };
 }
 
-function lost(error: string): CallRecording {
+function lost(error: string): RecordingResult {
   return { status: 'failed', key: null, durationMs: null, error };
 }

@@ -3,22 +3,20 @@ import type { CallService } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
-import { acceptCall } from '../calls/acceptCall.ts';
-import { createCallControl } from '../calls/callControl.ts';
-import { type CallGuard, createCallGuard } from '../calls/callGuard.ts';
-import type { CallMeter } from '../calls/callMeter.ts';
-import { startCallSweeper } from '../calls/callSweeper.ts';
-import type {
-  CallQueue,
-  Leases,
-  NodeBus,
-  NumberLock,
-  TrunkHealthBoard,
-  TrunkSlots,
-} from '../calls/coordination.ts';
-import { type CallFinisher, createCallFinisher } from '../calls/finishCall.ts';
-import { beginNodeLife } from '../calls/nodeLife.ts';
-import type { CallRecordings } from '../calls/recordings.ts';
+import type { CallMetrics } from '../calls/callMetrics.ts';
+import { type CallLimiter, createCallLimiter } from '../calls/limits/callLimiter.ts';
+import { startCallSweeper } from '../calls/nodes/callSweeper.ts';
+import type { Leases } from '../calls/nodes/leases.ts';
+import type { NodeBus } from '../calls/nodes/nodeBus.ts';
+import { registerNode } from '../calls/nodes/nodeRegistration.ts';
+import type { CallRecordings } from '../calls/recording/callRecordings.ts';
+import { createCallControl } from '../calls/runner/callControl.ts';
+import { type CallFinisher, createCallFinisher } from '../calls/runner/callFinisher.ts';
+import { acceptCall } from '../calls/setup/acceptCall.ts';
+import type { CallQueue } from '../calls/setup/callQueue.ts';
+import type { NumberLock } from '../calls/setup/numberLock.ts';
+import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
+import type { TrunkSlots } from '../calls/trunks/trunkSlots.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import {
   CHECKPOINT_STALE_MS,
@@ -45,7 +43,7 @@ export interface CallParts {
   readonly conversations: ConversationEngine;
   readonly turnNotes: TurnCheckpointStore;
   readonly recordings: CallRecordings;
-  readonly meter: CallMeter;
+  readonly meter: CallMetrics;
   /** Webhooks may be due. */
   readonly onTold: () => void;
   /** This life of this node, or of its data folder where no other node can have it. */
@@ -64,8 +62,8 @@ export interface BuiltCalls {
   readonly lock: NumberLock;
   readonly queue: CallQueue;
   readonly slots: TrunkSlots;
-  readonly guard: CallGuard;
-  readonly health: TrunkHealthBoard;
+  readonly guard: CallLimiter;
+  readonly health: TrunkHealthStore;
   readonly leases: Leases;
   readonly bus: NodeBus;
   readonly nodeId: string;
@@ -83,7 +81,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const lock = redisNumberLock(redis);
   const slots = redisTrunkSlots(redis);
-  const guard = createCallGuard({
+  const guard = createCallLimiter({
     projects,
     counts: redisProjectCalls(redis),
     meter: parts.meter,
@@ -96,7 +94,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   const finisher = createCallFinisher({
     calls,
     conversations,
-    tell: storage.outbox.tell,
+    tell: storage.outbox.recordFact,
     keepLostWords: ({ projectId, sessionId }) =>
       recoverInterruptedTurn(
         { sessions: storage.stores.sessions, notes: parts.turnNotes, clock },
@@ -154,7 +152,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
       closers.push(startCallSweeper({ ...ending, removals: recordingRemovals, lock, leases }));
     },
     async beginLife() {
-      closers.push(await beginNodeLife({ ...ending, nodeId }));
+      closers.push(await registerNode({ ...ending, nodeId }));
     },
     async close() {
       for (const close of closers.splice(0).reverse()) await close();
@@ -169,7 +167,7 @@ export const noRecordings: CallRecordings = {
   remove: async () => undefined,
 };
 
-async function readHealth(health: TrunkHealthBoard, slots: TrunkSlots, trunkIds: readonly string[]) {
+async function readHealth(health: TrunkHealthStore, slots: TrunkSlots, trunkIds: readonly string[]) {
   const [seen, inUse] = await Promise.all([
     health.read(trunkIds),
     Promise.all(trunkIds.map((id) => slots.inUse(id))),

@@ -10,8 +10,8 @@ import { systemClock } from '../base/clock.ts';
 import type { HealthMonitorOptions } from '../base/healthMonitor.ts';
 import { uuidV7 } from '../base/ids.ts';
 import { createSealer } from '../base/sealer.ts';
-import { createAdmission } from '../calls/admission.ts';
-import type { VoicePresence } from '../calls/voicePresence.ts';
+import { createNodeCapacity } from '../calls/limits/nodeCapacity.ts';
+import type { VoiceNodeRegistration } from '../calls/nodes/voiceNodeRegistry.ts';
 import { startSessionSweeps } from '../engine/session/sessionSweeps.ts';
 import { lockFolder } from '../infra/files/folderLock.ts';
 import { createGuardedHttpClient } from '../infra/httpClient/client.ts';
@@ -133,7 +133,7 @@ async function build(
   const client = createGuardedHttpClient({ policy: egressPolicy, clock, userAgent: USER_AGENT });
   closers.push(() => client.close());
   let draining = false;
-  const listening: { app?: App; voice?: VoicePresence } = {};
+  const listening: { app?: App; voice?: VoiceNodeRegistration } = {};
   const publicUrl = () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST);
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const bucket = await openObjectStore(config, closers);
@@ -223,14 +223,14 @@ async function build(
     forgetTalk,
     storage,
     publicUrl,
-    onChange: () => listening.voice?.changed(),
+    onChange: () => listening.voice?.update(),
     meter: metrics.talks,
     clock,
     makeId: uuidV7,
     logger,
     closers,
   });
-  const admission = createAdmission(callCapacity(config));
+  const admission = createNodeCapacity(callCapacity(config));
   metrics.watchNode({
     queues: jobs.depths,
     talks: () => live.active,

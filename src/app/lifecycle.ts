@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
-import { callReport } from '../calls/callReport.ts';
-import type { CallRecordings } from '../calls/recordings.ts';
+import type { CallRecordings } from '../calls/recording/callRecordings.ts';
 import { createPostSessionTasks } from '../engine/memory/postSessionTasks.ts';
 import type { ModelChoice } from '../engine/prompt/models.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createDispatcher, type Dispatcher } from '../webhooks/dispatcher.ts';
+import { callReport } from '../webhooks/callReport.ts';
+import { createWebhookDispatcher, type WebhookDispatcher } from '../webhooks/dispatcher.ts';
 import { createSigningSecrets } from '../webhooks/signingSecrets.ts';
 import { createWebhookAdmin } from '../webhooks/webhookAdmin.ts';
 
@@ -31,7 +31,7 @@ const FINISH_MS = 5_000;
 
 /** What follows a session's end: its webhooks through the gate, its evaluation, and what is remembered of it. */
 export function buildLifecycle(parts: LifecycleParts): {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: WebhookDispatcher;
   readonly webhookAdmin: ReturnType<typeof createWebhookAdmin>;
 } {
   const { storage, models, client, recordings, clock, makeId, logger } = parts;
@@ -39,7 +39,7 @@ export function buildLifecycle(parts: LifecycleParts): {
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
   const afterwards = createPostSessionTasks({ models, memory: stores.memory, onError });
-  const dispatcher = createDispatcher({
+  const dispatcher = createWebhookDispatcher({
     outbox: storage.outbox,
     releases: stores.releases,
     secrets,

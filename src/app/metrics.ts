@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 import { systemClock } from '../base/clock.ts';
-import type { CallMeter } from '../calls/callMeter.ts';
-import type { TrunkHealthBoard } from '../calls/coordination.ts';
+import type { CallMetrics } from '../calls/callMetrics.ts';
+import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
 import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
 import { createCallMetrics } from '../observability/metrics/calls.ts';
 import { type NodeSources, registerNodeMetrics } from '../observability/metrics/node.ts';
@@ -19,9 +19,9 @@ const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_acti
 export interface BuiltMetrics {
   readonly registry: Registry;
   readonly texts: readonly (() => Promise<string>)[];
-  readonly calls: CallMeter;
+  readonly calls: CallMetrics;
   readonly talks: SessionMetrics;
-  trunks(board: Pick<TrunkHealthBoard, 'publish'>, nowMs: () => number): Pick<TrunkHealthBoard, 'publish'>;
+  trunks(board: Pick<TrunkHealthStore, 'publish'>, nowMs: () => number): Pick<TrunkHealthStore, 'publish'>;
   watchNode(sources: NodeSources): void;
   /** Asks the threads how they keep their time, whenever somebody asks for the numbers. */
   watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;

@@ -6,17 +6,17 @@ import { omitUndefined } from '../base/omitUndefined.ts';
 import { createPendingTasks } from '../base/pendingTasks.ts';
 import type { Tracer } from '../base/tracing.ts';
 import { withTimeout } from '../base/withTimeout.ts';
-import type { Admission } from '../calls/admission.ts';
 import type { Call } from '../calls/call.ts';
-import type { Telephony } from '../calls/callLeg.ts';
-import type { CallMeter } from '../calls/callMeter.ts';
-import { type CallRunner, createCallRunner } from '../calls/callRunner.ts';
-import type { QueueWorker } from '../calls/coordination.ts';
-import { createCallEnder } from '../calls/endCall.ts';
-import { createCallPlacer } from '../calls/placeCalls.ts';
-import { routeFor } from '../calls/routeFor.ts';
-import { createCallTaker } from '../calls/takeCalls.ts';
-import type { VoiceRoute } from '../calls/voiceRoute.ts';
+import type { CallMetrics } from '../calls/callMetrics.ts';
+import type { NodeCapacity } from '../calls/limits/nodeCapacity.ts';
+import type { VoiceNodeSelector } from '../calls/nodes/voiceNodeSelector.ts';
+import { type CallRunner, createCallRunner } from '../calls/runner/callRunner.ts';
+import { createCallEnder } from '../calls/runner/endCall.ts';
+import type { QueueWorker } from '../calls/setup/callQueue.ts';
+import { createDialer } from '../calls/setup/dialer.ts';
+import { createInboundCallHandler } from '../calls/setup/inboundCallHandler.ts';
+import type { Telephony } from '../calls/telephony.ts';
+import { selectTrunks } from '../calls/trunks/trunkSelection.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { StreamTarget } from '../media/mediaSession.ts';
@@ -31,9 +31,9 @@ export interface PhoneParts {
   readonly recordings: Recordings;
   readonly conversations: ConversationEngine;
   readonly mediaStreams: MediaStreams;
-  readonly voice: VoiceRoute;
-  readonly meter: CallMeter;
-  readonly admission: Admission;
+  readonly voice: VoiceNodeSelector;
+  readonly meter: CallMetrics;
+  readonly admission: NodeCapacity;
   readonly isDraining: () => boolean;
   readonly drainMs: number;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     lock: calls.lock,
     slots: calls.slots,
     guard: calls.guard,
-    routeFor: (projectId, fromNumber) => routeFor(routing, projectId, fromNumber),
+    routeFor: (projectId, fromNumber) => selectTrunks(routing, projectId, fromNumber),
     engine: (call) => engineOf(parts, call),
     recordingPath: ({ id }) => recordings.working.pathOf(id),
     finish: createCallEnder({
@@ -80,7 +80,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     }),
     meter: parts.meter,
     onOver({ id }) {
-      parts.admission.free(id);
+      parts.admission.release(id);
       parts.voice.forget(id);
     },
     clock,
@@ -90,7 +90,7 @@ export function buildPhone(parts: PhoneParts): Phone {
   });
   const finish = (call: Call, end: Parameters<typeof calls.finisher.finish>[2]) =>
     calls.finisher.finish(call, calls.nodeId, end);
-  const place = createCallPlacer({
+  const place = createDialer({
     nodeId: calls.nodeId,
     calls: stores.calls,
     ...routing,
@@ -102,7 +102,7 @@ export function buildPhone(parts: PhoneParts): Phone {
     clock,
     onError,
   });
-  const take = createCallTaker({
+  const take = createInboundCallHandler({
     nodeId: calls.nodeId,
     calls: stores.calls,
     conversations: parts.conversations,
@@ -120,7 +120,7 @@ export function buildPhone(parts: PhoneParts): Phone {
   });
   /** Calls that no runner has yet, and that one is to have. */
   const arriving = createPendingTasks();
-  parts.telephony.onIncoming((incoming) => void arriving.add(take(incoming)));
+  parts.telephony.onInboundCall((incoming) => void arriving.add(take(incoming)));
   const unsubscribe = calls.bus.subscribe((message) => {
     if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
     else if (message.kind === 'transfer') runner.transfer(message.callId, message.to);
@@ -161,7 +161,7 @@ async function engineOf(parts: PhoneParts, call: Call): Promise<StreamTarget> {
     return { ...common, ...settings.media, customParameters, canReconnect: false };
   }
   const stream = { projectId, sessionId, dialect: 'callway', callId, ...trace } as const;
-  const url = await parts.mediaStreams.openForCall(stream, await parts.voice.choose(callId));
+  const url = await parts.mediaStreams.openForCall(stream, await parts.voice.select(callId));
   return {
     ...common,
     url,

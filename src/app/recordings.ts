@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import type { RecordingStore } from '../calls/recordingStore.ts';
-import { createRecordingUrls, type RecordingUrls } from '../calls/recordingUrls.ts';
+import type { RecordingStore } from '../calls/recording/recordingStore.ts';
+import { createRecordingUrls, type RecordingUrls } from '../calls/recording/recordingUrls.ts';
 import type { Bucket } from '../infra/objectStore/bucket.ts';
 import { bucketRecordings } from '../infra/objectStore/recordings/bucketRecordings.ts';
 import { localRecordings } from '../infra/objectStore/recordings/localRecordings.ts';

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../base/clock.ts';
 import { uuidV7 } from '../base/ids.ts';
 import { startThread } from '../base/thread.ts';
-import { type Trunk, trunkInput } from '../calls/trunk.ts';
+import { type Trunk, trunkInput } from '../calls/trunks/trunk.ts';
 import { startMediaEngine } from '../media/engine/mediaEngine.ts';
 import { createFlite } from '../providers/local/flite.ts';
 import { createWebrtcVad } from '../providers/vad/webrtc.ts';

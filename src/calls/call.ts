@@ -1,5 +1,5 @@
 import type { MediaQuality } from '../media/quality/mediaQuality.ts';
-import type { CallMedia } from './phoneNumber.ts';
+import type { CallMedia } from './numbers/phoneNumber.ts';
 
 export const CALL_STATUSES = [
   'queued',
@@ -58,7 +58,7 @@ export interface Call {
   readonly answeredAt: string | null;
   readonly endedAt: string | null;
   readonly figures: MediaQuality | null;
-  readonly recording: CallRecording | null;
+  readonly recording: RecordingResult | null;
   /** The node that carries it; null while it is queued. */
   readonly nodeId: string | null;
   /** Set by the API while the call lives: whoever carries it obeys. */
@@ -94,7 +94,7 @@ export type CallChange = Partial<
   >
 >;
 
-export interface CallRecording {
+export interface RecordingResult {
   readonly status: 'recording' | 'ready' | 'failed';
   /** Its name in the recording store; null where nothing was kept. */
   readonly key: string | null;
@@ -110,14 +110,14 @@ export const FINAL_STATUSES: readonly CallStatus[] = ['completed', 'busy', 'no_a
 export const isFinal = (status: CallStatus): boolean => FINAL_STATUSES.includes(status);
 
 /** From the answer to the end, in ms; 0 where nobody answered, null while it is not known. */
-export function talkedMs({ status, answeredAt, endedAt }: Call): number | null {
+export function talkTimeMs({ status, answeredAt, endedAt }: Call): number | null {
   if (!isFinal(status)) return null;
   if (answeredAt === null || endedAt === null) return 0;
   return Math.max(0, Date.parse(endedAt) - Date.parse(answeredAt));
 }
 
 /** The project's own number in the call. */
-export function ownNumber({ direction, fromNumber, toNumber }: Call): string {
+export function projectNumber({ direction, fromNumber, toNumber }: Call): string {
   return direction === 'inbound' ? toNumber : fromNumber;
 }
 
@@ -127,11 +127,11 @@ export function customerNumber({ direction, fromNumber, toNumber }: Call): strin
 }
 
 /** Whether a recording is to come of it: only an answered call has one. */
-export function isRecorded({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
+export function expectsRecording({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
   return answeredAt !== null && settings.record;
 }
 
 /** Whether what became of its recording is known. */
-export function isRecordingClosed({ recording }: Call): boolean {
+export function isRecordingFinal({ recording }: Call): boolean {
   return recording !== null && recording.status !== 'recording';
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { normalNumber } from '../calls/number.ts';
+import { normalizeNumber } from '../calls/numbers/number.ts';
 import { DemoError } from './demoError.ts';
 
 export interface DemoOptions {
@@ -138,7 +138,7 @@ function readCall(toNumber: string, values: ReturnType<typeof parse>, environmen
 }
 
 function numberOf(option: string, text: string): string {
-  const number = normalNumber(text.trim());
+  const number = normalizeNumber(text.trim());
   if (number === undefined) {
     throw new DemoError(`${option} needs a number: as +886912345678, or a Taiwan number as 0912345678.`);
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
-import type { ExpectedStream } from '../calls/coordination.ts';
 import type { StreamDialect } from '../media/mediaSession.ts';
 import type { StreamInfo } from '../voice/audioStream.ts';
 import { readMessage, type StreamStart } from './messages.ts';
 import { createServerStream, type ServerStream } from './serverStream.ts';
+import type { ExpectedStream } from './streamTickets.ts';
 import {
   FOREIGN_PING_INTERVAL_MS,
   type Heartbeat,

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
 import { invalid } from '../base/errors.ts';
-import type { ExpectedStream, StreamTickets } from '../calls/coordination.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { StreamDialect } from '../media/mediaSession.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import { acceptStream } from './acceptStream.ts';
+import type { ExpectedStream, StreamTickets } from './streamTickets.ts';
 import { CLOSE_NORMAL, type StreamSocket } from './transport/streamSocket.ts';
 
 export interface OpenStream {

@@ -1,7 +1,7 @@
-import type { IncomingCall, Telephony } from '../calls/callLeg.ts';
-import { readCarrierNumber } from '../calls/number.ts';
-import type { PhoneNumberStore } from '../calls/stores.ts';
-import type { Trunk } from '../calls/trunk.ts';
+import { parseCarrierNumber } from '../calls/numbers/number.ts';
+import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
+import type { InboundCall, Telephony } from '../calls/telephony.ts';
+import type { Trunk } from '../calls/trunks/trunk.ts';
 import type { IncomingRequest } from './control/incoming.ts';
 import { type Called, dialledUser, offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
@@ -16,7 +16,7 @@ export interface TelephonyDeps extends OutboundDeps {
 /** Places and takes calls over a SIP server. */
 export function createTelephony(deps: TelephonyDeps): Telephony {
   const { control, clock, onError } = deps;
-  let handler: ((call: IncomingCall) => void) | undefined;
+  let handler: ((call: InboundCall) => void) | undefined;
 
   const take = async (invite: IncomingRequest) => {
     const { address, port, transport } = invite.source;
@@ -49,7 +49,7 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
 
   return {
     dial: (request) => dial(deps, request),
-    onIncoming(next) {
+    onInboundCall(next) {
       handler = next;
     },
   };
@@ -66,7 +66,7 @@ async function chooseTrunk(
 ): Promise<Called> {
   const ranked = await Promise.all(
     candidates.map(async (trunk) => {
-      const number = readCarrierNumber(dialledUser(invite, trunk));
+      const number = parseCarrierNumber(dialledUser(invite, trunk));
       const found = number === undefined ? undefined : await numbers.findByNumber(trunk.projectId, number);
       const isNamed = trunk.username !== null && invite.uri.startsWith(`sip:${trunk.username}@`);
       const isListed = found?.trunkIds.includes(trunk.id) ?? false;

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import type { SipTraceMessage, SipTraceStore } from '../calls/stores.ts';
+import type { SipTraceMessage, SipTraceStore } from '../calls/sipTraceStore.ts';
 import type { SipControl } from './control/control.ts';
 import { redactSip } from './trace/redact.ts';
 

@@ -29,7 +29,7 @@ export interface DeliveryRequest {
    *
    * @see GuardedRequest.beforeLastByte
    */
-  readonly leave: () => Promise<void>;
+  readonly beforeLastByte: () => Promise<void>;
 }
 
 export interface DeliveryError {
@@ -62,7 +62,7 @@ export async function deliver(request: DeliveryRequest, deps: DeliveryDeps): Pro
 }
 
 async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): Promise<Outcome> {
-  const { target, deliveryId, body, secrets, leave } = request;
+  const { target, deliveryId, body, secrets, beforeLastByte: leave } = request;
   const timestampSeconds = Math.floor(clock.now() / 1000);
   const signature = signDelivery({ deliveryId, timestampSeconds, body, secrets });
   const { status } = await client.request({

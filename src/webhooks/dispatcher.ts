@@ -1,8 +1,8 @@
 import type { Timer } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { ClaimedSession } from '../engine/webhookStores.ts';
-import { type AfterwardsDeps, doAfterwards } from './afterwards.ts';
-import { catchUp, TURN_LEASE_MS } from './outboxSteps.ts';
+import { catchUp, TURN_LEASE_MS } from './outbox.ts';
+import type { ClaimedSession } from './outboxStore.ts';
+import { type PostSessionTaskDeps, runPostSessionTasks } from './postSessionTasks.ts';
 import { type SendDeps, sendEvent } from './sendEvent.ts';
 
 /** What another node left, or learnt, is found within this time. */
@@ -12,14 +12,14 @@ const MAX_SESSIONS = 100;
 /** Of one project: its one receiver, however slow, leaves nine tenths of a node to the others. */
 const MAX_SESSIONS_PER_PROJECT = 10;
 
-export interface DispatcherDeps extends SendDeps, AfterwardsDeps {
+export interface DispatcherDeps extends SendDeps, PostSessionTaskDeps {
   readonly makeId: MakeId;
   /** How long a node that stops still sends what is due; what is left then is any other node's at once. */
   readonly finishMs: number;
 }
 
 /** Sends the webhooks of ended sessions, on any number of nodes together. */
-export interface Dispatcher {
+export interface WebhookDispatcher {
   /** Begins to look for what is due: now, every second, and when woken. */
   start(): void;
   /** A session has just ended, or something was told of it. */
@@ -35,7 +35,7 @@ export interface Dispatcher {
  * Runs the gate: claims due sessions, brings each up to date, does what it asks for, until nothing is due. All that it
  * knows is in the outbox, so that after a crash any node goes on at the step that was reached.
  */
-export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+export function createWebhookDispatcher(deps: DispatcherDeps): WebhookDispatcher {
   const { outbox, clock } = deps;
   const running = new Map<string, { readonly projectId: string; readonly task: Promise<void> }>();
   const askedAgain = new Set<string>();
@@ -100,7 +100,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const { instanceId: id } = session;
     while (!closing.signal.aborted) {
       const due = await outbox.advance(id, (now) => catchUp(now, clock.now(), deps.makeId));
-      if (due?.afterwards) startAside(session);
+      if (due?.tasks) startAside(session);
       if (!due?.send || !(await sendEvent(deps, id, due.send, closing.signal))) return;
     }
     await outbox.release(id, new Date(clock.now()));
@@ -108,7 +108,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** Nothing that a model does holds up the events that are due. */
   const startAside = (session: ClaimedSession): void => {
-    const task = doAfterwards(deps, session.instanceId, closing.signal, wake)
+    const task = runPostSessionTasks(deps, session.instanceId, closing.signal, wake)
       .catch((error: unknown) => deps.onError(error, 'what follows a session is tried again later'))
       .finally(() => {
         aside.delete(task);

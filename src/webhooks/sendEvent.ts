@@ -3,19 +3,20 @@ import { delay } from '../base/delay.ts';
 import { CallwayError } from '../base/errors.ts';
 import { noopTracer, type Tracer } from '../base/tracing.ts';
 import type { ReleaseStore } from '../engine/session/sessionStore.ts';
-import type { OutboxSession, WebhookDelivery, WebhookOutbox } from '../engine/webhookStores.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import { withTraceparent } from '../infra/httpClient/headers.ts';
-import { type CallReport, webhookBody } from './bodies.ts';
 import { type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
-import { createLeave, type LeaveOutcome } from './leave.ts';
-import { type DueEvent, giveBack, giveUp, SENDER_LEASE_MS, settle } from './outboxSteps.ts';
+import type { WebhookDelivery } from './deliveryStore.ts';
+import { type CallReport, webhookBody } from './eventBody.ts';
+import { type DueEvent, failUnsent, releaseSend, SENDER_LEASE_MS, settleAttempt } from './outbox.ts';
+import type { OutboxSession, OutboxStore } from './outboxStore.ts';
+import { createSendClaim, type SendClaimOutcome } from './sendClaim.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
 
 const KEEP_AGAIN_MS = 500;
 
 export interface SendDeps {
-  readonly outbox: WebhookOutbox;
+  readonly outbox: OutboxStore;
   readonly releases: Pick<ReleaseStore, 'find'>;
   readonly secrets: Pick<SigningSecrets, 'signing'>;
   readonly client: Pick<GuardedHttpClient, 'request'>;
@@ -46,16 +47,16 @@ export async function sendEvent(
   if (!session) return false;
   const prepared = await prepare(deps, due, session);
   const at = new Date(clock.now()).toISOString();
-  const leave = createLeave(deps, instanceId, due.event);
+  const leave = createSendClaim(deps, instanceId, due.event);
   const result = prepared.error
     ? { ok: false, durationMs: 0, error: prepared.error }
-    : await deliverTraced(deps, due, session, { ...prepared, leave: leave.ask });
+    : await deliverTraced(deps, due, session, { ...prepared, beforeLastByte: leave.acquire });
   const outcome = await leave.outcome();
   if (outcome.type === 'refused') return false;
   if (outcome.type === 'unasked') {
     if (isOurs(result)) throw new Error('the service stopped before the event was sent');
     const record = recordOf({ ...due, attempt: due.attempt + 1 }, prepared, at, result);
-    await outbox.advance(instanceId, (now) => giveUp(now, due, clock.now(), record));
+    await outbox.advance(instanceId, (now) => failUnsent(now, due, clock.now(), record));
     deps.onSent?.(due.event, false);
     return true;
   }
@@ -63,20 +64,20 @@ export async function sendEvent(
   const begun = { event: due.event, attempt };
   if (isToComeAgain(outcome, result)) {
     await untilKept(deps, askedMs, signal, () =>
-      outbox.advance(instanceId, (now) => giveBack(now, begun, clock.now())),
+      outbox.advance(instanceId, (now) => releaseSend(now, begun, clock.now())),
     );
     return false;
   }
   deps.onSent?.(due.event, result.ok);
   const record = recordOf({ ...due, attempt }, prepared, at, result);
   await untilKept(deps, askedMs, signal, () =>
-    outbox.advance(instanceId, (now) => settle(now, { ...begun, ok: result.ok }, clock.now(), record)),
+    outbox.advance(instanceId, (now) => settleAttempt(now, { ...begun, ok: result.ok }, clock.now(), record)),
   );
   return true;
 }
 
 /** It was the service's own doing that nothing was sent: leave was too slow in coming, or the service stopped. */
-function isToComeAgain({ type }: LeaveOutcome, result: DeliveryResult): boolean {
+function isToComeAgain({ type }: SendClaimOutcome, result: DeliveryResult): boolean {
   return type === 'unused' && (isOurs(result) || result.error?.code === 'timeout');
 }
 
@@ -85,7 +86,7 @@ function isOurs({ error }: DeliveryResult): boolean {
 }
 
 type Prepared =
-  | (Omit<DeliveryRequest, 'leave'> & {
+  | (Omit<DeliveryRequest, 'beforeLastByte'> & {
       readonly error?: undefined;
       readonly traceparent: string | undefined;
     })

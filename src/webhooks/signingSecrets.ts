@@ -1,9 +1,23 @@
 import type { Clock } from '../base/clock.ts';
-import type { StoredWebhookSecret, WebhookSecretStore } from '../engine/webhookStores.ts';
 import { makeSigningSecret } from './signature.ts';
 
 /** So long after a rotation the secret before still signs, so that receivers can change over. */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000;
+
+export interface StoredWebhookSecret {
+  readonly secret: string;
+  /** The one before, however long ago that was. */
+  readonly previous: string | null;
+  readonly rotatedAt: string;
+}
+
+export interface WebhookSecretStore {
+  find(projectId: string): Promise<StoredWebhookSecret | undefined>;
+  /** Keeps a project's first secret, unless it has one by now. @returns The one that it has. */
+  insert(projectId: string, secret: string, at: string): Promise<StoredWebhookSecret>;
+  /** Puts a new one in the place of the current one, which becomes the previous. */
+  rotate(projectId: string, secret: string, at: string): Promise<StoredWebhookSecret>;
+}
 
 export interface SigningSecret {
   /** `whsec_…` */

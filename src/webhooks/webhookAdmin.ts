@@ -1,7 +1,7 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Page } from '../base/page.ts';
-import type { WebhookDeliveryStore, WebhookSecretStore } from '../engine/webhookStores.ts';
-import type { SigningSecrets } from './signingSecrets.ts';
+import type { WebhookDeliveryStore } from './deliveryStore.ts';
+import type { SigningSecrets, WebhookSecretStore } from './signingSecrets.ts';
 
 export interface WebhookAdminDeps {
   readonly deliveries: Pick<WebhookDeliveryStore, 'list'>;

@@ -100,7 +100,7 @@ test(
     const answeredAt = new Date(seenAt.getTime() - 20_000).toISOString();
     await aged(call, answeredAt);
     // First of all, as a node that begins its life does.
-    await calls.beat('dead-node', seenAt);
+    await calls.recordHeartbeat('dead-node', seenAt);
     await calls.claim(call.id, 'dead-node', answeredAt);
     await calls.update(call.id, 'dead-node', { status: 'in_progress', startedAt: answeredAt, answeredAt });
 
@@ -120,7 +120,7 @@ test(
       { event: 'recording.ready', recording: { status: 'failed' } },
       { event: 'session.finalized', endReason: 'node_lost', recording: { status: 'failed' }, call: told },
     ]);
-    expect(await calls.carriedBy('dead-node')).toEqual([]);
+    expect(await calls.listUnsettledOn('dead-node')).toEqual([]);
     const again = await order('0912345601');
     expect(again.toNumber).toBe(call.toNumber);
   },

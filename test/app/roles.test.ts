@@ -94,11 +94,11 @@ test.each([
 test('a node that talks is known to the others by its address, until it stops', async () => {
   const nodes = redisVoiceNodes(redis);
   const named = await start({ ROLES: 'voice', NODE_URL: 'http://10.1.2.3:3000/' });
-  expect(await nodes.alive()).toMatchObject([{ url: 'http://10.1.2.3:3000', talks: 0 }]);
+  expect(await nodes.list()).toMatchObject([{ url: 'http://10.1.2.3:3000', talks: 0 }]);
   await named.stop();
-  expect(await nodes.alive()).toEqual([]);
+  expect(await nodes.list()).toEqual([]);
   const unnamed = await start({ ROLES: 'voice' });
-  expect(await nodes.alive()).toMatchObject([{ url: unnamed.url, talks: 0 }]);
+  expect(await nodes.list()).toMatchObject([{ url: unnamed.url, talks: 0 }]);
   await unnamed.stop();
 });
 

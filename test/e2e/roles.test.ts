@@ -65,8 +65,8 @@ afterAll(async () => {
 /** The process that talks now; there is one call at a time, and a dead one's word lasts for some seconds. */
 async function talker(dead?: ServiceProcess): Promise<ServiceProcess> {
   const { url } = await vi.waitFor(async () => {
-    const busy = (await redisVoiceNodes(redis).alive()).find(
-      (node) => node.talks > 0 && node.url !== dead?.url,
+    const busy = (await redisVoiceNodes(redis).list()).find(
+      (node) => node.sessions > 0 && node.url !== dead?.url,
     );
     if (!busy) throw new Error('nobody talks');
     return busy;

@@ -1,4 +1,6 @@
-import type { Leases, NodeBus, NodeMessage, TrunkHealthBoard } from '../../src/calls/coordination.ts';
+import type { Leases } from '../../src/calls/nodes/leases.ts';
+import type { NodeBus, NodeMessage } from '../../src/calls/nodes/nodeBus.ts';
+import type { TrunkHealthStore } from '../../src/calls/trunks/trunkHealth.ts';
 
 /** Leases of several nodes, in one place. */
 export function createFakeLeases(): {
@@ -39,9 +41,9 @@ export function createFakeBus(): NodeBus {
   };
 }
 
-type Health = Parameters<TrunkHealthBoard['publish']>[1];
+type Health = Parameters<TrunkHealthStore['publish']>[1];
 
-export function createFakeBoard(): TrunkHealthBoard & { readonly shown: ReadonlyMap<string, Health> } {
+export function createFakeBoard(): TrunkHealthStore & { readonly shown: ReadonlyMap<string, Health> } {
   const shown = new Map<string, Health>();
   return {
     shown,

@@ -9,7 +9,7 @@ import type { KeptAnswer, LegacyUse } from '../../src/agents/accounts/requestSto
 import type { HttpDeps, Stores, WebhookAdmin } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
-import type { CallStore } from '../../src/calls/stores.ts';
+import type { CallStore } from '../../src/calls/callStore.ts';
 import type { HistoryStore, SessionStore } from '../../src/engine/session/sessionStore.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { createFakeEngine, type FakeEngine } from './fakeEngine.ts';

@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { SipServerOptions } from '../../sip/options.ts';
 import { type SipServer, startSipServer } from '../../sip/server.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import type { CallLeg, DialRequest, IncomingCall, LegEnd, Telephony } from '../../src/calls/callLeg.ts';
-import type { PhoneNumber } from '../../src/calls/phoneNumber.ts';
-import type { SipTraceMessage } from '../../src/calls/stores.ts';
-import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunk.ts';
+import type { PhoneNumber } from '../../src/calls/numbers/phoneNumber.ts';
+import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
+import type { CallLeg, DialRequest, InboundCall, LegEnd, Telephony } from '../../src/calls/telephony.ts';
+import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunks/trunk.ts';
 import { connectControl, type SipControl } from '../../src/telephony/control/control.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
 import { traceCall, traceFromControl } from '../../src/telephony/trace.ts';
@@ -40,7 +40,7 @@ export interface TelephonyRig {
     body?: string,
   ): string;
   /** Each call that came in, in order. */
-  incoming(): Promise<IncomingCall>;
+  incoming(): Promise<InboundCall>;
   close(): Promise<void>;
 }
 
@@ -134,11 +134,11 @@ export async function startTelephonyRig(
       ringTimeoutMs: 10_000,
       ...request,
     });
-  const waiting: ((call: IncomingCall) => void)[] = [];
-  const came: IncomingCall[] = [];
+  const waiting: ((call: InboundCall) => void)[] = [];
+  const came: InboundCall[] = [];
   let sequence = 76;
   const seen = new Set<string>();
-  telephony.onIncoming((call) => {
+  telephony.onInboundCall((call) => {
     const next = waiting.shift();
     if (next) next(call);
     else came.push(call);

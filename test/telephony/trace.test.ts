@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SipTraceMessage } from '../../src/calls/stores.ts';
+import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
 import { traceCall } from '../../src/telephony/trace.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 

@@ -86,7 +86,7 @@ describe('deliver', () => {
   ])('reports %s without throwing', async (_what, url, keys, code) => {
     const target = { url, headers: [] };
     const result = await deliver(
-      { target, body, secrets: keys, deliveryId: 'delivery-1', leave },
+      { target, body, secrets: keys, deliveryId: 'delivery-1', beforeLastByte: leave },
       { client: guarded(), clock: systemClock },
     );
     expect(result).toMatchObject({ ok: false, error: { code } });
@@ -100,7 +100,7 @@ describe('deliver', () => {
   ])('turns a failure %s into a result', async (_what, failure, code) => {
     const client = { request: () => Promise.reject(failure) };
     const target = { url: 'https://no.test/', headers: [] };
-    const request = { target, body, secrets, deliveryId: 'delivery-1', leave };
+    const request = { target, body, secrets, deliveryId: 'delivery-1', beforeLastByte: leave };
     const result = await deliver(request, { client, clock: systemClock });
     expect(result).toMatchObject({ ok: false, error: { code, cause: failure } });
     expect(result.error?.message).not.toContain('secret detail');
@@ -119,7 +119,7 @@ function send(
       body,
       secrets,
       deliveryId: 'delivery-1',
-      leave,
+      beforeLastByte: leave,
     },
     { client: guarded(clock), clock },
   );

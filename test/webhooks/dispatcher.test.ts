@@ -7,8 +7,12 @@ import { table } from '../../src/cli/table.ts';
 import type { Session } from '../../src/engine/session/session.ts';
 import type { SessionEnding } from '../../src/engine/session/sessionStore.ts';
 import { createGuardedHttpClient, type GuardedHttpClient } from '../../src/infra/httpClient/client.ts';
-import type { CallReport } from '../../src/webhooks/bodies.ts';
-import { createDispatcher, type Dispatcher, type DispatcherDeps } from '../../src/webhooks/dispatcher.ts';
+import {
+  createWebhookDispatcher,
+  type DispatcherDeps,
+  type WebhookDispatcher,
+} from '../../src/webhooks/dispatcher.ts';
+import type { CallReport } from '../../src/webhooks/eventBody.ts';
 import { webhookBodySchema } from '../../src/webhooks/events.ts';
 import { createSigningSecrets } from '../../src/webhooks/signingSecrets.ts';
 import { report } from '../e2e/faults/support/table.ts';
@@ -120,8 +124,8 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
   }
   type Scene = Awaited<ReturnType<typeof scene>>;
 
-  function node({ deps }: Scene, change: Partial<DispatcherDeps> = {}): Dispatcher {
-    const dispatcher = createDispatcher({ ...deps, ...change });
+  function node({ deps }: Scene, change: Partial<DispatcherDeps> = {}): WebhookDispatcher {
+    const dispatcher = createWebhookDispatcher({ ...deps, ...change });
     closers.push(() => dispatcher.close());
     dispatcher.start();
     return dispatcher;
@@ -207,11 +211,11 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
   test('sends a call’s four events in order, whatever the order of their facts', async () => {
     const here = await scene();
     const session = await here.world.start(call);
-    await here.world.outbox.tell(session.instanceId, 'recording.ready', new Date(ENDED_AT_MS - 5));
+    await here.world.outbox.recordFact(session.instanceId, 'recording.ready', new Date(ENDED_AT_MS - 5));
     await here.world.end(session, { expected: ALL, subscribed: ALL });
     const dispatcher = node(here);
     await vi.waitFor(() => expect(here.names()).toEqual(['session.ended']), PATIENCE);
-    await here.world.outbox.tell(session.instanceId, 'call.ended', new Date(ENDED_AT_MS + 7));
+    await here.world.outbox.recordFact(session.instanceId, 'call.ended', new Date(ENDED_AT_MS + 7));
     here.clock.advance(10);
     dispatcher.wake();
     await untilFinished(session);
@@ -235,7 +239,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
     await pause();
     expect(here.names()).toEqual(['session.ended']);
     await untilFinishedOverTime(session, here);
-    await here.world.outbox.tell(session.instanceId, 'call.ended', new Date(here.clock.now()));
+    await here.world.outbox.recordFact(session.instanceId, 'call.ended', new Date(here.clock.now()));
     dispatcher.wake();
     await pause();
     expect(here.names()).toEqual(CHAT);
@@ -284,7 +288,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
   test('a call whose report is gone costs its event only', async () => {
     const here = await scene();
     const session = await here.world.start(call);
-    await here.world.outbox.tell(session.instanceId, 'call.ended', new Date(ENDED_AT_MS));
+    await here.world.outbox.recordFact(session.instanceId, 'call.ended', new Date(ENDED_AT_MS));
     await here.world.end(session, {
       expected: ['session.ended', 'call.ended', 'session.finalized'],
       subscribed: ALL,
@@ -396,7 +400,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
     test('sends first what is due of what has ended', async () => {
       const here = await scene();
       const session = await talkAndEnd(here, { subscribed: CHAT });
-      await createDispatcher({ ...here.deps, finishMs: 5_000 }).close();
+      await createWebhookDispatcher({ ...here.deps, finishMs: 5_000 }).close();
       expect(here.names()).toEqual(CHAT);
       expect(await isFinished(session)).toBe(true);
     });
@@ -427,7 +431,7 @@ describe.each(databases)('the dispatcher on the $name database', ({ name: databa
         looks += 1;
         return [];
       };
-      const dispatcher = createDispatcher({ ...here.deps, outbox: { ...here.deps.outbox, claimDue } });
+      const dispatcher = createWebhookDispatcher({ ...here.deps, outbox: { ...here.deps.outbox, claimDue } });
       dispatcher.wake();
       for (let tick = 0; tick < ticks; tick += 1) await undefined;
       const before = looks;

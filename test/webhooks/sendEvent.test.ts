@@ -5,14 +5,10 @@ import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 import type { AgentRelease } from '../../src/agents/release.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { CallwayError } from '../../src/base/errors.ts';
-import type {
-  Outbox,
-  OutboxSession,
-  WebhookDelivery,
-  WebhookOutbox,
-} from '../../src/engine/webhookStores.ts';
 import { createGuardedHttpClient } from '../../src/infra/httpClient/client.ts';
-import { begin, type DueEvent } from '../../src/webhooks/outboxSteps.ts';
+import type { WebhookDelivery } from '../../src/webhooks/deliveryStore.ts';
+import { claimSend, type DueEvent } from '../../src/webhooks/outbox.ts';
+import type { Outbox, OutboxSession, OutboxStore } from '../../src/webhooks/outboxStore.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
 import { makeSigningSecret } from '../../src/webhooks/signature.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
@@ -106,8 +102,8 @@ function memoryOutbox(onKept: SceneOptions['onKept']) {
   let kept: Outbox = {
     finalizeByMs: 0,
     evaluating: false,
-    afterwardsAtMs: null,
-    afterwardsAttempts: 0,
+    tasksAtMs: null,
+    taskAttempts: 0,
     events: [
       { event: 'session.ended', deliveryId: 'delivery-1', ...done },
       { event: 'session.finalized', deliveryId: 'delivery-2', ...due },
@@ -115,11 +111,11 @@ function memoryOutbox(onKept: SceneOptions['onKept']) {
     facts: [],
   };
   const never = () => Promise.reject(new Error('not asked for'));
-  const outbox: WebhookOutbox = {
+  const outbox: OutboxStore = {
     claimDue: never,
     release: never,
-    tell: never,
-    keepEvaluation: never,
+    recordFact: never,
+    saveEvaluation: never,
     session: async () => SESSION,
     async advance(_instanceId, step) {
       const { outbox: next, delivery, result } = step(kept);
@@ -171,7 +167,7 @@ describe('an event', () => {
 
   test('that did not get out from a slow node changes nothing where another is at it', async () => {
     const here = await scene({ url: 'http://127.0.0.1:1/' });
-    await here.outbox.advance('i', (now) => begin(now, 'session.finalized', 0));
+    await here.outbox.advance('i', (now) => claimSend(now, 'session.finalized', 0));
     expect(await here.send()).toBe(true);
     expect(here.row()).toMatchObject({ status: 'sending', attempt: 1 });
     expect(here.deliveries).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { WebhookDelivery } from '../../src/engine/webhookStores.ts';
+import type { WebhookDelivery } from '../../src/webhooks/deliveryStore.ts';
 import { createWebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 
 const PAGE = { limit: 5, offset: 0 };

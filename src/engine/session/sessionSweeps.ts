@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { repeat } from '../../base/repeat.ts';
 import type { ConversationEngine } from '../conversationEngine.ts';
-import type { WebhookDeliveryStore } from '../webhookStores.ts';
 import type { HistoryStore, ReleaseStore, SessionStore } from './sessionStore.ts';
 
 /** An idle session outlives its time by no more than this. */
@@ -14,7 +13,7 @@ const IDLE_BATCH = 100;
 export interface SessionSweepsDeps {
   readonly sessions: Pick<SessionStore, 'idle'>;
   readonly history: Pick<HistoryStore, 'purge'>;
-  readonly deliveries: Pick<WebhookDeliveryStore, 'purge'>;
+  readonly deliveries: { purge(now: Date): Promise<number> };
   readonly releases: Pick<ReleaseStore, 'removeUnused'>;
   readonly endIdle: ConversationEngine['endIdle'];
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-import type { CallMeter } from '../../calls/callMeter.ts';
+import type { CallMetrics } from '../../calls/callMetrics.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 
 /** From a local network to a phone that rings for a minute. */
@@ -9,7 +9,7 @@ const SETUP_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const JITTER_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2];
 
 /** What calls amount to: how many, how they ended, how long their set-up took, and how their audio did. */
-export function createCallMetrics(registry: Registry): CallMeter {
+export function createCallMetrics(registry: Registry): CallMetrics {
   const registers = [registry];
   const active = new Gauge({
     name: 'callway_calls_active',
@@ -39,10 +39,10 @@ export function createCallMetrics(registry: Registry): CallMeter {
   const meterAudio = audioOf(registers);
   for (const direction of ['inbound', 'outbound']) active.set({ direction }, 0);
   return {
-    began: (direction) => active.inc({ direction }),
-    refused: (reason) => refused.inc({ reason }),
-    setUp: (phase, seconds) => setUp.observe({ phase }, seconds),
-    over(direction, { status, endReason }, media) {
+    callStarted: (direction) => active.inc({ direction }),
+    callRefused: (reason) => refused.inc({ reason }),
+    setupPhase: (phase, seconds) => setUp.observe({ phase }, seconds),
+    callEnded(direction, { status, endReason }, media) {
       active.dec({ direction });
       ended.inc({ direction, status, end_reason: endReason ?? 'none' });
       if (media) meterAudio(media);

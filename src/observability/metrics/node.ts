@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-import type { Admission } from '../../calls/admission.ts';
+import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 
 /** Jobs of a queue by their state. */
 type Depth = Readonly<Record<'waiting' | 'delayed' | 'active', number>>;
@@ -11,7 +11,7 @@ export interface NodeSources {
   readonly talks: () => number;
   /** Absent on a node that carries no calls. */
   readonly calls?: {
-    readonly admission: Pick<Admission, 'inUse' | 'limit'>;
+    readonly admission: Pick<NodeCapacity, 'inUse' | 'limit'>;
     readonly mediaSessions: () => number;
     /** For RTP and RTCP together. */
     readonly ports: { readonly used: () => number; readonly limit: number };

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 
-import type { TrunkHealthBoard } from '../../calls/coordination.ts';
+import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
 
-type Health = Parameters<TrunkHealthBoard['publish']>[1];
+type Health = Parameters<TrunkHealthStore['publish']>[1];
 
 /** Each watcher says it again several times within it; a trunk that another node watches now is silent here. */
 const FORGOTTEN_AFTER_MS = 60_000;
@@ -13,9 +13,9 @@ const FORGOTTEN_AFTER_MS = 60_000;
  */
 export function withTrunkMetrics(
   registry: Registry,
-  board: Pick<TrunkHealthBoard, 'publish'>,
+  board: Pick<TrunkHealthStore, 'publish'>,
   nowMs: () => number,
-): Pick<TrunkHealthBoard, 'publish'> {
+): Pick<TrunkHealthStore, 'publish'> {
   const seen = new Map<string, { readonly health: Health; readonly atMs: number }>();
   const gauge = (name: string, help: string, value: (health: Health) => boolean | null) =>
     new Gauge({

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { CallwayError } from '../../base/errors.ts';
-import type { CallLeg, IncomingCall } from '../../calls/callLeg.ts';
-import { readCarrierNumber } from '../../calls/number.ts';
-import type { PhoneNumber } from '../../calls/phoneNumber.ts';
-import type { Trunk } from '../../calls/trunk.ts';
+import { parseCarrierNumber } from '../../calls/numbers/number.ts';
+import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
+import type { CallLeg, InboundCall } from '../../calls/telephony.ts';
+import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
@@ -29,7 +29,7 @@ export function offerCall(
   { trunk, number }: Called,
   invite: IncomingRequest,
   trace: CallTrace,
-): IncomingCall {
+): InboundCall {
   const { onError } = deps;
   const canceled = new AbortController();
   const sipCallId = invite.text.header('call-id') ?? '';
@@ -77,7 +77,7 @@ export function offerCall(
       const headers: Record<string, string> = isReliable ? { Require: '100rel' } : {};
       invite.respond(180, { headers }).catch((error: unknown) => onError(error, 'a call could not ring'));
     },
-    prepare(callId) {
+    prepareMedia(callId) {
       if (!isDecided) open(callId).catch(() => undefined);
     },
     reject(sipCode, options) {
@@ -178,14 +178,14 @@ function lateOffer(sdp: SdpSession, isConnected: boolean, apply: (agreement: Agr
 
 function numbersOf(invite: IncomingRequest, trunk: Trunk): { fromNumber: string; toNumber: string } {
   const callee = dialledUser(invite, trunk);
-  return { fromNumber: callerOf(invite), toNumber: readCarrierNumber(callee) ?? callee };
+  return { fromNumber: callerOf(invite), toNumber: parseCarrierNumber(callee) ?? callee };
 }
 
 /** What the carrier vouches for comes before what the caller says; of each the first that is a number. @see RFC 3325 */
 function callerOf({ text }: IncomingRequest): string {
   const identities = [...text.headers('p-asserted-identity').flatMap(splitValues), text.header('from') ?? ''];
   const users = identities.map((identity) => readUri(readNameAddress(identity)?.uri ?? '')?.user ?? '');
-  const [number] = users.flatMap((user) => readCarrierNumber(user) ?? []);
+  const [number] = users.flatMap((user) => parseCarrierNumber(user) ?? []);
   return number ?? users.find((user) => user !== '') ?? '';
 }
 

@@ -1,4 +1,4 @@
-import type { LegEnd, LegOutcome } from '../../calls/callLeg.ts';
+import type { LegEnd, LegOutcome } from '../../calls/telephony.ts';
 import { q850OfStatus } from '../sip/q850.ts';
 
 /** The final answer to an INVITE that became no call. */

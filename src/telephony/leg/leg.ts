@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
-import type { CallLeg, HangupReason, LegEnd, LegEvents } from '../../calls/callLeg.ts';
-import type { Trunk } from '../../calls/trunk.ts';
+import type { CallLeg, HangupReason, LegEnd, LegEvents } from '../../calls/telephony.ts';
+import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { SipControl } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
 import { readUri } from '../sip/address.ts';

@@ -1,4 +1,4 @@
-import type { HangupReason, LegEnd } from '../../calls/callLeg.ts';
+import type { HangupReason, LegEnd } from '../../calls/telephony.ts';
 import { Q850 } from '../sip/q850.ts';
 import { type FailureResponse, legEndOf, TRUNK_ERROR, UNREACHABLE } from './inviteFailure.ts';
 

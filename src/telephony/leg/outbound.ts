@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Timer } from '../../base/clock.ts';
-import type { CallLeg, DialRequest } from '../../calls/callLeg.ts';
-import { writeNumber } from '../../calls/number.ts';
+import { formatNumber } from '../../calls/numbers/number.ts';
+import type { CallLeg, DialRequest } from '../../calls/telephony.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import { createSdpSession } from '../sdp/session.ts';
@@ -65,7 +65,7 @@ class OutboundCall {
     this.#deps = deps;
     this.#request = request;
     const { trunk, fromNumber, asGiven } = request;
-    const user = writeNumber(fromNumber, {
+    const user = formatNumber(fromNumber, {
       format: trunk.numberFormat,
       callingNumber: fromNumber,
       asGiven: asGiven?.fromNumber,
@@ -104,7 +104,7 @@ class OutboundCall {
   /** Reserves a port, which the offer names. */
   prepare(): void {
     const { media, mediaTimeoutMs, onError } = this.#deps;
-    const { trunk, callId, beside } = this.#request;
+    const { trunk, callId, bridgeWith: beside } = this.#request;
     media.open({ callId, timeoutMs: mediaTimeoutMs, ...(beside ? { sameThreadAs: beside } : {}) }).then(
       (session) => {
         const { address, rtpPort } = session;
@@ -121,7 +121,7 @@ class OutboundCall {
 
   #invite(): void {
     const { control, makeToken } = this.#deps;
-    const { trunk, toUri } = this.#request;
+    const { trunk, targetUri: toUri } = this.#request;
     const outgoing = {
       uri: calleeUri(this.#request, trunk),
       // Wherever a URI leads, it is the trunk that is asked to go there.
@@ -211,7 +211,10 @@ interface OwnIdentity {
   readonly uri: string;
 }
 
-function calleeUri({ toNumber, toUri, fromNumber, asGiven }: DialRequest, trunk: TrunkAddress): string {
+function calleeUri(
+  { toNumber, targetUri: toUri, fromNumber, asGiven }: DialRequest,
+  trunk: TrunkAddress,
+): string {
   return toUri ?? dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
 }
 

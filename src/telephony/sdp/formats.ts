@@ -1,4 +1,4 @@
-import type { TRUNK_CODECS } from '../../calls/trunk.ts';
+import type { TRUNK_CODECS } from '../../calls/trunks/trunk.ts';
 
 export type TrunkCodec = (typeof TRUNK_CODECS)[number];
 

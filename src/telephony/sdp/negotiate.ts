@@ -1,4 +1,4 @@
-import type { TrunkInput } from '../../calls/trunk.ts';
+import type { TrunkInput } from '../../calls/trunks/trunk.ts';
 import type { MediaDirection, MediaParameters } from '../../media/mediaSession.ts';
 import type { CryptoAttribute } from '../../media/srtp/cryptoAttribute.ts';
 import { comfortNoiseFor, eventsFor, type Format, isSame, OFFERED, type TrunkCodec } from './formats.ts';

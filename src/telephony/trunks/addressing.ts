@@ -1,5 +1,5 @@
-import { writeNumber } from '../../calls/number.ts';
-import { DEFAULT_SIP_PORT, type Trunk } from '../../calls/trunk.ts';
+import { formatNumber } from '../../calls/numbers/number.ts';
+import { DEFAULT_SIP_PORT, type Trunk } from '../../calls/trunks/trunk.ts';
 import { bracketed, encodeUser, readUri } from '../sip/address.ts';
 import type { Credentials } from '../sip/digest.ts';
 
@@ -30,7 +30,7 @@ export function dialledUri(
   callingNumber: string,
   asGiven?: string,
 ): string {
-  return trunkUri(trunk, writeNumber(number, { format: trunk.numberFormat, callingNumber, asGiven }));
+  return trunkUri(trunk, formatNumber(number, { format: trunk.numberFormat, callingNumber, asGiven }));
 }
 
 /** Where requests go first, when that is not the host. */

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { NodeBus } from '../../calls/coordination.ts';
-import type { TrunkStore } from '../../calls/stores.ts';
-import type { Trunk } from '../../calls/trunk.ts';
+import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
+import type { Trunk } from '../../calls/trunks/trunk.ts';
+import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
 import { bracketed } from '../sip/address.ts';
 import { sourcesOf } from './addressing.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Trunk } from '../../calls/trunk.ts';
+import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { SipControl } from '../control/control.ts';
 import { USER_AGENT } from '../leg/outbound.ts';
 import { contactUri, identityUri, routeOf, trunkUri } from './addressing.ts';

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Leases, TrunkHealthBoard } from '../../calls/coordination.ts';
-import type { Trunk } from '../../calls/trunk.ts';
+import type { Leases } from '../../calls/nodes/leases.ts';
+import type { Trunk } from '../../calls/trunks/trunk.ts';
+import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
 import type { SipControl } from '../control/control.ts';
 import type { TrunkDirectory } from './directory.ts';
 import { type HealthState, monitorTrunkHealth } from './healthCheck.ts';
@@ -18,7 +19,7 @@ export interface TrunkMonitors {
 export interface TrunkMonitorsDeps {
   readonly directory: Pick<TrunkDirectory, 'trunks' | 'onChange'>;
   readonly leases: Leases;
-  readonly board: Pick<TrunkHealthBoard, 'publish'>;
+  readonly board: Pick<TrunkHealthStore, 'publish'>;
   readonly control: SipControl;
   readonly clock: Clock;
   readonly random: () => number;

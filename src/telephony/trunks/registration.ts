@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts';
-import type { Trunk } from '../../calls/trunk.ts';
+import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
 import type { SipControl } from '../control/control.ts';
 import type { SipResponse } from '../control/outgoing.ts';

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { CallLeg, DialRequest, IncomingCall, LegEnd, Telephony } from '../../calls/callLeg.ts';
-import { normalNumber } from '../../calls/number.ts';
-import type { Trunk } from '../../calls/trunk.ts';
+import { normalizeNumber } from '../../calls/numbers/number.ts';
+import type { CallLeg, DialRequest, InboundCall, LegEnd, Telephony } from '../../calls/telephony.ts';
+import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 import { type Behaviour, type BehaviourInput, behaviour } from './script.ts';
@@ -108,11 +108,11 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
     stream.close();
   };
 
-  const pickUp = async (call: IncomingCall, how: Extract<Behaviour, { kind: 'answers' }>) => {
+  const pickUp = async (call: InboundCall, how: Extract<Behaviour, { kind: 'answers' }>) => {
     await attend(await call.answer(deps.makeId()), call.toNumber, how);
   };
 
-  const meet = (call: IncomingCall, how: Behaviour | undefined) => {
+  const meet = (call: InboundCall, how: Behaviour | undefined) => {
     if (isClosed) return call.reject(480);
     if (!how) return call.reject(404);
     if (how.kind === 'refuses' && how.afterMs === 0) return call.reject(how.sipCode);
@@ -125,10 +125,10 @@ export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhone
     }, how.afterMs);
   };
 
-  deps.telephony.onIncoming((call) => meet(call, phones.get(call.toNumber)));
+  deps.telephony.onInboundCall((call) => meet(call, phones.get(call.toNumber)));
 
   return {
-    set: (number, how) => void phones.set(normalNumber(number) ?? number, behaviour.parse(how)),
+    set: (number, how) => void phones.set(normalizeNumber(number) ?? number, behaviour.parse(how)),
     call({ trunk, fromNumber, toNumber, how, ringTimeoutMs = DEFAULT_RING_TIMEOUT_MS }) {
       const parsed = behaviour.parse(how);
       if (parsed.kind !== 'answers') throw new TypeError('a caller needs a script');

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { delay } from '../../../src/base/delay.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
-import type { NodeMessage } from '../../../src/calls/coordination.ts';
-import { type Trunk, trunkInput } from '../../../src/calls/trunk.ts';
+import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
+import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import { connectRedis, type RedisConnection } from '../../../src/infra/redis/connection/connection.ts';
 import { redisTrunkSlots } from '../../../src/infra/redis/limits/trunkSlots.ts';
 import { redisLeases } from '../../../src/infra/redis/locks/leases.ts';
@@ -64,13 +64,13 @@ describe.each(redisServers)('on $name', ({ open }) => {
         const takes = await Promise.all(
           Array.from({ length: 10 }, async (_, index) => ({
             call: `call-${index}`,
-            token: await locks[index % 2]?.take(projectId, NUMBER, `call-${index}`),
+            token: await locks[index % 2]?.acquire(projectId, NUMBER, `call-${index}`),
           })),
         );
         const [taken, ...others] = takes.filter(({ token }) => token !== undefined);
         expect(others).toEqual([]);
         tokens.push(taken?.token ?? 0);
-        await locks[0]?.free(projectId, NUMBER, taken?.call ?? '');
+        await locks[0]?.release(projectId, NUMBER, taken?.call ?? '');
       }
       expect(tokens).toEqual([1, 2, 3, 4, 5]);
     });
@@ -78,29 +78,29 @@ describe.each(redisServers)('on $name', ({ open }) => {
     test('may be taken again by its holder, and is another for another number or project', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
-      expect(await lock.take(projectId, NUMBER, 'one')).toBe(1);
-      expect(await lock.take(projectId, NUMBER, 'one')).toBe(2);
-      expect(await lock.take(projectId, NUMBER, 'two')).toBeUndefined();
-      expect(await lock.take(projectId, '+886900000000', 'two')).toBe(1);
-      expect(await lock.take(uuidV7(), NUMBER, 'two')).toBe(1);
+      expect(await lock.acquire(projectId, NUMBER, 'one')).toBe(1);
+      expect(await lock.acquire(projectId, NUMBER, 'one')).toBe(2);
+      expect(await lock.acquire(projectId, NUMBER, 'two')).toBeUndefined();
+      expect(await lock.acquire(projectId, '+886900000000', 'two')).toBe(1);
+      expect(await lock.acquire(uuidV7(), NUMBER, 'two')).toBe(1);
     });
 
     test('is freed and renewed by its holder alone', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
-      await lock.take(projectId, NUMBER, 'one');
+      await lock.acquire(projectId, NUMBER, 'one');
       expect(await lock.renew(projectId, NUMBER, 'two')).toBe(false);
-      await lock.free(projectId, NUMBER, 'two');
-      expect(await lock.take(projectId, NUMBER, 'two')).toBeUndefined();
+      await lock.release(projectId, NUMBER, 'two');
+      expect(await lock.acquire(projectId, NUMBER, 'two')).toBeUndefined();
       expect(await lock.renew(projectId, NUMBER, 'one')).toBe(true);
-      await lock.free(projectId, NUMBER, 'one');
+      await lock.release(projectId, NUMBER, 'one');
       expect(await lock.renew(projectId, NUMBER, 'one')).toBe(false);
     });
 
     test('is held for seconds only until its call is kept', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
-      await lock.take(projectId, NUMBER, 'never kept');
+      await lock.acquire(projectId, NUMBER, 'never kept');
       const leftMs = await here.client.pttl(`callway:number:{${projectId}:${NUMBER}}`);
       expect(leftMs).toBeGreaterThan(10_000);
       expect(leftMs).toBeLessThanOrEqual(15_000);
@@ -110,7 +110,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
       const key = `callway:number:{${projectId}:${NUMBER}}`;
-      await lock.take(projectId, NUMBER, 'dead');
+      await lock.acquire(projectId, NUMBER, 'dead');
       await here.client.pexpire(key, 5_000);
       await lock.renew(projectId, NUMBER, 'dead');
       const leftMs = await here.client.pttl(key);
@@ -118,7 +118,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(leftMs).toBeLessThanOrEqual(60_000);
       await here.client.pexpire(key, 1);
       await delay(20, { keepAlive: true });
-      expect(await redisNumberLock(there).take(projectId, NUMBER, 'next')).toBe(2);
+      expect(await redisNumberLock(there).acquire(projectId, NUMBER, 'next')).toBe(2);
       expect(await lock.renew(projectId, NUMBER, 'dead')).toBe(false);
     });
   });
@@ -128,7 +128,9 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
       const trunk = makeTrunk({ maxChannels: 5 });
       const waits = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => slots[index % 2]?.take(trunk, `call-${index}`, 'inbound')),
+        Array.from({ length: 20 }, (_, index) =>
+          slots[index % 2]?.acquire(trunk, `call-${index}`, 'inbound'),
+        ),
       );
       expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
       expect(new Set(waits)).toEqual(new Set([0, 1000]));
@@ -139,16 +141,16 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const slots = redisTrunkSlots(here);
       const trunk = makeTrunk({ maxChannels: 2 });
       const key = `callway:trunk:{${trunk.id}}:channels`;
-      await slots.take(trunk, 'ends', 'inbound');
-      await slots.take(trunk, 'dies', 'inbound');
-      expect(await slots.take(trunk, 'waits', 'inbound')).toBe(1000);
-      expect(await slots.take(trunk, 'dies', 'inbound')).toBe(0);
-      await slots.free(trunk.id, 'ends');
+      await slots.acquire(trunk, 'ends', 'inbound');
+      await slots.acquire(trunk, 'dies', 'inbound');
+      expect(await slots.acquire(trunk, 'waits', 'inbound')).toBe(1000);
+      expect(await slots.acquire(trunk, 'dies', 'inbound')).toBe(0);
+      await slots.release(trunk.id, 'ends');
       expect(await slots.inUse(trunk.id)).toBe(1);
       await here.client.zadd(key, 'XX', 1, 'dies');
       await slots.renew(trunk.id, 'dies');
       expect(await slots.inUse(trunk.id)).toBe(0);
-      await slots.take(trunk, 'lives', 'inbound');
+      await slots.acquire(trunk, 'lives', 'inbound');
       await here.client.zadd(key, 'XX', Date.now() + 500, 'lives');
       await slots.renew(trunk.id, 'lives');
       const leaseMs = Number(await here.client.zscore(key, 'lives')) - Date.now();
@@ -161,16 +163,18 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
       const trunk = makeTrunk({ callsPerSecond: 4 });
       const waits = await Promise.all(
-        Array.from({ length: 6 }, (_, index) => slots[index % 2]?.take(trunk, `call-${index}`, 'outbound')),
+        Array.from({ length: 6 }, (_, index) =>
+          slots[index % 2]?.acquire(trunk, `call-${index}`, 'outbound'),
+        ),
       );
       expect(waits.filter((wait) => wait === 0)).toHaveLength(1);
       for (const wait of waits) expect(wait).toBeLessThanOrEqual(250);
       const [wait = 0] = waits.filter((one) => one !== 0);
       expect(wait).toBeGreaterThan(0);
-      expect(await slots[0]?.take(trunk, 'in', 'inbound')).toBe(0);
+      expect(await slots[0]?.acquire(trunk, 'in', 'inbound')).toBe(0);
       await delay(wait + 10, { keepAlive: true });
-      expect(await slots[1]?.take(trunk, 'later', 'outbound')).toBe(0);
-      expect(await slots[0]?.take(makeTrunk({ callsPerSecond: 0.1 }), 'slow', 'outbound')).toBe(0);
+      expect(await slots[1]?.acquire(trunk, 'later', 'outbound')).toBe(0);
+      expect(await slots[0]?.acquire(makeTrunk({ callsPerSecond: 0.1 }), 'slow', 'outbound')).toBe(0);
     });
 
     test.each([
@@ -183,7 +187,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const next = Number(seconds) * 1000 + Number(microseconds) / 1000 - 550;
       await here.client.hset(`callway:trunk:{${trunk.id}}:channels:turns`, { next, ...awaited });
       const waits: number[] = [];
-      for (const id of ['a', 'b', 'c']) waits.push(await slots.take(trunk, id, 'outbound'));
+      for (const id of ['a', 'b', 'c']) waits.push(await slots.acquire(trunk, id, 'outbound'));
       expect(waits.filter((wait) => wait === 0)).toHaveLength(atOnce);
       expect(waits.at(-1)).toBeGreaterThan(0);
     });

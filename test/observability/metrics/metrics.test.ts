@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
-import { createAdmission } from '../../../src/calls/admission.ts';
+import { createNodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { createCallMetrics } from '../../../src/observability/metrics/calls.ts';
 import { registerNodeMetrics } from '../../../src/observability/metrics/node.ts';
 import { renderPlayoutDelay } from '../../../src/observability/metrics/playout.ts';
@@ -28,12 +28,12 @@ const NOTHING = { sip: null, q850Cause: null };
 test('calls are counted by how they ended, and their audio with them', async () => {
   const registry = new Registry();
   const meter = createCallMetrics(registry);
-  meter.began('outbound');
-  meter.began('outbound');
-  meter.began('inbound');
-  meter.setUp('invite_to_answer', 3);
-  meter.over('outbound', { status: 'busy', endReason: null, ...NOTHING }, undefined);
-  meter.over(
+  meter.callStarted('outbound');
+  meter.callStarted('outbound');
+  meter.callStarted('inbound');
+  meter.setupPhase('invite_to_answer', 3);
+  meter.callEnded('outbound', { status: 'busy', endReason: null, ...NOTHING }, undefined);
+  meter.callEnded(
     'inbound',
     { status: 'completed', endReason: 'caller_hangup', ...NOTHING },
     {
@@ -103,7 +103,7 @@ test('a turn is counted by its stages, in seconds; one that answered nothing is 
 describe('a node', () => {
   test('shows what it is at when it is asked, and what is away is left out', async () => {
     const registry = new Registry();
-    const admission = createAdmission(3);
+    const admission = createNodeCapacity(3);
     let areQueuesAway = false;
     registerNodeMetrics(registry, {
       async queues() {
@@ -113,7 +113,7 @@ describe('a node', () => {
       talks: () => 7,
       calls: { admission, mediaSessions: () => 5, ports: { used: () => 10, limit: 100 } },
     });
-    admission.take('call');
+    admission.acquire('call');
     expect(await samplesOf(registry)).toEqual({
       'callway_queue_jobs{queue="calls",state="waiting"}': 4,
       'callway_queue_jobs{queue="calls",state="delayed"}': 2,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { IncomingCall } from '../../../src/calls/callLeg.ts';
+import type { InboundCall } from '../../../src/calls/telephony.ts';
 import { header, SDP } from '../../sip/support/phone.ts';
 import { drained, nothing } from '../../sip/support/rig.ts';
 import { watchLeaks } from '../../support/leaks.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 interface Ringing {
   readonly callId: string;
   readonly invite: string;
-  readonly call: IncomingCall;
+  readonly call: InboundCall;
 }
 
 async function ring(body = SDP, extra: string[] = []): Promise<Ringing> {
@@ -210,7 +210,7 @@ test.each([
   ],
 ])('audio that was opened ahead is closed when the call is %s', async (_case, end, status) => {
   const ringing = await ring();
-  ringing.call.prepare('call-ahead');
+  ringing.call.prepareMedia('call-ahead');
   await vi.waitFor(() => expect(rig.media.sessions).toBe(1));
   end(ringing);
   const refused = await reply(ringing.callId, status);
@@ -218,7 +218,7 @@ test.each([
   const parts = { callId: ringing.callId, branch, to: header(refused, 'To') };
   rig.phone.send(rig.phone.request('ACK', rig.port, parts), rig.port);
   await vi.waitFor(() => expect(rig.media.sessions).toBe(0));
-  ringing.call.prepare('call-ahead');
+  ringing.call.prepareMedia('call-ahead');
   expect(rig.media.all.at(-1)?.callId).toBe('call-ahead');
   expect(rig.media.sessions).toBe(0);
 });
@@ -226,7 +226,7 @@ test.each([
 test('audio that was opened ahead is what the answer uses', async () => {
   const before = rig.media.all.length;
   const ringing = await ring();
-  ringing.call.prepare('call-18');
+  ringing.call.prepareMedia('call-18');
   const { ended } = watchLeg(await ringing.call.answer('call-18'));
   const ok = await reply(ringing.callId, 200);
   acknowledge(ringing, ok);

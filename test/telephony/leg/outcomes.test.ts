@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { CallLeg, LegEnd } from '../../../src/calls/callLeg.ts';
+import type { CallLeg, LegEnd } from '../../../src/calls/telephony.ts';
 import { header, SDP } from '../../sip/support/phone.ts';
 import { drained, nothing } from '../../sip/support/rig.ts';
 import { watchLeaks } from '../../support/leaks.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Trunk } from '../../../src/calls/trunk.ts';
+import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { createTrunkDirectory } from '../../../src/telephony/trunks/directory.ts';
 import { createFakeBus } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Trunk } from '../../../src/calls/trunk.ts';
+import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
 import { createTrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createFakeBoard, createFakeLeases } from '../../support/fakeCoordination.ts';

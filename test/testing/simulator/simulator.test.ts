@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Simulator, startSimulator, trunkTo } from '../../../src/app/simulator.ts';
-import type { LegEnd } from '../../../src/calls/callLeg.ts';
+import type { LegEnd } from '../../../src/calls/telephony.ts';
 import { BEHAVIOURS, type BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import type { SimulatedCallerEvent } from '../../../src/testing/simulator/simulatedCaller.ts';
 import { watchLeaks } from '../../support/leaks.ts';

@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../../calls/recordingStore.ts';
+import type { ByteRange } from '../../../calls/recording/recordingStore.ts';
 
 const ONE_RANGE = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
 import { CALL_STATUSES, type Call } from '../../../calls/call.ts';
-import { type ShownCall, showCall, shownCall } from '../../../calls/shownCall.ts';
+import { type CallResource, callResource, toCallResource } from '../../../calls/callResource.ts';
 import type { App } from '../../app.ts';
 import type { HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
@@ -44,9 +44,9 @@ export function callRoutes(app: App, deps: HttpDeps): void {
 export async function showCalls(
   { storage, calls: { recordings } }: Pick<HttpDeps, 'storage' | 'calls'>,
   calls: readonly Call[],
-): Promise<ShownCall[]> {
+): Promise<CallResource[]> {
   const latencies = await storage.stores.calls.turnLatencies(calls.map(({ instanceId }) => instanceId));
-  return calls.map((call) => showCall(call, latencies.get(call.instanceId), recordings));
+  return calls.map((call) => toCallResource(call, latencies.get(call.instanceId), recordings));
 }
 
 function registerReads(app: App, deps: HttpDeps): void {
@@ -64,7 +64,7 @@ function registerReads(app: App, deps: HttpDeps): void {
           status: z.enum(CALL_STATUSES).optional(),
           sessionId: sessionIdField.optional(),
         }),
-        response: { 200: listOf(shownCall), ...errors() },
+        response: { 200: listOf(callResource), ...errors() },
       },
     },
     async ({ params, query }) => {
@@ -86,7 +86,7 @@ function registerReads(app: App, deps: HttpDeps): void {
       schema: {
         ...about('Calls', 'Get a call', 'How it stands or ended, and how its audio and its turns did.'),
         params: callParams,
-        response: { 200: shownCall, ...errors() },
+        response: { 200: callResource, ...errors() },
       },
     },
     async ({ params }) => {
@@ -129,7 +129,7 @@ function registerControl(app: App, deps: HttpDeps): void {
           'One that waits in the queue is canceled at once; a live one ends shortly; one that is over stays as it is.',
         ),
         params: callParams,
-        response: { 200: shownCall, ...errors('body') },
+        response: { 200: callResource, ...errors('body') },
       },
     },
     async ({ params }) => await shown(deps, await deps.calls.hangUp(params.projectId, params.callId)),
@@ -147,7 +147,7 @@ function registerControl(app: App, deps: HttpDeps): void {
         ),
         params: callParams,
         body: transferInput,
-        response: { 202: shownCall, ...errors('body', 409) },
+        response: { 202: callResource, ...errors('body', 409) },
       },
     },
     async ({ params, body }, reply) => {
@@ -157,7 +157,7 @@ function registerControl(app: App, deps: HttpDeps): void {
   );
 }
 
-async function shown(deps: HttpDeps, call: Call | undefined): Promise<ShownCall> {
+async function shown(deps: HttpDeps, call: Call | undefined): Promise<CallResource> {
   const [one] = call ? await showCalls(deps, [call]) : [];
   if (!one) throw notFound('Call');
   return one;

@@ -1,5 +1,5 @@
 import { invalid } from '../../../base/errors.ts';
-import type { CallMedia } from '../../../calls/phoneNumber.ts';
+import type { CallMedia } from '../../../calls/numbers/phoneNumber.ts';
 import { checkSocketTarget } from '../../../infra/httpClient/socketTarget.ts';
 import type { TargetPolicy } from '../../../infra/httpClient/target.ts';
 

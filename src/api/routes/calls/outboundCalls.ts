@@ -6,7 +6,7 @@ import {
   acceptedCall,
   type OutboundOrder,
   outboundCallFields,
-} from '../../../calls/acceptCall.ts';
+} from '../../../calls/setup/acceptCall.ts';
 import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
 import type { App } from '../../app.ts';
 import { createOnceAround } from '../../idempotency.ts';

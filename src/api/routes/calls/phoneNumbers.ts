@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
-import { requireNumber } from '../../../calls/number.ts';
+import { requireNumber } from '../../../calls/numbers/number.ts';
 import {
   type PhoneNumber,
   phoneNumber,
   phoneNumberInput,
   phoneNumberPatch,
-} from '../../../calls/phoneNumber.ts';
+} from '../../../calls/numbers/phoneNumber.ts';
 import type { App } from '../../app.ts';
 import { audit } from '../../audit.ts';
 import { createOnce } from '../../idempotency.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
-import { type OpenRecording, RangeNotSatisfiable } from '../../../calls/recordingStore.ts';
+import { type OpenRecording, RangeNotSatisfiableError } from '../../../calls/recording/recordingStore.ts';
 import type { App } from '../../app.ts';
 import type { HttpDeps } from '../../ports.ts';
 import { errorAnswer } from '../../schemas.ts';
@@ -38,11 +38,11 @@ export function recordingRoutes(app: App, deps: HttpDeps): void {
       // Without a validator no part can be told to fit what the client already has.
       const range = request.headers['if-range'] === undefined ? parseRange(request.headers.range) : undefined;
       const recording = await deps.recordings.store.open(key, range).catch((error: unknown) => {
-        if (error instanceof RangeNotSatisfiable) return error;
+        if (error instanceof RangeNotSatisfiableError) return error;
         throw error;
       });
       if (recording === undefined) throw notFound('Recording');
-      if (recording instanceof RangeNotSatisfiable) {
+      if (recording instanceof RangeNotSatisfiableError) {
         return await reply
           .code(416)
           .header('content-range', `bytes */${recording.totalBytes}`)

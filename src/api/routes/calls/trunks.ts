@@ -1,8 +1,14 @@
 import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
-import { shownTrunk, type Trunk, type TrunkHealth, trunkInput, trunkPatch } from '../../../calls/trunk.ts';
-import { requireUsableTrunk } from '../../../calls/trunkRules.ts';
+import {
+  type Trunk,
+  type TrunkHealth,
+  trunkInput,
+  trunkPatch,
+  trunkResource,
+} from '../../../calls/trunks/trunk.ts';
+import { requireUsableTrunk } from '../../../calls/trunks/trunkRules.ts';
 import type { App } from '../../app.ts';
 import { audit } from '../../audit.ts';
 import { createOnce } from '../../idempotency.ts';
@@ -42,7 +48,7 @@ function registerReads(app: App, { storage, calls }: HttpDeps): void {
         ),
         params: projectParams,
         querystring: pageQuery,
-        response: { 200: listOf(shownTrunk).extend({ pagination }), ...errors() },
+        response: { 200: listOf(trunkResource).extend({ pagination }), ...errors() },
       },
     },
     async ({ params, query }) => {
@@ -63,7 +69,7 @@ function registerReads(app: App, { storage, calls }: HttpDeps): void {
       schema: {
         ...about('Trunks', 'Get a trunk'),
         params: trunkParams,
-        response: { 200: shownTrunk, ...errors() },
+        response: { 200: trunkResource, ...errors() },
       },
     },
     async ({ params }) => {
@@ -82,7 +88,7 @@ function registerCreation(app: App, deps: HttpDeps): void {
         ...about('Trunks', 'Create a trunk', 'The password is sealed where it is stored, and never shown.'),
         params: projectParams,
         body: trunkInput.meta({ id: 'NewTrunk', examples: [EXAMPLE] }),
-        response: { 201: shownTrunk, ...errors('body', 409) },
+        response: { 201: trunkResource, ...errors('body', 409) },
       },
     },
     async (request, reply) => {
@@ -112,7 +118,7 @@ function registerChanges(app: App, deps: HttpDeps): void {
         ...about('Trunks', 'Change a trunk', 'Only the supplied fields change; `password: null` removes it.'),
         params: trunkParams,
         body: trunkPatch.meta({ id: 'TrunkPatch', examples: [{ status: 'inactive' }] }),
-        response: { 200: shownTrunk, ...errors('body') },
+        response: { 200: trunkResource, ...errors('body') },
       },
     },
     async (request) => {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { CallwayError } from '../../../base/errors.ts';
-import type { ExpectedStream } from '../../../calls/coordination.ts';
+import type { ExpectedStream } from '../../../streams/streamTickets.ts';
 import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
 import type { App } from '../../app.ts';
 import { createOnceApart } from '../../idempotency.ts';

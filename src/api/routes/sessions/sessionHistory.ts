@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { invalid, notFound } from '../../../base/errors.ts';
-import { shownCall } from '../../../calls/shownCall.ts';
+import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/session/sessionStore.ts';
 import type { App } from '../../app.ts';
 import type { HttpDeps } from '../../ports.ts';
@@ -89,8 +89,8 @@ const transcript = z
       z.object({ type: z.string(), at: z.iso.datetime(), data: z.record(z.string(), z.unknown()) }),
     ),
     evaluation: z.unknown().optional().describe('How the session met the agent’s criteria.'),
-    call: shownCall.optional(),
-    recording: shownCall.shape.recording.unwrap().optional(),
+    call: callResource.optional(),
+    recording: callResource.shape.recording.unwrap().optional(),
   })
   .meta({ id: 'SessionTranscript' });
 

@@ -1,7 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { placeRange, type RecordingStore, requireKey } from '../../../calls/recordingStore.ts';
+import {
+  type RecordingStore,
+  requireRecordingKey,
+  resolveByteRange,
+} from '../../../calls/recording/recordingStore.ts';
 import type { Bucket } from '../bucket.ts';
 
 /** Recordings lie below it, since the bucket holds other things, too. */
@@ -10,11 +14,11 @@ const PREFIX = 'recordings/';
 /** Recordings as objects of an S3-compatible store. */
 export function bucketRecordings(bucket: Bucket): RecordingStore {
   const objectOf = (key: string): string => {
-    requireKey(key);
+    requireRecordingKey(key);
     return PREFIX + key;
   };
   return {
-    async keep(localPath, key) {
+    async save(localPath, key) {
       const object = objectOf(key);
       try {
         await bucket.put(object, createReadStream(localPath), 'audio/wav');
@@ -27,7 +31,7 @@ export function bucketRecordings(bucket: Bucket): RecordingStore {
       const object = objectOf(key);
       const totalBytes = await bucket.lengthOf(object);
       if (totalBytes === undefined) return undefined;
-      const { first, last } = placeRange(range, totalBytes);
+      const { first, last } = resolveByteRange(range, totalBytes);
       if (totalBytes === 0) return { stream: Readable.from([]), totalBytes, first, last };
       const stream = await bucket.read(object, { first, last });
       return stream && { stream, totalBytes, first, last };

@@ -1,15 +1,19 @@
 import { access, copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { placeRange, type RecordingStore, requireKey } from '../../../calls/recordingStore.ts';
+import {
+  type RecordingStore,
+  requireRecordingKey,
+  resolveByteRange,
+} from '../../../calls/recording/recordingStore.ts';
 
 /** Recordings as files below one folder. */
 export function localRecordings(folder: string): RecordingStore {
   const pathOf = (key: string): string => {
-    requireKey(key);
+    requireRecordingKey(key);
     return join(folder, key);
   };
   return {
-    async keep(localPath, key) {
+    async save(localPath, key) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await move(localPath, path).catch(async (error: unknown) => {
@@ -21,7 +25,7 @@ export function localRecordings(folder: string): RecordingStore {
       if (file === undefined) return undefined;
       try {
         const { size } = await file.stat();
-        const { first, last } = placeRange(range, size);
+        const { first, last } = resolveByteRange(range, size);
         const stream = file.createReadStream({ start: first, end: last });
         return { stream, totalBytes: size, first, last };
       } catch (error) {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 
-import type { RecordingStore } from '../../../calls/recordingStore.ts';
+import type { RecordingStore } from '../../../calls/recording/recordingStore.ts';
 import { WAV_HEADER_BYTES } from '../../../media/wav.ts';
 
 /** Where the header has bytes per second. @see http://soundfile.sapp.org/doc/WaveFormat/ */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { requireKey } from '../../../calls/recordingStore.ts';
+import { requireRecordingKey } from '../../../calls/recording/recordingStore.ts';
 
 const ENDING = '.wav';
 
@@ -16,7 +16,7 @@ export interface WorkingFolder {
 export function createWorkingFolder(folder: string): WorkingFolder {
   return {
     pathOf(callId) {
-      requireKey(callId);
+      requireRecordingKey(callId);
       return join(folder, basename(callId) + ENDING);
     },
     async callIds() {

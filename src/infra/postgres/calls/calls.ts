@@ -1,7 +1,7 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
 import { type Call, type CallChange, FINAL_STATUSES } from '../../../calls/call.ts';
-import type { CallFilter, CallStore, OrphanedCall } from '../../../calls/stores.ts';
+import type { CallFilter, CallStore, OrphanedCall } from '../../../calls/callStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
@@ -51,7 +51,7 @@ export function callStore(database: Queryable): CallStore {
          WHERE id = $1 AND status = 'queued' AND node_id IS NULL RETURNING ${callSelection()}`,
         [id, nodeId, at],
       ),
-    async unclaim(id, nodeId) {
+    async releaseClaim(id, nodeId) {
       await database.query(
         `UPDATE calls SET node_id = NULL, claimed_at = NULL WHERE id = $1 AND node_id = $2 AND status = 'queued'`,
         [id, nodeId],
@@ -65,17 +65,17 @@ export function callStore(database: Queryable): CallStore {
     async requestHangup(projectId, id, at) {
       return isUuid(id) ? await one(REQUEST_HANGUP, [projectId, id, at]) : undefined;
     },
-    closeRecording: (id, recording) =>
+    completeRecording: (id, recording) =>
       one(
         `UPDATE calls SET recording = $2::json
          WHERE id = $1 AND coalesce(recording->>'status', 'recording') = 'recording'
          RETURNING ${callSelection()}`,
         [id, JSON.stringify(recording)],
       ),
-    async settle(id) {
+    async markSettled(id) {
       await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
     },
-    async queued(after, limit) {
+    async listQueued(after, limit) {
       const rows = await database.query<QueuedRow>(
         `SELECT id, project_id, to_number, created_at FROM calls
          WHERE NOT settled AND status = 'queued' AND node_id IS NULL AND ($1::uuid IS NULL OR id > $1)
@@ -89,17 +89,17 @@ export function callStore(database: Queryable): CallStore {
         createdAtMs: new Date(created_at).getTime(),
       }));
     },
-    async orphans(before, limit) {
+    async listOrphans(before, limit) {
       return (await database.query<OrphanRow>(ORPHANS, [before, limit])).map(toOrphan);
     },
-    async carriedBy(nodeId) {
+    async listUnsettledOn(nodeId) {
       const rows = await database.query<OrphanRow>(
         `SELECT ${callSelection()}, ${LAST_SEEN} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`,
         [nodeId],
       );
       return rows.map(toOrphan);
     },
-    async beat(nodeId, at) {
+    async recordHeartbeat(nodeId, at) {
       await database.query(
         `WITH forgotten AS (DELETE FROM nodes WHERE beat_at < $2::timestamptz - ${FORGOTTEN_AFTER})
          INSERT INTO nodes (id, beat_at) VALUES ($1, $2)

@@ -1,7 +1,7 @@
 import { invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
-import type { PhoneNumber, PhoneNumberInput } from '../../../calls/phoneNumber.ts';
-import type { PhoneNumberStore } from '../../../calls/stores.ts';
+import type { PhoneNumber, PhoneNumberInput } from '../../../calls/numbers/phoneNumber.ts';
+import type { PhoneNumberStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { orTaken } from '../connection/errors.ts';
 import { isoTime, mapPage, queryPage } from '../sql/rows.ts';

@@ -1,4 +1,4 @@
-import type { RecordingRemovals } from '../../../calls/stores.ts';
+import type { RecordingRemovals } from '../../../calls/recording/recordingStore.ts';
 import type { Queryable } from '../connection/database.ts';
 
 export function recordingRemovals(database: Queryable): RecordingRemovals {

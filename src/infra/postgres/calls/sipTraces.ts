@@ -1,5 +1,5 @@
 import { isUuid } from '../../../base/ids.ts';
-import type { SipTraceMessage, SipTraceStore } from '../../../calls/stores.ts';
+import type { SipTraceMessage, SipTraceStore } from '../../../calls/sipTraceStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 

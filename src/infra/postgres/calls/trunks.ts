@@ -1,7 +1,7 @@
 import { CallwayError } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
-import type { TrunkStore } from '../../../calls/stores.ts';
-import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../../../calls/trunk.ts';
+import { DEFAULT_TRANSFER, type Trunk, type TrunkInput } from '../../../calls/trunks/trunk.ts';
+import type { TrunkStore } from '../../../calls/trunks/trunkStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { isoTime, mapPage, queryPage } from '../sql/rows.ts';

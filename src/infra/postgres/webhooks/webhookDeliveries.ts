@@ -1,5 +1,5 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
-import type { WebhookDelivery, WebhookDeliveryStore } from '../../../engine/webhookStores.ts';
+import type { WebhookDelivery, WebhookDeliveryStore } from '../../../webhooks/deliveryStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
 

@@ -1,14 +1,8 @@
 import type { WebhookEventName } from '../../../agents/agentConfig.ts';
 import type { Channel, SessionMessage } from '../../../engine/session/session.ts';
-import type {
-  GateOutcome,
-  GateStatus,
-  Outbox,
-  OutboxEvent,
-  OutboxSession,
-  WebhookDelivery,
-  WebhookOutbox,
-} from '../../../engine/webhookStores.ts';
+import type { GateOutcome, GateStatus } from '../../../webhooks/deliveryGate.ts';
+import type { WebhookDelivery } from '../../../webhooks/deliveryStore.ts';
+import type { Outbox, OutboxEvent, OutboxSession, OutboxStore } from '../../../webhooks/outboxStore.ts';
 import type { Database, Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
@@ -49,7 +43,7 @@ interface SessionRow {
 /** More of a body than this is not kept. */
 const KEPT_BODY_CHARACTERS = 65_536;
 
-export function webhookOutbox(database: Database): WebhookOutbox {
+export function webhookOutbox(database: Database): OutboxStore {
   return {
     async claimDue(now, until, { sessions, perProject, running }) {
       const rows = await database.query<{ instance_id: string; project_id: string }>(CLAIM, [
@@ -81,10 +75,10 @@ export function webhookOutbox(database: Database): WebhookOutbox {
       const [row] = await database.query<SessionRow>(SESSION, [instanceId]);
       return row && toSession(row);
     },
-    async tell(instanceId, event, at) {
+    async recordFact(instanceId, event, at) {
       await database.query(TELL, [instanceId, event, at]);
     },
-    async keepEvaluation(instanceId, evaluation, at) {
+    async saveEvaluation(instanceId, evaluation, at) {
       const json = evaluation === undefined ? null : storableJson(evaluation);
       await database.query(KEEP_EVALUATION, [instanceId, 'session.finalized', at, json]);
     },
@@ -164,7 +158,7 @@ async function save(
   }
   await transaction.query(
     `UPDATE webhook_outbox SET next_at = $2, afterwards_at = $3, afterwards_attempts = $4 WHERE instance_id = $1`,
-    [instanceId, new Date(nextAtMs), dateOrNull(outbox.afterwardsAtMs), outbox.afterwardsAttempts],
+    [instanceId, new Date(nextAtMs), dateOrNull(outbox.tasksAtMs), outbox.taskAttempts],
   );
 }
 
@@ -230,8 +224,8 @@ function toOutbox(row: Row, events: readonly EventRow[]): Outbox {
   return {
     finalizeByMs: new Date(row.finalize_by).getTime(),
     evaluating: row.evaluating,
-    afterwardsAtMs: msOrNull(row.afterwards_at),
-    afterwardsAttempts: row.afterwards_attempts,
+    tasksAtMs: msOrNull(row.afterwards_at),
+    taskAttempts: row.afterwards_attempts,
     events: events.map(({ delivery_id, lease_until, ...rest }) => ({
       ...rest,
       deliveryId: delivery_id,

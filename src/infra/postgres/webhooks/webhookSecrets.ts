@@ -1,4 +1,4 @@
-import type { StoredWebhookSecret, WebhookSecretStore } from '../../../engine/webhookStores.ts';
+import type { StoredWebhookSecret, WebhookSecretStore } from '../../../webhooks/signingSecrets.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { isoTime } from '../sql/rows.ts';

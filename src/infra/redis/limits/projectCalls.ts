@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { DayUse, ProjectCalls } from '../../../calls/coordination.ts';
+import type { DailyUsage, ProjectUsage } from '../../../calls/limits/projectUsage.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 import { redisLeasedSlots } from './leasedSlots.ts';
@@ -48,24 +48,25 @@ const sums = z.tuple([z.int(), z.int()]);
 const WHAT = { minute: 'rate', hour: 'rate', day: 'minutes', spending: 'spending' } as const;
 
 /** Windows are of the server's clock, since the nodes' differ. */
-export function redisProjectCalls(redis: RedisConnection): ProjectCalls {
+export function redisProjectCalls(redis: RedisConnection): ProjectUsage {
   const places = redisLeasedSlots(redis);
   return {
-    async count(projectId, { perMinute, perHour, talkedMsPerDay, spentMillionthsPerDay }) {
+    async countCall(projectId, { perMinute, perHour, talkedMsPerDay, spentMillionthsPerDay }) {
       const most = [perMinute, perHour, talkedMsPerDay, spentMillionthsPerDay].map((limit) => limit ?? NONE);
       const answer = await countCall(redis, [countsOf(projectId)], [...most, KEPT_MILLISECONDS]);
       const [window, retryAfterSeconds] = over.parse(answer);
       if (window === undefined || retryAfterSeconds === undefined) return undefined;
       return { what: WHAT[window], retryAfterSeconds };
     },
-    async use(projectId, more): Promise<DayUse> {
-      const args = [Math.round(more.talkedMs), Math.round(more.spentMillionths), KEPT_MILLISECONDS];
+    async addUsage(projectId, more): Promise<DailyUsage> {
+      const args = [Math.round(more.talkTimeMs), Math.round(more.spentMillionths), KEPT_MILLISECONDS];
       const [talkedMs, spentMillionths] = sums.parse(await addUse(redis, [countsOf(projectId)], args));
-      return { talkedMs, spentMillionths };
+      return { talkTimeMs: talkedMs, spentMillionths };
     },
-    take: async (projectId, callId, most) => (await places.take(placesOf(projectId), callId, most, 0)) === 0,
-    renew: (projectId, callId) => places.renew(placesOf(projectId), callId),
-    free: (projectId, callId) => places.free(placesOf(projectId), callId),
+    acquireSlot: async (projectId, callId, most) =>
+      (await places.take(placesOf(projectId), callId, most, 0)) === 0,
+    renewSlot: (projectId, callId) => places.renew(placesOf(projectId), callId),
+    releaseSlot: (projectId, callId) => places.free(placesOf(projectId), callId),
   };
 }
 

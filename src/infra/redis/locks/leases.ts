@@ -1,4 +1,4 @@
-import type { Leases } from '../../../calls/coordination.ts';
+import type { Leases } from '../../../calls/nodes/leases.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { runScript } from '../connection/scripts.ts';
 

@@ -1,4 +1,4 @@
-import type { NumberLock } from '../../../calls/coordination.ts';
+import type { NumberLock } from '../../../calls/setup/numberLock.ts';
 import type { RedisConnection } from '../connection/connection.ts';
 import { runScript } from '../connection/scripts.ts';
 
@@ -24,7 +24,7 @@ const FREE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('D
 /** A lease in Redis for each project and number. */
 export function redisNumberLock(redis: RedisConnection): NumberLock {
   return {
-    async take(projectId, toNumber, callId) {
+    async acquire(projectId, toNumber, callId) {
       const name = nameOf(projectId, toNumber);
       const args = [callId, FIRST_LEASE_MILLISECONDS, TOKEN_MILLISECONDS];
       const token = await runScript(redis, TAKE, [name, `${name}:token`], args);
@@ -35,7 +35,7 @@ export function redisNumberLock(redis: RedisConnection): NumberLock {
         (await runScript(redis, RENEW, [nameOf(projectId, toNumber)], [callId, LEASE_MILLISECONDS])) === 1
       );
     },
-    async free(projectId, toNumber, callId) {
+    async release(projectId, toNumber, callId) {
       await runScript(redis, FREE, [nameOf(projectId, toNumber)], [callId]);
     },
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { NodeBus, NodeMessage } from '../../../calls/coordination.ts';
+import type { NodeBus, NodeMessage } from '../../../calls/nodes/nodeBus.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const CHANNEL = 'callway:nodes:';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import { omitUndefined } from '../../../base/omitUndefined.ts';
-import type { StreamTickets } from '../../../calls/coordination.ts';
+import type { StreamTickets } from '../../../streams/streamTickets.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const kept = z.object({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-
-import type { TrunkHealthBoard } from '../../../calls/coordination.ts';
-import { trunkHealth } from '../../../calls/trunk.ts';
+import { trunkHealth } from '../../../calls/trunks/trunk.ts';
+import type { TrunkHealthStore } from '../../../calls/trunks/trunkHealth.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 /** Longer than two of the longest times between looks; what is older tells nothing any more. */
@@ -11,7 +10,7 @@ const seen = trunkHealth.omit({ channelsInUse: true });
 const UNKNOWN: z.infer<typeof seen> = { reachable: null, registered: null, lastOptionsMs: null, error: null };
 
 /** One key a trunk, since the trunks of a list lie in many slots of a cluster. */
-export function redisTrunkHealth(redis: RedisConnection): TrunkHealthBoard {
+export function redisTrunkHealth(redis: RedisConnection): TrunkHealthStore {
   return {
     async publish(trunkId, health) {
       const text = JSON.stringify(seen.parse(health));

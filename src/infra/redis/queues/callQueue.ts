@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { CallQueue } from '../../../calls/coordination.ts';
+import type { CallQueue } from '../../../calls/setup/callQueue.ts';
 import type { JobQueues, QueueDefinition } from './jobQueues.ts';
 
 const payload = z.object({ callId: z.string(), projectId: z.string() });

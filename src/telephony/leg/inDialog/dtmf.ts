@@ -1,5 +1,5 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
-import type { Trunk } from '../../../calls/trunk.ts';
+import type { Trunk } from '../../../calls/trunks/trunk.ts';
 import type { Dialog } from '../dialog.ts';
 import type { LegAudio } from '../legAudio.ts';
 import { writeInfoDigit } from './infoDigits.ts';

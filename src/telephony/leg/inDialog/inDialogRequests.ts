@@ -1,5 +1,5 @@
-import type { LegEvents } from '../../../calls/callLeg.ts';
-import { readCarrierNumber } from '../../../calls/number.ts';
+import { parseCarrierNumber } from '../../../calls/numbers/number.ts';
+import type { LegEvents } from '../../../calls/telephony.ts';
 import { ALLOW } from '../../control/control.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';
 import type { Agreement } from '../../sdp/negotiate.ts';
@@ -86,7 +86,7 @@ export function createInDialogRequests(deps: InDialogRequestsDeps): InDialogRequ
     if (uri.headers !== '') return await request.respond(603);
     if (!deps.isUp()) return await request.respond(500, { headers: { 'Retry-After': RETRY_SECONDS } });
     await deps.acceptReferral(request);
-    return announce('transferRequested', { to: readCarrierNumber(uri.user) ?? target.uri });
+    return announce('transferRequested', { to: parseCarrierNumber(uri.user) ?? target.uri });
   };
   const leave = async (request: IncomingRequest) => {
     if (request.isFromServer) return dispatch({ kind: 'lost' });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createRecordingUrls } from '../../../../src/calls/recordingUrls.ts';
+import { createRecordingUrls } from '../../../../src/calls/recording/recordingUrls.ts';
 import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
 import { startTestServer, type TestServer } from '../../../support/httpServer.ts';
 import { tempDir } from '../../../support/tempDir.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   const store = localRecordings(join(folder, 'kept'));
   const part = join(folder, 'call.wav');
   writeFileSync(part, BYTES);
-  await store.keep(part, 'project/call.wav');
+  await store.save(part, 'project/call.wav');
   const urls = createRecordingUrls({
     secretsKey: new Uint8Array(32).fill(7),
     publicUrl: () => 'http://callway.test',

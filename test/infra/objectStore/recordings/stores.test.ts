@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { RangeNotSatisfiable, type RecordingStore } from '../../../../src/calls/recordingStore.ts';
+import {
+  RangeNotSatisfiableError,
+  type RecordingStore,
+} from '../../../../src/calls/recording/recordingStore.ts';
 import { bucketRecordings } from '../../../../src/infra/objectStore/recordings/bucketRecordings.ts';
 import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
 import { createWorkingFolder } from '../../../../src/infra/objectStore/recordings/workingFolder.ts';
@@ -24,7 +27,7 @@ const stores = {
 async function kept(store: RecordingStore, key: string, bytes: Uint8Array = BYTES): Promise<string> {
   const path = join(tempDir(), 'part.wav');
   writeFileSync(path, bytes);
-  await store.keep(path, key);
+  await store.save(path, key);
   return path;
 }
 
@@ -56,7 +59,7 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
     const store = await open();
     await kept(store, 'p/c.wav');
     const refused = store.open('p/c.wav', { first: 1000 });
-    await expect(refused).rejects.toBeInstanceOf(RangeNotSatisfiable);
+    await expect(refused).rejects.toBeInstanceOf(RangeNotSatisfiableError);
     await expect(refused).rejects.toMatchObject({ totalBytes: 1000 });
   });
 
@@ -99,13 +102,13 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
   it('that were taken over before may be taken over again, as by who did not hear that they were', async () => {
     const store = await open();
     const path = await kept(store, 'p/c.wav');
-    await store.keep(path, 'p/c.wav');
+    await store.save(path, 'p/c.wav');
     expect(await buffer((await store.open('p/c.wav'))?.stream ?? Readable.from([]))).toEqual(BYTES);
   });
 
   it('stay where they are when they cannot be taken over', async () => {
     const store = await open();
-    await expect(store.keep(join(tempDir(), 'missing.wav'), 'p/c.wav')).rejects.toThrow('ENOENT');
+    await expect(store.save(join(tempDir(), 'missing.wav'), 'p/c.wav')).rejects.toThrow('ENOENT');
     expect(await store.open('p/c.wav')).toBeUndefined();
   });
 });

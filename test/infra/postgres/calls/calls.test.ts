@@ -105,12 +105,12 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     const [winner, ...others] = claims.filter((claim) => claim !== undefined);
     expect(others).toEqual([]);
     expect(winner).toEqual({ ...call, nodeId: winner?.nodeId });
-    await world.stores.calls.unclaim(call.id, 'somebody else');
+    await world.stores.calls.releaseClaim(call.id, 'somebody else');
     expect((await find(call))?.nodeId).toBe(winner?.nodeId);
-    await world.stores.calls.unclaim(call.id, winner?.nodeId ?? '');
+    await world.stores.calls.releaseClaim(call.id, winner?.nodeId ?? '');
     expect(await world.stores.calls.claim(call.id, NODE, later(2))).toBeDefined();
     await world.stores.calls.update(call.id, NODE, { status: 'dialing' });
-    await world.stores.calls.unclaim(call.id, NODE);
+    await world.stores.calls.releaseClaim(call.id, NODE);
     expect((await find(call))?.nodeId).toBe(NODE);
   });
 
@@ -184,7 +184,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     for (const last of [1, 2, 3]) waiting.push(await keep({ toNumber: `+88691234560${last}` }));
     const claimed = await keep({ toNumber: '+886912345604' });
     await world.stores.calls.claim(claimed.id, NODE, BEGIN);
-    const [first, second, third] = await world.stores.calls.queued(null, 10);
+    const [first, second, third] = await world.stores.calls.listQueued(null, 10);
     expect([first?.id, second?.id, third?.id]).toEqual(waiting.map(({ id }) => id));
     expect(first).toEqual({
       id: waiting[0]?.id,
@@ -192,41 +192,41 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
       toNumber: '+886912345601',
       createdAtMs: Date.parse(BEGIN),
     });
-    expect(await world.stores.calls.queued(second?.id ?? null, 10)).toEqual([third]);
-    expect(await world.stores.calls.queued(null, 2)).toEqual([first, second]);
+    expect(await world.stores.calls.listQueued(second?.id ?? null, 10)).toEqual([third]);
+    expect(await world.stores.calls.listQueued(null, 2)).toEqual([first, second]);
   });
 
   test('of a silent node are orphans until they are settled', async () => {
     const { calls } = world.stores;
-    await calls.beat('alive', date(0));
-    await calls.beat('silent', date(-40_000));
+    await calls.recordHeartbeat('alive', date(0));
+    await calls.recordHeartbeat('silent', date(-40_000));
     const at = { status: 'in_progress' } as const;
     await keep({ ...at, toNumber: '+886912345601', nodeId: 'alive' });
     const silent = await keep({ ...at, toNumber: '+886912345602', nodeId: 'silent' });
     const unknown = await keep({ ...at, toNumber: '+886912345603', nodeId: 'never seen' });
     await keep({ toNumber: '+886912345604' });
-    const orphans = await calls.orphans(date(-30_000), 10);
+    const orphans = await calls.listOrphans(date(-30_000), 10);
     expect(orphans).toEqual([
       { call: silent, lastSeenAt: later(-40_000) },
       { call: unknown, lastSeenAt: null },
     ]);
     await calls.update(silent.id, null, { status: 'failed', endedAt: later(0) });
-    expect(await calls.orphans(date(-30_000), 10)).toHaveLength(2);
-    expect(await calls.carriedBy('silent')).toMatchObject([
+    expect(await calls.listOrphans(date(-30_000), 10)).toHaveLength(2);
+    expect(await calls.listUnsettledOn('silent')).toMatchObject([
       { call: { id: silent.id }, lastSeenAt: expect.any(String) },
     ]);
-    await calls.settle(silent.id);
-    expect((await calls.orphans(date(-30_000), 10)).map(({ call }) => call.id)).toEqual([unknown.id]);
-    expect(await calls.carriedBy('silent')).toEqual([]);
-    await calls.beat('never seen', date(0));
-    expect(await calls.orphans(date(-30_000), 10)).toEqual([]);
-    await calls.beat('never seen', date(-60_000));
-    expect(await calls.orphans(date(-30_000), 10)).toEqual([]);
+    await calls.markSettled(silent.id);
+    expect((await calls.listOrphans(date(-30_000), 10)).map(({ call }) => call.id)).toEqual([unknown.id]);
+    expect(await calls.listUnsettledOn('silent')).toEqual([]);
+    await calls.recordHeartbeat('never seen', date(0));
+    expect(await calls.listOrphans(date(-30_000), 10)).toEqual([]);
+    await calls.recordHeartbeat('never seen', date(-60_000));
+    expect(await calls.listOrphans(date(-30_000), 10)).toEqual([]);
   });
 
   test('that are over are orphans once nothing is being stored of them any more', async () => {
     const { calls } = world.stores;
-    await calls.beat(NODE, date(3_600_000));
+    await calls.recordHeartbeat(NODE, date(3_600_000));
     const over = { status: 'completed', nodeId: NODE, endedAt: later(0) } as const;
     const unanswered = await keep({ ...over, status: 'busy' });
     const storing = await keep({ ...over, answeredAt: BEGIN });
@@ -235,7 +235,8 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
       answeredAt: BEGIN,
       recording: { status: 'ready', key: 'a.wav', durationMs: 5, error: null },
     });
-    const ids = async (before: number) => (await calls.orphans(date(before), 10)).map(({ call }) => call.id);
+    const ids = async (before: number) =>
+      (await calls.listOrphans(date(before), 10)).map(({ call }) => call.id);
     expect(await ids(0)).toEqual([]);
     expect(await ids(1)).toEqual([unanswered.id, stored.id]);
     expect(await ids(15 * 60_000 + 1)).toEqual([unanswered.id, storing.id, stored.id]);
@@ -246,10 +247,10 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     const call = await keep({ status: 'completed', endedAt: BEGIN });
     const begun = { status: 'recording', key: 'k', durationMs: null, error: null } as const;
     const ready = { status: 'ready', key: 'k', durationMs: 1200, error: null } as const;
-    expect((await calls.closeRecording(call.id, begun))?.recording).toEqual(begun);
-    expect((await calls.closeRecording(call.id, ready))?.recording).toEqual(ready);
+    expect((await calls.completeRecording(call.id, begun))?.recording).toEqual(begun);
+    expect((await calls.completeRecording(call.id, ready))?.recording).toEqual(ready);
     const failed = { ...ready, status: 'failed' } as const;
-    expect(await calls.closeRecording(call.id, failed)).toBeUndefined();
+    expect(await calls.completeRecording(call.id, failed)).toBeUndefined();
     expect((await find(call))?.recording).toEqual(ready);
   });
 

@@ -4,7 +4,7 @@ import { newAgentConfig } from '../../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../../src/agents/pathway/schema/starterPathway.ts';
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
-import { trunkInput } from '../../../../src/calls/trunk.ts';
+import { trunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import { resealSecrets, UnreadableSecretError } from '../../../../src/infra/postgres/secrets/reseal.ts';
 import {
   requireSameSealer,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { uuidV7 } from '../../../../src/base/ids.ts';
-import type { WebhookDelivery } from '../../../../src/engine/webhookStores.ts';
+import type { WebhookDelivery } from '../../../../src/webhooks/deliveryStore.ts';
 import { databases, migrated, type OpenDatabase } from '../support/databases.ts';
 import { BEGIN, later, sessionWorld } from '../support/sessions.ts';
 

@@ -6,7 +6,7 @@ import { redisProjectCalls } from '../../../../src/infra/redis/limits/projectCal
 import { redisServers, type TestRedis } from '../support/servers.ts';
 
 const NONE = { perMinute: null, perHour: null, talkedMsPerDay: null, spentMillionthsPerDay: null };
-const NOTHING = { talkedMs: 0, spentMillionths: 0 };
+const NOTHING = { talkTimeMs: 0, spentMillionths: 0 };
 
 describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
   let server: TestRedis;
@@ -33,7 +33,7 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
       const ask = () => {
         const [here, there] = counts();
         return Promise.all(
-          Array.from({ length: 20 }, (_, index) => (index % 2 ? here : there).count(projectId, most)),
+          Array.from({ length: 20 }, (_, index) => (index % 2 ? here : there).countCall(projectId, most)),
         );
       };
       const answers = await ask();
@@ -54,46 +54,46 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
     const projectId = uuidV7();
     const key = `callway:project:{${projectId}}:counts`;
     const most = { ...NONE, perMinute: 1, perHour: 2 };
-    expect(await here.count(projectId, most)).toBeUndefined();
+    expect(await here.countCall(projectId, most)).toBeUndefined();
     await nodes[0]?.client.hset(key, 'minute', 1);
-    expect(await here.count(projectId, most)).toBeUndefined();
+    expect(await here.countCall(projectId, most)).toBeUndefined();
     await nodes[0]?.client.hset(key, 'minute', 1);
-    expect(await here.count(projectId, most)).toMatchObject({ what: 'rate' });
+    expect(await here.countCall(projectId, most)).toMatchObject({ what: 'rate' });
     await nodes[0]?.client.hset(key, 'hour', 1);
-    expect(await here.count(projectId, most)).toBeUndefined();
+    expect(await here.countCall(projectId, most)).toBeUndefined();
     expect(await nodes[0]?.client.pttl(key)).toBeGreaterThan(86_400_000);
   });
 
   test.each([
-    ['minutes', 60_000, 'talkedMsPerDay', { talkedMs: 6000, spentMillionths: 0 }],
+    ['minutes', 60_000, 'talkedMsPerDay', { talkTimeMs: 6000, spentMillionths: 0 }],
     [
       'spending',
       2_500_000_000_000,
       'spentMillionthsPerDay',
-      { talkedMs: 1, spentMillionths: 250_000_000_000 },
+      { talkTimeMs: 1, spentMillionths: 250_000_000_000 },
     ],
   ] as const)('use up a day’s %s together, on whatever node they talk', async (what, most, limit, each) => {
     const [here, there] = counts();
     const projectId = uuidV7();
     await Promise.all(
-      Array.from({ length: 10 }, (_, index) => (index % 2 ? here : there).use(projectId, each)),
+      Array.from({ length: 10 }, (_, index) => (index % 2 ? here : there).addUsage(projectId, each)),
     );
-    const used = { talkedMs: 10 * each.talkedMs, spentMillionths: 10 * each.spentMillionths };
-    expect(await here.use(projectId, NOTHING)).toEqual(used);
-    expect(await here.use(uuidV7(), NOTHING)).toEqual(NOTHING);
-    const over = await there.count(projectId, { ...NONE, [limit]: most });
+    const used = { talkTimeMs: 10 * each.talkTimeMs, spentMillionths: 10 * each.spentMillionths };
+    expect(await here.addUsage(projectId, NOTHING)).toEqual(used);
+    expect(await here.addUsage(uuidV7(), NOTHING)).toEqual(NOTHING);
+    const over = await there.countCall(projectId, { ...NONE, [limit]: most });
     expect(over?.what).toBe(what);
     expect(over?.retryAfterSeconds).toBeLessThanOrEqual(86_400);
-    expect(await there.count(projectId, { ...NONE, [limit]: most + 1 })).toBeUndefined();
+    expect(await there.countCall(projectId, { ...NONE, [limit]: most + 1 })).toBeUndefined();
   });
 
   test('use nothing up of the day before', async () => {
     const [here] = counts();
     const projectId = uuidV7();
-    await here.use(projectId, { talkedMs: 5, spentMillionths: 7 });
+    await here.addUsage(projectId, { talkTimeMs: 5, spentMillionths: 7 });
     const key = `callway:project:{${projectId}}:counts`;
     await nodes[0]?.client.hset(key, { day: 1, spending: 1 });
-    expect(await here.use(projectId, NOTHING)).toEqual(NOTHING);
+    expect(await here.addUsage(projectId, NOTHING)).toEqual(NOTHING);
   });
 
   test('take no more places than there are, and free them', async () => {
@@ -101,15 +101,15 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
     const projectId = uuidV7();
     const took = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        (index % 2 ? here : there).take(projectId, `call-${index}`, 3),
+        (index % 2 ? here : there).acquireSlot(projectId, `call-${index}`, 3),
       ),
     );
     expect(took.filter(Boolean)).toHaveLength(3);
     const holder = `call-${took.indexOf(true)}`;
-    expect(await here.take(projectId, holder, 3)).toBe(true);
-    expect(await here.take(projectId, 'next', 3)).toBe(false);
-    await there.renew(projectId, holder);
-    await there.free(projectId, holder);
-    expect(await here.take(projectId, 'next', 3)).toBe(true);
+    expect(await here.acquireSlot(projectId, holder, 3)).toBe(true);
+    expect(await here.acquireSlot(projectId, 'next', 3)).toBe(false);
+    await there.renewSlot(projectId, holder);
+    await there.releaseSlot(projectId, holder);
+    expect(await here.acquireSlot(projectId, 'next', 3)).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { redisVoiceNodes } from '../../../../src/infra/redis/nodes/voiceNodes.ts
 import { redisServers, type TestRedis } from '../support/servers.ts';
 
 const LONG_MS = 60_000;
-const node = (nodeId: string, talks = 0) => ({ nodeId, url: `http://${nodeId}:3000`, talks });
+const node = (nodeId: string, sessions = 0) => ({ nodeId, url: `http://${nodeId}:3000`, sessions });
 
 describe.each(redisServers)('voice nodes on $name', ({ open }) => {
   let server: TestRedis;
@@ -22,35 +22,35 @@ describe.each(redisServers)('voice nodes on $name', ({ open }) => {
 
   test('are those that said so and did not take it back, as they said last', async () => {
     const nodes = redisVoiceNodes(redis);
-    expect(await nodes.alive()).toEqual([]);
-    await Promise.all([nodes.announce(node('a'), LONG_MS), nodes.announce(node('b'), LONG_MS)]);
-    await nodes.announce(node('a', 3), LONG_MS);
-    const byId = new Map((await nodes.alive()).map((one) => [one.nodeId, one]));
+    expect(await nodes.list()).toEqual([]);
+    await Promise.all([nodes.register(node('a'), LONG_MS), nodes.register(node('b'), LONG_MS)]);
+    await nodes.register(node('a', 3), LONG_MS);
+    const byId = new Map((await nodes.list()).map((one) => [one.nodeId, one]));
     expect(byId).toEqual(new Map([node('b'), node('a', 3)].map((one) => [one.nodeId, one])));
-    await nodes.withdraw('a');
-    await nodes.withdraw('a');
-    expect(await nodes.alive()).toEqual([node('b')]);
-    await nodes.withdraw('b');
+    await nodes.deregister('a');
+    await nodes.deregister('a');
+    expect(await nodes.list()).toEqual([node('b')]);
+    await nodes.deregister('b');
   });
 
   test('a dead one’s word runs out, and it may come back', async () => {
     const nodes = redisVoiceNodes(redis);
-    await nodes.announce(node('dies'), 150);
-    expect(await nodes.alive()).toEqual([node('dies')]);
-    await vi.waitFor(async () => expect(await nodes.alive()).toEqual([]));
+    await nodes.register(node('dies'), 150);
+    expect(await nodes.list()).toEqual([node('dies')]);
+    await vi.waitFor(async () => expect(await nodes.list()).toEqual([]));
     expect(await redis.client.smembers('callway:{voice-nodes}')).toEqual([]);
-    await nodes.announce(node('dies', 1), LONG_MS);
-    expect(await nodes.alive()).toEqual([node('dies', 1)]);
-    await nodes.withdraw('dies');
+    await nodes.register(node('dies', 1), LONG_MS);
+    expect(await nodes.list()).toEqual([node('dies', 1)]);
+    await nodes.deregister('dies');
   });
 
   test('what another version says of itself is passed over', async () => {
     const nodes = redisVoiceNodes(redis);
-    await nodes.announce(node('known'), LONG_MS);
+    await nodes.register(node('known'), LONG_MS);
     await redis.client.set('callway:{voice-nodes}:other', JSON.stringify({ at: 'elsewhere' }), 'PX', LONG_MS);
     await redis.client.sadd('callway:{voice-nodes}', 'other');
-    expect(await nodes.alive()).toEqual([node('known')]);
-    await nodes.withdraw('other');
-    await nodes.withdraw('known');
+    expect(await nodes.list()).toEqual([node('known')]);
+    await nodes.deregister('other');
+    await nodes.deregister('known');
   });
 });

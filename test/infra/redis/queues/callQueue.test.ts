@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { delay } from '../../../../src/base/delay.ts';
-import type { CallQueue, JobResult } from '../../../../src/calls/coordination.ts';
+import type { CallQueue, JobResult } from '../../../../src/calls/setup/callQueue.ts';
 import { redisCallQueue } from '../../../../src/infra/redis/queues/callQueue.ts';
 import { type JobQueues, openJobQueues } from '../../../../src/infra/redis/queues/jobQueues.ts';
 import { redisServers, type TestRedis } from '../support/servers.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { TrunkInput } from '../../../../src/calls/trunk.ts';
+import type { TrunkInput } from '../../../../src/calls/trunks/trunk.ts';
 import { header, SDP } from '../../../sip/support/phone.ts';
 import { drained, nothing } from '../../../sip/support/rig.ts';
 import { watchLeaks } from '../../../support/leaks.ts';

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+
+import { CALL_END_REASONS, CALL_STATUSES, type Call, isRecordingFinal, talkTimeMs } from './call.ts';
+import type { TurnLatency } from './callStore.ts';
+import { callMedia } from './numbers/phoneNumber.ts';
+import type { CallRecordings } from './recording/callRecordings.ts';
+
+const time = z.iso.datetime().nullable();
+const milliseconds = z.number();
+
+const shownRecording = z.object({
+  status: z.enum(['recording', 'ready', 'failed']),
+  durationMs: milliseconds.nullable(),
+  error: z.string().nullable(),
+  url: z.string().optional().describe('Signed, needs no key, lives for one hour; once it is ready.'),
+});
+
+const mediaFigures = z.object({
+  codec: z.string(),
+  packetsReceived: z.int(),
+  packetsLost: z.int().describe('Never arrived, or arrived too late to be played.'),
+  jitterMs: milliseconds,
+  mos: z
+    .number()
+    .nullable()
+    .describe('Estimate by the E-model, 1 to 4.5; null before anything was received.'),
+});
+
+/** A call as the API shows it. */
+export const callResource = z
+  .object({
+    id: z.uuid(),
+    sessionId: z.string(),
+    direction: z.enum(['outbound', 'inbound']),
+    status: z.enum(CALL_STATUSES),
+    endReason: z.enum(CALL_END_REASONS).nullable(),
+    fromNumber: z.string().meta({ example: '+886223456789' }),
+    toNumber: z.string().meta({ example: '+886912345678' }),
+    trunkId: z.uuid().nullable().describe('The trunk that carries it, or carried it last.'),
+    sip: z
+      .object({ code: z.int(), reason: z.string() })
+      .nullable()
+      .describe('The last SIP response.')
+      .meta({ example: { code: 200, reason: 'OK' } }),
+    q850Cause: z.int().nullable(),
+    createdAt: z.iso.datetime().describe('When it was accepted.'),
+    startedAt: time.describe('When the first INVITE went out, or came in.'),
+    answeredAt: time,
+    endedAt: time,
+    durationMs: milliseconds
+      .nullable()
+      .describe('From the answer to the end; 0 when nobody answered, null while it is not over.'),
+    ringTimeoutSeconds: z.int(),
+    maxDurationSeconds: z.int(),
+    record: z.boolean(),
+    media: callMedia.nullable().describe('Where the audio goes instead of to the agent.'),
+    metadata: z.record(z.string(), z.unknown()),
+    mediaFigures: mediaFigures.nullable(),
+    turnLatencyMs: z
+      .object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() })
+      .describe('From the caller’s last word to the agent’s first; null before there was a turn.'),
+    recording: shownRecording.nullable(),
+  })
+  .meta({ id: 'Call' });
+
+export type CallResource = z.infer<typeof callResource>;
+
+export function toCallResource(
+  call: Call,
+  latency: TurnLatency | undefined,
+  recordings: Pick<CallRecordings, 'url'>,
+): CallResource {
+  const { ringTimeoutSeconds, maxDurationSeconds, record, media } = call.settings;
+  return {
+    id: call.id,
+    sessionId: call.sessionId,
+    direction: call.direction,
+    status: call.status,
+    endReason: call.endReason,
+    fromNumber: call.fromNumber,
+    toNumber: call.toNumber,
+    trunkId: call.trunkId,
+    sip: call.sip,
+    q850Cause: call.q850Cause,
+    createdAt: call.createdAt,
+    startedAt: call.startedAt,
+    answeredAt: call.answeredAt,
+    endedAt: call.endedAt,
+    durationMs: talkTimeMs(call),
+    ringTimeoutSeconds,
+    maxDurationSeconds,
+    record,
+    media,
+    metadata: { ...call.metadata },
+    mediaFigures: call.figures && { ...call.figures, mos: call.figures.mos ?? null },
+    turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },
+    recording: showRecording(call, recordings),
+  };
+}
+
+function showRecording(call: Call, recordings: Pick<CallRecordings, 'url'>): CallResource['recording'] {
+  if (call.recording === null) return null;
+  const { status, durationMs, error, key } = call.recording;
+  const isThere = isRecordingFinal(call) && status === 'ready' && key !== null;
+  const url = isThere ? recordings.url(key) : undefined;
+  return { status, durationMs, error, ...(url === undefined ? {} : { url }) };
+}

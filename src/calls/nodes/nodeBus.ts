@@ -1,0 +1,12 @@
+/** Short messages between nodes. They may be lost; what must not be lost is in the database as well. */
+export interface NodeBus {
+  publish(message: NodeMessage): Promise<void>;
+  subscribe(listener: (message: NodeMessage) => void): () => void;
+}
+
+export type NodeMessage =
+  /** A trunk or a phone number was changed. */
+  | { readonly kind: 'trunks' }
+  /** Commands of the API to the node that runs the call. */
+  | { readonly kind: 'hangup'; readonly callId: string }
+  | { readonly kind: 'transfer'; readonly callId: string; readonly to: string };

@@ -1,0 +1,78 @@
+import type { Readable } from 'node:stream';
+
+/** Where finished recordings lie: a folder, or a bucket. Keys are names like `project/call.wav`. */
+export interface RecordingStore {
+  /** Takes a finished file over; it is gone from where it was once this has resolved. Harmless for one that it took before. */
+  save(localPath: string, key: string): Promise<void>;
+  /**
+   * Opens a recording, or a part of it, for reading.
+   *
+   * @returns Undefined where there is none.
+   * @throws {RangeNotSatisfiableError} When the range begins behind the end.
+   */
+  open(key: string, range?: ByteRange): Promise<OpenRecording | undefined>;
+  /** Idempotent. */
+  remove(key: string): Promise<void>;
+}
+
+/** Bytes from `first` to `last`, both included, to the end without `last`; or the last `suffixLength` of them. */
+export type ByteRange =
+  | { readonly first: number; readonly last?: number }
+  | { readonly suffixLength: number };
+
+export interface OpenRecording {
+  /** Whoever opened it reads it to its end, or destroys it. */
+  readonly stream: Readable;
+  /** Of the whole recording. */
+  readonly totalBytes: number;
+  /** Of what is in the stream, both included. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The range has no byte of the recording. @see RFC 9110 section 15.5.17 */
+export class RangeNotSatisfiableError extends Error {
+  readonly totalBytes: number;
+
+  constructor(totalBytes: number) {
+    super(`the range lies outside of ${totalBytes} bytes`);
+    this.name = 'RangeNotSatisfiable';
+    this.totalBytes = totalBytes;
+  }
+}
+
+/** Recordings whose calls were removed, by retention or with their project; their files are to be deleted. */
+export interface RecordingRemovals {
+  /** Keys in the recording store, longest overdue first. */
+  due(limit: number): Promise<string[]>;
+  done(key: string): Promise<void>;
+}
+
+const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]*(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/;
+const MAX_KEY_LENGTH = 200;
+
+/** @throws {RangeError} For a key that could leave the store: `..`, a leading `/`, an empty part. */
+export function requireRecordingKey(key: string): void {
+  if (!KEY.test(key) || key.length > MAX_KEY_LENGTH) {
+    throw new RangeError(`${JSON.stringify(key)} is no recording's key`);
+  }
+}
+
+/**
+ * Where a range lies in a recording of this length.
+ *
+ * @throws {RangeNotSatisfiableError}
+ * @see RFC 9110 section 14.1.2
+ */
+export function resolveByteRange(
+  range: ByteRange | undefined,
+  totalBytes: number,
+): { readonly first: number; readonly last: number } {
+  const end = totalBytes - 1;
+  if (range === undefined) return { first: 0, last: end };
+  const isSuffix = 'suffixLength' in range;
+  const first = isSuffix ? Math.max(0, totalBytes - range.suffixLength) : range.first;
+  const last = isSuffix ? end : Math.min(end, range.last ?? end);
+  if (first > last) throw new RangeNotSatisfiableError(totalBytes);
+  return { first, last };
+}

@@ -1,0 +1,67 @@
+import type { CallEndReason, CallStatus } from '../call.ts';
+import type { LegEnd, LegOutcome } from '../telephony.ts';
+
+/** How a call ended, for its row. */
+export interface CallResult {
+  readonly status: CallStatus;
+  readonly endReason: CallEndReason | null;
+  readonly sip: { readonly code: number; readonly reason: string } | null;
+  readonly q850Cause: number | null;
+}
+
+/** Why we ended a call ourselves. */
+export type HangupIntent = Extract<
+  CallEndReason,
+  'agent_hangup' | 'api_hangup' | 'transferred' | 'max_duration' | 'media_timeout' | 'node_lost'
+>;
+
+/** Without an answer: the status, and the reason where the status does not say it all. */
+const UNANSWERED: Readonly<Record<LegOutcome, readonly [CallStatus, CallEndReason | null]>> = {
+  busy: ['busy', null],
+  no_answer: ['no_answer', null],
+  declined: ['failed', 'declined'],
+  unreachable: ['failed', 'unreachable'],
+  invalid_number: ['failed', 'invalid_number'],
+  rejected: ['failed', 'rejected'],
+  trunk_error: ['failed', 'trunk_error'],
+  lost: ['failed', 'trunk_error'],
+  canceled: ['canceled', 'api_hangup'],
+  local_hangup: ['canceled', 'api_hangup'],
+  // An inbound caller that hangs up before we have answered.
+  remote_hangup: ['canceled', 'caller_hangup'],
+};
+
+/**
+ * What a call's end amounts to.
+ *
+ * @param intent - Why we hung up; null where the other side did.
+ */
+export function callResultOf(end: LegEnd, wasAnswered: boolean, intent: HangupIntent | null): CallResult {
+  const [status, endReason] = wasAnswered ? answered(end.outcome, intent) : unanswered(end.outcome, intent);
+  return { status, endReason, sip: end.sip, q850Cause: end.q850Cause };
+}
+
+function answered(outcome: LegOutcome, intent: HangupIntent | null): readonly [CallStatus, CallEndReason] {
+  if (intent === 'node_lost') return ['failed', 'node_lost'];
+  if (intent !== null) return ['completed', intent];
+  return outcome === 'lost' ? ['failed', 'trunk_error'] : ['completed', 'caller_hangup'];
+}
+
+function unanswered(
+  outcome: LegOutcome,
+  intent: HangupIntent | null,
+): readonly [CallStatus, CallEndReason | null] {
+  if (intent === 'node_lost') return ['failed', 'node_lost'];
+  return intent === null ? UNANSWERED[outcome] : ['canceled', 'api_hangup'];
+}
+
+const REQUEST_TIMEOUT = 408;
+
+/**
+ * Whether another trunk may be tried: only where the trouble is the trunk's own, and never where a person, or the
+ * network that knows the person, has answered.
+ */
+export function mayTryNextTrunk({ outcome, sip }: LegEnd): boolean {
+  if (outcome === 'trunk_error' || outcome === 'unreachable') return true;
+  return sip?.code === REQUEST_TIMEOUT && outcome !== 'no_answer';
+}

@@ -1,0 +1,15 @@
+/** One SIP message of a call, credentials blanked. */
+export interface SipTraceMessage {
+  readonly at: string;
+  readonly direction: 'in' | 'out';
+  readonly transport: string;
+  /** `address:port` */
+  readonly remote: string;
+  readonly text: string;
+}
+
+export interface SipTraceStore {
+  append(projectId: string, callId: string, messages: readonly SipTraceMessage[]): Promise<void>;
+  /** In the order in which they were sent and received. */
+  list(projectId: string, callId: string): Promise<SipTraceMessage[]>;
+}

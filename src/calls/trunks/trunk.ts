@@ -1,0 +1,169 @@
+import { isIP, isIPv6 } from 'node:net';
+
+import { z } from 'zod';
+
+export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
+export const DEFAULT_SIP_PORT = 5060;
+/** RFC 3261 section 10.2 leaves it to us; carriers like an hour. */
+export const DEFAULT_REGISTER_EXPIRES_SECONDS = 3600;
+export const DEFAULT_MAX_CHANNELS = 30;
+export const DEFAULT_CALLS_PER_SECOND = 5;
+/** To the first answer of any kind, then the next trunk is tried. */
+export const DEFAULT_RESPONSE_TIMEOUT_SECONDS = 5;
+export const DEFAULT_OPTIONS_INTERVAL_SECONDS = 30;
+/** Every peer can be served by it. */
+export const DEFAULT_TRANSFER = 'auto';
+
+/** A host name or an IP address; an IPv6 address may stand in brackets. */
+const host = z
+  .string()
+  .min(1)
+  .max(253)
+  .regex(/^(\[[0-9a-fA-F:.]+\]|[0-9a-fA-F:]*:[0-9a-fA-F:.]+|[A-Za-z0-9._-]+)$/, {
+    error: 'must be a host name or an IP address',
+    abort: true,
+  });
+/** Nothing that could begin another header. */
+const headerValue = z
+  .string()
+  .max(1000)
+  .regex(/^[^\r\n\0]*$/, 'must be one line');
+const headerName = z.string().regex(/^[A-Za-z0-9!%*_+`'~.-]{1,100}$/, 'must be a header name');
+
+const fields = {
+  name: z.string().min(1).max(128),
+  status: z.enum(['active', 'inactive']).describe('An inactive trunk takes and places no calls.'),
+  host,
+  port: z.int().min(1).max(65_535),
+  transport: z.enum(['udp', 'tcp', 'tls']),
+  username: z.string().min(1).max(255).nullable(),
+  realm: z.string().min(1).max(255).nullable().describe('Answer challenges of this realm only.'),
+  fromDomain: host.nullable().describe('Host of the From header; by default the trunk’s host.'),
+  outboundProxy: headerValue
+    .min(1)
+    .nullable()
+    .describe('`sip:` URI or `host[:port]` that requests are sent to instead of the host.'),
+  register: z.boolean().describe('Keep a registration of `username` at the host.'),
+  registerExpires: z.int().min(60).max(86_400).describe('Seconds.'),
+  codecs: z.array(z.enum(TRUNK_CODECS)).min(1).max(TRUNK_CODECS.length).describe('In order of preference.'),
+  dtmf: z.enum(['rfc4733', 'info']),
+  srtp: z.enum(['off', 'optional', 'required']),
+  transfer: z
+    .enum(['auto', 'refer', 'second_leg'])
+    .describe(
+      '`refer` asks the peer to call elsewhere; `second_leg` places a call of our own and joins both; `auto` does the second where the peer does not take the first.',
+    ),
+  maxChannels: z.int().min(1).max(10_000).describe('Calls at a time, over all nodes, both directions.'),
+  callsPerSecond: z.number().min(0.1).max(1000).describe('New outbound calls, over all nodes.'),
+  priority: z.int().min(0).max(1000).describe('Among trunks that a number does not order, the lowest first.'),
+  numberFormat: z
+    .enum(['as_given', 'e164', 'e164_without_plus', 'national'])
+    .describe('How numbers are written in requests: `+886912345678`, `886912345678`, or `0912345678`.'),
+  responseTimeoutSeconds: z
+    .int()
+    .min(1)
+    .max(60)
+    .describe('To the first answer of any kind, then the next trunk.'),
+  optionsIntervalSeconds: z.int().min(0).max(3600).describe('0 is off; two misses make it unreachable.'),
+  followRedirects: z.boolean(),
+  headers: z.record(headerName, headerValue).describe('Added to each INVITE.'),
+  inboundCidrs: z
+    .array(z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], 'must be an IP address or a CIDR range'))
+    .max(100)
+    .describe('Sources whose calls are this trunk’s, beside its own host.'),
+};
+
+const password = z.string().min(1).max(255).nullable();
+
+const defaults = {
+  status: fields.status.default('active'),
+  port: fields.port.default(DEFAULT_SIP_PORT),
+  transport: fields.transport.default('udp'),
+  username: fields.username.default(null),
+  realm: fields.realm.default(null),
+  fromDomain: fields.fromDomain.default(null),
+  outboundProxy: fields.outboundProxy.default(null),
+  register: fields.register.default(false),
+  registerExpires: fields.registerExpires.default(DEFAULT_REGISTER_EXPIRES_SECONDS),
+  codecs: fields.codecs.default(['PCMU', 'PCMA']),
+  dtmf: fields.dtmf.default('rfc4733'),
+  srtp: fields.srtp.default('off'),
+  transfer: fields.transfer.default(DEFAULT_TRANSFER),
+  maxChannels: fields.maxChannels.default(DEFAULT_MAX_CHANNELS),
+  callsPerSecond: fields.callsPerSecond.default(DEFAULT_CALLS_PER_SECOND),
+  priority: fields.priority.default(0),
+  numberFormat: fields.numberFormat.default('e164'),
+  responseTimeoutSeconds: fields.responseTimeoutSeconds.default(DEFAULT_RESPONSE_TIMEOUT_SECONDS),
+  optionsIntervalSeconds: fields.optionsIntervalSeconds.default(DEFAULT_OPTIONS_INTERVAL_SECONDS),
+  followRedirects: fields.followRedirects.default(false),
+  headers: fields.headers.default({}),
+  inboundCidrs: fields.inboundCidrs.default([]),
+};
+
+/** What is asked of new values only: a trunk that is kept is shown whatever it holds. */
+const strict = {
+  host: host.refine(isHost, 'must be a host name or an IP address'),
+  outboundProxy: fields.outboundProxy.refine(
+    (text) => text === null || isProxy(text),
+    'must be a sip: URI or host[:port]',
+  ),
+};
+
+export const trunkInput = z.strictObject({
+  ...fields,
+  ...defaults,
+  ...strict,
+  outboundProxy: strict.outboundProxy.default(null),
+  password: password.default(null),
+});
+export const trunkPatch = z.strictObject({ ...fields, ...strict, password }).partial();
+
+export const trunkHealth = z.object({
+  reachable: z.boolean().nullable().describe('Null while it is not known.'),
+  registered: z.boolean().nullable().describe('Null where the trunk does not register.'),
+  lastOptionsMs: z.number().nullable().describe('Round trip of the last OPTIONS that was answered.'),
+  channelsInUse: z.int(),
+  /** Why it is not reachable or not registered, for the operator. */
+  error: z.string().nullable(),
+});
+
+/** What the API shows; the password is never shown. */
+export const trunkResource = z
+  .object({
+    id: z.uuid(),
+    ...fields,
+    hasPassword: z.boolean(),
+    health: trunkHealth,
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Trunk' });
+
+export type TrunkInput = z.output<typeof trunkInput>;
+export type TrunkPatch = z.output<typeof trunkPatch>;
+export type TrunkHealth = z.infer<typeof trunkHealth>;
+export type TrunkResource = z.infer<typeof trunkResource>;
+
+/** A trunk as the service uses it. Never log it whole: it holds the password. */
+export interface Trunk extends TrunkInput {
+  readonly id: string;
+  readonly projectId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+const PROXY =
+  /^(?:sips?:(?:[^@\s<>]+@)?)?(?<host>\[[^\]]+\]|[^\s:;?<>@[\]]+)(?::(?<port>\d{1,5}))?(?:;[^\s<>?]*)?$/i;
+
+/** Colons make an IPv6 address, or nothing. */
+function isHost(text: string): boolean {
+  const plain = text.replace(/^\[(.*)\]$/, '$1');
+  return text.includes(':') ? isIPv6(plain) : isIP(plain) > 0 || /^[A-Za-z0-9._-]+$/.test(text);
+}
+
+function isProxy(text: string): boolean {
+  const plain = text.trim().replace(/^<(.*)>$/, '$1');
+  if (isIPv6(plain)) return true;
+  const { host: name = '', port = '1' } = PROXY.exec(plain)?.groups ?? {};
+  return name !== '' && isHost(name) && Number(port) >= 1 && Number(port) <= 65_535;
+}

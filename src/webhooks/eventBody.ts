@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+
+import type { WebhookEventName } from '../agents/agentConfig.ts';
+import { CallwayError } from '../base/errors.ts';
+import type { SessionMessage } from '../engine/session/session.ts';
+import { webhookBodySchema, type webhookCallSchema, type webhookRecordingSchema } from './events.ts';
+import type { OutboxSession } from './outboxStore.ts';
+
+/** What a session's webhooks tell of its call, as far as it is known. */
+export interface CallReport {
+  readonly call: z.infer<typeof webhookCallSchema>;
+  /** Why it ended, once it has. */
+  readonly endReason?: string;
+  readonly recording?: z.infer<typeof webhookRecordingSchema>;
+  /** Fresh, since it lives for an hour. */
+  readonly recordingUrl?: string;
+  /** Of the trace that the call belongs to. */
+  readonly traceparent?: string;
+}
+
+/**
+ * The body of one event, as JSON.
+ *
+ * @throws {CallwayError} `webhook_body_invalid` when what the event must tell of is not there.
+ */
+export function webhookBody(
+  event: WebhookEventName,
+  deliveryId: string,
+  session: OutboxSession,
+  report: CallReport | undefined,
+  nowMs: number,
+): string {
+  const { projectId, sessionId, channel, factsAt, endedAt } = session;
+  const now = new Date(nowMs).toISOString();
+  const occurredAt = event === 'session.finalized' ? now : (factsAt[event] ?? endedAt);
+  const common = { event, sessionId, projectId, channel, occurredAt, deliveryId };
+  const body = { ...common, ...(report ? { call: report.call } : {}), ...detailsOf(event, session, report) };
+  const checked = webhookBodySchema.safeParse(body);
+  if (checked.success) return JSON.stringify(body);
+  throw new CallwayError('internal', 'webhook_body_invalid', `the body of ${event} could not be made`, {
+    cause: checked.error,
+  });
+}
+
+function detailsOf(
+  event: WebhookEventName,
+  session: OutboxSession,
+  report: CallReport | undefined,
+): Record<string, unknown> {
+  const recording = {
+    ...(report?.recording ? { recording: report.recording } : {}),
+    ...(report?.recordingUrl ? { recordingUrl: report.recordingUrl } : {}),
+  };
+  if (event === 'recording.ready') return recording;
+  return event === 'session.finalized' ? { ...finalizedDetails(session, report), ...recording } : {};
+}
+
+function finalizedDetails(session: OutboxSession, report: CallReport | undefined) {
+  const { startedAt, endedAt, endReason, messages, variables, evaluation } = session;
+  return {
+    status: report?.call.status ?? 'ended',
+    endReason: report?.endReason ?? endReason,
+    startedAt,
+    endedAt,
+    durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)),
+    messages: messages.map(shown),
+    variables,
+    ...(evaluation === undefined ? {} : { evaluation }),
+  };
+}
+
+function shown({ internal: _internal, ...message }: SessionMessage) {
+  return message;
+}

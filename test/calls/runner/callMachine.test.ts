@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type CallEffect,
+  type CallEvent,
+  type CallState,
+  inboundCall,
+  outboundCall,
+  transitionCall,
+} from '../../../src/calls/runner/callMachine.ts';
+import type { LegEnd, LegOutcome } from '../../../src/calls/telephony.ts';
+
+const ended = (outcome: LegOutcome, code?: number): CallEvent & { end: LegEnd } => ({
+  type: 'leg_ended',
+  end: { outcome, sip: code === undefined ? null : { code, reason: 'x' }, q850Cause: null },
+});
+const ringing: CallEvent = { type: 'leg_ringing' };
+const answered: CallEvent = { type: 'leg_answered' };
+const open: CallEvent = { type: 'engine_open' };
+const failed: CallEvent = { type: 'engine_failed', isOurs: true };
+const api: CallEvent = { type: 'hang_up', intent: 'api_hangup' };
+
+/** Plays events through, and tells the effects of each. */
+function play(initial: CallState, events: readonly CallEvent[]) {
+  let state = initial;
+  const effects = events.map((event) => {
+    const step = transitionCall(state, event);
+    state = step.state;
+    return step.effects;
+  });
+  return { state, effects, last: effects.at(-1) ?? [] };
+}
+
+const names = (effects: readonly CallEffect[]) => effects.map(({ type }) => type);
+const resultIn = (effects: readonly CallEffect[]) => {
+  const [finish] = effects.filter((effect) => effect.type === 'finish');
+  return finish ? [finish.result.status, finish.result.endReason] : undefined;
+};
+
+describe('a call', () => {
+  test('rings, is answered, talks and ends with the caller', () => {
+    const { effects } = play(outboundCall(1), [ringing, answered, open, ended('remote_hangup', 200)]);
+    expect(effects.map(names)).toEqual([['tell'], ['tell', 'begin', 'open_engine'], [], ['finish']]);
+    expect(resultIn(effects[3] ?? [])).toEqual(['completed', 'caller_hangup']);
+  });
+
+  test('tries the next trunk on the trunk’s own trouble only, and each once', () => {
+    const { effects } = play(outboundCall(3), [
+      ended('trunk_error', 503),
+      ended('unreachable'),
+      ended('trunk_error', 500),
+    ]);
+    expect(effects.map(names)).toEqual([['dial_next'], ['dial_next'], ['finish']]);
+    expect(resultIn(effects[2] ?? [])).toEqual(['failed', 'trunk_error']);
+
+    const declined = play(outboundCall(3), [ringing, ended('declined', 603)]);
+    expect(resultIn(declined.last)).toEqual(['failed', 'declined']);
+  });
+
+  test('that was hung up while it rang is canceled, and no other trunk is tried', () => {
+    const { effects } = play(outboundCall(3), [ringing, api, ended('trunk_error', 503)]);
+    expect(effects.map(names)).toEqual([['tell'], ['hang_up'], ['finish']]);
+    expect(resultIn(effects[2] ?? [])).toEqual(['canceled', 'api_hangup']);
+  });
+
+  test('whose answer crossed our CANCEL talks to nobody', () => {
+    const { effects } = play(outboundCall(1), [ringing, api, answered, ended('canceled', 200)]);
+    expect(effects.map(names)).toEqual([['tell'], ['hang_up'], [], ['finish']]);
+    expect(resultIn(effects[3] ?? [])).toEqual(['canceled', 'api_hangup']);
+  });
+
+  test('ends with the engine that leaves', () => {
+    const { effects } = play(inboundCall(), [
+      answered,
+      open,
+      { type: 'engine_closed', how: 'stopped' },
+      ended('local_hangup', 200),
+    ]);
+    expect(names(effects[2] ?? [])).toEqual(['hang_up']);
+    expect(resultIn(effects[3] ?? [])).toEqual(['completed', 'agent_hangup']);
+  });
+
+  test('reaches for an engine that broke, ever more slowly, and then lets the caller go', () => {
+    const waits = (effects: readonly CallEffect[]) =>
+      effects.map((effect) => (effect.type === 'open_engine' ? effect.afterMs : effect.type));
+    const broken: CallEvent = { type: 'engine_closed', how: 'broken' };
+    const { effects, last } = play(inboundCall(), [answered, open, broken, ...new Array(7).fill(failed)]);
+    const steps = [[0], [200], [500], [1000], [2000], [4000], [4000], ['hang_up']];
+    expect(effects.slice(2).map(waits)).toEqual(steps);
+    expect(last).toEqual([{ type: 'hang_up', withApology: true }]);
+  });
+
+  test('that never reached its bot lets the caller go sooner, and makes no words for it', () => {
+    const unreached: CallEvent = { type: 'engine_failed', isOurs: false };
+    const { effects, state, last } = play(inboundCall(), [answered, ...new Array(5).fill(unreached)]);
+    expect(effects.flat().filter(({ type }) => type === 'open_engine')).toHaveLength(5);
+    expect(last).toEqual([{ type: 'hang_up', withApology: false }]);
+    expect(state.intent).toBe('agent_hangup');
+  });
+
+  test('counts the attempts anew once an engine was there', () => {
+    const { last } = play(inboundCall(), [answered, failed, failed, open, failed]);
+    expect(last).toEqual([{ type: 'open_engine', afterMs: 0 }]);
+  });
+
+  test('is transferred once the peer has said so', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { effects } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      transfer,
+      { type: 'transferred' },
+      ended('local_hangup', 200),
+    ]);
+    expect(effects.slice(2).map(names)).toEqual([['transfer'], [], ['hang_up'], ['finish']]);
+    expect(resultIn(effects[5] ?? [])).toEqual(['completed', 'transferred']);
+  });
+
+  test('is transferred where the peer hangs up instead of saying so', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const hungUp = ended('remote_hangup', 200);
+    const { last } = play(inboundCall(), [answered, open, transfer, { type: 'referring' }, hungUp]);
+    expect(resultIn(last)).toEqual(['completed', 'transferred']);
+  });
+
+  test('is not transferred where the peer hangs up before it was asked to call elsewhere', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { last } = play(inboundCall(), [answered, open, transfer, ended('remote_hangup', 200)]);
+    expect(resultIn(last)).toEqual(['completed', 'caller_hangup']);
+  });
+
+  test.each<[string, CallEvent[], string[], [string, string]]>([
+    ['the caller gives up while the other phone rings', [], ['finish'], ['completed', 'caller_hangup']],
+    [
+      'the caller leaves once both are joined',
+      [{ type: 'joined' }],
+      ['finish'],
+      ['completed', 'transferred'],
+    ],
+  ])('that is transferred by a second leg: %s', (_what, before, effects, result) => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { last } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      { type: 'calling_other' },
+      ...before,
+      ended('remote_hangup', 200),
+    ]);
+    expect(names(last)).toEqual(effects);
+    expect(resultIn(last)).toEqual(result);
+  });
+
+  test('that is joined with another needs no engine: one that opens is left, one that closes is not missed', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { effects } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      { type: 'calling_other' },
+      { type: 'joined' },
+      open,
+      { type: 'engine_closed', how: 'stopped' },
+      { type: 'engine_closed', how: 'broken' },
+      failed,
+      transfer,
+    ]);
+    expect(effects.slice(4).map(names)).toEqual([['leave_engine'], ['leave_engine'], [], [], [], []]);
+  });
+
+  test('whose engine leaves during a transfer that fails is over', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { effects, last } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      { type: 'engine_closed', how: 'stopped' },
+      { type: 'transfer_failed' },
+      ended('local_hangup', 200),
+    ]);
+    expect(effects.slice(3, 5).map(names)).toEqual([[], ['hang_up']]);
+    expect(resultIn(last)).toEqual(['completed', 'agent_hangup']);
+  });
+
+  test('goes on when a transfer fails, and may be transferred again', () => {
+    const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
+    const { effects } = play(inboundCall(), [
+      answered,
+      open,
+      transfer,
+      { type: 'transfer_failed' },
+      transfer,
+    ]);
+    expect(names(effects[4] ?? [])).toEqual(['transfer']);
+  });
+
+  test.each(['max_duration', 'media_timeout', 'agent_hangup', 'api_hangup'] as const)(
+    'that we end for %s says so, whatever comes after',
+    (intent) => {
+      const { effects, last } = play(inboundCall(), [
+        answered,
+        open,
+        { type: 'hang_up', intent },
+        { type: 'engine_closed', how: 'stopped' },
+        api,
+        ended('local_hangup', 200),
+      ]);
+      expect(effects.slice(2, 5).map(names)).toEqual([['hang_up'], [], []]);
+      expect(resultIn(last)).toEqual(['completed', intent]);
+    },
+  );
+
+  test('finishes exactly once, whatever happens in whatever order', () => {
+    const event = fc.constantFrom<CallEvent>(
+      ringing,
+      answered,
+      open,
+      failed,
+      api,
+      { type: 'engine_closed', how: 'broken' },
+      { type: 'engine_closed', how: 'stopped' },
+      { type: 'command', command: { kind: 'hangup' } },
+      { type: 'command', command: { kind: 'transfer', to: '+1' } },
+      { type: 'command', command: { kind: 'send_dtmf', digits: '1' } },
+      { type: 'transferred' },
+      { type: 'transfer_failed' },
+      { type: 'hang_up', intent: 'max_duration' },
+      { type: 'hang_up', intent: 'node_lost' },
+      ended('trunk_error', 503),
+      ended('busy', 486),
+      ended('remote_hangup', 200),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+        const { effects, state } = play(outboundCall(2), [...events, ended('busy', 486), ended('busy', 486)]);
+        const all = names(effects.flat());
+        expect(all.filter((name) => name === 'finish')).toHaveLength(1);
+        expect(all.at(-1)).toBe('finish');
+        expect(all.filter((name) => name === 'begin').length).toBeLessThanOrEqual(1);
+        expect(state.phase).toBe('over');
+      }),
+    );
+  });
+});

@@ -1,0 +1,279 @@
+import { createEmitter } from '../../../../src/base/emitter.ts';
+import { CallwayError } from '../../../../src/base/errors.ts';
+import type { CallLeg, LegEvents } from '../../../../src/calls/telephony.ts';
+import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
+import { type LegEvent, type LegState, legTransition } from '../../../../src/telephony/leg/legTransition.ts';
+import { createAudio, type FakeAudio } from './audio.ts';
+import type { Life } from './gates.ts';
+import type { PhonesDeps } from './phones.ts';
+
+const CANCEL_WAIT_MS = 5000;
+const BYE_WAIT_MS = 4000;
+const RESPONSE_MS = 5000;
+const RINGING_MS = 1500;
+const TRANSFERRED_MS = 3000;
+
+/** What becomes of an INVITE. */
+export type PhoneFate =
+  /** It rings, is taken, and hangs up after so long; never where that is null. */
+  | { readonly kind: 'answers'; readonly talksMs: number | null }
+  | { readonly kind: 'refuses'; readonly status: number; readonly rings: boolean }
+  | { readonly kind: 'rings' }
+  | { readonly kind: 'silent' };
+
+/** One INVITE, as whoever looks at the wire sees it. */
+export interface WireCall {
+  readonly callId: string;
+  readonly isSecond: boolean;
+  readonly trunkId: string;
+  /** Methods and what came of them, in order. */
+  readonly log: string[];
+  /** The peer thinks that there is a call, or that its phone is to ring. */
+  isUp: boolean;
+  /** Somebody was talking: both sides knew that it was a call. */
+  wasAnnounced: boolean;
+  readonly owner: Life;
+  isLegOver: boolean;
+  hangUp(): void;
+  /** The SIP server knows the call no more. */
+  lose(): void;
+  readonly audio: () => FakeAudio | undefined;
+}
+
+interface LegFacts {
+  readonly callId: string;
+  readonly isSecond: boolean;
+  readonly state: LegState;
+}
+
+/** A leg that lives by the telephony room's own rules, and the phone at its other end. */
+export class FakeLeg {
+  readonly #deps: PhonesDeps;
+  readonly #life: Life;
+  readonly #events;
+  readonly #done: Promise<void>;
+  readonly call: WireCall;
+  readonly leg: CallLeg;
+  #settle: () => void = () => undefined;
+  /** What waits until the leg has reached who listens to it. */
+  #heldBack: LegEvent[] | undefined;
+  #state: LegState;
+  #audio: FakeAudio | undefined;
+  #isCanceled = false;
+  #isLost = false;
+  #fate: PhoneFate = { kind: 'silent' };
+  #ringTimeoutMs = 0;
+  #wire: WireCall[] = [];
+
+  constructor(deps: PhonesDeps, life: Life, trunk: Trunk, facts: LegFacts) {
+    [this.#deps, this.#life, this.#state] = [deps, life, facts.state];
+    this.#events = createEmitter<LegEvents>((error) => deps.onError(error, 'a listener threw'));
+    this.#done = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    const audio = () => this.#audio;
+    this.call = {
+      callId: facts.callId,
+      isSecond: facts.isSecond,
+      trunkId: trunk.id,
+      log: [],
+      isUp: false,
+      wasAnnounced: false,
+      owner: life,
+      isLegOver: false,
+      hangUp: () => this.#peerLeaves(),
+      lose: () => {
+        this.call.isUp = false;
+        this.#isLost = true;
+        this.dispatch({ kind: 'lost' });
+      },
+      audio,
+    };
+    const sipCallId = `sip-${facts.callId}`;
+    this.leg = {
+      sipCallId,
+      trunkId: trunk.id,
+      get media() {
+        return audio();
+      },
+      events: this.#events,
+      hangup: () => {
+        this.dispatch({ kind: 'hangup', reason: { q850Cause: 16, text: 'test' } });
+        return this.#done;
+      },
+      sendDtmf: async () => undefined,
+      transfer: () => this.#transfer(),
+    };
+  }
+
+  place(fate: PhoneFate, ringTimeoutMs: number, wire: WireCall[]): void {
+    [this.#fate, this.#ringTimeoutMs, this.#wire] = [fate, ringTimeoutMs, wire];
+    void this.#open().then((isOpen) => this.dispatch({ kind: isOpen ? 'prepared' : 'failed' }));
+  }
+
+  /** Its audio is there and its 200 on the way. */
+  confirm(audio: FakeAudio, wire: WireCall[]): void {
+    this.#audio = audio;
+    this.#heldBack = [];
+    wire.push(this.call);
+  }
+
+  release(): void {
+    const due = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const event of due) this.dispatch(event);
+  }
+
+  dispatch(event: LegEvent): void {
+    if (!this.#life.isAlive) return;
+    if (this.#heldBack) return void this.#heldBack.push(event);
+    const { state, effects } = legTransition(this.#state, event);
+    this.#state = state;
+    for (const effect of effects) {
+      if (effect.kind === 'invite') this.#invite();
+      else if (effect.kind === 'cancel') this.#cancel();
+      else if (effect.kind === 'connect') void this.#connect();
+      else if (effect.kind === 'bye') void this.#bye();
+      else if (effect.kind === 'announceRinging') this.#events.emit('ringing', { hasEarlyMedia: false });
+      else if (effect.kind === 'announceAnswered') this.#announce();
+      else this.#end(effect.end);
+    }
+  }
+
+  async #open(): Promise<boolean> {
+    const { gates, audio } = this.#deps;
+    if (audio.refuses) {
+      // As early as the port allows.
+      await new Promise((resolve) => setImmediate(resolve));
+      return false;
+    }
+    await gates.pass('audio is opened');
+    this.#audio = createAudio(gates, audio);
+    return true;
+  }
+
+  #invite(): void {
+    const { clock } = this.#deps.gates;
+    this.#wire.push(this.call);
+    this.#log('INVITE');
+    clock.setTimer(() => {
+      if (this.#fate.kind === 'silent') this.dispatch({ kind: 'responseTimeout' });
+    }, RESPONSE_MS);
+    clock.setTimer(() => this.dispatch({ kind: 'ringTimeout' }), this.#ringTimeoutMs);
+    void this.#play(this.#fate);
+  }
+
+  async #play(fate: PhoneFate): Promise<void> {
+    const { gates } = this.#deps;
+    const step = (what: string) => gates.pass(`peer ${what}`);
+    if (fate.kind === 'silent') return;
+    await step('gets INVITE');
+    if (this.#isOver() || this.#isLost) return;
+    if (fate.kind !== 'refuses' || fate.rings) {
+      this.call.isUp = true;
+      this.dispatch({ kind: 'ringing', hasEarlyMedia: false });
+      await this.#wait(RINGING_MS);
+    }
+    if (fate.kind === 'rings') return;
+    await step('decides');
+    if (this.#isOver() || this.#isLost) return;
+    if (fate.kind === 'refuses') {
+      this.call.isUp = false;
+      this.#log(String(fate.status));
+      return this.#refuse(fate.status);
+    }
+    this.#log('200');
+    this.call.isUp = true;
+    await step('hears its 200 arrive');
+    if (this.#isLost) return;
+    if (this.#isCanceled) {
+      // Whoever sees that the two crossed hangs up.
+      this.#log('BYE');
+      this.call.isUp = false;
+      return this.#refuse(200);
+    }
+    this.dispatch({ kind: 'accepted' });
+    if (fate.talksMs === null) return;
+    await this.#wait(fate.talksMs);
+    await step('hangs up');
+    this.#peerLeaves();
+  }
+
+  /** The peer has given its last answer. */
+  #isOver(): boolean {
+    return this.call.log.some((what) => /^[2-6]\d\d/.test(what));
+  }
+
+  #refuse(status: number): void {
+    this.dispatch({
+      kind: 'refused',
+      refusal: { status, reason: 'test', q850Cause: undefined, isFromPeer: true },
+    });
+  }
+
+  #cancel(): void {
+    const { gates } = this.#deps;
+    this.#log('CANCEL');
+    this.#isCanceled = true;
+    gates.clock.setTimer(() => this.dispatch({ kind: 'over' }), CANCEL_WAIT_MS);
+    void gates.pass('peer gets CANCEL').then(() => {
+      if (this.#isOver() || this.#fate.kind === 'silent') return;
+      this.#log('487');
+      this.call.isUp = false;
+      this.#refuse(487);
+    });
+  }
+
+  async #connect(): Promise<void> {
+    await this.#deps.gates.pass('audio is connected');
+    this.dispatch({ kind: 'connected' });
+  }
+
+  async #bye(): Promise<void> {
+    const { gates } = this.#deps;
+    this.#log('BYE');
+    gates.clock.setTimer(() => this.dispatch({ kind: 'over' }), BYE_WAIT_MS);
+    await gates.pass('peer gets BYE');
+    this.call.isUp = false;
+    await gates.pass('BYE is answered');
+    this.dispatch({ kind: 'over' });
+  }
+
+  #peerLeaves(): void {
+    if (!this.call.isUp || !this.call.log.includes('200')) return;
+    this.call.isUp = false;
+    this.#log('BYE of the peer');
+    this.dispatch({ kind: 'peerLeft', q850Cause: 16 });
+  }
+
+  #announce(): void {
+    this.call.wasAnnounced = true;
+    this.#events.emit('answered', { atMs: this.#deps.gates.clock.now() });
+  }
+
+  #end(end: LegEvents['ended']): void {
+    this.call.isLegOver = true;
+    this.#settle();
+    this.#events.emit('ended', end);
+    void this.#audio?.close();
+  }
+
+  async #transfer(): Promise<void> {
+    const { gates, takesRefer } = this.#deps;
+    if (this.#state.kind !== 'talking')
+      throw new CallwayError('conflict', 'call_not_in_progress', 'not talking');
+    this.#log('REFER');
+    await gates.pass('peer gets REFER');
+    if (!takesRefer) throw new CallwayError('unavailable', 'transfer_unsupported', '405');
+    if (!this.call.isUp) throw new CallwayError('unavailable', 'transfer_failed', 'gone');
+    this.#deps.gates.clock.setTimer(() => void this.leg.hangup(), TRANSFERRED_MS);
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#deps.gates.clock.setTimer(resolve, ms));
+  }
+
+  #log(what: string): void {
+    this.call.log.push(what);
+  }
+}

@@ -1,0 +1,235 @@
+import { pino } from 'pino';
+import { buildPhone, type Phone, type PhoneParts } from '../../../../src/app/phone.ts';
+import { noopTracer } from '../../../../src/base/tracing.ts';
+import { createCallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
+import { createNodeCapacity, type NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
+import { startCallSweeper } from '../../../../src/calls/nodes/callSweeper.ts';
+import { registerNode } from '../../../../src/calls/nodes/nodeRegistration.ts';
+import type { PhoneNumber } from '../../../../src/calls/numbers/phoneNumber.ts';
+import type { CallRecordings } from '../../../../src/calls/recording/callRecordings.ts';
+import { type CallControl, createCallControl } from '../../../../src/calls/runner/callControl.ts';
+import { createCallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
+import { type AcceptedCall, acceptCall } from '../../../../src/calls/setup/acceptCall.ts';
+import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
+import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
+import { newSessionState, type Session } from '../../../../src/engine/session/session.ts';
+import { beginLife, type Gates, type Life, reached } from './gates.ts';
+import type { Redis } from './leases.ts';
+import type { Phones } from './phones.ts';
+import type { Database } from './stores.ts';
+
+export const PROJECT = 'project';
+export const FROM = '+886223456789';
+export const TO = '+886912345678';
+const DRAIN_MS = 20_000;
+const CAPACITY = 5;
+
+/** What the nodes of an installation share. */
+export interface Installation {
+  readonly gates: Gates;
+  readonly database: Database;
+  readonly redis: Redis;
+  readonly phones: Phones;
+  readonly trunks: Trunk[];
+  readonly number: PhoneNumber;
+  /** Names of recordings in the store. */
+  readonly recordings: Set<string>;
+  readonly maxConcurrentCalls: number | null;
+  readonly errors: string[];
+}
+
+/** One node that has every role, put together as the gateway does. */
+export interface Node {
+  readonly life: Life;
+  readonly phone: Phone;
+  readonly admission: NodeCapacity;
+  readonly control: CallControl;
+  accept(record: boolean): Promise<AcceptedCall>;
+  /** SIGTERM. */
+  stop(): Promise<void>;
+  readonly isStopped: boolean;
+}
+
+let lastId = 0;
+
+export async function startNode(shared: Installation, name: string): Promise<Node> {
+  const { gates, database, redis, phones, errors } = shared;
+  const life = beginLife(gates, name);
+  const { clock } = life;
+  const nodeId = name;
+  const onError = (error: unknown, what: string) => void errors.push(`${name}: ${what}: ${error}`);
+  const postgres = <Port extends object>(what: string, port: Port) =>
+    reached(gates, life, 'postgres', what, port);
+  const onRedis = <Port extends object>(what: string, port: Port) =>
+    reached(gates, life, 'redis', what, port);
+  const makeId = () => `${name}-${++lastId}`;
+
+  const calls = postgres('calls', database.calls);
+  const outbox = postgres('outbox', { tell: (id: string, event: string) => database.tell(id, event) });
+  const conversations = postgres('sessions', sessionsIn(database, makeId)) as unknown as ConversationEngine;
+  const working = new Set<string>();
+  const recordings = reached(gates, life, 'node', 'recordings', recordingsIn(shared.recordings, working));
+  const store = reached(gates, life, 'node', 'store', {
+    async keep(path: string, key: string) {
+      if (!working.delete(path) && !shared.recordings.has(key)) throw new Error('ENOENT');
+      shared.recordings.add(key);
+    },
+  });
+  const lock = onRedis('lock', redis.lock);
+  const slots = onRedis('slots', redis.slots);
+  const queue = onRedis('queue', redis.queueOf(life));
+  const leases = onRedis('leases', redis.leasesOf(life));
+  const bus = { ...redis.busOf(life), ...onRedis('bus', { publish: redis.busOf(life).publish }) };
+  const meter = { callStarted: nothing, callRefused: nothing, setupPhase: nothing, over: nothing };
+  const limits = { maxConcurrentCalls: shared.maxConcurrentCalls };
+  const guard = createCallLimiter({
+    projects: postgres('projects', {
+      find: async () => ({ callLimits: { ...NO_LIMITS, ...limits } }) as never,
+    }),
+    counts: onRedis('counts', redis.counts),
+    meter,
+    onRefused: nothing,
+  });
+  const finisher = createCallFinisher({
+    calls,
+    conversations,
+    tell: outbox.tell,
+    lock,
+    slots,
+    guard,
+    onTold: nothing,
+    keepLostWords: async () => undefined,
+    now: clock.now,
+    onError,
+  });
+  const phoneNumbers = postgres('numbers', { findByNumber: async () => shared.number });
+  const trunks = postgres('trunks', { activeOf: async () => [...shared.trunks] });
+  const ending = { calls, recordings, finisher, queue, clock, onError };
+  const built = {
+    finisher,
+    lock,
+    queue,
+    slots,
+    guard,
+    leases,
+    bus,
+    nodeId,
+    health: { read: async () => new Map() },
+    beginLife: async () => void closers.push(await registerNode({ ...ending, nodeId })),
+  };
+  const closers: (() => Promise<void>)[] = [];
+  const admission = createNodeCapacity(CAPACITY);
+  let isDraining = false;
+  let isStopped = false;
+  const parts: Partial<Record<keyof PhoneParts, unknown>> = {
+    storage: { stores: { phoneNumbers, trunks, calls, history: postgres('history', database.history) } },
+    calls: built,
+    telephony: phones.telephonyOf(life),
+    recordings: {
+      store,
+      working: {
+        pathOf(id: string) {
+          working.add(id);
+          return id;
+        },
+      },
+    },
+    conversations,
+    mediaStreams: { openForCall: async () => 'ws://engine/' },
+    voice: { choose: async () => 'http://engine', forget: nothing },
+    meter,
+    admission,
+    isDraining: () => isDraining,
+    drainMs: DRAIN_MS,
+    clock,
+    makeId,
+    tracing: noopTracer,
+    logger: pino({ level: 'silent' }),
+  };
+  const phone = buildPhone(parts as unknown as PhoneParts);
+  const acceptance = {
+    phoneNumbers,
+    trunks,
+    conversations,
+    guard,
+    lock,
+    queue,
+    clock,
+    makeId,
+    tracing: noopTracer,
+  };
+  closers.push(startCallSweeper({ ...ending, removals: NO_REMOVALS, lock, leases }));
+  await phone.start();
+  return {
+    life,
+    phone,
+    admission,
+    control: createCallControl({ calls, finisher, queue, guard, bus, clock, onError }),
+    accept: (record) =>
+      acceptCall({ ...acceptance, onError }, { ...ORDER, record }, (insert) => insert({ calls })),
+    async stop() {
+      isDraining = true;
+      await phone.close();
+      for (const close of closers.splice(0).reverse()) await close();
+      isStopped = true;
+    },
+    get isStopped() {
+      return isStopped;
+    },
+  };
+}
+
+const nothing = () => undefined;
+const NO_REMOVALS = { due: async () => [], done: async () => undefined };
+const ORDER = {
+  projectId: PROJECT,
+  fromNumber: FROM,
+  toNumber: TO,
+  ringTimeoutSeconds: 10,
+  maxDurationSeconds: 90,
+  draft: false,
+};
+const NO_LIMITS = {
+  allowedPrefixes: [],
+  blockedPrefixes: [],
+  maxCallsPerMinute: null,
+  maxCallsPerHour: null,
+  maxCallMinutesPerDay: null,
+  rates: [],
+  maxSpendingPerDay: null,
+};
+
+function sessionsIn(database: Database, makeId: () => string) {
+  return {
+    async prepare(wanted: Pick<Session, 'projectId' | 'sessionId' | 'channel' | 'callId'>) {
+      const session: Session = {
+        ...wanted,
+        instanceId: makeId(),
+        provider: null,
+        pathwayId: 'pathway',
+        releaseId: 'release',
+        turn: 0,
+        startedAt: '',
+        lastActivityAt: '',
+        state: newSessionState({}),
+      };
+      return { session, started: { type: 'session_started', at: '', data: {} } as const };
+    },
+    find: async (_projectId: string, sessionId: string) => database.sessions.get(sessionId),
+    end: (_projectId: string, sessionId: string) => database.endSession(sessionId),
+  };
+}
+
+function recordingsIn(stored: Set<string>, working: Set<string>): CallRecordings {
+  return {
+    url: () => undefined,
+    async recover({ id, projectId }) {
+      const key = `${projectId}/${id}.wav`;
+      if (!working.delete(id) && !stored.has(key))
+        return { status: 'failed', key: null, durationMs: null, error: 'lost' };
+      stored.add(key);
+      return { status: 'ready', key, durationMs: 1, error: null };
+    },
+    remove: async () => undefined,
+  };
+}

@@ -1,0 +1,56 @@
+import type { DialRequest, InboundCall, Telephony } from '../../../../src/calls/telephony.ts';
+import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
+import type { AudioFate } from './audio.ts';
+import { Caller } from './caller.ts';
+import { FakeLeg, type PhoneFate, type WireCall } from './fakeLeg.ts';
+import type { Gates, Life } from './gates.ts';
+
+export interface Phones {
+  readonly wire: WireCall[];
+  telephonyOf(life: Life): Telephony;
+  /** Somebody calls this node. */
+  callIn(life: Life, fate: PhoneFate, trunk: Trunk): IncomingPerson;
+}
+
+export interface IncomingPerson {
+  cancel(): void;
+}
+
+export interface PhonesDeps {
+  readonly gates: Gates;
+  /** Of the n-th INVITE over this trunk, or to whom a caller is transferred. */
+  readonly fateOf: (request: DialRequest) => PhoneFate;
+  readonly takesRefer: boolean;
+  readonly audio: AudioFate;
+  readonly numberOf: (trunk: Trunk) => InboundCall['number'];
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/** Phones whose every step waits for its turn; their legs live by the telephony room's own rules. */
+export function createPhones(deps: PhonesDeps): Phones {
+  const { gates } = deps;
+  const wire: WireCall[] = [];
+  const handlers = new Map<Life, (call: InboundCall) => void>();
+  return {
+    wire,
+    telephonyOf: (life) => ({
+      dial(request) {
+        const leg = new FakeLeg(deps, life, request.trunk, {
+          callId: request.callId,
+          isSecond: request.bridgeWith !== undefined,
+          state: { kind: 'preparing' },
+        });
+        leg.place(deps.fateOf(request), request.ringTimeoutMs, wire);
+        return leg.leg;
+      },
+      onInboundCall: (handler) => void handlers.set(life, handler),
+    }),
+    callIn(life, fate, trunk) {
+      const caller = new Caller(deps, life, trunk, fate, wire);
+      void gates.pass('INVITE comes in').then(() => {
+        if (life.isAlive) handlers.get(life)?.(caller.incoming);
+      });
+      return caller;
+    },
+  };
+}
