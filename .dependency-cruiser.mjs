@@ -56,16 +56,29 @@ export default {
     {
       name: 'no-dev-dependency',
       severity: 'error',
-      from: { path: '^(src|sip)/' },
+      from: { path: '^(src|sip|offline)/' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     {
       name: 'product-imports-no-test',
       severity: 'error',
-      from: { path: '^(src|sip)/' },
+      from: { path: '^(src|sip|offline)/' },
       to: { path: '^(test|bench)/' },
     },
-    { name: 'sip-stands-alone', severity: 'error', from: { path: '^sip/' }, to: { path: '^src/' } },
+    { name: 'sip-stands-alone', severity: 'error', from: { path: '^sip/' }, to: { path: '^(src|offline)/' } },
+    {
+      name: 'offline-stands-alone',
+      severity: 'error',
+      from: { path: '^offline/' },
+      to: { path: '^(src|sip)/' },
+    },
+    {
+      name: 'offline-is-adapted-by-its-provider',
+      severity: 'error',
+      // The engine builds what the rehearsal model reads.
+      from: { path: '^src/', pathNot: '^src/(providers/local/|engine/prompt/rehearsal\\.ts$)' },
+      to: { path: '^offline/' },
+    },
     {
       name: 'sip-is-started-by-app',
       severity: 'error',

@@ -18,10 +18,10 @@ interface Report {
   };
 }
 
-/** Reads `src` and `sip` of a folder as `npm run check` does. */
+/** Reads the sources of a folder as `npm run check` does. */
 async function cruise(folder: string, output: 'json' | 'err') {
   const program = join(ROOT, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
-  const args = [program, 'src', 'sip', '--config', RULES, '--output-type', output];
+  const args = [program, 'src', 'sip', 'offline', '--config', RULES, '--output-type', output];
   return await new Promise<{ ok: boolean; text: string }>((resolve) => {
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 26 }, (error, text) =>
       resolve({ ok: error === null, text }),
@@ -49,6 +49,7 @@ const SOUND = {
   'src/api/server.ts':
     'import Fastify from "fastify";\nimport { makeId } from "../base/ids.ts";\nexport const app = [Fastify, makeId];\n',
   'sip/server.ts': 'export const port = 5060;\n',
+  'offline/model.ts': 'export const model = 1;\n',
 };
 
 test('a tree that keeps to the rules passes', { timeout: TIMEOUT }, async () => {
@@ -108,6 +109,16 @@ test.each<[string, string, Record<string, string>]>([
     { 'sip/wrong.ts': 'export { makeId } from "../src/base/ids.ts";\n' },
   ],
   [
+    'offline-stands-alone',
+    'an offline model importing the gateway’s rooms',
+    { 'offline/wrong.ts': 'export { makeId } from "../src/base/ids.ts";\n' },
+  ],
+  [
+    'offline-is-adapted-by-its-provider',
+    'an offline model imported past its provider',
+    { 'src/agents/wrong.ts': 'export { model } from "../../offline/model.ts";\n' },
+  ],
+  [
     'sql-only-in-its-room',
     'a driver outside its room',
     { 'src/infra/redis/wrong.ts': 'export { default as pg } from "pg";\n' },
@@ -123,8 +134,8 @@ test.each<[string, string, Record<string, string>]>([
 
 test('every file of the real tree is read, with what it imports', { timeout: TIMEOUT }, async () => {
   const { modules, summary } = JSON.parse((await cruise(ROOT, 'json')).text) as Report;
-  const own = modules.filter(({ source }) => /^(src|sip)\//.test(source));
-  const files = ['src', 'sip'].flatMap((folder) =>
+  const own = modules.filter(({ source }) => /^(src|sip|offline)\//.test(source));
+  const files = ['src', 'sip', 'offline'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name}`),

@@ -7,7 +7,7 @@ import { dependencyProgram, root } from '../lib/paths.mjs';
 /** Runs every check, whichever of them fails, so that one run shows all there is to mend. */
 export async function run() {
   await ensureDependencies();
-  const folders = ['src', 'sip'].filter((name) => existsSync(join(root, name)));
+  const folders = ['src', 'sip', 'offline'].filter((name) => existsSync(join(root, name)));
   const checks = [
     { title: 'types', program: 'tsc', args: ['-p', '.', '--pretty', 'false'] },
     { title: 'lint and format', program: 'biome', args: ['check', '.'] },

@@ -7,7 +7,7 @@ import { root } from './paths.mjs';
 
 const STAMP = '.callway-stamp';
 /** What the compiled service is made from. */
-const SOURCES = ['src', 'sip', 'package-lock.json', 'tsconfig.json'];
+const SOURCES = ['src', 'sip', 'offline', 'package-lock.json', 'tsconfig.json'];
 
 /**
  * A place for the compiled service, and how to compile into it; another one in tests.

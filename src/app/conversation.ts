@@ -20,10 +20,10 @@ import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisTurnLock } from '../infra/redis/locks/turnLock.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
+import { createRehearsalModel, REHEARSAL_MODEL } from '../providers/local/chat.ts';
 import { meteredChat } from '../providers/metered.ts';
 import { createOpenAiChatModel } from '../providers/openai/chat.ts';
 import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
-import { createRehearsalModel, REHEARSAL_MODEL } from '../providers/rehearsal/rehearsal.ts';
 import { createResilientModel } from '../providers/resilient.ts';
 import type { Config } from './settings/config.ts';
 

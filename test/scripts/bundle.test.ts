@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 test('every thread that the code starts is built under the name by which it is started', () => {
-  const started = ['src', 'sip'].flatMap((folder) =>
+  const started = ['src', 'sip', 'offline'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .map((file) => posix.join(folder, file))

@@ -1,3 +1,4 @@
+import type { Situation } from '../../offline/chat/request.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/ports/chatModel.ts';
 
 /** What the model says to one request: words, tool calls, or a failure after them. */
@@ -50,6 +51,11 @@ export function scriptedModel(
       }
     },
   };
+}
+
+/** Id of the pathway node that the request is for. */
+export function nodeOf({ providerOptions }: ChatRequest): string | undefined {
+  return (providerOptions?.rehearsal as Situation | undefined)?.node?.id;
 }
 
 /** The words, then the calls of tools, whose ids tell of which request they are. */

@@ -1,10 +1,10 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { Situation } from '../../providers/ports/situation.ts';
 import { talkMessages } from '../history/contextWindow.ts';
 import { askForJson, createUsageMeter } from '../prompt/modelCalls.ts';
 import { executionMode, type ModelChoice } from '../prompt/models.ts';
 import { askForSummary } from '../prompt/questions.ts';
+import { rehearsalOptions, type Situation } from '../prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../prompt/structuredOutput.ts';
 import type { SessionMessage } from '../session/session.ts';
 import type { MemoryStore } from '../session/sessionStore.ts';
@@ -50,7 +50,8 @@ export function createPostSessionTasks(deps: PostSessionDeps) {
           messages: [...talk, { role: 'system', content: `${JUDGE_PROMPT}\n${list}` }],
           jsonSchema: judgeFormat(criteria),
           temperature: 0,
-          situation: { ...situationOf(session), kind: 'judge', criteria },
+          purpose: 'judge',
+          ...rehearsalOptions({ ...situationOf(session), criteria }),
         },
         judgeAnswer,
         createUsageMeter(),
@@ -101,7 +102,7 @@ function talkOf(session: EndedSession): ChatMessage[] {
   return talkMessages({ messages: session.messages, summary: null });
 }
 
-function situationOf({ variables, messages }: EndedSession): Omit<Situation, 'kind'> {
+function situationOf({ variables, messages }: EndedSession): Situation {
   const last = messages.findLast(({ role }) => role === 'user')?.content;
   return { variables, ...(last ? { lastUserText: last } : {}) };
 }

@@ -3,10 +3,10 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatModel, ChatRequest } from '../../providers/ports/chatModel.ts';
-import type { Choice, Situation } from '../../providers/ports/situation.ts';
 import { askForJson, collectText, type UsageMeter } from './modelCalls.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT } from './prompts.ts';
-import { extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
+import { rehearsalOptions, type Situation } from './rehearsal.ts';
+import { type Choice, extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
 import { coerceVariable } from './variables.ts';
 
 /** What every question to a model needs. */
@@ -17,7 +17,7 @@ export interface Asking {
   readonly signal: AbortSignal;
   /** The stable prompt and the talk. */
   readonly talk: readonly ChatMessage[];
-  readonly situation: Omit<Situation, 'kind'>;
+  readonly situation: Situation;
 }
 
 /** A way on, as models are shown it. */
@@ -39,7 +39,8 @@ export async function askForRoute(
     messages: [...asking.talk, { role: 'system', content: routePrompt(node, edges, render) }],
     jsonSchema: routeFormat(choices),
     temperature: 0,
-    situation: { ...asking.situation, kind: 'route', choices },
+    purpose: 'route',
+    ...rehearsalOptions({ ...asking.situation, choices }),
   };
   const { edge } = await askForJson(asking.model, request, routeAnswer, asking.meter, asking.signal);
   return edges.some(({ id }) => id === edge) ? edge : null;
@@ -55,7 +56,8 @@ export async function askForVariables(
     messages: [...asking.talk, { role: 'system', content: EXTRACT_PROMPT }],
     jsonSchema: extractFormat(configs),
     temperature: 0,
-    situation: { ...asking.situation, kind: 'extract', variableConfigs: configs },
+    purpose: 'extract',
+    ...rehearsalOptions({ ...asking.situation, variableConfigs: configs }),
   };
   const answer = await askForJson(asking.model, request, extractAnswer, asking.meter, asking.signal);
   const found = configs.map((config) => [config.name, coerceVariable(config, answer[config.name])] as const);
@@ -67,7 +69,8 @@ export async function askForSummary(asking: Asking): Promise<string> {
   const request: ChatRequest = {
     model: asking.modelName,
     messages: [...asking.talk, { role: 'system', content: SUMMARY_PROMPT }],
-    situation: { ...asking.situation, kind: 'summarise' },
+    purpose: 'summarise',
+    ...rehearsalOptions(asking.situation),
   };
   return await collectText(asking.model.stream(request, asking.signal), asking.meter);
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Choice, Criterion } from '../../providers/ports/situation.ts';
+import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { JsonSchema, ToolDefinition } from '../../providers/ports/toolDefinition.ts';
-import type { VariableConfig } from '../../providers/ports/variableConfig.ts';
 
 /**
  * The forms in which models answer the questions of the conversation engine: what is sent to them, and the schema
@@ -28,6 +27,17 @@ export const judgeAnswer = z.object({
   results: z.array(z.object({ name: z.string(), passed: z.boolean(), reason: z.string().default('') })),
 });
 export type JudgeAnswer = z.infer<typeof judgeAnswer>;
+
+/** An edge as a model is shown it. */
+export interface Choice {
+  readonly id: string;
+  readonly label: string;
+  /** Its condition as a sentence; empty for an unconditional edge. */
+  readonly sentence: string;
+}
+
+type Criterion = { readonly name: string };
+type VariableConfig = NonNullable<AgentConfig['variableConfigs']>[number];
 
 /** A `jsonSchema` of a ChatRequest. */
 export interface AnswerFormat {

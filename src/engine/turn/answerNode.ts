@@ -5,6 +5,7 @@ import { ModelError } from '../../providers/ports/modelError.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import { stepPrompt, withStep } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
+import { rehearsalOptions } from '../prompt/rehearsal.ts';
 import { MOVE_TOOL, moveArguments, moveTool } from '../prompt/structuredOutput.ts';
 import type { FunctionCall } from '../session/session.ts';
 import { BUILT_IN_DEFINITIONS } from '../tools/builtInTools.ts';
@@ -134,12 +135,12 @@ async function* askOnce(
       model: run.modelName,
       messages: withStep(talkOf(run), step),
       ...(round <= MAX_TOOL_ROUNDS ? toolsOf(offered) : {}),
-      situation: {
+      purpose: moves.length > 0 ? 'answer_and_route' : 'answer',
+      ...rehearsalOptions({
         ...situationOf(run, node),
-        kind: moves.length > 0 ? 'answer_and_route' : 'answer',
         choices: moves.map(toChoice),
         ...(knowledge.length > 0 ? { knowledge: knowledge.map(({ content }) => content) } : {}),
-      },
+      }),
     },
     run.signal,
   );

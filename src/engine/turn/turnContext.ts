@@ -5,12 +5,12 @@ import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
 import { localDate } from '../../base/localDate.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { Situation } from '../../providers/ports/situation.ts';
 import { talkMessages } from '../history/contextWindow.ts';
 import { createUsageMeter, type UsageMeter } from '../prompt/modelCalls.ts';
 import { executionMode, type ModelChoice } from '../prompt/models.ts';
 import { type Render, stablePrompt } from '../prompt/prompts.ts';
 import type { Asking } from '../prompt/questions.ts';
+import type { Situation } from '../prompt/rehearsal.ts';
 import type { Session } from '../session/session.ts';
 import type { KnowledgeRetriever, ToolRunner } from '../tools/toolRunner.ts';
 import type { Journal } from './journal.ts';
@@ -88,7 +88,7 @@ export function talkOf(run: TurnContext): ChatMessage[] {
   ];
 }
 
-export function situationOf(run: TurnContext, node: PathwayNode | undefined): Omit<Situation, 'kind'> {
+export function situationOf(run: TurnContext, node: PathwayNode | undefined): Situation {
   const { input } = run.request;
   return {
     variables: run.journal.variables,

@@ -114,7 +114,7 @@ export function tracedModel({ tracing, clock }: TurnTraceDeps, model: ChatModel,
           'gen_ai.operation.name': 'chat',
           'gen_ai.provider.name': model.name,
           'gen_ai.request.model': request.model,
-          'callway.purpose': request.situation?.kind,
+          'callway.purpose': request.purpose,
         },
       });
       let isFirst = true;

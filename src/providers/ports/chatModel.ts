@@ -1,5 +1,4 @@
 import type { ChatMessage } from './chatMessage.ts';
-import type { Situation } from './situation.ts';
 import type { JsonSchema, ToolChoice, ToolDefinition } from './toolDefinition.ts';
 
 /** Answers a conversation, piece by piece. */
@@ -31,7 +30,10 @@ export interface ChatRequest {
   readonly jsonSchema?: { readonly name: string; readonly schema: JsonSchema };
   /** The form that the caller of the chat API wants of the answer; `jsonSchema`, where there is one, comes before it. */
   readonly responseFormat?: ResponseFormat;
-  readonly situation?: Situation;
+  /** What the request is for, in traces. */
+  readonly purpose?: 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise';
+  /** Data for single providers, by {@link ChatModel.name}; a provider ignores what is not under its own name. */
+  readonly providerOptions?: Readonly<Record<string, unknown>>;
   /** Fields of the caller's own request that go to the endpoint as they are; others than {@link PASSED_THROUGH} do not. */
   readonly passthrough?: Readonly<Record<string, unknown>>;
 }

@@ -41,12 +41,13 @@ describe('what is sent', () => {
     ['date', undefined, { type: ['string', 'null'], description: 'd (YYYY-MM-DD)' }],
     ['enum', ['a', 'b'], { type: ['string', 'null'], enum: ['a', 'b', null], description: 'd' }],
   ] as const)('asks for a %s, or null', (type, values, schema) => {
-    const format = extractFormat([{ name: 'v', type, description: 'd', values }]);
+    const config = { name: 'v', type, description: 'd', ...(values ? { values: [...values] } : {}) };
+    const format = extractFormat([config]);
     expect(format.schema).toMatchObject({ properties: { v: schema }, required: ['v'] });
   });
 
   it('asks a judge for a verdict on each criterion', () => {
-    const { schema } = judgeFormat([{ name: 'polite', description: 'Was polite' }]);
+    const { schema } = judgeFormat([{ name: 'polite' }]);
     expect(schema).toMatchObject({
       properties: { results: { items: { properties: { name: { enum: ['polite'] } } } } },
     });

@@ -4,7 +4,7 @@ import type { Tool } from '../../../src/agents/tool.ts';
 import type { HeldLock } from '../../../src/engine/session/sessionStore.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
-import { scriptedModel } from '../../support/scriptedModel.ts';
+import { nodeOf, scriptedModel } from '../../support/scriptedModel.ts';
 
 const pathway: PathwayInput = {
   nodes: [
@@ -44,7 +44,7 @@ describe('in balance', () => {
     );
     const talk = memoryEngine({ model, pathway });
     expect(await talk.say('I want to book')).toBe('Which day?');
-    expect(model.requests[1]?.situation?.node?.id).toBe('book');
+    expect(model.requests[1] && nodeOf(model.requests[1])).toBe('book');
   });
 
   test('a say node speaks as it is written, without the model, and the end ends the session', async () => {
@@ -84,11 +84,11 @@ describe('in balance', () => {
 
 test('in smart, a call of its own judges the way before the answer', async () => {
   const model = scriptedModel((request) =>
-    request.jsonSchema ? { json: { edge: 'wants' } } : { text: request.situation?.node?.id ?? '' },
+    request.jsonSchema ? { json: { edge: 'wants' } } : { text: nodeOf(request) ?? '' },
   );
   const talk = memoryEngine({ model, pathway, agent: { executionMode: 'smart' } });
   expect(await talk.say('I want to book')).toBe('book');
-  expect(model.requests.map(({ model: name, situation }) => [name, situation?.kind])).toEqual([
+  expect(model.requests.map(({ model: name, purpose }) => [name, purpose])).toEqual([
     ['m-smart', 'route'],
     ['m-smart', 'answer'],
   ]);
@@ -275,7 +275,7 @@ describe('variables', () => {
 
   test('what is drawn from the words decides the very next move', async () => {
     const model = scriptedModel((request) =>
-      request.situation?.kind === 'extract' ? { json: { age: '20' } } : { text: 'How old?' },
+      request.purpose === 'extract' ? { json: { age: '20' } } : { text: 'How old?' },
     );
     const talk = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
     expect(await talk.say('I am 20')).toBe('Welcome, 20.');
@@ -286,9 +286,7 @@ describe('variables', () => {
     ['text that is no JSON', { text: 'sorry' }],
     ['a failing model', { fail: new ModelError('model_unavailable', 'away', { beforeFirstToken: true }) }],
   ])('%s leaves them open, and the talk goes on', async (_name, answer) => {
-    const model = scriptedModel((request) =>
-      request.situation?.kind === 'extract' ? answer : { text: 'How old?' },
-    );
+    const model = scriptedModel((request) => (request.purpose === 'extract' ? answer : { text: 'How old?' }));
     const talk = memoryEngine({ model, pathway: gate, agent: { variableConfigs } });
     expect(await talk.say('Hm')).toBe('How old?');
     expect(talk.events().find(({ type }) => type === 'error')?.data.code).toBe('extraction_failed');
@@ -473,7 +471,7 @@ describe('failures', () => {
 });
 
 test('a node without a prompt is passed to where its unconditional edge leads', async () => {
-  const model = scriptedModel((request) => ({ text: request.situation?.node?.id ?? '' }));
+  const model = scriptedModel((request) => ({ text: nodeOf(request) ?? '' }));
   const talk = memoryEngine({
     model,
     pathway: {

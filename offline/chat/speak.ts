@@ -1,5 +1,5 @@
-import type { SituationNode } from '../ports/situation.ts';
-import { CJK } from './words.ts';
+import type { SituationNode } from './request.ts';
+import { CJK } from './terms.ts';
 
 /** More of a passage than this nobody listens to. */
 const LONGEST_PASSAGE_CHARACTERS = 400;
@@ -14,7 +14,7 @@ const PERSON_SAYS =
  * What the agent says at a node: the lines that its prompt quotes, in their order, or else a plain sentence for each
  * thing that the prompt tells it to do, or else the title.
  */
-export function sayAt({ prompt, title, type }: SituationNode): string {
+export function nodeText({ prompt, title, type }: SituationNode): string {
   if (type === 'say') return prompt.trim();
   const lines = quotedLines(prompt);
   if (lines.length > 0) return lines.reduce(joinLines);
@@ -24,7 +24,7 @@ export function sayAt({ prompt, title, type }: SituationNode): string {
 }
 
 /** Tells a passage of the knowledgebase, cut at the end of a sentence where it is long. */
-export function tellPassage(passage: string): string {
+export function passageText(passage: string): string {
   const text = passage.replace(/\s+/g, ' ').trim();
   if (text.length <= LONGEST_PASSAGE_CHARACTERS) return text;
   const cut = text.slice(0, LONGEST_PASSAGE_CHARACTERS);

@@ -1,23 +1,30 @@
-import type { JudgeAnswer } from '../../engine/prompt/structuredOutput.ts';
-import type { ChatMessage } from '../ports/chatMessage.ts';
-import type { Criterion } from '../ports/situation.ts';
-import { countShared, isNegated, isSameWord, meaningsOf } from './words.ts';
+import type { Criterion, Message } from './request.ts';
+import { countSharedTerms, isNegated, isSameTerm, termsOf } from './terms.ts';
 
 /** A criterion is met when so much of what it speaks of was spoken of. */
 const LEAST_SHARE = 0.5;
 
 /** Judges a talk by its words alone, and says so. */
-export function judgeByWords(criteria: readonly Criterion[], messages: readonly ChatMessage[]): JudgeAnswer {
+export interface Verdict {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly reason: string;
+}
+
+export function judgeByRules(
+  criteria: readonly Criterion[],
+  messages: readonly Message[],
+): { readonly results: readonly Verdict[] } {
   const talk = messages
     .flatMap(({ role, content }) => (role === 'user' || role === 'assistant' ? [content ?? ''] : []))
     .join('\n');
-  const spoken = meaningsOf(talk);
+  const spoken = termsOf(talk);
   return {
     results: criteria.map(({ name, description }) => {
-      const sought = meaningsOf(description || name);
-      const share = sought.length === 0 ? 0 : countShared(sought, spoken) / sought.length;
+      const sought = termsOf(description || name);
+      const share = sought.length === 0 ? 0 : countSharedTerms(sought, spoken) / sought.length;
       const isMissed = isNegated(description);
-      const found = sought.filter(({ word }) => spoken.some((other) => isSameWord(other.word, word)));
+      const found = sought.filter(({ word }) => spoken.some((other) => isSameTerm(other.word, word)));
       const list = found.length === 0 ? 'none' : found.map(({ word }) => word).join(', ');
       return {
         name,

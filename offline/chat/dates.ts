@@ -1,5 +1,5 @@
 import { cjkNumber, numberWordsToDigits } from './numbers.ts';
-import { normalise, phraseOf, wordsOf } from './words.ts';
+import { normalize, normalizedPhrase, tokenize } from './terms.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_IN_WEEK = 7;
@@ -40,10 +40,10 @@ const IN_DAYS = /\bin (?:a|(\d{1,3})) (day|week)s?\b/;
  * @returns `YYYY-MM-DD`; undefined when there is no day, or one that no calendar has.
  */
 export function findDate(text: string, today: string | undefined): string | undefined {
-  const plain = normalise(text);
+  const plain = normalize(text);
   const full = YEAR_FIRST.exec(plain);
   if (full) return calendarDay(...numbersOf(full[1] ?? full[4], full[2] ?? full[5], full[3] ?? full[6]));
-  const words = numberWordsToDigits(wordsOf(plain)).join(' ');
+  const words = numberWordsToDigits(tokenize(plain)).join(' ');
   const named = monthAndDay(words, plain);
   if (named?.year !== undefined) return calendarDay(named.year, named.month, named.day);
   if (today === undefined) return undefined;
@@ -51,7 +51,7 @@ export function findDate(text: string, today: string | undefined): string | unde
   if (Number.isNaN(todayMs)) return undefined;
   return named
     ? nextOccurrence(named.month, named.day, todayMs)
-    : relativeDay(words, phraseOf(text), todayMs);
+    : relativeDay(words, normalizedPhrase(text), todayMs);
 }
 
 interface NamedDay {

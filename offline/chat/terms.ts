@@ -10,7 +10,7 @@ import {
 import { numberWordsToDigits } from './numbers.ts';
 
 /** A word that carries meaning, and whether it was said to be so or not to be so. */
-export interface Meaning {
+export interface Term {
   readonly word: string;
   readonly negated: boolean;
 }
@@ -21,7 +21,7 @@ const CJK_RUN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+/gu;
 const SHORTEST_SHARED_BEGINNING = 5;
 
 /** Lower case, full width made half, accents off, contractions in full. Punctuation stays. */
-export function normalise(text: string): string {
+export function normalize(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
@@ -41,28 +41,30 @@ export function normalise(text: string): string {
 }
 
 /** The words of a text, without punctuation; runs of Chinese and Japanese are one word each. */
-export function wordsOf(text: string): string[] {
-  return normalise(text).match(/[\p{L}\p{N}ー]+/gu) ?? [];
+export function tokenize(text: string): string[] {
+  return normalize(text).match(/[\p{L}\p{N}ー]+/gu) ?? [];
 }
 
 /** The words of a text as one line with single spaces, to look for phrases in. */
-export function phraseOf(text: string): string {
-  return wordsOf(text).join(' ');
+export function normalizedPhrase(text: string): string {
+  return tokenize(text).join(' ');
 }
 
 /** Whether a phrase stands in a text, at the bounds of words; Chinese and Japanese have none. */
 export function containsPhrase(text: string, phrase: string): boolean {
-  const sought = phraseOf(phrase);
+  const sought = normalizedPhrase(phrase);
   if (sought === '') return false;
-  return CJK.test(sought) ? phraseOf(text).includes(sought) : ` ${phraseOf(text)} `.includes(` ${sought} `);
+  return CJK.test(sought)
+    ? normalizedPhrase(text).includes(sought)
+    : ` ${normalizedPhrase(text)} `.includes(` ${sought} `);
 }
 
 /** What a text is about, each word once, with negations told apart clause by clause. */
-export function meaningsOf(text: string): Meaning[] {
-  const meanings = new Map<string, Meaning>();
+export function termsOf(text: string): Term[] {
+  const meanings = new Map<string, Term>();
   for (const clause of clausesOf(text)) {
     const negated = isNegated(clause);
-    for (const word of contentOf(clause)) {
+    for (const word of termsOfClause(clause)) {
       // What is said in the end counts: "not Monday, Tuesday, well, Monday".
       meanings.set(word, { word, negated });
     }
@@ -72,18 +74,18 @@ export function meaningsOf(text: string): Meaning[] {
 
 /** Whether a text denies what it speaks of. */
 export function isNegated(clause: string): boolean {
-  const plain = FALSE_NEGATIONS.reduce((rest, phrase) => rest.replaceAll(phrase, ' '), normalise(clause));
-  return CJK_NEGATION.test(plain) || wordsOf(plain).some((word) => NEGATORS.has(word));
+  const plain = FALSE_NEGATIONS.reduce((rest, phrase) => rest.replaceAll(phrase, ' '), normalize(clause));
+  return CJK_NEGATION.test(plain) || tokenize(plain).some((word) => NEGATORS.has(word));
 }
 
 export function clausesOf(text: string): string[] {
-  return normalise(text)
+  return normalize(text)
     .split(CLAUSE_BREAK)
     .filter((clause) => clause !== undefined && clause.trim() !== '');
 }
 
-/** Whether two words, as {@link meaningsOf} gives them, mean the same. */
-export function isSameWord(one: string, other: string): boolean {
+/** Whether two words, as {@link termsOf} gives them, mean the same. */
+export function isSameTerm(one: string, other: string): boolean {
   if (one === other) return true;
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   return short.length >= SHORTEST_SHARED_BEGINNING && !CJK.test(short) && long.startsWith(short);
@@ -93,12 +95,12 @@ export function isSameWord(one: string, other: string): boolean {
  * How much two texts speak of the same: 1 when every word of each is in the other, 0 when none is, and below 0 when
  * one denies what the other says.
  */
-export function overlap(one: readonly Meaning[], other: readonly Meaning[]): number {
+export function termOverlap(one: readonly Term[], other: readonly Term[]): number {
   if (one.length === 0 || other.length === 0) return 0;
   let shared = 0;
   let denied = 0;
   for (const { word, negated } of one) {
-    const match = other.find((candidate) => isSameWord(candidate.word, word));
+    const match = other.find((candidate) => isSameTerm(candidate.word, word));
     if (!match) continue;
     if (match.negated === negated) shared++;
     else denied++;
@@ -108,12 +110,12 @@ export function overlap(one: readonly Meaning[], other: readonly Meaning[]): num
 }
 
 /** How many of the words of `sought` a text has, whatever it says of them. */
-export function countShared(sought: readonly Meaning[], text: readonly Meaning[]): number {
-  return sought.filter(({ word }) => text.some((candidate) => isSameWord(candidate.word, word))).length;
+export function countSharedTerms(sought: readonly Term[], text: readonly Term[]): number {
+  return sought.filter(({ word }) => text.some((candidate) => isSameTerm(candidate.word, word))).length;
 }
 
-function contentOf(clause: string): string[] {
-  const latin = numberWordsToDigits(wordsOf(clause.replace(CJK_RUN, ' ')))
+function termsOfClause(clause: string): string[] {
+  const latin = numberWordsToDigits(tokenize(clause.replace(CJK_RUN, ' ')))
     .filter((word) => !STOP_WORDS.has(word))
     .map((word) => SYNONYM_OF.get(word) ?? stem(word))
     .map((word) => SYNONYM_OF.get(word) ?? word);

@@ -1,54 +1,46 @@
-import { MOVE_TOOL } from '../../engine/prompt/structuredOutput.ts';
-import type { ChatRequest } from '../ports/chatModel.ts';
-import type { JsonSchema, ToolDefinition } from '../ports/toolDefinition.ts';
-import type { VariableConfig } from '../ports/variableConfig.ts';
-import { extractVariables, wordsOfName } from './extract.ts';
-import { type Meaning, meaningsOf, overlap } from './words.ts';
+import { extractVariables, splitIdentifier } from './extract.ts';
+import type { JsonObject, RuleRequest, Tool, VariableConfig } from './request.ts';
+import { type Term, termOverlap, termsOf } from './terms.ts';
 
 /** Below this the person's words have too little to do with the tool. */
 const LEAST_SCORE = 0.3;
 /** A tool's one string of these names takes all that the person said. */
 const FREE_TEXT = new Set(['query', 'question', 'text', 'message', 'q']);
 
-export type ToolWish =
-  | { readonly kind: 'call'; readonly name: string; readonly arguments: string }
+export type ToolDecision =
+  | { readonly kind: 'tool_call'; readonly name: string; readonly arguments: string }
   /** The tool fits, but the person has not told all that it needs. */
   | { readonly kind: 'ask'; readonly question: string };
 
 /** Decides whether a tool is to be called: one that the node's prompt, or the person, speaks of. */
-export function wishForTool(request: ChatRequest, text: string): ToolWish | undefined {
+export function chooseToolCall(request: RuleRequest, text: string): ToolDecision | undefined {
   const { tools = [], toolChoice = 'auto', situation } = request;
-  const offered = tools.filter(({ name }) => name !== MOVE_TOOL);
+  const offered = tools.filter(({ name }) => name !== situation?.moveTool);
   if (toolChoice === 'none' || offered.length === 0) return undefined;
   const prompt = situation?.node?.prompt ?? '';
   if (typeof toolChoice === 'object') {
     const chosen = offered.find(({ name }) => name === toolChoice.name);
-    return chosen && wishFor(chosen, text, request, true);
+    return chosen && decideOn(chosen, text, request, true);
   }
   const promptWords = new Set(prompt.split(/[^\w-]+/));
   const named = offered.find(({ name }) => promptWords.has(name));
-  const wish = named && wishFor(named, text, request, false);
+  const wish = named && decideOn(named, text, request, false);
   if (wish) return wish;
-  const spoken = meaningsOf(text);
+  const spoken = termsOf(text);
   const [best] = offered
     .map((tool) => ({ tool, score: scoreOf(tool, spoken) }))
     .toSorted((one, other) => other.score - one.score);
   if (!best || (best.score < LEAST_SCORE && toolChoice !== 'required')) return undefined;
-  return wishFor(best.tool, text, request, true);
+  return decideOn(best.tool, text, request, true);
 }
 
-function scoreOf({ name, description = '' }: ToolDefinition, spoken: readonly Meaning[]): number {
-  const byName = overlap(meaningsOf(wordsOfName(name)), spoken);
-  return Math.max(byName, overlap(meaningsOf(description), spoken));
+function scoreOf({ name, description = '' }: Tool, spoken: readonly Term[]): number {
+  const byName = termOverlap(termsOf(splitIdentifier(name)), spoken);
+  return Math.max(byName, termOverlap(termsOf(description), spoken));
 }
 
 /** @param mayAsk - Whether to ask for what is missing; else a tool that lacks something is not called. */
-function wishFor(
-  tool: ToolDefinition,
-  text: string,
-  request: ChatRequest,
-  mayAsk: boolean,
-): ToolWish | undefined {
+function decideOn(tool: Tool, text: string, request: RuleRequest, mayAsk: boolean): ToolDecision | undefined {
   const properties = propertiesOf(tool.parameters);
   const required = requiredOf(tool.parameters);
   const { node, today } = request.situation ?? {};
@@ -65,19 +57,19 @@ function wishFor(
     return mayAsk ? { kind: 'ask', question: `Could you tell me ${wanted.join(' and ')}?` } : undefined;
   }
   const given = Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null));
-  return { kind: 'call', name: tool.name, arguments: JSON.stringify(given) };
+  return { kind: 'tool_call', name: tool.name, arguments: JSON.stringify(given) };
 }
 
 function askedName(name: string, config: VariableConfig | undefined): string {
   const described = config?.description.split(/[.,;(]/)[0]?.trim();
-  const words = described || wordsOfName(name).toLowerCase();
+  const words = described || splitIdentifier(name).toLowerCase();
   return /^(?:the|a|an|your)\b/i.test(words)
     ? words.toLowerCase()
     : `the ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
 /** The arguments of a tool as variables to be drawn from the talk; those of other shapes than one value are left out. */
-function propertiesOf(schema: JsonSchema | undefined): Map<string, VariableConfig> {
+function propertiesOf(schema: JsonObject | undefined): Map<string, VariableConfig> {
   const configs = Object.entries(recordOf(schema?.properties)).flatMap(([name, value]) => {
     const config = configOf(name, recordOf(value));
     return config ? [[name, config] as const] : [];
@@ -85,7 +77,7 @@ function propertiesOf(schema: JsonSchema | undefined): Map<string, VariableConfi
   return new Map(configs);
 }
 
-function configOf(name: string, property: JsonSchema): VariableConfig | undefined {
+function configOf(name: string, property: JsonObject): VariableConfig | undefined {
   const description = typeof property.description === 'string' ? property.description : '';
   const values = Array.isArray(property.enum)
     ? property.enum.filter((value) => typeof value === 'string')
@@ -98,7 +90,7 @@ function configOf(name: string, property: JsonSchema): VariableConfig | undefine
   return { name, type: property.format === 'date' ? 'date' : 'string', description };
 }
 
-function requiredOf(schema: JsonSchema | undefined): string[] {
+function requiredOf(schema: JsonObject | undefined): string[] {
   const required: unknown = schema?.required;
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
 }

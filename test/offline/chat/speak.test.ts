@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { sayAt, tellPassage } from '../../../src/providers/rehearsal/speak.ts';
+import { nodeText, passageText } from '../../../offline/chat/speak.ts';
 
 const say = (prompt: string, title = 'A step', type = 'conversation') =>
-  sayAt({ id: 'n', title, prompt, type });
+  nodeText({ id: 'n', title, prompt, type });
 
 describe('a prompt that quotes its lines', () => {
   it.each([
@@ -54,8 +54,8 @@ it('says the text of a say node as it stands', () => {
 
 it('cuts a long passage at the end of a sentence', () => {
   const passage = `We open at nine. ${'More words follow. '.repeat(40)}`;
-  expect(tellPassage(passage)).toMatch(/^We open at nine\..*follow\.$/);
-  expect(tellPassage(passage).length).toBeLessThanOrEqual(400);
-  expect(tellPassage('We open\n at  nine.')).toBe('We open at nine.');
-  expect(tellPassage('x'.repeat(900)).length).toBeLessThanOrEqual(401);
+  expect(passageText(passage)).toMatch(/^We open at nine\..*follow\.$/);
+  expect(passageText(passage).length).toBeLessThanOrEqual(400);
+  expect(passageText('We open\n at  nine.')).toBe('We open at nine.');
+  expect(passageText('x'.repeat(900)).length).toBeLessThanOrEqual(401);
 });

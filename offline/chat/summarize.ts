@@ -1,9 +1,9 @@
-import type { ChatMessage } from '../ports/chatMessage.ts';
+import type { Message } from './request.ts';
 
 const LONGEST_SENTENCE_CHARACTERS = 200;
 
 /** A talk's beginning and end, word for word: a rule can leave out, but not put in other words. */
-export function summariseByRule(messages: readonly ChatMessage[]): string {
+export function summarizeByRules(messages: readonly Message[]): string {
   const said = (role: 'user' | 'assistant') =>
     messages.flatMap((message) => (message.role === role && message.content ? [message.content] : []));
   const asked = said('user');

@@ -9,7 +9,7 @@ import {
   YES_CUES,
   YES_PHRASES,
 } from './lexicon.ts';
-import { CJK, clausesOf, containsPhrase, isNegated, meaningsOf, phraseOf, wordsOf } from './words.ts';
+import { CJK, clausesOf, containsPhrase, isNegated, normalizedPhrase, termsOf, tokenize } from './terms.ts';
 
 export type Polarity = 'yes' | 'no';
 
@@ -29,7 +29,7 @@ export function polarityOf(text: string): Polarity | undefined {
   if (beginsWithAny(text, FALSE_NEGATIONS)) return beginsWithAny(text, YES_PHRASES) ? 'yes' : undefined;
   if (beginsWithAny(text, NO_PHRASES)) return 'no';
   if (beginsWithAny(text, YES_PHRASES)) return 'yes';
-  const clauses = clausesOf(text).filter((clause) => meaningsOf(clause).length > 0);
+  const clauses = clausesOf(text).filter((clause) => termsOf(clause).length > 0);
   return clauses.length > 0 && clauses.every(isNegated) ? 'no' : undefined;
 }
 
@@ -40,7 +40,7 @@ export function isUnsure(text: string): boolean {
 
 /** Which answer a way on stands for, by its sentence. */
 export function expectationOf(sentence: string): Expectation | undefined {
-  const words = wordsOf(sentence);
+  const words = tokenize(sentence);
   if (CJK_NO_CUE.test(sentence) || words.some((word) => NO_CUES.has(word))) {
     return { polarity: 'no', isExplicit: true };
   }
@@ -52,7 +52,7 @@ export function expectationOf(sentence: string): Expectation | undefined {
 }
 
 function beginsWithAny(text: string, phrases: readonly string[]): boolean {
-  const spoken = phraseOf(text).replace(/^(?:(?:well|um|uh|oh|ah|er|hm) |我)/u, '');
+  const spoken = normalizedPhrase(text).replace(/^(?:(?:well|um|uh|oh|ah|er|hm) |我)/u, '');
   const [first = ''] = spoken.split(' ');
   return phrases.some((phrase) => {
     if (!CJK.test(phrase)) return `${spoken} `.startsWith(`${phrase} `);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Situation } from '../../../src/providers/ports/situation.ts';
-import { chooseEdge } from '../../../src/providers/rehearsal/route.ts';
+import type { Situation } from '../../../offline/chat/request.ts';
+import { chooseEdge } from '../../../offline/chat/route.ts';
 
 const choicesOf = (sentences: Readonly<Record<string, string>>) =>
   Object.entries(sentences).map(([id, sentence]) => ({ id, sentence, label: '' }));
@@ -10,7 +10,7 @@ function route(
   lastUserText: string,
   more: Partial<Situation> = {},
 ) {
-  return chooseEdge({ kind: 'route', choices: choicesOf(sentences), lastUserText, ...more });
+  return chooseEdge({ choices: choicesOf(sentences), lastUserText, ...more });
 }
 
 const clinic = {
@@ -38,7 +38,7 @@ describe('ways on that differ by what they are about', () => {
     ['let me speak to an operator', 'human'],
     ['a real human please', 'human'],
   ])('%s → %s', async (text, edge) => {
-    expect(await route(clinic, text)).toBe(edge);
+    expect(route(clinic, text)).toBe(edge);
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('ways on that differ by what they are about', () => {
     [''],
     ['???'],
   ])('stays for: %s', async (text) => {
-    expect(await route(clinic, text)).toBeNull();
+    expect(route(clinic, text)).toBeNull();
   });
 });
 
@@ -94,7 +94,7 @@ describe('ways on for agreement and refusal', () => {
     ['non merci', 'no'],
     ['pas du tout', 'no'],
   ])('%s → %s', async (text, edge) => {
-    expect(await route(consent, text)).toBe(edge);
+    expect(route(consent, text)).toBe(edge);
   });
 
   it.each([
@@ -108,7 +108,7 @@ describe('ways on for agreement and refusal', () => {
     ['maybe'],
     ['不好意思'],
   ])('stays for: %s', async (text) => {
-    expect(await route(consent, text)).toBeNull();
+    expect(route(consent, text)).toBeNull();
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('ways on for agreement and refusal', () => {
     ['不要', 'no'],
     ['我不同意', 'no'],
   ])('%s → %s, of sentences in Chinese', async (text, edge) => {
-    expect(await route({ yes: '客人同意', no: '客人拒絕' }, text)).toBe(edge);
+    expect(route({ yes: '客人同意', no: '客人拒絕' }, text)).toBe(edge);
   });
 });
 
@@ -135,12 +135,12 @@ describe('ways on that want, or do not want, the same', () => {
     ['yes', 'yes'],
     ['no', 'no'],
   ])('%s → %s', async (text, edge) => {
-    expect(await route(wish, text, { node })).toBe(edge);
+    expect(route(wish, text, { node })).toBe(edge);
   });
 
   it('does not take a bare yes for a wish that was not asked about', async () => {
     const other = { ...node, prompt: 'Ask for the weather.', title: 'Weather' };
-    expect(await route(wish, 'yes', { node: other })).toBeNull();
+    expect(route(wish, 'yes', { node: other })).toBeNull();
   });
 
   it.each([
@@ -149,7 +149,7 @@ describe('ways on that want, or do not want, the same', () => {
     ['我不想預約', 'no'],
     ['不要預約', 'no'],
   ])('%s → %s', async (text, edge) => {
-    expect(await route({ yes: '客人想要預約', no: '客人不想預約' }, text)).toBe(edge);
+    expect(route({ yes: '客人想要預約', no: '客人不想預約' }, text)).toBe(edge);
   });
 });
 
@@ -162,17 +162,17 @@ describe('phrases and numbers', () => {
     ['one', 'one'],
     ['number two', 'two'],
   ])('%s → %s', async (text, edge) => {
-    expect(await route(menu, text)).toBe(edge);
+    expect(route(menu, text)).toBe(edge);
   });
 
   it.each([['three'], ['not sales'], ['self-serve']])('stays for: %s', async (text) => {
-    expect(await route(menu, text)).toBeNull();
+    expect(route(menu, text)).toBeNull();
   });
 
   it('finds an expected answer that a way on names', async () => {
     const ways = { a: 'They say this one', b: 'They say the other one' };
     const expectedAnswers = ['this one', 'the other one'];
-    expect(await route(ways, 'The other one.', { expectedAnswers })).toBe('b');
+    expect(route(ways, 'The other one.', { expectedAnswers })).toBe('b');
   });
 
   it.each([
@@ -181,7 +181,7 @@ describe('phrases and numbers', () => {
     ['我不要退款', null],
     ['今天天氣很好', null],
   ])('%s → %s', async (text, edge) => {
-    expect(await route({ refund: '客人要求退款', order: '客人想查詢訂單' }, text)).toBe(edge);
+    expect(route({ refund: '客人要求退款', order: '客人想查詢訂單' }, text)).toBe(edge);
   });
 });
 
@@ -190,9 +190,9 @@ it('counts a label beside its sentence', async () => {
     { id: 'a', label: 'Billing', sentence: 'The talk is about money owed' },
     { id: 'b', label: 'Repairs', sentence: 'A thing is broken' },
   ];
-  const choose = (lastUserText: string) => chooseEdge({ kind: 'route', choices, lastUserText });
-  expect(await choose('repairs please')).toBe('b');
-  expect(await choose('no repairs')).toBeNull();
+  const choose = (lastUserText: string) => chooseEdge({ choices, lastUserText });
+  expect(choose('repairs please')).toBe('b');
+  expect(choose('no repairs')).toBeNull();
 });
 
 describe('a way on for everything else', () => {
@@ -202,42 +202,6 @@ describe('a way on for everything else', () => {
     ['what a day', 'else'],
     ['I do not want to book', 'else'],
   ])('%s → %s', async (text, edge) => {
-    expect(await chooseEdge({ kind: 'route', choices, lastUserText: text })).toBe(edge);
-  });
-});
-
-describe('a close case', () => {
-  const likeness = (scores: Readonly<Record<string, number>>) => {
-    const asked: string[] = [];
-    const similarity = async (one: string, other: string) => {
-      asked.push(one);
-      return scores[other] ?? 0;
-    };
-    return { asked, similarity };
-  };
-  const ask = (text: string, similarity: (one: string, other: string) => Promise<number>) =>
-    chooseEdge({ kind: 'route', choices: choicesOf(clinic), lastUserText: text }, similarity);
-
-  it('is decided by likeness', async () => {
-    const { similarity } = likeness({ [clinic.book]: 0.8, [clinic.price]: 0.3 });
-    expect(await ask('could the doctor see me on Friday', similarity)).toBe('book');
-  });
-
-  it.each<[string, Record<string, number>]>([
-    ['nothing is like it', { [clinic.book]: 0.5 }],
-    ['two are alike', { [clinic.book]: 0.8, [clinic.price]: 0.79 }],
-  ])('stays where %s', async (_, scores) => {
-    expect(await ask('could the doctor see me on Friday', likeness(scores).similarity)).toBeNull();
-  });
-
-  it('is not asked about where the words tell', async () => {
-    const { asked, similarity } = likeness({ [clinic.price]: 1 });
-    expect(await ask('I want to book an appointment', similarity)).toBe('book');
-    expect(asked).toEqual([]);
-  });
-
-  it('does not make a yes of a no', async () => {
-    const { similarity } = likeness({ [clinic.book]: 0.95 });
-    expect(await ask("I don't want to book", similarity)).toBeNull();
+    expect(chooseEdge({ choices, lastUserText: text })).toBe(edge);
   });
 });

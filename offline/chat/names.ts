@@ -1,4 +1,4 @@
-import { CJK, normalise } from './words.ts';
+import { CJK, normalize } from './terms.ts';
 
 /** Ways to say one's name; the name is what follows, up to the next pause. */
 const INTRODUCTIONS: readonly RegExp[] = [
@@ -44,7 +44,7 @@ export function asName(text: string): string | undefined {
   const name = head.trim();
   const words = name.split(/\s+/);
   if (name === '' || words.length > MOST_WORDS_OF_A_NAME || /\d/.test(name)) return undefined;
-  const [first = ''] = normalise(name).split(/\s+/);
+  const [first = ''] = normalize(name).split(/\s+/);
   if (NO_NAME.has(first) || /..ing$/.test(first)) return undefined;
   if (CJK.test(name)) return name;
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');

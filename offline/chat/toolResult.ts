@@ -3,7 +3,7 @@ const LONGEST_RESULT_CHARACTERS = 300;
 const MOST_FACTS = 5;
 
 /** Tells what a tool gave back: plain text as it is, of a JSON object its plain values by name. */
-export function tellResult(content: string): string {
+export function toolResultText(content: string): string {
   const value = parse(content);
   if (typeof value !== 'object' || value === null) return bounded(String(value ?? content));
   const facts = Object.entries(value)

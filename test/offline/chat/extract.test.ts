@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { VariableConfig } from '../../../src/providers/ports/variableConfig.ts';
-import { findDate } from '../../../src/providers/rehearsal/dates.ts';
-import { extractVariables } from '../../../src/providers/rehearsal/extract.ts';
-import { cjkNumber, numberWordsToDigits } from '../../../src/providers/rehearsal/numbers.ts';
+import { findDate } from '../../../offline/chat/dates.ts';
+import { extractVariables } from '../../../offline/chat/extract.ts';
+import { cjkNumber, numberWordsToDigits } from '../../../offline/chat/numbers.ts';
+import type { VariableConfig } from '../../../offline/chat/request.ts';
 
 const nodeThatAsks = (prompt: string) => ({ id: 'n', title: 'Ask', prompt, type: 'conversation' });
 const nowhere = nodeThatAsks('Chat.');

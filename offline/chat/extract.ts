@@ -1,19 +1,18 @@
-import type { Situation } from '../ports/situation.ts';
-import type { VariableConfig } from '../ports/variableConfig.ts';
 import { findDate } from './dates.ts';
 import { asName, findName } from './names.ts';
 import { cjkNumber, numberWordsToDigits } from './numbers.ts';
 import { isUnsure, polarityOf } from './polarity.ts';
+import type { Situation, VariableConfig } from './request.ts';
 import {
   clausesOf,
   containsPhrase,
-  countShared,
+  countSharedTerms,
   isNegated,
-  isSameWord,
-  type Meaning,
-  meaningsOf,
-  wordsOf,
-} from './words.ts';
+  isSameTerm,
+  type Term,
+  termsOf,
+  tokenize,
+} from './terms.ts';
 
 const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/;
 const PHONE = /\+?\d(?:[\s().-]*\d){6,14}/;
@@ -53,7 +52,7 @@ function extractOne(
   isOnlyOne: boolean,
 ): string | number | boolean | undefined {
   if (context.text.trim() === '') return undefined;
-  const sought = meaningsOf(`${wordsOfName(config.name)}. ${config.description}`);
+  const sought = termsOf(`${splitIdentifier(config.name)}. ${config.description}`);
   const isAskedFor = asksFor(sought, context);
   switch (config.type) {
     case 'number':
@@ -61,7 +60,7 @@ function extractOne(
     case 'boolean':
       return findBoolean(context.text, sought, isAskedFor);
     case 'date': {
-      const isNamed = countShared(sought, meaningsOf(context.text)) > 0;
+      const isNamed = countSharedTerms(sought, termsOf(context.text)) > 0;
       return isAskedFor || isOnlyOne || isNamed ? findDate(context.text, context.today) : undefined;
     }
     case 'enum':
@@ -72,30 +71,30 @@ function extractOne(
 }
 
 /** `orderNumber` and `order_number` are two words each. */
-export function wordsOfName(name: string): string {
+export function splitIdentifier(name: string): string {
   return name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ');
 }
 
-function asksFor(sought: readonly Meaning[], { node }: ExtractionContext): boolean {
-  return node !== undefined && countShared(sought, meaningsOf(`${node.title}. ${node.prompt}`)) > 0;
+function asksFor(sought: readonly Term[], { node }: ExtractionContext): boolean {
+  return node !== undefined && countSharedTerms(sought, termsOf(`${node.title}. ${node.prompt}`)) > 0;
 }
 
-function findNumber(text: string, sought: readonly Meaning[], isExpected: boolean): number | undefined {
+function findNumber(text: string, sought: readonly Term[], isExpected: boolean): number | undefined {
   const isTime = sought.some(({ word }) => ['time', 'hour', 'clock'].includes(word));
   const plain = text
     .replace(PHONE, ' ')
     .replace(/\b\d{4}-\d{2}-\d{2}\b/g, ' ')
     .replace(isTime ? /$^/ : TIME, ' ');
   const words = numberWordsToDigits(
-    wordsOf(plain.replace(/(\d),(?=\d{3}\b)/g, '$1').replace(/(\d)\.(?=\d)/g, '$1point')),
+    tokenize(plain.replace(/(\d),(?=\d{3}\b)/g, '$1').replace(/(\d)\.(?=\d)/g, '$1point')),
   );
   const found = words.flatMap((word, index) => {
     const value = /^\d+(?:point\d+)?/.test(word)
       ? Number.parseFloat(word.replace('point', '.'))
       : cjkValue(word);
     if (value === undefined) return [];
-    const next = meaningsOf(words[index + 1] ?? '');
-    return [{ value, isNamed: countShared(sought, next) > 0 }];
+    const next = termsOf(words[index + 1] ?? '');
+    return [{ value, isNamed: countSharedTerms(sought, next) > 0 }];
   });
   const named = found.filter(({ isNamed }) => isNamed);
   if (named.length === 1) return named[0]?.value;
@@ -107,8 +106,8 @@ function cjkValue(word: string): number | undefined {
   return digits === undefined ? undefined : cjkNumber(digits);
 }
 
-function findBoolean(text: string, sought: readonly Meaning[], isAskedFor: boolean): boolean | undefined {
-  const spoken = meaningsOf(text).filter(({ word }) => sought.some((one) => isSameWord(one.word, word)));
+function findBoolean(text: string, sought: readonly Term[], isAskedFor: boolean): boolean | undefined {
+  const spoken = termsOf(text).filter(({ word }) => sought.some((one) => isSameTerm(one.word, word)));
   const [first] = spoken;
   const isAgreed = first !== undefined && spoken.every(({ negated }) => negated === first.negated);
   if (isAgreed && !QUESTION.test(text)) return !first.negated;
@@ -120,14 +119,14 @@ function findEnum(text: string, values: readonly string[]): string | undefined {
   const affirmed = clausesOf(text)
     .filter((clause) => !isNegated(clause))
     .join('. ');
-  const byPhrase = values.filter((value) => containsPhrase(affirmed, wordsOfName(value)));
+  const byPhrase = values.filter((value) => containsPhrase(affirmed, splitIdentifier(value)));
   const longest = byPhrase.toSorted((one, other) => other.length - one.length)[0];
   if (longest !== undefined && byPhrase.every((value) => containsPhrase(longest, value))) return longest;
   if (byPhrase.length > 0) return undefined;
-  const spoken = meaningsOf(affirmed);
+  const spoken = termsOf(affirmed);
   const byWords = values.filter((value) => {
-    const words = meaningsOf(wordsOfName(value));
-    return words.length > 0 && countShared(words, spoken) === words.length;
+    const words = termsOf(splitIdentifier(value));
+    return words.length > 0 && countSharedTerms(words, spoken) === words.length;
   });
   return byWords.length === 1 ? byWords[0] : undefined;
 }
@@ -137,7 +136,7 @@ function findString(
   text: string,
   isAskedFor: boolean,
 ): string | undefined {
-  const about = new Set(wordsOf(`${wordsOfName(name)} ${description}`));
+  const about = new Set(tokenize(`${splitIdentifier(name)} ${description}`));
   const isAbout = (...words: readonly string[]) => words.some((word) => about.has(word));
   if (isAbout('email', 'mail')) return EMAIL.exec(text)?.[0];
   if (isAbout('phone', 'telephone', 'mobile', 'callback') || /電話|电话|手機|手机/.test(description)) {
@@ -165,6 +164,6 @@ function wholeAnswer(text: string): string | undefined {
     .replace(ANSWER_LEAD, '')
     .replace(/[.。!！]+$/, '');
   if (answer === '' || QUESTION.test(text.trim()) || polarityOf(text) !== undefined) return undefined;
-  const saysNothing = isUnsure(text) || meaningsOf(answer).length === 0;
+  const saysNothing = isUnsure(text) || termsOf(answer).length === 0;
   return saysNothing || answer.split(/\s+/).length > MOST_WORDS_OF_A_VALUE ? undefined : answer;
 }

@@ -1,0 +1,76 @@
+/** A question for the rule model. */
+export interface RuleRequest {
+  /** Default `answer`. */
+  readonly purpose?: Purpose;
+  readonly messages: readonly Message[];
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly name: string };
+  readonly situation?: Situation;
+}
+
+/** `route`, `extract` and `judge` ask for JSON, `answer` and `summarise` for prose, `answer_and_route` for prose or a move. */
+export type Purpose = 'answer' | 'route' | 'answer_and_route' | 'extract' | 'judge' | 'summarise';
+
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string | null;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of an object. */
+  readonly parameters?: JsonObject;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The facts behind the request, since rules do not read prompts. Templates in it are already rendered. */
+export interface Situation {
+  /** The pathway's current node; a judge and a summary need none. */
+  readonly node?: SituationNode;
+  /** Edges that may be taken from the node, in the pathway's order. */
+  readonly choices?: readonly Choice[];
+  /** Name of the tool that takes an edge; its argument is `{edge}`. */
+  readonly moveTool?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+  /** Variables to extract. */
+  readonly variableConfigs?: readonly VariableConfig[];
+  /** The user's last message; absent before the first one. */
+  readonly lastUserText?: string;
+  /** Phrases that the user may say at this node. */
+  readonly expectedAnswers?: readonly string[];
+  /** Retrieved passages, best first. */
+  readonly knowledge?: readonly string[];
+  readonly criteria?: readonly Criterion[];
+  /** The conversation's local date as `YYYY-MM-DD`, for words such as "tomorrow". */
+  readonly today?: string;
+}
+
+export interface SituationNode {
+  readonly id: string;
+  readonly title: string;
+  readonly prompt: string;
+  /** The pathway's node type, such as `conversation`. */
+  readonly type: string;
+}
+
+export interface Choice {
+  readonly id: string;
+  readonly label: string;
+  /** The edge's condition as a sentence; empty for an unconditional edge. */
+  readonly sentence: string;
+}
+
+export interface Criterion {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface VariableConfig {
+  readonly name: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'date' | 'enum';
+  readonly description: string;
+  /** Values of an enum. */
+  readonly values?: readonly string[] | undefined;
+}

@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import type { Verdict } from '../../../offline/chat/judge.ts';
+import type { Message, RuleRequest, Situation, Tool } from '../../../offline/chat/request.ts';
+import { answerByRules, type RuleAnswer } from '../../../offline/chat/ruleModel.ts';
+
+const node = { id: 'n1', title: 'Greeting', prompt: 'Say "Hello. How can I help?"', type: 'conversation' };
+const book = { id: 'e-book', label: '', sentence: 'The caller wants to book' };
+const otherwise = { id: 'e-else', label: 'none of the others holds', sentence: '' };
+const weather: Tool = {
+  name: 'get_weather',
+  description: 'Get the current weather in a city',
+  parameters: {
+    type: 'object',
+    properties: {
+      city: { type: 'string', description: 'The city' },
+      days: { type: 'integer', description: 'Days' },
+    },
+    required: ['city'],
+  },
+};
+
+function ask(request: Partial<RuleRequest>): RuleAnswer {
+  return answerByRules({ messages: [], ...request });
+}
+
+const at = (situation: Partial<Situation>, request: Partial<RuleRequest> = {}) =>
+  ask({ ...request, situation: { node, moveTool: 'move_to', ...situation } });
+const user = (content: string): Message => ({ role: 'user', content });
+const textOf = (answer: RuleAnswer) => (answer.kind === 'text' ? answer.tokens.join('') : '');
+const callsOf = (answer: RuleAnswer) =>
+  answer.kind === 'tool_call' ? [[answer.name, JSON.parse(answer.arguments)]] : [];
+
+describe('an answer', () => {
+  it('has a token for each word of the node’s lines', () => {
+    expect(at({})).toEqual({ kind: 'text', tokens: ['Hello. ', 'How ', 'can ', 'I ', 'help?'] });
+  });
+
+  it('streams Chinese in small pieces and loses nothing', () => {
+    const answer = at({ node: { ...node, prompt: '說「您好，請問需要什麼服務？」' } });
+    expect(textOf(answer)).toBe('您好，請問需要什麼服務？');
+    expect(answer.kind === 'text' && answer.tokens.length).toBe(5);
+  });
+
+  it('is the same each time', () => {
+    expect(at({})).toEqual(at({}));
+  });
+
+  it('tells the best passage that was found', () => {
+    expect(textOf(at({ knowledge: ['We open at nine.', 'We sell tea.'] }))).toBe('We open at nine.');
+  });
+
+  it('is honest where there is no pathway', () => {
+    expect(textOf(ask({ messages: [user('Hi there')] }))).toBe(
+      'This is the rehearsal model, which follows pathways by rules and has none here. You said: “Hi there”',
+    );
+    expect(textOf(ask({}))).toContain('rehearsal model');
+  });
+});
+
+describe('an answer with ways on', () => {
+  const choices = [book, otherwise];
+  const tools = [{ name: 'move_to', description: 'Takes an edge.' }];
+  const move = (lastUserText: string, more: Partial<RuleRequest> = {}, ways = choices) =>
+    at({ choices: ways, lastUserText }, { purpose: 'answer_and_route', tools, ...more });
+
+  it('moves without a word, by the move tool', () => {
+    const answer = move('I want to book');
+    expect(textOf(answer)).toBe('');
+    expect(callsOf(answer)).toEqual([['move_to', { edge: 'e-book' }]]);
+  });
+
+  it('stays, and speaks, where no way fits', () => {
+    const answer = move('what a day', {}, [book]);
+    expect([callsOf(answer), textOf(answer)]).toEqual([[], 'Hello. How can I help?']);
+  });
+
+  it('takes the way for everything else, but not before a tool that fits', () => {
+    expect(callsOf(move('what a day'))).toEqual([['move_to', { edge: 'e-else' }]]);
+    const both = { tools: [...tools, weather] };
+    expect(callsOf(move('what is the weather in Paris', both))).toEqual([['get_weather', { city: 'Paris' }]]);
+  });
+
+  it('never takes the move tool for one of the caller’s', () => {
+    expect(callsOf(move('move to the conversation', {}, [book]))).toEqual([]);
+  });
+});
+
+describe('questions that want JSON', () => {
+  type Question = 'route' | 'extract' | 'judge';
+  const answer = (purpose: Question, situation: Situation, messages: readonly Message[] = []) =>
+    JSON.parse(textOf(at(situation, { purpose, messages })));
+
+  it('route', () => {
+    const route = (lastUserText: string) => answer('route', { choices: [book], lastUserText });
+    expect(route('I want to book')).toEqual({ edge: 'e-book' });
+    expect(route("I don't want to book")).toEqual({ edge: null });
+  });
+
+  it('extract, with every variable that was asked for', () => {
+    const variableConfigs = [
+      { name: 'guests', type: 'number', description: 'Number of guests' },
+      { name: 'day', type: 'date', description: 'Day of the visit' },
+      { name: 'name', type: 'string', description: 'Name of the caller' },
+    ] as const;
+    const lastUserText = "I'm Eva and we come tomorrow, four guests";
+    const found = answer('extract', { variableConfigs, lastUserText, today: '2026-11-18' });
+    expect(found).toEqual({ guests: 4, day: '2026-11-19', name: 'Eva' });
+  });
+
+  it('extract, from the last message where the situation has no words', () => {
+    const variableConfigs = [{ name: 'guests', type: 'number', description: '' }] as const;
+    expect(answer('extract', { variableConfigs }, [user('four')])).toEqual({ guests: 4 });
+  });
+
+  it('judge, and says that it was a rule', () => {
+    const criteria = [
+      { name: 'booked', description: 'The agent confirmed the booking of a table' },
+      { name: 'refund', description: 'A refund was promised' },
+      { name: 'no prices', description: 'The agent did not mention prices' },
+    ];
+    const talk: Message[] = [
+      { role: 'system', content: 'Judge whether a refund was promised.' },
+      user('I want to book a table'),
+      { role: 'assistant', content: 'I confirmed your table.' },
+    ];
+    const results: Verdict[] = answer('judge', { criteria }, talk).results;
+    expect(results.map(({ name, passed }) => [name, passed])).toEqual([
+      ['booked', true],
+      ['refund', false],
+      ['no prices', true],
+    ]);
+    for (const { reason } of results) expect(reason).toMatch(/^judged by rule: /);
+  });
+});
+
+it('summarises by the beginning and the end', () => {
+  const messages: Message[] = [
+    user('I want to book. For four.'),
+    { role: 'assistant', content: 'Which day?' },
+    user('Tomorrow. Thanks.'),
+    { role: 'assistant', content: 'Done. Goodbye.' },
+  ];
+  expect(textOf(at({}, { purpose: 'summarise', messages }))).toBe(
+    'The person began: “I want to book.” and said last: “Thanks.” The agent said last: “Goodbye.”',
+  );
+  expect(textOf(at({}, { purpose: 'summarise' }))).toBe('Nothing was said.');
+  expect(textOf(at({}, { purpose: 'summarise', messages: [user('x'.repeat(9999))] })).length).toBeLessThan(
+    300,
+  );
+});
+
+describe('tools', () => {
+  const end: Tool = {
+    name: 'end_call',
+    description: 'Ends the conversation, after your farewell.',
+  };
+  const chat = (text: string, more: Partial<RuleRequest> = {}) =>
+    ask({ tools: [weather, end], messages: [user(text)], ...more });
+
+  it.each<[string, Partial<RuleRequest>, unknown[]]>([
+    ['What is the weather in Paris?', {}, [['get_weather', { city: 'Paris' }]]],
+    ['weather in New York for 3 days', {}, [['get_weather', { city: 'New York', days: 3 }]]],
+    ['I do not care for the weather in Paris', {}, []],
+    ['tell me a joke', {}, []],
+    ['What is the weather in Paris?', { toolChoice: 'none' }, []],
+    [
+      'Paris is nice, I am in Paris',
+      { toolChoice: { name: 'get_weather' } },
+      [['get_weather', { city: 'Paris' }]],
+    ],
+    ['I am in Paris', { toolChoice: { name: 'unknown' } }, []],
+  ])('%s %j', (text, request, calls) => {
+    expect(callsOf(chat(text, request))).toEqual(calls);
+  });
+
+  it('asks for what a call lacks', () => {
+    const answer = chat('how is the weather');
+    expect([callsOf(answer), textOf(answer)]).toEqual([[], 'Could you tell me the city?']);
+  });
+
+  it('calls what the prompt names, when nothing is lacking', () => {
+    const farewell = { ...node, prompt: 'Use end_call now.' };
+    expect(callsOf(at({ node: farewell }, { tools: [end] }))).toEqual([['end_call', {}]]);
+    const look = { ...node, prompt: 'Use get_weather. Say "Which city?"' };
+    expect(textOf(at({ node: look, lastUserText: 'hello' }, { tools: [weather] }))).toBe('Which city?');
+  });
+
+  it('gives the whole of what was said to a tool that takes a question', () => {
+    const search: Tool = {
+      name: 'search',
+      description: 'Searches the manual',
+      parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+    };
+    const text = 'search the manual for fuses';
+    expect(callsOf(chat(text, { tools: [search] }))).toEqual([['search', { query: text }]]);
+  });
+
+  it.each([
+    ['{"temperature": 21, "sky": "clear", "more": {"a": 1}}', 'temperature: 21, sky: clear.'],
+    ['It is sunny.', 'It is sunny.'],
+    ['"sunny"', 'sunny'],
+    ['{}', 'That is done.'],
+    ['', 'That is done.'],
+  ])('tells the result %s, and does not call again', (content, told) => {
+    const messages: Message[] = [
+      user('What is the weather in Paris?'),
+      { role: 'assistant', content: null },
+      { role: 'tool', content },
+      { role: 'system', content: 'The step.' },
+    ];
+    const answer = chat('', { messages });
+    expect([callsOf(answer), textOf(answer)]).toEqual([[], told]);
+  });
+});
