@@ -1,40 +1,48 @@
 import type { EndReason, HistoryEvent, IdleSession, NewSession, Session } from './session/session.ts';
-import type { TurnOutput, TurnRequest } from './turn/turn.ts';
+import type { TurnRequest, TurnSink } from './turn/turn.ts';
 
-/** A session that nobody has kept yet, with the first event of its history. */
+/** A session that is ready to insert, with the first event of its history. */
 export interface PreparedSession {
   readonly session: Session;
   readonly started: HistoryEvent;
 }
 
-/** Reads the turn's request off the session as it is once the turn's time has come. */
+/** Makes the turn's request from the session as it is once the turn holds the session's lock. */
 export type BuildTurnRequest = (session: Session) => TurnRequest;
 
-/** Talks, from their begin to their end; what the HTTP API and the voice side both stand on. */
+/** Runs conversations from session start to session end, for the HTTP API and for voice sessions alike. */
 export interface ConversationEngine {
   /**
-   * Makes a session ready to begin, on the release that callers get now, and keeps nothing of it yet: for whoever keeps
-   * it in a transaction of theirs, together with its call or with the answer that tells of it.
+   * Prepares a session on the project's current release without storing it. The caller inserts it in its own
+   * transaction, together with the call or with the idempotent response.
    */
   prepare(session: NewSession): Promise<PreparedSession>;
   /** @throws {CallwayError} 400 `session_id_in_use` */
   create(session: NewSession): Promise<Session>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /**
-   * Takes one turn of a session, which is made where there is none. Turns of one session run one at a time, on any
-   * node. Leaving the loop, or the signal, stops the model at once; what was said until then is kept.
+   * Runs one turn of a session, and creates the session where there is none. Turns of one session run one at a time
+   * across all nodes.
    *
-   * @throws {CallwayError} 409 `session_busy`, 500 `model_unavailable`, 400 when the reader refuses.
+   * @param sink - Receives the answer while it is written.
+   * @param signal - Aborts the model's request at once. What was said until then is stored.
+   * @returns Once the turn is stored and the session is free for the next one.
+   * @throws {CallwayError} 409 `session_busy`, 500 `model_unavailable`, or what `buildRequest` throws.
+   * @throws The signal's reason.
    */
-  converse(session: NewSession, read: BuildTurnRequest, signal: AbortSignal): AsyncIterable<TurnOutput>;
-  /** @returns Whether there was a live session to end. */
+  runTurn(
+    session: NewSession,
+    buildRequest: BuildTurnRequest,
+    sink: TurnSink,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** @returns Whether a live session was ended. */
   end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean>;
   /**
-   * Ends a session that is idle, unless a turn has been taken, or has begun, since it was found to be: that one is
-   * waited for.
+   * Ends an idle session, unless a turn was run since it was found. Waits for a turn that is running.
    *
    * @returns Whether it was ended.
-   * @throws {CallwayError} 409 `session_busy` when a turn of it lasts too long to be waited for.
+   * @throws {CallwayError} 409 `session_busy` when a running turn takes too long.
    */
   endIdle(found: IdleSession): Promise<boolean>;
 }

@@ -9,7 +9,7 @@ import { createRecentSessions } from './session/recentSessions.ts';
 import { draftSession, type EndReason, type NewSession, type Session } from './session/session.ts';
 import { endingOf, type SessionCall } from './session/sessionEnding.ts';
 import type { ReleaseStore, SessionLock, SessionStore } from './session/sessionStore.ts';
-import { createConverse, requireRelease } from './turn/runTurn.ts';
+import { createRunTurn, requireRelease } from './turn/runTurn.ts';
 import type { TurnDeps } from './turn/turnContext.ts';
 
 export interface ConversationEngineDeps {
@@ -82,7 +82,7 @@ export function createConversationEngine(deps: ConversationEngineDeps): Conversa
     return ended !== undefined;
   };
 
-  const converse = createConverse({
+  const runTurn = createRunTurn({
     ...deps,
     recent,
     currentRelease,
@@ -101,6 +101,6 @@ export function createConversationEngine(deps: ConversationEngineDeps): Conversa
         end(projectId, sessionId, 'idle', (live) => live.instanceId === instanceId && live.turn === idleTurn),
       ),
     find: (projectId, sessionId) => deps.sessions.find(projectId, sessionId),
-    converse,
+    runTurn,
   };
 }

@@ -92,7 +92,7 @@ export class VoiceSession {
     this.#nowMs = (deps.stream.receivedSamples * 1000) / sampleRateHz;
     this.#lastVoicedMs = this.#nowMs;
     this.#searchAhead = createPrefetchRetrieval(deps.clock, (words) =>
-      this.#manners.place?.searchAhead?.(words),
+      this.#manners.place?.prefetchRetrieval?.(words),
     );
     this.#ear = createSpeechRecognition({
       sampleRateHz,

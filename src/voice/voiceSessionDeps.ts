@@ -10,7 +10,7 @@ import type { SpokenTurn } from './voiceReport.ts';
 
 export interface VoiceSessionDeps {
   readonly stream: AudioStream;
-  readonly conversations: Pick<ConversationEngine, 'converse'>;
+  readonly conversations: Pick<ConversationEngine, 'runTurn'>;
   /** Adds to a session's history what belongs to no turn. */
   readonly addEvents: (instanceId: string, events: readonly HistoryEvent[]) => Promise<void>;
   /** Likewise, what was said after the session had ended. */

@@ -95,21 +95,22 @@ export function createFakeEngine(): FakeEngine {
       const session = sessions.get(sessionId);
       return session?.projectId === projectId ? session : undefined;
     },
-    async *converse(wanted, read, signal) {
+    async runTurn(wanted, read, sink, signal) {
       const found = sessions.get(wanted.sessionId);
       const request = read(found ?? blank(wanted));
       const session = found ?? (await fake.create(wanted));
       fake.requests.push({ session: wanted, request });
       const script = (scripts.length > 1 ? scripts.shift() : scripts[0]) ?? saying();
-      yield { type: 'start', model: 'scripted-model' };
+      await sink({ type: 'start', model: 'scripted-model' });
       const said: Said = { text: '', calls: [], isDone: false };
       try {
         for await (const piece of script(request, session, signal)) {
+          signal.throwIfAborted();
           note(said, piece);
-          yield piece;
+          await sink(piece);
         }
         const finishReason = said.calls.length > 0 ? 'tool_calls' : 'stop';
-        if (!said.isDone) yield done({ finishReason });
+        if (!said.isDone) await sink(done({ finishReason }));
         said.isDone = true;
       } finally {
         if (!said.isDone) fake.aborted.push(signal.aborted ? signal.reason : 'left');

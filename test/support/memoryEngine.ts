@@ -108,13 +108,9 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       ...(variables ? { variables } : {}),
     } as const;
     const outputs: TurnOutput[] = [];
-    for await (const output of conversations.converse(
-      wanted,
-      () => ({ input, ...more }),
-      new AbortController().signal,
-    )) {
-      outputs.push(output);
-    }
+    const sink = (output: TurnOutput) => void outputs.push(output);
+    const { signal } = new AbortController();
+    await conversations.runTurn(wanted, () => ({ input, ...more }), sink, signal);
     return outputs;
   };
   return {
@@ -174,7 +170,7 @@ function memorySessions(
       sessions.set(session.sessionId, session);
       records.push(record);
     },
-    async keepLate(_session, record) {
+    async appendLateTurn(_session, record) {
       // What was kept by an attempt whose answer was lost is there already.
       if (!records.includes(record)) records.push(record);
     },

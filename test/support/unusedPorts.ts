@@ -10,7 +10,7 @@ export const unusedEngine: ConversationEngine = {
   prepare: refuse,
   create: refuse,
   find: refuse,
-  converse: refuse,
+  runTurn: refuse,
   end: refuse,
   endIdle: refuse,
 };

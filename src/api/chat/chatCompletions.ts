@@ -3,10 +3,9 @@ import { z } from 'zod';
 
 import { CallwayError } from '../../base/errors.ts';
 import { noopTracer, withSpan } from '../../base/tracing.ts';
-import type { BuildTurnRequest } from '../../engine/conversationEngine.ts';
 import { newMessages } from '../../engine/history/newMessages.ts';
-import type { NewSession } from '../../engine/session/session.ts';
-import type { TurnUsage } from '../../engine/turn/turn.ts';
+import type { FunctionCall, NewSession } from '../../engine/session/session.ts';
+import type { TurnDone, TurnSink, TurnUsage } from '../../engine/turn/turn.ts';
 import { PASSED_THROUGH } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import { agentVersionHeaders, wantsDraft } from '../agentVersion.ts';
@@ -19,10 +18,9 @@ import { about, errors, projectParams } from '../schemas.ts';
 import { traceparentOf } from '../trace.ts';
 import { type Completion, completion, completionChunk, type Usage } from './answers.ts';
 import { type ChatBody, chatBody, toGivenMessage, turnSettings } from './body.ts';
-import { createChunkWriter, failureEvent, STREAM_DONE } from './chunks.ts';
+import { type ChunkWriter, createChunkWriter, failureEvent, STREAM_DONE } from './chunks.ts';
 import { clientSignal } from './clientGone.ts';
-import { openEventStream } from './eventStream.ts';
-import { type OpenTurn, openTurn, wholeAnswer } from './openTurn.ts';
+import { type EventStream, openEventStream } from './eventStream.ts';
 
 /** Room for a long talk that its caller sends anew with each request. */
 const CHAT_BODY_LIMIT_BYTES = 4 * 1_048_576;
@@ -111,22 +109,30 @@ async function answerTraced(deps: HttpDeps, asked: Asked): Promise<Completion | 
 }
 
 async function answer(deps: HttpDeps, asked: Asked): Promise<Completion | FastifyReply> {
-  const { reply, session, body } = asked;
+  const { reply, body } = asked;
   const signal = clientSignal(reply);
   const given = body.messages.map(toGivenMessage);
   const settings = turnSettings(body);
-  const read: BuildTurnRequest = ({ state }) => ({ ...settings, ...newMessages(state, given) });
+  const run: RunTurn = (sink) =>
+    deps.conversations.runTurn(
+      asked.session,
+      ({ state }) => ({ ...settings, ...newMessages(state, given) }),
+      sink,
+      signal,
+    );
   try {
-    const turn = await openTurn(deps.conversations.converse(session, read, signal), signal);
-    if (body.stream !== true) return await answerWhole(deps, asked, turn);
-    await answerInPieces(deps, asked, turn, signal);
+    if (body.stream !== true) return await answerWhole(deps, asked, run);
+    await answerInPieces(deps, asked, run, signal);
   } catch (error) {
     if (!signal.aborted) throw isUnanswered(error) ? unavailable(error) : error;
   }
   return reply;
 }
 
-/** To the caller one thing has happened, whatever kept the model from its first word; the message tells what. */
+/** Runs the request's turn. */
+type RunTurn = (sink: TurnSink) => Promise<void>;
+
+/** Every failure before the model's first word has the same code for the client; the message names the cause. */
 function isUnanswered(error: unknown): error is ModelError {
   return error instanceof ModelError && error.beforeFirstToken;
 }
@@ -137,12 +143,21 @@ function unavailable(cause: ModelError): CallwayError {
   return new CallwayError('internal', 'model_unavailable', message, { cause, ...again });
 }
 
-async function answerWhole(deps: HttpDeps, asked: Asked, turn: OpenTurn): Promise<Completion> {
+async function answerWhole(deps: HttpDeps, asked: Asked, run: RunTurn): Promise<Completion> {
   const { session, body } = asked;
-  const [{ text, toolCalls, done }, reports] = await Promise.all([
-    wholeAnswer(turn),
-    body.stream_options?.include_usage === true || reportsUsage(deps, session.projectId),
-  ]);
+  let text = '';
+  const toolCalls: FunctionCall[] = [];
+  const outcome: { done?: TurnDone } = {};
+  const turn = run((output) => {
+    if (output.type === 'text' || output.type === 'placeholder') text += output.text;
+    else if (output.type === 'tool_call') toolCalls.push(output.call);
+    else if (output.type === 'done') outcome.done = output;
+    return undefined;
+  });
+  const reports = body.stream_options?.include_usage === true || reportsUsage(deps, session.projectId);
+  const [isReported] = await Promise.all([reports, turn]);
+  const { done } = outcome;
+  if (!done) throw new Error('a turn ended without an outcome');
   return {
     id: `chatcmpl-${deps.makeId()}`,
     object: 'chat.completion',
@@ -154,52 +169,51 @@ async function answerWhole(deps: HttpDeps, asked: Asked, turn: OpenTurn): Promis
         message: {
           role: 'assistant',
           content: text === '' && toolCalls.length > 0 ? null : text,
-          ...(toolCalls.length > 0 ? { tool_calls: [...toolCalls] } : {}),
+          ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
         },
         finish_reason: done.finishReason,
       },
     ],
-    usage: reports ? toUsage(done.usage) : UNREPORTED,
+    usage: isReported ? toUsage(done.usage) : UNREPORTED,
     session_id: session.sessionId,
   };
 }
 
-/** The stream has begun when this is called for the first piece: from then on a failure is an event in it. */
+/** Opens the stream with the first piece: a failure before it is an ordinary error response, a later one an event. */
 async function answerInPieces(
   deps: HttpDeps,
   { request, reply, session, body }: Asked,
-  turn: OpenTurn,
+  run: RunTurn,
   signal: AbortSignal,
 ): Promise<void> {
   const withUsage = body.stream_options?.include_usage === true;
-  const identity = {
-    id: `chatcmpl-${deps.makeId()}`,
-    created: Math.floor(deps.clock.now() / 1000),
-    model: turn.model,
-    sessionId: session.sessionId,
-  };
-  const chunks = createChunkWriter(identity, withUsage);
-  const stream = openEventStream(reply, deps.clock);
-  let opening = chunks.role();
+  const id = `chatcmpl-${deps.makeId()}`;
+  const created = Math.floor(deps.clock.now() / 1000);
+  let model = '';
+  let chunks: ChunkWriter | undefined;
+  let stream: EventStream | undefined;
   let isOver = false;
-  const send = (events: string) => {
-    const written = stream.write(opening + events);
-    opening = '';
-    return written;
+  const sink: TurnSink = (output) => {
+    if (output.type === 'start') model = output.model;
+    // A chat has no line to transfer and no digits to send.
+    if (output.type === 'start' || output.type === 'action') return undefined;
+    chunks ??= createChunkWriter({ id, created, model, sessionId: session.sessionId }, withUsage);
+    const opening = stream ? '' : chunks.role();
+    stream ??= openEventStream(reply, deps.clock);
+    if (output.type === 'tool_call')
+      return stream.write(opening + chunks.toolCall(output.index, output.call));
+    if (output.type !== 'done') return stream.write(opening + chunks.text(output.text));
+    isOver = true;
+    const usage = withUsage ? chunks.usage(toUsage(output.usage)) : '';
+    stream.end(opening + chunks.finish(output.finishReason) + usage + STREAM_DONE);
+    return undefined;
   };
   try {
-    await turn.passOn((piece) => {
-      if (piece.type === 'tool_call') return send(chunks.toolCall(piece.index, piece.call));
-      if (piece.type !== 'done') return send(chunks.text(piece.text));
-      isOver = true;
-      const usage = withUsage ? chunks.usage(toUsage(piece.usage)) : '';
-      stream.end(opening + chunks.finish(piece.finishReason) + usage + STREAM_DONE);
-      return undefined;
-    });
+    await run(sink);
     if (!isOver) throw new Error('a turn ended without an outcome');
   } catch (error) {
-    if (signal.aborted) return;
-    request.log.error({ requestId: request.id, err: error }, 'a stream failed midway');
+    if (signal.aborted || !stream) throw error;
+    request.log.error({ requestId: request.id, err: error }, 'chat stream failed midway');
     const { body: failure } = errorBody(error);
     if (!isOver) stream.end(failureEvent({ message: String(failure.error), code: String(failure.code) }));
   }

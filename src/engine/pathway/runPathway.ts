@@ -5,7 +5,7 @@ import { ModelError } from '../../providers/ports/modelError.ts';
 import { executionMode, MOVE_STYLES } from '../prompt/models.ts';
 import { askForRoute, askForVariables } from '../prompt/questions.ts';
 import type { Passage } from '../tools/passage.ts';
-import { findKnowledge, prefetchAt, questionAt } from '../tools/retrieval.ts';
+import { findKnowledge, prefetchRetrievalAt, questionAt } from '../tools/retrieval.ts';
 import { noteResult } from '../tools/toolCalls.ts';
 import { toolsOfNode } from '../tools/toolRunner.ts';
 import { answerNode, type Words } from '../turn/answerNode.ts';
@@ -53,7 +53,7 @@ export async function* runPathway(run: TurnContext): AsyncGenerator<TurnOutput, 
 async function* drive(run: TurnContext, extraction: Promise<void>): AsyncGenerator<TurnOutput, TurnEnd> {
   const { session, graph, journal } = run;
   const here = session.state.currentNodeId === null ? undefined : graph.node(session.state.currentNodeId);
-  if (here) run.request.spoken?.at(placeOf(graph, here, prefetchAt(run, here)));
+  if (here) run.request.delivery?.onNode(placeOf(graph, here, prefetchRetrievalAt(run, here)));
   let state = initialTurn(session.state.currentNodeId, session.state.hasSpoken);
   let ended: TurnDone['ended'] = null;
   let words: Words = 'not_due';
@@ -104,7 +104,7 @@ async function* perform(run: TurnContext, effect: TurnMachineEffect): AsyncGener
   switch (effect.type) {
     case 'enter':
       run.journal.moveTo(node.id);
-      run.request.spoken?.at(placeOf(run.graph, node, prefetchAt(run, node)));
+      run.request.delivery?.onNode(placeOf(run.graph, node, prefetchRetrievalAt(run, node)));
       run.journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
       return {};
     case 'judge':

@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 import type { SessionStore, TurnHistory } from './sessionStore.ts';
 
 /** What a turn is kept with. */
-export type TurnKeeper = Pick<SessionStore, 'saveTurn' | 'find' | 'keepLate'>;
+export type TurnKeeper = Pick<SessionStore, 'saveTurn' | 'find' | 'appendLateTurn'>;
 
 /**
  * Adds a turn that could not be kept to its session's history, where the session has ended meanwhile: it was said all
@@ -22,6 +22,6 @@ export async function keepLateTurn(
   if (!(refusal instanceof CallwayError) || refusal.code !== 'session_changed') throw refusal;
   const now = await sessions.find(session.projectId, session.sessionId);
   if (now?.instanceId === session.instanceId) return now;
-  await sessions.keepLate(session, record);
+  await sessions.appendLateTurn(session, record);
   return undefined;
 }

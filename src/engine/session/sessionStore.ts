@@ -56,7 +56,7 @@ export interface SessionStore {
    */
   saveTurn(session: Session, record: TurnHistory): Promise<void>;
   /** Adds a turn to the history of a session that has ended before it could be kept; one that stands there is left. */
-  keepLate(session: Session, record: TurnHistory): Promise<void>;
+  appendLateTurn(session: Session, record: TurnHistory): Promise<void>;
   /**
    * Ends a session: its state goes for good, its history is closed, its webhooks are due.
    *

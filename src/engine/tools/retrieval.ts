@@ -72,7 +72,7 @@ export function questionAt(
  *
  * @returns `undefined` where nothing near the node asks the documents.
  */
-export function prefetchAt(run: TurnContext, node: PathwayNode): CurrentNode['searchAhead'] {
+export function prefetchRetrievalAt(run: TurnContext, node: PathwayNode): CurrentNode['prefetchRetrieval'] {
   const { deps, graph, session, render } = run;
   const { knowledge } = deps;
   if (!knowledge?.prefetch) return undefined;

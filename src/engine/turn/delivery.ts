@@ -4,50 +4,49 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { HistoryEventType, LatencyParts, Session } from '../session/session.ts';
 
 /**
- * How a channel brings an answer to the customer where that takes time, as speech does. The turn is kept when it is
- * settled, with what the customer really got.
+ * Delivers an answer on a channel where that takes time, as speech does. The turn is stored once the delivery is
+ * finished, with what the customer heard.
  */
 export interface SpokenDelivery {
   /**
-   * The session that the turn is taken of, as it certainly is: told once, before any of the answer. A turn that was made
-   * ready on what the session was taken for may have told of its place before.
+   * Called once per turn, before any of the answer, with the session that the turn runs on.
    *
-   * @throws To refuse the turn, which is then as if it had not been.
+   * @throws To refuse the turn; nothing of it is stored.
    */
-  of(session: Session): void;
-  /** Where the talk is: told at the turn's begin and at each move. What is said from then on is said there. */
-  at(place: CurrentNode): void;
+  onSession(session: Session): void;
+  /** Called when the turn starts and at each move; what is said afterwards is said at this node. */
+  onNode(current: CurrentNode): void;
   /**
-   * The answer is complete, or broke off. Asked at most once in a turn, and not at all in one that failed, or was
-   * left, before its first word.
+   * Called when the answer is complete or broke off: at most once per turn, and never for a turn that failed or was
+   * aborted before its first word.
    *
-   * @returns What the customer got, once they have got it or have cut it short. Must not reject.
+   * @returns What the customer heard, once playback has ended or was interrupted. Must not reject.
    */
-  settle(): Promise<Delivered>;
+  finish(): Promise<Delivered>;
   /**
-   * Asked in place of {@link settle} where the turn failed, or was left, before the answer's first word.
+   * Called instead of {@link finish} when the turn failed or was aborted before the answer's first word.
    *
-   * @returns Words of the channel's own that the customer got while they waited; empty where there were none.
+   * @returns The channel's own fillers that the customer heard meanwhile; empty where there were none.
    */
-  heard(): Delivered;
+  heardSoFar(): Delivered;
 }
 
-/** A node of the pathway, as far as a channel has to know it. */
+/** The pathway node that a turn is at, as far as a channel needs it. */
 export interface CurrentNode {
   readonly node: PathwayNode;
-  /** Telephone keys that lead on from here. */
+  /** DTMF digits that an edge out of the node waits for. */
   readonly digits: readonly string[];
   /**
-   * Begins to search the documents for what the customer has said so far; the turn that comes of the same words finds
-   * it done. Absent where the pathway asks no documents near by. Never rejects.
+   * Starts the retrieval for what the customer has said so far, so that a turn on the same words finds it done. Absent
+   * where neither this node nor the next ones use documents. Never rejects.
    */
-  readonly searchAhead?: ((words: string) => Promise<void>) | undefined;
+  readonly prefetchRetrieval?: ((words: string) => Promise<void>) | undefined;
 }
 
 export interface Delivered {
-  /** What was really said, words of the channel's own included. */
+  /** What the customer heard, the channel's own fillers included. */
   readonly text: string;
-  /** The customer cut it short. */
+  /** Whether the customer interrupted the answer. */
   readonly interrupted: boolean;
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
@@ -58,12 +57,12 @@ export interface Delivered {
 }
 
 /**
- * Why a turn is aborted when the customer went on speaking before they got anything of the answer: it is then as if it
- * had not been, and comes again with all of their words.
+ * The abort reason of a turn whose customer went on speaking before they heard anything of the answer. Nothing of the
+ * turn is stored; it is run again with the complete utterance.
  */
 export class TurnCancelledError extends Error {
   constructor() {
-    super('the customer went on speaking');
+    super('turn cancelled: the customer went on speaking');
     this.name = 'TurnTakenBack';
   }
 }
@@ -71,11 +70,11 @@ export class TurnCancelledError extends Error {
 export function placeOf(
   graph: PathwayGraph,
   node: PathwayNode,
-  searchAhead?: CurrentNode['searchAhead'],
+  prefetchRetrieval?: CurrentNode['prefetchRetrieval'],
 ): CurrentNode {
   const keys = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
     const isKeys = isEventCondition(condition) && condition.event === 'dtmf';
     return isKeys && condition.digits !== undefined ? [condition.digits] : [];
   });
-  return { node, digits: keys, searchAhead };
+  return { node, digits: keys, prefetchRetrieval };
 }

@@ -12,11 +12,12 @@ import { draftSession, markOf, type NewSession, type Session } from '../session/
 import type { HeldLock, ReleaseStore, SessionLock, SessionStore } from '../session/sessionStore.ts';
 import { type Attempt, type AttemptDeps, beginAttempt } from './attempt.ts';
 import { createJournal } from './journal.ts';
-import type { TurnDone, TurnOutput, TurnRequest } from './turn.ts';
+import type { KeptTurn } from './storeTurn.ts';
+import type { TurnDone, TurnOutput, TurnRequest, TurnSink } from './turn.ts';
 import { askingOf, createTurnContext, type TurnContext } from './turnContext.ts';
 import { createTurnTrace, type TurnTrace } from './turnTrace.ts';
 
-export interface ConverseDeps extends AttemptDeps {
+export interface RunTurnDeps extends AttemptDeps {
   readonly sessions: SessionStore;
   readonly releases: Pick<ReleaseStore, 'find'>;
   readonly recent: RecentSessions;
@@ -68,7 +69,7 @@ interface HeadStart {
  *                └─┴───────────▶ not so: taken back, and begun anew
  * ```
  */
-export function createConverse(deps: ConverseDeps): ConversationEngine['converse'] {
+export function createRunTurn(deps: RunTurnDeps): ConversationEngine['runTurn'] {
   const makeReady = (
     { signal, trace }: Asked,
     session: Session,
@@ -106,7 +107,7 @@ export function createConverse(deps: ConverseDeps): ConversationEngine['converse
     const request = read(draftSession(wanted, new Date(deps.clock.now()).toISOString()));
     const current = await (ahead.release ?? deps.currentRelease(wanted.projectId, wanted.draft ?? false));
     const { session, started } = deps.newSession(wanted, current);
-    request.spoken?.of(session);
+    request.delivery?.onSession(session);
     const kept = deps.sessions.insert(session, started);
     kept.catch(() => {}); // thrown below, unless something else fails first
     const { release } = current;
@@ -146,7 +147,7 @@ export function createConverse(deps: ConverseDeps): ConversationEngine['converse
       ? seen
       : await deps.sessions.find(wanted.projectId, wanted.sessionId);
     if (session && attempt && markOf(session) === markOf(attempt.run.session)) {
-      attempt.run.request.spoken?.of(session);
+      attempt.run.request.delivery?.onSession(session);
       attempt.go(held.lost);
       return attempt;
     }
@@ -156,7 +157,7 @@ export function createConverse(deps: ConverseDeps): ConversationEngine['converse
 
   const goOn = async (asked: Asked, session: Session, held: HeldLock): Promise<Attempt> => {
     const request = asked.read(session);
-    request.spoken?.of(session);
+    request.delivery?.onSession(session);
     return await beginKnown(asked, session, await requireRelease(deps, session), request, held);
   };
 
@@ -171,12 +172,12 @@ export function createConverse(deps: ConverseDeps): ConversationEngine['converse
       const { projectId, sessionId } = asked.wanted;
       const isInUse = error instanceof CallwayError && error.code === 'session_id_in_use';
       const made = isInUse ? await deps.sessions.find(projectId, sessionId) : undefined;
-      if (!made || asked.read(made).spoken) throw error;
+      if (!made || asked.read(made).delivery) throw error;
       return await goOn(asked, made, held);
     }
   };
 
-  return async function* converse(wanted, read, signal): AsyncGenerator<TurnOutput> {
+  return async (wanted, read, sink, signal) => {
     // First, since the model waits for nothing but the lock.
     const locking = deps.lock.acquire(wanted.projectId, wanted.sessionId);
     const trace = createTurnTrace(deps, wanted);
@@ -189,11 +190,11 @@ export function createConverse(deps: ConverseDeps): ConversationEngine['converse
       attempt = await settle(asked, ahead, held);
       attempt.stand();
       const { run } = attempt;
-      yield { type: 'start', model: run.modelName };
-      const { kept, done } = yield* attempt.pieces();
+      await sink({ type: 'start', model: run.modelName });
+      const { kept, done } = await passOn(attempt.pieces(), sink, signal);
       if (done.ended) await deps.end(kept, done.ended);
       try {
-        yield done;
+        await sink(done);
       } finally {
         // The answer is out; the next turn waits until its context is small enough.
         const newest = done.ended ? undefined : await summarise(deps, run, kept);
@@ -212,7 +213,25 @@ export function createConverse(deps: ConverseDeps): ConversationEngine['converse
   };
 }
 
-function leave({ recent }: ConverseDeps, held: HeldLock, newest: Session): void {
+async function passOn(
+  pieces: AsyncGenerator<TurnOutput, KeptTurn>,
+  sink: TurnSink,
+  signal: AbortSignal,
+): Promise<KeptTurn> {
+  try {
+    let next = await pieces.next();
+    for (; !next.done; next = await pieces.next()) {
+      await sink(next.value);
+      signal.throwIfAborted();
+    }
+    return next.value;
+  } catch (error) {
+    await pieces.return(Promise.resolve(undefined as never));
+    throw error;
+  }
+}
+
+function leave({ recent }: RunTurnDeps, held: HeldLock, newest: Session): void {
   held.leave(markOf(newest));
   recent.keep(newest);
 }
@@ -223,7 +242,7 @@ function leave({ recent }: ConverseDeps, held: HeldLock, newest: Session): void 
  * @returns The session as it is then; undefined where that is not known.
  */
 async function summarise(
-  deps: ConverseDeps,
+  deps: RunTurnDeps,
   run: TurnContext,
   session: Session,
 ): Promise<Session | undefined> {
@@ -244,7 +263,7 @@ async function summarise(
 
 /** What the session runs on. */
 export async function requireRelease(
-  { releases }: Pick<ConverseDeps, 'releases'>,
+  { releases }: Pick<RunTurnDeps, 'releases'>,
   session: Session,
 ): Promise<AgentRelease> {
   const release = await releases.find(session.projectId, session.releaseId);

@@ -43,7 +43,7 @@ export async function* runAndStore(
   const keep = async (hasSpoken: boolean, interrupted: boolean): Promise<Session> => {
     isKept = true;
     await stands;
-    const delivered = await run.request.spoken?.settle();
+    const delivered = await run.request.delivery?.finish();
     if (isTakenBack(run)) throw run.signal.reason;
     const { session, record } = journal.close({ hasSpoken, interrupted, delivered });
     await deps.sessions.saveTurn(session, record).catch(async (error: unknown) => {
@@ -95,8 +95,8 @@ const LASTING_EVENTS: ReadonlySet<HistoryEventType> = new Set(['error', 'tool_ca
  * where it was, so that the same request may be sent again.
  */
 async function keepUnanswered(deps: KeepTurnDeps, { session, journal, request }: TurnContext): Promise<void> {
-  const isSpoken = request.spoken !== undefined;
-  const delivered = request.spoken?.heard() ?? { text: '', interrupted: false };
+  const isSpoken = request.delivery !== undefined;
+  const delivered = request.delivery?.heardSoFar() ?? { text: '', interrupted: false };
   const hasHeard = delivered.text !== '';
   const { record: whole } = journal.close({
     hasSpoken: session.state.hasSpoken,

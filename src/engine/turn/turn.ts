@@ -49,7 +49,7 @@ export interface TurnRequest {
   /** When what it answers was over, in ms since the Unix epoch; default now. */
   readonly beganAtMs?: number;
   /** For channels on which an answer takes its time, and may be cut short. Default: what is said is delivered. */
-  readonly spoken?: SpokenDelivery;
+  readonly delivery?: SpokenDelivery;
 }
 
 /** A message of a talk that the caller kept; a call among its tool calls has its result after it. */
@@ -60,6 +60,12 @@ export interface ExternalMessage {
   readonly tool_call_id?: string;
   readonly name?: string;
 }
+
+/**
+ * Receives a turn's answer piece by piece. The engine awaits a returned promise before it sends the next piece, which
+ * is how a slow consumer applies backpressure. Must not throw.
+ */
+export type TurnSink = (output: TurnOutput) => Promise<void> | undefined;
 
 /** A turn's answer, piece by piece; `start` is the first, `done` the last. */
 export type TurnOutput =

@@ -75,7 +75,7 @@ export function createTurnContext(
 
 /** Whether somebody listens to the answer as it is spoken, who would hear silence where there is none. */
 export function isListenedTo({ request }: Pick<TurnContext, 'request'>): boolean {
-  return request.spoken !== undefined;
+  return request.delivery !== undefined;
 }
 
 /** The stable prompt and the talk so far. */

@@ -58,7 +58,7 @@ export function createTurnTrace(
       const { traceparent } = turn;
       if (tracing === noopTracer) return { ...run, traceparent };
       const models = { ...deps.models, chat: tracedModel({ tracing, clock }, deps.models.chat, turn) };
-      const { spoken: delivery, beganAtMs = clock.now() } = request;
+      const { delivery, beganAtMs = clock.now() } = request;
       const traced = delivery
         ? { delivery: tracedDelivery({ tracing, clock }, delivery, turn, beganAtMs) }
         : {};
@@ -77,11 +77,11 @@ export function tracedDelivery(
   beganAtMs: number,
 ): SpokenDelivery {
   return {
-    of: (session) => delivery.of(session),
-    at: (place) => delivery.at(place),
-    heard: () => delivery.heard(),
-    async settle(): Promise<Delivered> {
-      const delivered = await delivery.settle();
+    onSession: (session) => delivery.onSession(session),
+    onNode: (current) => delivery.onNode(current),
+    heardSoFar: () => delivery.heardSoFar(),
+    async finish(): Promise<Delivered> {
+      const delivered = await delivery.finish();
       let atMs = beganAtMs;
       for (const [part, name] of delivered.latencyParts ? PARTS : []) {
         const lastsMs = delivered.latencyParts?.[part] ?? 0;

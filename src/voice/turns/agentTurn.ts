@@ -15,7 +15,7 @@ import { createSentenceSplitter } from '../speech/sentenceSplitter.ts';
 import { type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
 export interface AgentTurnDeps {
-  readonly conversations: Pick<ConversationEngine, 'converse'>;
+  readonly conversations: Pick<ConversationEngine, 'runTurn'>;
   readonly session: NewSession;
   readonly clock: Clock;
   readonly speech: AgentSpeech;
@@ -76,7 +76,7 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   let isHeard = false;
   let ended: TurnDone['ended'] = null;
 
-  const note = (output: TurnOutput) => {
+  const note = (output: TurnOutput): undefined => {
     switch (output.type) {
       case 'start':
         // From here on the conversation keeps what the caller said, whatever becomes of the answer.
@@ -124,12 +124,11 @@ export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): 
   const run = async (): Promise<AgentTurnResult['how']> => {
     const read = (): TurnRequest => {
       const { input, history, moments } = request;
-      const spoken = { of: deps.onSession, at: deps.onPlace, settle, heard };
+      const delivery = { onSession: deps.onSession, onNode: deps.onPlace, finish: settle, heardSoFar: heard };
       const beganAtMs = epochOf(moments, clock);
-      return { input, spoken, beganAtMs, ...(history.length > 0 ? { history } : {}) };
+      return { input, delivery, beganAtMs, ...(history.length > 0 ? { history } : {}) };
     };
-    for await (const output of deps.conversations.converse(deps.session, read, controller.signal))
-      note(output);
+    await deps.conversations.runTurn(deps.session, read, note, controller.signal);
     return stopped ?? 'answered';
   };
   const resultOf = (how: AgentTurnResult['how'], error?: unknown): AgentTurnResult => {

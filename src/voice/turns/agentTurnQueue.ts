@@ -25,7 +25,7 @@ const FILL_AGAIN_MS = 8_000;
 
 export interface AgentTurnQueueDeps {
   readonly stream: AudioStream;
-  readonly conversations: Pick<ConversationEngine, 'converse'>;
+  readonly conversations: Pick<ConversationEngine, 'runTurn'>;
   readonly session: NewSession;
   readonly source: SpeechSynthesis;
   readonly clock: Clock;

@@ -73,7 +73,7 @@ const sessions: SessionStore = {
     database.kept.push(...messages.map(({ content }) => `${content}`));
     if (database.losesAnswers) throw unavailable('database');
   },
-  async keepLate(_session, { messages }) {
+  async appendLateTurn(_session, { messages }) {
     await reached();
     database.kept.push(...messages.map(({ content }) => `late ${content}`));
   },

@@ -28,13 +28,13 @@ function delivering(delivered: Delivered) {
     sessions: [] as Session[],
     places: [] as CurrentNode[],
     settled: 0,
-    of: (session: Session) => void delivery.sessions.push(session),
-    at: (place: CurrentNode) => void delivery.places.push(place),
-    settle: async () => {
+    onSession: (session: Session) => void delivery.sessions.push(session),
+    onNode: (place: CurrentNode) => void delivery.places.push(place),
+    finish: async () => {
       delivery.settled += 1;
       return delivered;
     },
-    heard: () => ({ text: '', interrupted: false }),
+    heardSoFar: () => ({ text: '', interrupted: false }),
   } satisfies SpokenDelivery & Record<string, unknown>;
   return delivery;
 }
@@ -59,7 +59,7 @@ test('history keeps what was heard, and what was generated beside it', async () 
     latencyParts,
     events: [{ type: 'barge_in', data: { heardText: 'Hello. How' } }],
   });
-  await talk.turn({ kind: 'begin' }, { spoken: delivery });
+  await talk.turn({ kind: 'begin' }, { delivery });
   expect(last(talk)).toMatchObject({
     content: 'Hello. How',
     generatedText: 'Hello. How can I help?',
@@ -68,16 +68,16 @@ test('history keeps what was heard, and what was generated beside it', async () 
     latencyParts,
   });
   expect(talk.events().at(-1)).toMatchObject({ type: 'barge_in', data: { heardText: 'Hello. How' } });
-  expect(delivery.places).toMatchObject([{ node: { id: 'start' }, keys: ['1'] }]);
+  expect(delivery.places).toMatchObject([{ node: { id: 'start' }, digits: ['1'] }]);
   expect(delivery.settled).toBe(1);
 });
 
 test('an answer that was heard whole has no generatedText; one of which nothing was heard leaves the node to speak', async () => {
   const talk = memoryEngine({ model: scriptedModel(() => ({ text: 'Hello.' })), pathway: oneNode });
-  await talk.turn({ kind: 'begin' }, { spoken: delivering({ text: 'Hello.', interrupted: false }) });
+  await talk.turn({ kind: 'begin' }, { delivery: delivering({ text: 'Hello.', interrupted: false }) });
   expect(last(talk)).not.toHaveProperty('generatedText');
   expect(talk.session().state.hasSpoken).toBe(true);
-  await talk.turn({ kind: 'words', text: 'Hm?' }, { spoken: delivering({ text: '', interrupted: true }) });
+  await talk.turn({ kind: 'words', text: 'Hm?' }, { delivery: delivering({ text: '', interrupted: true }) });
   expect(last(talk)).toMatchObject({ content: '', generatedText: expect.any(String), interrupted: true });
   expect(talk.session().state.hasSpoken).toBe(false);
 });
@@ -85,7 +85,7 @@ test('an answer that was heard whole has no generatedText; one of which nothing 
 test('an answer of which nothing was heard is not shown to the model', async () => {
   const model = scriptedModel(() => ({ text: 'Hello.' }));
   const talk = memoryEngine({ model, pathway: oneNode });
-  await talk.turn({ kind: 'begin' }, { spoken: delivering({ text: '', interrupted: true }) });
+  await talk.turn({ kind: 'begin' }, { delivery: delivering({ text: '', interrupted: true }) });
   await talk.say('Hello?');
   const roles = model.requests[1]?.messages.map(({ role, content }) => `${role}:${content}`);
   expect(roles).not.toContain('assistant:');
@@ -95,18 +95,17 @@ test('a turn that is left midway is kept with what was heard of it', async () =>
   const model = scriptedModel(() => ({ text: ['One. ', 'Two. '], hang: true }));
   const talk = memoryEngine({ model, pathway });
   const controller = new AbortController();
-  const turn = talk.engine.converse(
+  const turn = talk.engine.runTurn(
     { projectId: 'project-1', sessionId: 's', channel: 'phone' },
-    () => ({ input: { kind: 'begin' }, spoken: delivering({ text: 'One.', interrupted: true }) }),
+    () => ({ input: { kind: 'begin' }, delivery: delivering({ text: 'One.', interrupted: true }) }),
+    (output) => {
+      if (output.type === 'text' && output.text === 'Two. ')
+        setTimeout(() => controller.abort(new Error('cut in')), 5);
+      return undefined;
+    },
     controller.signal,
   );
-  await expect(
-    (async () => {
-      for await (const output of turn)
-        if (output.type === 'text' && output.text === 'Two. ')
-          setTimeout(() => controller.abort(new Error('cut in')), 5);
-    })(),
-  ).rejects.toThrow('cut in');
+  await expect(turn).rejects.toThrow('cut in');
   expect(last(talk)).toMatchObject({ content: 'One.', generatedText: 'One. Two. ', interrupted: true });
 });
 
@@ -115,7 +114,7 @@ test('what a channel says by itself is kept, and why', async () => {
   const talk = memoryEngine({ model, pathway });
   await talk.turn({ kind: 'begin' });
   const input = { kind: 'notice', code: 'not_understood', message: 'No words were recognised' } as const;
-  await talk.turn(input, { spoken: delivering({ text: 'Pardon?', interrupted: false }) });
+  await talk.turn(input, { delivery: delivering({ text: 'Pardon?', interrupted: false }) });
   expect(last(talk)).toMatchObject({ role: 'assistant', content: 'Pardon?' });
   expect(talk.events().at(-1)).toMatchObject({ type: 'error', data: { code: 'not_understood' } });
   expect(model.requests.length).toBe(1);

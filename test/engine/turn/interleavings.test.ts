@@ -155,7 +155,7 @@ function isExpected(
 ): boolean {
   if (error === undefined) return true;
   if (error instanceof TurnCancelledError) return stay === 'speaks on';
-  if (stay === 'hangs up' && error instanceof Error && error.message === 'gone') return true;
+  if (stay !== 'to the end' && error instanceof Error && error.message === 'gone') return true;
   switch (error instanceof CallwayError ? error.code : undefined) {
     case 'model_unavailable':
       return model === 'fails first' || model === 'fails later';

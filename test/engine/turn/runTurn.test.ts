@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
 import type { HeldLock } from '../../../src/engine/session/sessionStore.ts';
+import type { TurnOutput } from '../../../src/engine/turn/turn.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { nodeOf, scriptedModel } from '../../support/scriptedModel.ts';
@@ -103,17 +104,18 @@ test('in turbo, the answer does not wait for the judgement of the way', async ()
     request.jsonSchema ? { json: { edge: 'wants' }, after } : { text: 'Sure.' },
   );
   const talk = memoryEngine({ model, pathway, agent: { executionMode: 'turbo' } });
-  const turn = talk.engine.converse(
+  const heard: string[] = [];
+  await talk.engine.runTurn(
     { projectId: PROJECT, sessionId: 's', channel: 'chat' },
     () => ({ input: { kind: 'words', text: 'I want to book' } }),
+    (output) => {
+      if (output.type !== 'text') return undefined;
+      heard.push(output.text);
+      judge();
+      return undefined;
+    },
     new AbortController().signal,
   );
-  const heard: string[] = [];
-  for await (const output of turn) {
-    if (output.type !== 'text') continue;
-    heard.push(output.text);
-    judge();
-  }
   expect(heard).toEqual(['Sure.']);
   expect(talk.session().state).toMatchObject({ currentNodeId: 'book', hasSpoken: false });
 });
@@ -359,15 +361,14 @@ describe('failures', () => {
     const model = scriptedModel(() => ({ text: ['One', ' two'] }));
     const talk = memoryEngine({ model, pathway });
     const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
-    const turn = talk.engine.converse(
+    const endSession = async () => void (await talk.engine.end(PROJECT, 's', 'api_end'));
+    const turn = talk.engine.runTurn(
       wanted,
       () => ({ input: { kind: 'words', text: 'Count' } }),
+      ({ type }) => (type === 'text' ? endSession() : undefined),
       new AbortController().signal,
     );
-    const taken = async () => {
-      for await (const { type } of turn) if (type === 'text') await talk.engine.end(PROJECT, 's', 'api_end');
-    };
-    await expect(taken()).rejects.toMatchObject({ code: 'session_changed' });
+    await expect(turn).rejects.toMatchObject({ code: 'session_changed' });
     expect(talk.records.at(-1)?.messages).toMatchObject([{ content: 'Count' }, { content: 'One two' }]);
   });
 
@@ -379,12 +380,12 @@ describe('failures', () => {
     }));
     const talk = memoryEngine({ model, pathway, onError: (error) => void errors.push(error) });
     const delivery = {
-      of: () => undefined,
-      at: () => undefined,
-      settle: async () => ({ text: '', interrupted: false }),
-      heard: () => ({ text: '', interrupted: false }),
+      onSession: () => undefined,
+      onNode: () => undefined,
+      finish: async () => ({ text: '', interrupted: false }),
+      heardSoFar: () => ({ text: '', interrupted: false }),
     };
-    await expect(talk.turn({ kind: 'words', text: 'Help' }, { spoken: delivery })).rejects.toBe(away);
+    await expect(talk.turn({ kind: 'words', text: 'Help' }, { delivery })).rejects.toBe(away);
     expect(talk.records.at(-1)).toMatchObject({
       messages: [{ content: 'Help' }],
       events: [{ type: 'error', data: { code: 'model_unavailable' } }],
@@ -408,45 +409,39 @@ describe('failures', () => {
     const talk = memoryEngine({ model, pathway });
     const leaving = new AbortController();
     const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
-    for await (const output of talk.engine.converse(
+    const turn = talk.engine.runTurn(
       wanted,
       () => ({ input: { kind: 'words', text: 'Count' } }),
+      ({ type }) => (type === 'text' ? void leaving.abort(new Error('gone')) : undefined),
       leaving.signal,
-    )) {
-      if (output.type === 'text') break;
-    }
+    );
+    await expect(turn).rejects.toThrow('gone');
     expect(model.left()).toBe(1);
     expect(talk.session().state.messages.at(-1)).toMatchObject({ content: 'One', interrupted: true });
   });
 
-  test.each([
-    ['leaves the loop', (_leaving: AbortController, turn: AsyncIterator<unknown>) => void turn.return?.()],
-    ['is gone', (leaving: AbortController) => leaving.abort(new Error('gone'))],
-  ])(
-    'a customer who %s before the first word leaves a trace, and the talk as it was',
-    async (_how, leave) => {
-      const model = scriptedModel((_request, index) => (index === 0 ? { hang: true } : { text: 'Hello!' }));
-      const talk = memoryEngine({ model, pathway });
-      const leaving = new AbortController();
-      const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
-      const turn = talk.engine
-        .converse(wanted, () => ({ input: { kind: 'words', text: 'Hi' } }), leaving.signal)
-        [Symbol.asyncIterator]();
-      expect(await turn.next()).toMatchObject({ value: { type: 'start' } });
-      const first = turn.next().catch(() => undefined);
-      await vi.waitFor(() => expect(model.requests).toHaveLength(1));
-      leave(leaving, turn);
-      leaving.abort(new Error('gone'));
-      await first;
-      await vi.waitFor(() =>
-        expect(talk.events().filter(({ type }) => type === 'error')).toMatchObject([
-          { data: { code: 'interrupted' } },
-        ]),
-      );
-      expect(talk.session().state).toMatchObject({ messages: [], currentNodeId: null });
-      expect(await talk.say('Hi')).toBe('Hello!');
-    },
-  );
+  test('A client that leaves before the first word is recorded, and the conversation stays as it was', async () => {
+    const model = scriptedModel((_request, index) => (index === 0 ? { hang: true } : { text: 'Hello!' }));
+    const talk = memoryEngine({ model, pathway });
+    const leaving = new AbortController();
+    const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat' } as const;
+    const outputs: TurnOutput[] = [];
+    const turn = talk.engine.runTurn(
+      wanted,
+      () => ({ input: { kind: 'words', text: 'Hi' } }),
+      (output) => void outputs.push(output),
+      leaving.signal,
+    );
+    await vi.waitFor(() => expect(model.requests).toHaveLength(1));
+    leaving.abort(new Error('gone'));
+    await expect(turn).rejects.toThrow('gone');
+    expect(outputs.map(({ type }) => type)).toEqual(['start']);
+    expect(talk.events().filter(({ type }) => type === 'error')).toMatchObject([
+      { data: { code: 'interrupted' } },
+    ]);
+    expect(talk.session().state).toMatchObject({ messages: [], currentNodeId: null });
+    expect(await talk.say('Hi')).toBe('Hello!');
+  });
 
   test('a pathway that goes round without a word stops', async () => {
     const model = scriptedModel(() => ({ text: 'Hi.' }));

@@ -23,11 +23,16 @@ test('a spoken answer leaves the parts of its latency behind, one after the othe
   const heard = { text: 'Hello.', interrupted: false, latencyMs: 1000, latencyParts };
   const delivery = tracedDelivery(
     { tracing, clock },
-    { of: () => undefined, at: () => undefined, settle: async () => heard, heard: () => heard },
+    {
+      onSession: () => undefined,
+      onNode: () => undefined,
+      finish: async () => heard,
+      heardSoFar: () => heard,
+    },
     turn,
     8000,
   );
-  expect(await delivery.settle()).toBe(heard);
+  expect(await delivery.finish()).toBe(heard);
   const parts = spans.slice(1).map(({ name, parent, startMs, endMs }) => [name, parent, startMs, endMs]);
   expect(parts).toEqual([
     ['buffer', 'turn', 8000, 8060],
@@ -44,12 +49,12 @@ test('a greeting, which answers nobody, has no parts', async () => {
   const { tracing, spans } = recordTraces(clock.now);
   const turn = tracing.startSpan('turn');
   const delivery = {
-    of: () => undefined,
-    at: () => undefined,
-    settle: async () => ({ text: 'Hello.', interrupted: true }),
-    heard: () => ({ text: '', interrupted: false }),
+    onSession: () => undefined,
+    onNode: () => undefined,
+    finish: async () => ({ text: 'Hello.', interrupted: true }),
+    heardSoFar: () => ({ text: '', interrupted: false }),
   };
-  await tracedDelivery({ tracing, clock }, delivery, turn, 8000).settle();
+  await tracedDelivery({ tracing, clock }, delivery, turn, 8000).finish();
   expect(spans.map(({ name }) => name)).toEqual(['turn']);
 });
 

@@ -110,7 +110,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const engine = createVoiceSessionServer({
     conversations: {
       // A session that has ended is gone: what was said is remembered from its records.
-      converse: (wanted, read, signal) => talk.engine.converse(wanted, read, signal),
+      runTurn: (...turn) => talk.engine.runTurn(...turn),
     },
     addEvents: async (_instance, events) => void extraEvents.push(...events),
     async addMessages(_instance, messages) {

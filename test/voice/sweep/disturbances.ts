@@ -113,7 +113,7 @@ export function faultySessions(
     insert: behind(sessions.insert),
     find: behind(sessions.find),
     saveTurn: behind(sessions.saveTurn),
-    keepLate: behind(sessions.keepLate),
+    appendLateTurn: behind(sessions.appendLateTurn),
     end: behind(sessions.end),
   };
 }

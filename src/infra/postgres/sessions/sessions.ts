@@ -57,7 +57,7 @@ export function sessionStore(database: Queryable): SessionStore {
         'The session has ended, or another turn of it was kept meanwhile',
       );
     },
-    async keepLate(session, record) {
+    async appendLateTurn(session, record) {
       await database.query(KEEP_LATE, lateParameters(session, record));
     },
     async end(projectId, sessionId, ending) {

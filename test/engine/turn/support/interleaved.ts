@@ -162,16 +162,15 @@ export function interleavedNodes(scheduler: Scheduler, outage: Outage | null = n
     const channel = turn.kind === 'words' ? 'chat' : 'phone';
     const wanted = { projectId: PROJECT, sessionId: 's', channel } as const;
     let pieces = 0;
-    try {
-      for await (const output of nodes[turn.node].engine.converse(wanted, read, stop.signal)) {
-        note(seen, output);
-        pieces += 1;
-        if (pieces === turn.stay) break;
-        await gate('a piece is passed on');
-      }
-    } catch (error) {
+    const sink = (output: TurnOutput) => {
+      note(seen, output);
+      pieces += 1;
+      if (pieces === turn.stay) stop.abort(new Error('gone'));
+      return gate('a piece is passed on');
+    };
+    await nodes[turn.node].engine.runTurn(wanted, read, sink, stop.signal).catch((error: unknown) => {
       seen.error = error;
-    }
+    });
     return seen;
   };
 
@@ -197,16 +196,16 @@ function note(seen: Seen, output: TurnOutput): void {
 
 function deliveryOf(seen: Seen, around: Around): SpokenDelivery {
   return {
-    of: () => {
+    onSession: () => {
       seen.told += 1;
     },
-    at: () => undefined,
-    settle: () =>
+    onNode: () => undefined,
+    finish: () =>
       around('the answer is spoken', () => {
         seen.settled += 1;
         return { text: seen.text, interrupted: false };
       }),
-    heard: () => ({ text: '', interrupted: false }),
+    heardSoFar: () => ({ text: '', interrupted: false }),
   };
 }
 
@@ -224,7 +223,7 @@ function watched(sessions: SessionStore, kept: Kept[], ended: Ended[]): SessionS
   return {
     ...sessions,
     saveTurn: noted(sessions.saveTurn),
-    keepLate: noted(sessions.keepLate),
+    appendLateTurn: noted(sessions.appendLateTurn),
     async end(projectId, sessionId, ending) {
       let reason: string | undefined;
       const session = await sessions.end(projectId, sessionId, async (live) => {
@@ -244,7 +243,7 @@ function gatedStore(sessions: SessionStore, around: Around): SessionStore {
     insert: (...args) => around('insert', () => sessions.insert(...args)),
     find: (...args) => around('find', () => sessions.find(...args)),
     saveTurn: (...args) => around('save', () => sessions.saveTurn(...args)),
-    keepLate: (...args) => around('keep late', () => sessions.keepLate(...args)),
+    appendLateTurn: (...args) => around('keep late', () => sessions.appendLateTurn(...args)),
     end: (...args) => around('end', () => sessions.end(...args)),
   };
 }

@@ -105,8 +105,8 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     const messages = [user('two'), agent('Two.', 120)];
     const event = { type: 'dtmf', at: later(5), data: { digits: '2' } } as const;
     for (let attempt = 1; attempt <= 2; attempt += 1)
-      await world.stores.sessions.keepLate(next, { messages, events: [event] });
-    await world.stores.sessions.keepLate(next, { messages: [], events: [event] });
+      await world.stores.sessions.appendLateTurn(next, { messages, events: [event] });
+    await world.stores.sessions.appendLateTurn(next, { messages: [], events: [event] });
 
     const kept = await world.stores.history.find(world.projectId, 'late');
     expect(kept?.messages).toEqual([user('one'), ...messages]);
