@@ -6,18 +6,18 @@ import { root } from '../lib/paths.mjs';
 
 const TABLE = /(<!-- settings -->\n)[\s\S]*?(?=<!-- \/settings -->)/;
 
-/** Writes `.env.example` and the README's table of settings anew from the settings' own description. */
+/** Writes `.env.example` and the table of docs/settings.md from the settings' schema. */
 export async function run() {
   await ensureDependencies();
   const { register } = await import('tsx/esm/api');
   register();
-  const url = pathToFileURL(join(root, 'src', 'config', 'describe.ts')).href;
+  const url = pathToFileURL(join(root, 'src', 'app', 'settings', 'describe.ts')).href;
   const { envExample, settingsTable } = await import(url);
-  const readme = join(root, 'README.md');
+  const page = join(root, 'docs', 'settings.md');
   writeFileSync(join(root, '.env.example'), envExample());
   writeFileSync(
-    readme,
-    readFileSync(readme, 'utf8').replace(TABLE, (_, opening) => opening + settingsTable()),
+    page,
+    readFileSync(page, 'utf8').replace(TABLE, (_, opening) => opening + settingsTable()),
   );
-  console.log('.env.example and the table in README.md say what src/app/settings/settings.ts says.');
+  console.log('Wrote .env.example and docs/settings.md from src/app/settings/settings.ts.');
 }

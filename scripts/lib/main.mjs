@@ -29,7 +29,7 @@ const commands = {
     load: () => import('../commands/faults.mjs'),
   },
   settings: {
-    does: "writes .env.example and README.md's table of settings anew",
+    does: "writes .env.example and docs/settings.md from the settings' schema",
     load: () => import('../commands/settings.mjs'),
   },
   install: {

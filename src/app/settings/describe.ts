@@ -29,7 +29,7 @@ export function envExample(): string {
   return `${[head, ...entries].join('\n\n')}\n`;
 }
 
-/** The README's table. */
+/** The table of docs/settings.md. */
 export function settingsTable(): string {
   const rows = describeSettings().map(({ name, defaultText, description }) => {
     const shown = defaultText === undefined ? '' : `\`${defaultText}\``;

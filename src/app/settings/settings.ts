@@ -4,7 +4,7 @@ const SENTINEL_WITH_MASTER = /^redis\+sentinel:\/\/[^/]+\/[^/?]+/;
 
 /**
  * Every setting that Callway knows, by its environment variable: its form, its default and what it is for.
- * `.env.example` and the README's table say the same, and a test holds them equal.
+ * A test holds `.env.example` and docs/settings.md equal to this schema.
  */
 export const settings = z.object({
   PORT: integer(0, 65_535).default(3000).describe('Port of the HTTP API; 0 takes a free one.'),

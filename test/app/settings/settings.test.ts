@@ -6,7 +6,7 @@ import { loadConfig } from '../../../src/app/settings/config.ts';
 import { describeSettings, envExample, settingsTable } from '../../../src/app/settings/describe.ts';
 import { secretSettings, settings } from '../../../src/app/settings/settings.ts';
 
-const fileOf = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const fileOf = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 const names = Object.keys(settings.shape);
 const defaults = Object.fromEntries(describeSettings().map(({ name, defaultText }) => [name, defaultText]));
 
@@ -30,8 +30,9 @@ describe('.env.example', () => {
   });
 });
 
-describe('README.md', () => {
-  const [, table = ''] = /<!-- settings -->\n([\s\S]*?)<!-- \/settings -->/.exec(fileOf('README.md')) ?? [];
+describe('docs/settings.md', () => {
+  const [, table = ''] =
+    /<!-- settings -->\n([\s\S]*?)<!-- \/settings -->/.exec(fileOf('docs/settings.md')) ?? [];
 
   it('has every setting of the schema in its order, with its default', () => {
     const rows = [...table.matchAll(/^\| `([A-Z0-9_]+)` \| (?:`([^`]*)`)? \| (.+) \|$/gm)];

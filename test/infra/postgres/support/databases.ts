@@ -55,7 +55,7 @@ async function openEmbeddedDatabase(contents: Contents = 'empty'): Promise<OpenD
   return { database, close: () => database.close() };
 }
 
-const MODULES = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
+const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url));
 
 /** What the embedded database makes at its first start, which takes seconds. */
 function emptySnapshot(): Promise<Blob> {
