@@ -485,7 +485,7 @@ describe('failures', () => {
       text.endsWith('data: {"error":{"message":"The model broke off","code":"model_malformed"}}\n\n'),
     ).toBe(true);
     expect(text).not.toContain('[DONE]');
-    expect(server.logLines).toContainEqual(expect.objectContaining({ msg: 'a stream failed midway' }));
+    expect(server.logLines).toContainEqual(expect.objectContaining({ msg: 'chat stream failed midway' }));
   });
 
   test('midway in a whole answer: an ordinary error', async () => {
@@ -507,7 +507,7 @@ describe('failures', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     await expect
       .poll(() => server.logLines)
-      .toContainEqual(expect.objectContaining({ msg: 'a stream failed midway' }));
+      .toContainEqual(expect.objectContaining({ msg: 'chat stream failed midway' }));
   });
 });
 
