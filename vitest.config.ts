@@ -2,22 +2,56 @@ import { defineConfig } from 'vitest/config';
 
 import { LongestFirst } from './test/support/longestFirst.ts';
 
+const INTEGRATION = 'test/**/*.integration.test.ts';
+const REALTIME = 'test/**/*.realtime.test.ts';
+const servers = { globalSetup: ['test/support/globalSetup.ts'] };
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/globalSetup.ts'],
-    // Generous, since the machine may be busy with other things: what a test measures, it measures by itself.
+    // Generous, for busy machines: a test that measures time does so itself.
     testTimeout: 60_000,
     hookTimeout: 180_000,
     setupFiles: ['test/support/patience.ts'],
     expect: { poll: { timeout: 15_000, interval: 50 } },
     pool: 'forks',
-    // Many tests wait for phones and servers: a third worker fills the time in which the two others do.
-    maxWorkers: 3,
-    // Our modules keep no state (only gateway.ts builds objects, and nothing is mocked), so that files can share them:
-    // loading the program anew for each of some 330 files costs more than most of their tests.
+    // Modules keep no state (only src/app/ builds objects, and nothing is mocked), so that test files can share a process:
+    // loading the program again for each of some 380 files would cost more than most tests.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/totalsReporter.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [INTEGRATION, REALTIME],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Against real servers and programs. They wait more than they compute: a third worker fills the pauses.
+        extends: true,
+        test: {
+          ...servers,
+          name: 'integration',
+          include: [INTEGRATION],
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Calls, timers and audio in real time: apart from the tests that load the machine.
+        extends: true,
+        test: {
+          ...servers,
+          name: 'realtime',
+          include: [REALTIME],
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 });

@@ -7,16 +7,13 @@ import { root } from '../lib/paths.mjs';
 import { ensureSystemParts, SIP_PEERS } from '../lib/systemParts.mjs';
 
 /**
- * How many tests ended how. What fails outside of a test counts as one failed test.
+ * Counts of tests. A failure outside of a test counts as one failed test.
  *
  * @typedef {{ passed: number, failed: number }} Totals
  */
 
-/** @type {((args: string[]) => Promise<Totals>)[]} */
-const runners = [runVitest];
-
 /**
- * Runs the tests with every runner. The last line is the sum: `N passed, N failed`.
+ * Runs all tests, against real servers and programs, which it installs where they are missing.
  *
  * @param {string[]} args - For vitest: files, `-t NAME` and so on.
  */
@@ -25,16 +22,20 @@ export async function run(args) {
   await ensureSystemParts(neededParts(process.env), {
     purpose: 'The tests run against real servers, and this machine',
     instead:
-      'Or name servers of your own, for tests alone: TEST_DATABASE_URL (a role that may create databases, with pgvector at hand) and TEST_REDIS_URL; TEST_WITHOUT_SIP_PEERS=1 leaves out the tests against SIPp, Kamailio and baresip.',
+      'Or name servers for tests alone: TEST_DATABASE_URL (a role that may create databases, with pgvector available) and TEST_REDIS_URL; TEST_WITHOUT_SIP_PEERS=1 leaves out the tests against SIPp, Kamailio and baresip.',
   });
-  const sum = { passed: 0, failed: 0 };
-  for (const runner of runners) {
-    const { passed, failed } = await runner(args);
-    sum.passed += passed;
-    sum.failed += failed;
-  }
-  console.log(`${sum.passed} passed, ${sum.failed} failed`);
-  if (sum.failed > 0 || sum.passed === 0) process.exitCode = 1;
+  await runTests(args);
+}
+
+/**
+ * Runs the tests with every runner. The last line is the sum: `N passed, N failed`.
+ *
+ * @param {string[]} args - For vitest.
+ */
+export async function runTests(args) {
+  const { passed, failed } = await runVitest(args);
+  console.log(`${passed} passed, ${failed} failed`);
+  if (failed > 0 || passed === 0) process.exitCode = 1;
 }
 
 /**

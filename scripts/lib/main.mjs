@@ -11,6 +11,10 @@ const commands = {
     does: 'every test; arguments go to vitest',
     load: () => import('../commands/test.mjs'),
   },
+  'test:unit': {
+    does: 'the tests that need no server; arguments go to vitest',
+    load: () => import('../commands/testUnit.mjs'),
+  },
   check: {
     does: 'types, lint, format and import rules',
     load: () => import('../commands/check.mjs'),
@@ -61,7 +65,7 @@ export async function main(argv) {
 
 /** @param {string} name */
 function usage(name) {
-  const lines = Object.entries(commands).map(([key, { does }]) => `  ${key.padEnd(8)} ${does}`);
+  const lines = Object.entries(commands).map(([key, { does }]) => `  ${key.padEnd(9)} ${does}`);
   const wrong = name ? `There is no command "${name}".` : 'Which command?';
   return [`${wrong} node scripts/run.mjs COMMAND, with one of:`, ...lines].join('\n');
 }

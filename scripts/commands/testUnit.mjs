@@ -1,0 +1,12 @@
+import { ensureDependencies } from '../lib/dependencies.mjs';
+import { runTests } from './test.mjs';
+
+/**
+ * Runs the tests that need neither servers nor programs of the system.
+ *
+ * @param {string[]} args - For vitest: files, `-t NAME` and so on.
+ */
+export async function run(args) {
+  await ensureDependencies();
+  await runTests(['--project', 'unit', ...args]);
+}
