@@ -105,10 +105,10 @@ async function build(
   const storage = createStorage(database, sealer);
 
   const redisLogger = logger.child({ part: 'redis' });
-  const connect = (watch?: HealthMonitorOptions) => {
+  const connect = (health?: HealthMonitorOptions) => {
     const connection = connectRedis({
       url: redisUrl,
-      ...(watch && { watch }),
+      ...(health && { health }),
       onError: (error) => redisLogger.warn({ reason: error.message }, 'connection trouble'),
     });
     closers.push(() => connection.close());

@@ -3,22 +3,22 @@ import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { HealthMonitorOptions } from '../base/healthMonitor.ts';
 
-/** Tells the operator once that a part went away, and once that it is back. */
+/** Logs once when a dependency goes down and once when it is back. */
 export function logHealthChanges(part: string, logger: Logger, clock: Clock): HealthMonitorOptions {
   return {
     clock,
     onChange(change) {
-      if (change.isAway) {
+      if (change.isDown) {
         const reason = reasonOf(change.reason);
-        logger.error({ part, reason }, 'away; what needs it is refused until it is back');
+        logger.error({ part, reason }, 'dependency unavailable; requests that need it are rejected');
       } else {
-        logger.error({ part, awayMs: change.awayMs }, 'back');
+        logger.error({ part, downMs: change.downMs }, 'dependency available again');
       }
     },
   };
 }
 
-/** The driver's words rather than ours, which say no more than that it is away. */
+/** The driver's message: ours says only that the dependency is unavailable. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : reasonOf(error.cause);

@@ -19,7 +19,7 @@ export async function openDatabase(config: Config, logger: Logger, closers: Clos
   const database = config.DATABASE_URL
     ? openPostgres({
         url: config.DATABASE_URL,
-        watch: logHealthChanges('database', logger, systemClock),
+        health: logHealthChanges('database', logger, systemClock),
         onIdleError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
       })
     : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });

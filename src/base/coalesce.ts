@@ -1,36 +1,36 @@
-/** Looks a key up, together with whoever else asks for it. */
+/** Reads the value of a key; concurrent reads of one key are shared. */
 export type CoalescedRead<Value> = (key: string) => Promise<Value>;
 
-interface Lookups<Value> {
+interface Reads<Value> {
   running: Promise<unknown>;
-  /** Begins when the running one is over; who asks until then gets what it finds. */
+  /** Starts after the running read; later callers share it. */
   waiting: Promise<Value> | undefined;
 }
 
 /**
- * Lets those who ask for the same key at the same time share a look-up. Nobody gets what was read before they asked: who
- * comes while one runs shares the next, so that for each key there is one that runs and at most one that waits.
+ * Lets concurrent readers of one key share a read. No caller gets a value that was read before it asked: callers that
+ * arrive during a read share the next one. For each key at most one read runs and one waits.
  *
- * @param lookUp - A failure goes to all who share it, and is not kept.
+ * @param read - A failure reaches all callers that share the read, and is not cached.
  */
-export function coalesceReads<Value>(lookUp: (key: string) => Promise<Value>): CoalescedRead<Value> {
-  const lookups = new Map<string, Lookups<Value>>();
+export function coalesceReads<Value>(read: (key: string) => Promise<Value>): CoalescedRead<Value> {
+  const reads = new Map<string, Reads<Value>>();
 
-  const begin = (key: string): Promise<Value> => {
-    const found = lookUp(key);
-    const own: Lookups<Value> = { running: found, waiting: undefined };
-    lookups.set(key, own);
+  const start = (key: string): Promise<Value> => {
+    const found = read(key);
+    const own: Reads<Value> = { running: found, waiting: undefined };
+    reads.set(key, own);
     const settle = () => {
-      if (lookups.get(key) === own && !own.waiting) lookups.delete(key);
+      if (reads.get(key) === own && !own.waiting) reads.delete(key);
     };
     found.then(settle, settle);
     return found;
   };
 
   return (key) => {
-    const now = lookups.get(key);
-    if (!now) return begin(key);
-    const next = () => begin(key);
+    const now = reads.get(key);
+    if (!now) return start(key);
+    const next = () => start(key);
     now.waiting ??= now.running.then(next, next);
     return now.waiting;
   };

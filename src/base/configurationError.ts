@@ -3,7 +3,7 @@ export interface ConfigurationProblem {
   readonly message: string;
 }
 
-/** Lists every setting that is wrong, each with the name of its variable. */
+/** Lists all invalid settings, each with the name of its variable. */
 export class ConfigurationError extends Error {
   readonly problems: readonly ConfigurationProblem[];
 

@@ -1,12 +1,12 @@
-/** A listener, given the one value its event carries. */
+/** Receives the value of an event. */
 export type Listener<Value> = (value: Value) => void;
 
 /**
- * Announces typed events. A listener that throws never disturbs the announcer or the other listeners: its error
- * goes to `onListenerError`.
+ * A typed event emitter. An error thrown by a listener goes to `onListenerError`; it never reaches the emitting code
+ * or other listeners.
  */
 export interface Emitter<Events extends object> {
-  /** @returns A function that takes the listener off again; idempotent. */
+  /** @returns Removes the listener; idempotent. */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void;
   emit<Name extends keyof Events>(name: Name, value: Events[Name]): void;
 }

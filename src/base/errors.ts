@@ -1,4 +1,4 @@
-/** What kind of failure it is, free of any transport; each transport maps it in one table of its own. */
+/** Kind of failure, independent of any transport. Each transport maps it in one table. */
 export type ErrorCategory =
   | 'invalid'
   | 'unauthenticated'
@@ -15,7 +15,7 @@ export type ErrorCategory =
   | 'unavailable'
   | 'internal';
 
-/** One thing that was wrong; `path` is a JSON pointer into what the caller sent (RFC 6901). */
+/** One problem of a request; `path` is a JSON pointer into its body (RFC 6901). */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
@@ -24,15 +24,15 @@ export interface ErrorDetail {
 export interface ErrorOptions {
   readonly cause?: unknown;
   readonly details?: readonly ErrorDetail[];
-  /** After how many seconds it is worth trying again. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfterSeconds?: number;
-  /** Facts that only add to the answer, such as the successor of a removed route. */
+  /** Additional fields of the response, such as the successor of a removed route. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * A failure that Callway foresaw. Its message is written for the user: what was wrong, with which value, and
- * what would be right. It never carries a secret, a stack or an SQL text.
+ * An expected failure. The message is written for the user: what was wrong, with which value, and what would be
+ * right. It never contains a secret, a stack or SQL.
  */
 export class CallwayError extends Error {
   readonly category: ErrorCategory;
@@ -53,7 +53,7 @@ export class CallwayError extends Error {
   }
 }
 
-/** The caller named something that does not exist, or that is not theirs to see. */
+/** The resource does not exist, or the caller may not see it. */
 export function notFound(what: string): CallwayError {
   return new CallwayError(
     'not_found',
@@ -62,17 +62,17 @@ export function notFound(what: string): CallwayError {
   );
 }
 
-/** The caller sent something that cannot be taken; the first detail also stands in the message. */
+/** The request was invalid. The message repeats the first detail. */
 export function invalid(code: string, message: string, details?: readonly ErrorDetail[]): CallwayError {
   return new CallwayError('invalid', code, message, details ? { details } : {});
 }
 
-/** A part that Callway stands on is away for a moment. */
+/** A dependency such as the database is unavailable; a retry may succeed. */
 export function unavailable(what: string, cause?: unknown): CallwayError {
   return new CallwayError(
     'unavailable',
     `${what}_unavailable`,
-    `${what} is away at the moment; try again shortly`,
+    `${what} is unavailable at the moment; try again shortly`,
     {
       cause,
       retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS,
@@ -80,10 +80,10 @@ export function unavailable(what: string, cause?: unknown): CallwayError {
   );
 }
 
-/** Whether it failed because something that Callway stands on is away, and may be tried again as it is. */
+/** Whether a dependency was unavailable, so that the same operation may succeed later. */
 export function isUnavailable(error: unknown): error is CallwayError {
   return error instanceof CallwayError && error.category === 'unavailable';
 }
 
-/** Long enough for a restart of Postgres or Redis, short enough for a person who waits. */
+/** Long enough for a restart of Postgres or Redis, short enough for a waiting user. */
 const DEFAULT_RETRY_AFTER_SECONDS = 5;

@@ -1,53 +1,53 @@
 import type { Clock, Timer } from './clock.ts';
 
-/** How often it is looked whether this process gets to run. */
-const PULSE_MS = 50;
+/** Interval at which the event loop's delay is sampled. */
+const SAMPLE_INTERVAL_MS = 50;
 
-/** How long this process itself could not run, since it was asked for: busy with other work, or not let by its machine. */
+/** How long the event loop was blocked or the process was not scheduled, since the measurement started. */
 export interface EventLoopDelay {
   delayMs(): number;
   /** Idempotent. */
   stop(): void;
 }
 
-/** Measures it by timers, which come late when nothing else comes in time. */
+/** Measures by timers that fire late. Works with a simulated clock, unlike `perf_hooks.monitorEventLoopDelay`. */
 export function measureEventLoopDelay(clock: Clock): EventLoopDelay {
-  let dueMs = clock.monotonicMs() + PULSE_MS;
-  let lateMs = 0;
+  let dueMs = clock.monotonicMs() + SAMPLE_INTERVAL_MS;
+  let delayedMs = 0;
   const sinceDueMs = () => Math.max(0, clock.monotonicMs() - dueMs);
-  const pulse = () => {
-    lateMs += sinceDueMs();
-    dueMs = clock.monotonicMs() + PULSE_MS;
-    timer = clock.setTimer(pulse, PULSE_MS);
+  const sample = () => {
+    delayedMs += sinceDueMs();
+    dueMs = clock.monotonicMs() + SAMPLE_INTERVAL_MS;
+    timer = clock.setTimer(sample, SAMPLE_INTERVAL_MS);
   };
-  let timer = clock.setTimer(pulse, PULSE_MS);
+  let timer = clock.setTimer(sample, SAMPLE_INTERVAL_MS);
   return {
-    delayMs: () => lateMs + sinceDueMs(),
+    delayMs: () => delayedMs + sinceDueMs(),
     stop: () => timer.cancel(),
   };
 }
 
 /**
- * Calls back once others have had so long to answer: as long again as this process was late itself, since it takes an
- * answer that it has not read yet for silence.
+ * A timer that is extended by the event-loop delay of its own process: an answer that has arrived but was not read
+ * yet must not count as a timeout.
  */
 export function setDelayAwareTimer(clock: Clock, callback: () => void, delayMs: number): Timer {
-  const lateness = measureEventLoopDelay(clock);
+  const eventLoopDelay = measureEventLoopDelay(clock);
   let grantedMs = 0;
-  const look = () => {
-    const moreMs = lateness.delayMs() - grantedMs;
-    grantedMs += moreMs;
-    if (moreMs > 0) {
-      timer = clock.setTimer(look, moreMs);
+  const check = () => {
+    const addedMs = eventLoopDelay.delayMs() - grantedMs;
+    grantedMs += addedMs;
+    if (addedMs > 0) {
+      timer = clock.setTimer(check, addedMs);
       return;
     }
-    lateness.stop();
+    eventLoopDelay.stop();
     callback();
   };
-  let timer = clock.setTimer(look, delayMs);
+  let timer = clock.setTimer(check, delayMs);
   return {
     cancel() {
-      lateness.stop();
+      eventLoopDelay.stop();
       timer.cancel();
     },
   };

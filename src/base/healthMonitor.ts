@@ -3,124 +3,118 @@ import { measureEventLoopDelay } from './eventLoopDelay.ts';
 import { repeat } from './repeat.ts';
 import { withTimeout } from './withTimeout.ts';
 
-/** How often it is asked whether it is there. */
+/** Interval between two probes. */
 export const PROBE_INTERVAL_MS = 500;
-/** Work that begins while it is away waits so long for the news that it is back. */
+/** How long an operation waits for a probe of a failed dependency before it is rejected. */
 export const RECOVERY_WAIT_MS = 200;
 
-/** So many answers in a row are missed by a part that is away. */
-const MISSES = 2;
-/** Who is late himself all the time believes his misses from then on. */
-const MOST_ASKS = 4;
-/** A miss tells nothing where the asker himself was late for more than this part of its time. */
-const TOLERATED_LATENESS = 0.25;
+/** Consecutive failed probes that mark a dependency as down. */
+const FAILURES_UNTIL_DOWN = 2;
+/** After this many probes a failure counts even when this process was delayed. */
+const MAX_EXCUSED_PROBES = 4;
+/** A failed probe does not count when this process was delayed for a larger share of its time. */
+const TOLERATED_DELAY_RATIO = 0.25;
 
-/** What is told of a part's comings and goings. */
 export type HealthChange =
-  | { readonly isAway: true; readonly reason: unknown }
-  | { readonly isAway: false; readonly awayMs: number };
+  | { readonly isDown: true; readonly reason: unknown }
+  | { readonly isDown: false; readonly downMs: number };
 
-/** Who looks after it. */
+/** What the creator of a monitor chooses. */
 export interface HealthMonitorOptions {
   readonly clock: Clock;
   readonly onChange: (change: HealthChange) => void;
 }
 
 export interface HealthMonitorDeps extends HealthMonitorOptions {
-  /** Rejects when no answer comes; bounds its own wait. */
+  /** Rejects when there is no answer; has a timeout of its own. */
   readonly probe: () => Promise<unknown>;
-  /** What work gets while it is away. */
+  /** Creates the error for operations that are rejected while the dependency is down. */
   readonly toError: (reason: unknown) => Error;
 }
 
-/** Whether a part that work stands on is there. */
+/** Knows whether a dependency, such as the database, is reachable. */
 export interface HealthMonitor {
   isDown(): boolean;
   /**
-   * Does work that waits for it. A silent network may keep an answer for many minutes; this gives the answer up as soon
-   * as the part is known to be away.
+   * Runs an operation on the dependency. A broken network may withhold an answer for minutes; this rejects as soon as
+   * the dependency is known to be down.
    *
-   * @param provesPresence - Whether the work's end is an answer of the part; true by default.
-   * @throws What `refusal` makes, for work that begins or waits while it is away.
+   * @param provesHealth - Whether the operation's success is an answer of the dependency; true by default.
+   * @throws The error of `toError`, when the dependency is down at the start or goes down meanwhile.
    */
-  hold<Result>(work: () => Promise<Result>, provesPresence?: boolean): Promise<Result>;
-  /** Asks now; who asks at the same time shares the answer. */
+  guard<Result>(operation: () => Promise<Result>, provesHealth?: boolean): Promise<Result>;
+  /** Probes now. Concurrent callers share the probe. */
   check(): Promise<void>;
-  /** Idempotent; waits for what is being asked. */
+  /** Idempotent; waits for the running probe. */
   close(): Promise<void>;
 }
 
 /**
- * Watches a part by asking it again and again.
+ * Monitors a dependency by probing it at an interval.
  *
  * ```
- *           asked twice, no answer, and no other work had one
- *   there ────────────────────────────────────────────────────▶ away
- *     ▲                       one answer                          │
- *     └───────────────────────────────────────────────────────────┘
+ *         two failed probes, and no operation succeeded meanwhile
+ *   up ────────────────────────────────────────────────────────────▶ down
+ *    ▲                      one successful probe                      │
+ *    └────────────────────────────────────────────────────────────────┘
  * ```
  *
- * Twice, because a process that was busy itself takes an answer that it has not read yet for silence; and a miss in whose
- * time it was late itself does not count at all.
+ * Two, because a blocked process takes an answer that it has not read yet for a failure. A failure during which this
+ * process was delayed does not count.
  */
-export function monitorHealth({
-  clock,
-  probe: ask,
-  toError: refusal,
-  onChange,
-}: HealthMonitorDeps): HealthMonitor {
-  const held = new Set<(error: Error) => void>();
-  let answers = 0;
-  let gone: { readonly reason: unknown; readonly sinceMs: number } | undefined;
-  let looking: Promise<void> | undefined;
+export function monitorHealth({ clock, probe, toError, onChange }: HealthMonitorDeps): HealthMonitor {
+  const rejectPending = new Set<(error: Error) => void>();
+  let successes = 0;
+  let outage: { readonly reason: unknown; readonly sinceMs: number } | undefined;
+  let checking: Promise<void> | undefined;
 
-  const leave = (reason: unknown) => {
-    gone = { reason, sinceMs: clock.monotonicMs() };
-    onChange({ isAway: true, reason });
-    for (const giveUp of held) giveUp(refusal(reason));
-    held.clear();
+  const goDown = (reason: unknown) => {
+    outage = { reason, sinceMs: clock.monotonicMs() };
+    onChange({ isDown: true, reason });
+    for (const reject of rejectPending) reject(toError(reason));
+    rejectPending.clear();
   };
-  const comeBack = () => {
-    if (!gone) return;
-    const awayMs = Math.round(clock.monotonicMs() - gone.sinceMs);
-    gone = undefined;
-    onChange({ isAway: false, awayMs });
+  const goUp = () => {
+    if (!outage) return;
+    const downMs = Math.round(clock.monotonicMs() - outage.sinceMs);
+    outage = undefined;
+    onChange({ isDown: false, downMs });
   };
-  const lookOnce = async () => {
-    const before = answers;
+  const probeOnce = async () => {
+    const successesBefore = successes;
     try {
-      if (gone) await ask();
-      else await askUntilSure(clock, ask);
-      comeBack();
+      if (outage) await probe();
+      else await probeUntilCertain(clock, probe);
+      goUp();
     } catch (error) {
-      if (!gone && answers === before) leave(error);
+      if (!outage && successes === successesBefore) goDown(error);
     }
   };
-  const look = () => {
-    looking ??= lookOnce().finally(() => {
-      looking = undefined;
+  const check = () => {
+    checking ??= probeOnce().finally(() => {
+      checking = undefined;
     });
-    return looking;
+    return checking;
   };
-  // What fails here is what is reported to `onChange`.
-  const stop = repeat(clock, PROBE_INTERVAL_MS, look, () => undefined);
+  // Failures are reported by `onChange`.
+  const stop = repeat(clock, PROBE_INTERVAL_MS, check, () => undefined);
 
   return {
-    isDown: () => gone !== undefined,
-    check: look,
-    async hold(work, provesPresence = true) {
-      if (gone) await withTimeout(clock, look(), RECOVERY_WAIT_MS);
-      if (gone) throw refusal(gone.reason);
+    isDown: () => outage !== undefined,
+    check,
+    async guard(operation, provesHealth = true) {
+      if (outage) await withTimeout(clock, check(), RECOVERY_WAIT_MS);
+      if (outage) throw toError(outage.reason);
       return await new Promise((resolve, reject) => {
-        held.add(reject);
-        work().then(
+        rejectPending.add(reject);
+        operation().then(
           (result) => {
-            if (provesPresence) answers += 1;
-            held.delete(reject);
+            if (provesHealth) successes += 1;
+            rejectPending.delete(reject);
             resolve(result);
           },
           (error: unknown) => {
-            held.delete(reject);
+            rejectPending.delete(reject);
             reject(error);
           },
         );
@@ -128,26 +122,26 @@ export function monitorHealth({
     },
     async close() {
       await stop();
-      await looking;
+      await checking;
     },
   };
 }
 
-/** @throws What the last ask did, once enough of them say that the part is away. */
-async function askUntilSure(clock: Clock, ask: () => Promise<unknown>): Promise<void> {
-  let misses = 0;
-  for (let asked = 1; ; asked += 1) {
-    const beganMs = clock.monotonicMs();
-    const lateness = measureEventLoopDelay(clock);
+/** @throws The error of the last probe, when enough probes have failed. */
+async function probeUntilCertain(clock: Clock, probe: () => Promise<unknown>): Promise<void> {
+  let failures = 0;
+  for (let probes = 1; ; probes += 1) {
+    const startedMs = clock.monotonicMs();
+    const eventLoopDelay = measureEventLoopDelay(clock);
     try {
-      await ask();
+      await probe();
       return;
     } catch (error) {
-      const isOwnFault = lateness.delayMs() > TOLERATED_LATENESS * (clock.monotonicMs() - beganMs);
-      if (!isOwnFault || asked >= MOST_ASKS) misses += 1;
-      if (misses === MISSES) throw error;
+      const toleratedMs = TOLERATED_DELAY_RATIO * (clock.monotonicMs() - startedMs);
+      if (eventLoopDelay.delayMs() <= toleratedMs || probes >= MAX_EXCUSED_PROBES) failures += 1;
+      if (failures === FAILURES_UNTIL_DOWN) throw error;
     } finally {
-      lateness.stop();
+      eventLoopDelay.stop();
     }
   }
 }

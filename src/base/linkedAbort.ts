@@ -1,14 +1,14 @@
-/** An abort of one's own that also follows others. */
+/** An abort controller that also follows other signals. */
 export interface LinkedAbort {
   readonly signal: AbortSignal;
   abort(reason: unknown): void;
-  /** Follows one more. */
+  /** Follows another signal. */
   follow(outer: AbortSignal): void;
-  /** Stops following; idempotent. Without it a long-lived signal would keep every request that it was given to. */
+  /** Removes the listeners; idempotent. Without it a long-lived signal would retain every request. */
   unlink(): void;
 }
 
-/** @param outers - The first of them that is aborted is followed, with its reason. */
+/** @param outers - The first one that is aborted aborts this signal with its reason. */
 export function linkAbort(...outers: readonly AbortSignal[]): LinkedAbort {
   const controller = new AbortController();
   const links: (() => void)[] = [];

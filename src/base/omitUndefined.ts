@@ -1,4 +1,4 @@
-/** The fields of a patch that say something: one that is there but undefined would wipe out what stands. */
+/** Removes fields with the value undefined, so that a patch does not overwrite existing values with them. */
 export function omitUndefined<Patch extends object>(
   patch: Patch,
 ): { [Field in keyof Patch]?: Exclude<Patch[Field], undefined> } {

@@ -1,10 +1,10 @@
-/** Which part of a list is wanted. */
+/** A range of a list. */
 export interface Page {
   readonly limit: number;
   readonly offset: number;
 }
 
-/** A part of a list, with the count of all. */
+/** A range of a list, and the number of items in the whole list. */
 export interface PageOf<Item> {
   readonly items: Item[];
   readonly total: number;

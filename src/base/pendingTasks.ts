@@ -1,8 +1,8 @@
-/** Work that was begun and is not over, for whoever must not go before it is. */
+/** Tracks promises, so that a shutdown can wait for them. */
 export interface PendingTasks {
-  /** @returns The work itself, whose failure is its owner's to see to. */
+  /** @returns The same promise. Its rejection is the caller's to handle. */
   add<Result>(work: Promise<Result>): Promise<Result>;
-  /** Resolves when nothing is under way any more, what was added meanwhile included. */
+  /** Resolves when no task is pending, including tasks that were added meanwhile. */
   settled(): Promise<void>;
 }
 

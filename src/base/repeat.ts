@@ -1,11 +1,11 @@
 import type { Clock, Timer } from './clock.ts';
 
 /**
- * Does something again and again, each time so long after the last time has ended.
+ * Runs a task repeatedly, `everyMs` after the end of the previous run.
  *
- * @param everyMs - Also how long it is to the first time, unless `firstMs` says otherwise.
- * @param onError - Told when it fails; it is done again all the same.
- * @returns A function that stops it, and waits for what it is at; idempotent.
+ * @param onError - Called with the error of a failed run; the next run follows as usual.
+ * @param firstMs - Delay of the first run; default `everyMs`.
+ * @returns Stops it and waits for the running task; idempotent.
  */
 export function repeat(
   clock: Clock,

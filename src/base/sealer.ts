@@ -5,17 +5,17 @@ const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals secrets before they are stored, so that a copy of the database gives nothing away. */
+/** Encrypts secrets before they are stored, so that a copy of the database reveals none. */
 export interface Sealer {
-  /** @returns ASCII text; another one each time. */
+  /** @returns ASCII text; differs each time. */
   seal(secret: string): string;
-  /** @throws {Error} When the text was sealed with no key that is known here, or was changed. */
+  /** @throws {Error} When no known key opens the text, or it was changed. */
   open(sealed: string): string;
-  /** The same for the same text, and under no other key; gives away nothing of secrets in it. */
+  /** A keyed digest (HMAC): equal for equal texts, and reveals nothing about them. */
   digest(text: string): string;
-  /** Tells one key from another without telling the key. */
+  /** Identifies a key without revealing it. */
   readonly fingerprint: string;
-  /** Whether what was sealed with the key of this fingerprint can be opened. */
+  /** Whether the key with this fingerprint is known. */
   knows(fingerprint: string): boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Sealer {
  * AES-256-GCM with a random nonce for each secret.
  *
  * @param key - 32 bytes.
- * @param previous - Keys that secrets may still be sealed with; none is sealed with them any more.
+ * @param previous - Older keys, only used to open.
  * @see NIST SP 800-38D
  */
 export function createSealer(key: Uint8Array, previous: readonly Uint8Array[] = []): Sealer {
@@ -54,7 +54,7 @@ export function createSealer(key: Uint8Array, previous: readonly Uint8Array[] = 
         try {
           return openWith(candidate, sealed);
         } catch (error) {
-          // The tag tells whether it was this key; the last one's word counts.
+          // The authentication tag does not match this key.
           if (index === candidates.length - 1) throw error;
         }
       }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Resolves after `delayMs`; rejects with the signal's reason as soon as `signal` is aborted. */
+/** Resolves after `delayMs`; rejects with the signal's reason when `signal` is aborted. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);

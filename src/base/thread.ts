@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
-/** Packages need no making ready, which for a large one takes seconds and more memory than a thread may have. */
+/** Packages are plain JavaScript: transforming a large one takes seconds and more memory than a thread may have. */
 const LEAVE_PACKAGES = `
 import { readFile } from 'node:fs/promises';
 export async function load(url, context, next) {
@@ -12,10 +12,10 @@ export async function load(url, context, next) {
 }`;
 
 /**
- * Starts a worker thread from a file of ours, from TypeScript sources as from built JavaScript. A thread does not
- * inherit what makes sources run, so that there it loads it by itself.
+ * Starts a worker thread, from TypeScript sources or from the build. Threads do not inherit the TypeScript loader, so
+ * each registers its own.
  *
- * @param module - Such as `new URL('./parseThread.ts', import.meta.url)`; the build makes `.js` of the ending.
+ * @param module - Such as `new URL('./parseThread.ts', import.meta.url)`; in the build the file ends in `.js`.
  */
 export function startThread(module: URL, options: WorkerOptions = {}): Worker {
   if (!import.meta.url.endsWith('.ts')) {

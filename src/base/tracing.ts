@@ -1,27 +1,27 @@
-/** What a stretch of work is told by; fields that are undefined are left out. */
+/** Attributes of a span; undefined values are left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanOptions {
-  /** The `traceparent` of the span that this one is a part of; none begins a trace. */
+  /** `traceparent` of the parent span. Without it the span starts a new trace. */
   readonly parent?: string | undefined;
-  /** `server` and `consumer` answer somebody's wish, `client` and `producer` have one. Default: `internal`. */
+  /** The span kind of OpenTelemetry. Default: `internal`. */
   readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes?: SpanAttributes;
-  /** When it began, in ms since the Unix epoch; default now. */
+  /** Unix time in ms; default now. */
   readonly startMs?: number | undefined;
 }
 
-/** One stretch of work in a trace. */
+/** One operation in a trace. */
 export interface Span {
-  /** For whoever goes on with it elsewhere, as the header of this name; undefined where nobody traces. */
+  /** To be passed on to the next service; undefined without tracing. */
   readonly traceparent: string | undefined;
   setAttributes(attributes: SpanAttributes): void;
   recordError(error: unknown): void;
-  /** The first time counts. @param endMs - In ms since the Unix epoch; default now. */
+  /** Later calls have no effect. @param endMs - Unix time in ms; default now. */
   end(endMs?: number): void;
 }
 
-/** Tells an operator's tracing what was done, and for whom. Nothing here fails or waits. */
+/** Creates spans. Never fails or blocks. */
 export interface Tracer {
   startSpan(name: string, options?: SpanOptions): Span;
 }
@@ -29,7 +29,7 @@ export interface Tracer {
 /** @see https://www.w3.org/TR/trace-context/#traceparent-header */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Keeps no spans, and hands on who the caller's trace is. */
+/** Records nothing and passes the caller's trace context on. */
 export const noopTracer: Tracer = {
   startSpan: (_name, { parent } = {}) => ({
     traceparent: parent,
@@ -44,11 +44,11 @@ export interface TraceContext {
   readonly traceId: string;
   /** 8 bytes in hex. */
   readonly spanId: string;
-  /** Bit 0: it is sampled. */
+  /** Bit 0: sampled. */
   readonly flags: number;
 }
 
-/** @returns Undefined for what is no `traceparent` of version 00. */
+/** @returns Undefined when the text is not a `traceparent` of version 00. */
 export function parseTraceparent(text: unknown): TraceContext | undefined {
   if (typeof text !== 'string') return undefined;
   const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
@@ -60,13 +60,13 @@ export function formatTraceparent({ traceId, spanId, flags }: TraceContext): str
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }
 
-/** For log lines, so that those of one trace are found over all nodes. */
+/** Log fields that join the lines of one trace over all nodes. */
 export function traceLogFields(traceparent: string | undefined): { readonly traceId?: string } {
   const context = parseTraceparent(traceparent);
   return context ? { traceId: context.traceId } : {};
 }
 
-/** Runs work as a span of its own. */
+/** Runs work in a span; records its error and ends the span. */
 export async function withSpan<Result>(span: Span, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -5,11 +5,11 @@ import { describeIssue, fieldName, listOf, typeName } from './validationMessages
 type Issue = z.core.$ZodIssue;
 type UnionIssue = Extract<Issue, { code: 'invalid_union' }>;
 
-/** Enough to mend a form in one go, little enough to read; also bounds the answer to a hostile body. */
+/** Enough to fix a form at once, and bounds the response to a hostile body. */
 export const MAX_ERROR_DETAILS = 20;
 
 /**
- * Writes a path into a JSON document as a pointer: `['nodes', 3, 'a/b']` is `/nodes/3/a~1b`, the whole document ``.
+ * Formats a path into a JSON document as a pointer: `['nodes', 3, 'a/b']` is `/nodes/3/a~1b`, the whole document ``.
  *
  * @see RFC 6901 section 3
  */
@@ -18,13 +18,12 @@ export function jsonPointer(path: readonly PropertyKey[]): string {
 }
 
 /**
- * Tells in plain words what a zod schema had against a value: which field, and what would be right.
+ * Describes in plain words what a zod schema rejected: which field, and what would be right.
  *
- * Of a union, only the branch that the value comes nearest to is reported. Each unknown field is a detail of its own
- * and its path is the field itself. A message that the schema's author wrote is kept, with the field's name in place
- * of `{field}`.
+ * Of a union, only the closest branch is reported. Each unknown field is a detail of its own with the field as its
+ * path. A custom message of the schema is kept; `{field}` in it is replaced by the field's name.
  *
- * @param error - A ZodError, or anything else that carries zod's issues.
+ * @param error - A ZodError, or another carrier of zod's issues.
  * @returns At most {@link MAX_ERROR_DETAILS} details, in zod's order; at least one when there was an issue.
  */
 export function zodDetails(error: { readonly issues: readonly Issue[] }): ErrorDetail[] {
@@ -60,7 +59,7 @@ function unionDetails(issue: UnionIssue, path: readonly PropertyKey[]): ErrorDet
   return [{ path: jsonPointer(path), message }];
 }
 
-/** The union's branches, with those of a union that is itself a branch in its place. */
+/** The branches of a union; nested unions are flattened. */
 function branchesOf(issue: UnionIssue): (readonly Issue[])[] {
   return issue.errors.flatMap((branch) => {
     const [only, ...others] = branch;
@@ -70,8 +69,8 @@ function branchesOf(issue: UnionIssue): (readonly Issue[])[] {
 }
 
 /**
- * The branch whose author the value most likely had in mind: one of the right type, then with the fewest wrong
- * literals (a wrong `event: "dtmf"` says that another branch was meant, and so does a field that must not be there), then with the fewest issues.
+ * The branch that the value was most likely meant for: one of the right type, then with the fewest wrong literals (a
+ * wrong `event: "dtmf"` or a forbidden field means that another branch was meant), then with the fewest issues.
  */
 function nearestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const candidates = branches.filter((issues) => issues.length > 0 && !issues.some(isAboutTheValueItself));

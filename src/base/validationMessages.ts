@@ -38,8 +38,8 @@ const FORMAT_NAMES: Readonly<Record<string, string>> = {
 const DEFAULT_MESSAGE = /^(?:Invalid|Too (?:small|big)|Unrecognized)\b/;
 
 /**
- * Says what is wrong with the field at `path`. A schema that brought its own message is quoted, with the field's
- * name wherever that message says `{field}`, and before one that begins with `must`.
+ * Describes what is wrong with the field at `path`. A custom message of the schema is used as it is: `{field}` in it
+ * is replaced by the field's name, and a message that starts with `must` follows the name.
  */
 export function describeIssue(issue: Issue, path: readonly PropertyKey[]): string {
   const name = fieldName(path);
@@ -68,7 +68,7 @@ export function describeIssue(issue: Issue, path: readonly PropertyKey[]): strin
   }
 }
 
-/** The field as its user calls it: the last name on the path and the indices after it, such as `tools[0]`. */
+/** The field's name for the user: the last name in the path and the indices after it, such as `tools[0]`. */
 export function fieldName(path: readonly PropertyKey[]): string {
   const lastName = path.findLastIndex((key) => typeof key !== 'number');
   const [name, ...indices] = lastName < 0 ? ['value', ...path] : path.slice(lastName);
@@ -86,7 +86,7 @@ export function listOf(words: readonly string[]): string {
 
 function describeType(issue: IssueOf<'invalid_type'>, name: string): string {
   const expected = typeName(issue.expected);
-  // The issue itself does not keep what came: only the default message tells.
+  // Only zod's default message contains the received type.
   const received = /received (\w+)$/.exec(issue.message)?.[1];
   if (received === 'undefined') return `${name} is required and must be ${expected}`;
   const came = received && TYPE_NAMES[received] !== expected ? TYPE_NAMES[received] : undefined;

@@ -1,18 +1,18 @@
 import type { Clock, Timer } from './clock.ts';
 
-/** Notices that something which is waited for does not come. */
+/** Detects that an expected event does not come. */
 export interface Watchdog {
-  /** The wait begins. */
+  /** Starts waiting. */
   start(): void;
-  /** It came; until the next {@link start} nothing is waited for. */
+  /** The event came; ends the wait. */
   stop(): void;
-  /** Takes its timer off; idempotent. */
+  /** Cancels the timer; idempotent. */
   close(): void;
 }
 
 /**
- * Calls `onSilence` once a wait has lasted `limitMs`. Made for waits that come by the thousand: they share one timer,
- * which is set anew only when it rings, so that a wait costs a look at the clock.
+ * Calls `onSilence` when a wait has lasted `limitMs`. For thousands of waits: they share one timer, which is set
+ * again only when it fires, so a wait costs only a read of the clock.
  */
 export function createWatchdog(clock: Clock, limitMs: number, onSilence: () => void): Watchdog {
   let waitingSinceMs: number | undefined;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Resolves when `done` has settled, however it did, and after `timeoutMs` at the latest. */
+/** Resolves when `done` has settled, or after `timeoutMs`, whichever comes first. Never rejects. */
 export function withTimeout(clock: Clock, done: Promise<unknown>, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimer(resolve, timeoutMs);

@@ -1,4 +1,4 @@
-import { delay } from '../base/delay.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type History, historySchema } from './history.ts';
 import type { Screen } from './screen.ts';
 import type { DemoProject } from './setUp.ts';
@@ -45,7 +45,7 @@ export async function followCall(deps: FollowDeps): Promise<History> {
     }
     talk.kept(history.messages);
     if (isLast) return history;
-    await delay(POLL_MS, { signal: deps.signal, keepAlive: true });
+    await delay(POLL_MS, undefined, { signal: deps.signal }).catch(() => deps.signal.throwIfAborted());
   }
 }
 

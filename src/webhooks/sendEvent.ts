@@ -1,5 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
-import { delay } from '../base/delay.ts';
 import { CallwayError } from '../base/errors.ts';
 import { noopTracer, type Tracer } from '../base/tracing.ts';
 import type { ReleaseStore } from '../engine/session/sessionStore.ts';
@@ -176,7 +176,7 @@ async function untilKept(
       const isAway = error instanceof CallwayError && error.category === 'unavailable';
       const isLate = clock.monotonicMs() - askedMs > SENDER_LEASE_MS;
       if (!isAway || isLate || signal.aborted) throw error;
-      await delay(KEEP_AGAIN_MS, { keepAlive: true });
+      await delay(KEEP_AGAIN_MS);
     }
   }
 }

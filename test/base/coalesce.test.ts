@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { coalesceReads } from '../../src/base/coalesce.ts';
 
-/** Look-ups that end when they are told to, with their count in the order of their begin. */
+/** Reads that settle when the test says so, in the order of their start. */
 function scene() {
   const begun: { key: string; end(): void; fail(): void }[] = [];
   const find = coalesceReads(
@@ -16,7 +16,7 @@ function scene() {
   return { begun, find, turns };
 }
 
-test('who asks while a look-up runs gets the next one, however many they are', async () => {
+test('Callers that arrive during a read share one following read', async () => {
   const { begun, find, turns } = scene();
   const first = find('a');
   const later = [find('a'), find('a'), find('a')];
@@ -28,7 +28,7 @@ test('who asks while a look-up runs gets the next one, however many they are', a
   expect(await Promise.all([first, ...later])).toEqual(['a1', 'a2', 'a2', 'a2']);
 });
 
-test('who asks while the shared one runs does not get it, since it may have read before', async () => {
+test('A caller that arrives during the shared read gets another read, not its result', async () => {
   const { begun, find, turns } = scene();
   const answers = [find('a'), find('a')];
   begun[0]?.end();
@@ -41,7 +41,7 @@ test('who asks while the shared one runs does not get it, since it may have read
   expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'a3']);
 });
 
-test('keys do not wait for each other', async () => {
+test('Reads of different keys run concurrently', async () => {
   const { begun, find } = scene();
   const answers = [find('a'), find('b')];
   expect(begun.map(({ key }) => key)).toEqual(['a', 'b']);
@@ -49,7 +49,7 @@ test('keys do not wait for each other', async () => {
   expect(await Promise.all(answers)).toEqual(['a1', 'b2']);
 });
 
-test('a failure goes to those who shared it, and the next look-up begins all the same', async () => {
+test('A failure reaches the callers that share the read, and the next read starts as usual', async () => {
   const { begun, find, turns } = scene();
   const failing = [find('a'), find('a')];
   const outcomes = Promise.allSettled(failing);
@@ -59,7 +59,7 @@ test('a failure goes to those who shared it, and the next look-up begins all the
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
 });
 
-test('once nobody asks any more, the next one who does is answered at once', async () => {
+test('A read starts at once when none is running', async () => {
   const { begun, find, turns } = scene();
   const answers = [find('a'), find('a')];
   begun[0]?.end();

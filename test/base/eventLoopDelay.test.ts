@@ -4,7 +4,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { measureEventLoopDelay, setDelayAwareTimer } from '../../src/base/eventLoopDelay.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
-/** A clock whose process can be held up: what is due meanwhile comes at the end of it. */
+/** A clock whose process can be blocked: timers that are due meanwhile fire at the end. */
 function world() {
   const simulated = createSimulatedClock();
   let aheadMs = 0;
@@ -19,14 +19,14 @@ function world() {
   };
 }
 
-test('a process that runs is not late', () => {
+test('A process that is not blocked has no event-loop delay', () => {
   const { clock, pass } = world();
   const lateness = measureEventLoopDelay(clock);
   pass(1_000);
   expect(lateness.delayMs()).toBe(0);
 });
 
-test('one that was held up is late by that, whether or not it ran since', () => {
+test('The event-loop delay counts the time of each block, before and after the next timer', () => {
   const { clock, pass, holdUp, timers } = world();
   const lateness = measureEventLoopDelay(clock);
   pass(100);
@@ -42,7 +42,7 @@ test('one that was held up is late by that, whether or not it ran since', () => 
   expect(timers()).toBe(0);
 });
 
-test('a patient timer comes at its time, and as much later as its process was late', () => {
+test('A delay-aware timer fires on time, and later by the delay of its process', () => {
   const { clock, pass, holdUp, timers } = world();
   const called: string[] = [];
   setDelayAwareTimer(clock, () => called.push('on time'), 200);
@@ -61,7 +61,7 @@ test('a patient timer comes at its time, and as much later as its process was la
   expect(timers()).toBe(0);
 });
 
-test('one that is cancelled does not come', () => {
+test('A cancelled delay-aware timer does not fire', () => {
   const { clock, pass, timers } = world();
   const called: string[] = [];
   setDelayAwareTimer(clock, () => called.push('called'), 200).cancel();

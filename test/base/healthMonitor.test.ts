@@ -9,33 +9,33 @@ import {
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
-const refused = new Error('refused');
+const unavailableError = new Error('unavailable');
 
-/** A part whose answers the test decides. */
-function watched() {
+/** A monitor of a dependency whose answers the test decides. */
+function scene() {
   const simulated = createSimulatedClock();
   let aheadMs = 0;
   const clock = { ...simulated, monotonicMs: () => simulated.monotonicMs() + aheadMs };
   const changes: HealthChange[] = [];
-  let asked = 0;
+  let probes = 0;
   let ask: () => Promise<unknown> = async () => undefined;
-  const presence = monitorHealth({
+  const health = monitorHealth({
     clock,
     probe: () => {
-      asked += 1;
+      probes += 1;
       return ask();
     },
-    toError: () => refused,
+    toError: () => unavailableError,
     onChange: (change) => changes.push(change),
   });
-  onTestFinished(() => presence.close());
+  onTestFinished(() => health.close());
   return {
     clock,
     changes,
-    presence,
-    asked: () => asked,
-    /** Time passes in which no timer comes. */
-    holdUp(ms: number) {
+    health,
+    probes: () => probes,
+    /** The process is blocked: time passes and no timer fires. */
+    block(ms: number) {
       aheadMs += ms;
     },
     answers(next: () => Promise<unknown>) {
@@ -47,125 +47,125 @@ function watched() {
     },
   };
 }
-const silence = async () => Promise.reject(new Error('silence'));
+const failing = async () => Promise.reject(new Error('no answer'));
 const never = () => new Promise<never>(() => undefined);
 
-test('is asked all the time, and says nothing while it answers', async () => {
-  const { pass, asked, changes, presence } = watched();
+test('A dependency that answers is probed at the interval without a report', async () => {
+  const { pass, probes, changes, health } = scene();
   for (let round = 0; round < 3; round += 1) await pass(PROBE_INTERVAL_MS);
-  expect(asked()).toBe(3);
+  expect(probes()).toBe(3);
   expect(changes).toEqual([]);
-  expect(presence.isDown()).toBe(false);
+  expect(health.isDown()).toBe(false);
 });
 
-test('one missed answer is no absence', async () => {
-  const { pass, asked, answers, changes } = watched();
+test('One failed probe is no outage', async () => {
+  const { pass, probes, answers, changes } = scene();
   let misses = 1;
   answers(async () => {
-    if (misses-- > 0) throw new Error('silence');
+    if (misses-- > 0) throw new Error('no answer');
   });
   await pass(PROBE_INTERVAL_MS);
-  expect(asked()).toBe(2);
+  expect(probes()).toBe(2);
   expect(changes).toEqual([]);
 });
 
-describe('an asker that was late himself', () => {
-  /** Each ask takes so long, of which the process cannot run for a part. */
+describe('A process whose event loop was blocked', () => {
+  /** Each probe fails after this time, of which the process was blocked for `lateMs`. */
   const slowly = (lateMs: number, ranMs: number) => {
-    const world = watched();
+    const world = scene();
     world.answers(async () => {
       await settled();
       world.clock.advance(ranMs);
-      world.holdUp(lateMs);
-      throw new Error('silence');
+      world.block(lateMs);
+      throw new Error('no answer');
     });
     return world;
   };
 
-  test('takes two misses for none, but not four', async () => {
-    const { pass, asked, changes } = slowly(1_000, 1_000);
+  test('ignores failed probes until the fourth', async () => {
+    const { pass, probes, changes } = slowly(1_000, 1_000);
     await pass(PROBE_INTERVAL_MS);
     await expect.poll(() => changes).toHaveLength(1);
-    expect(asked()).toBe(5);
+    expect(probes()).toBe(5);
   });
 
-  test('and not two, where that was for a moment', async () => {
-    const { pass, asked, changes } = slowly(100, 1_900);
+  test('counts failed probes when it was blocked only briefly', async () => {
+    const { pass, probes, changes } = slowly(100, 1_900);
     await pass(PROBE_INTERVAL_MS);
     await expect.poll(() => changes).toHaveLength(1);
-    expect(asked()).toBe(2);
+    expect(probes()).toBe(2);
   });
 
-  test('hears an answer that came in the end', async () => {
-    const { pass, asked, answers, changes, presence, clock, holdUp } = watched();
+  test('reports nothing when a later probe succeeds', async () => {
+    const { pass, probes, answers, changes, health, clock, block } = scene();
     let misses = 3;
     answers(async () => {
       await settled();
       if (misses-- <= 0) return;
       clock.advance(500);
-      holdUp(1_500);
-      throw new Error('silence');
+      block(1_500);
+      throw new Error('no answer');
     });
     await pass(PROBE_INTERVAL_MS);
-    await expect.poll(asked).toBe(4);
-    await presence.check();
+    await expect.poll(probes).toBe(4);
+    await health.check();
     expect(changes).toEqual([]);
   });
 });
 
-test('nor are two, where other work was answered meanwhile', async () => {
-  const { pass, answers, changes, presence } = watched();
+test('Two failed probes are no outage when an operation succeeded meanwhile', async () => {
+  const { pass, answers, changes, health } = scene();
   answers(async () => {
-    await presence.hold(async () => 'answer');
-    throw new Error('silence');
+    await health.guard(async () => 'answer');
+    throw new Error('no answer');
   });
   await pass(PROBE_INTERVAL_MS);
   expect(changes).toEqual([]);
 });
 
-test('two end what waits, with one word to whoever watches; what ends later on is not heard', async () => {
-  const { pass, answers, changes, presence } = watched();
+test('Two failed probes reject pending operations and are reported once; later results are ignored', async () => {
+  const { pass, answers, changes, health } = scene();
   let fail: (error: Error) => void = () => undefined;
   const late = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  const waiting = [presence.hold(never), presence.hold(() => late)].map((work) =>
+  const waiting = [health.guard(never), health.guard(() => late)].map((work) =>
     work.catch((error: unknown) => error),
   );
-  answers(silence);
+  answers(failing);
   await pass(PROBE_INTERVAL_MS);
-  expect(await Promise.all(waiting)).toEqual([refused, refused]);
+  expect(await Promise.all(waiting)).toEqual([unavailableError, unavailableError]);
   fail(new Error('connection closed'));
   await pass(PROBE_INTERVAL_MS);
   await pass(PROBE_INTERVAL_MS);
-  expect(changes).toEqual([{ isAway: true, reason: new Error('silence') }]);
+  expect(changes).toEqual([{ isDown: true, reason: new Error('no answer') }]);
 });
 
-test('work that ends without an answer of it does not prove that it is there', async () => {
-  const { pass, answers, changes, presence } = watched();
-  answers(silence);
+test('An operation that does not reach the dependency does not prove its health', async () => {
+  const { pass, answers, changes, health } = scene();
+  answers(failing);
   const looking = pass(PROBE_INTERVAL_MS);
-  await presence.hold(async () => undefined, false);
+  await health.guard(async () => undefined, false);
   await looking;
   expect(changes).toHaveLength(1);
 });
 
-describe('while it is away', () => {
-  test('work does not begin', async () => {
-    const { pass, answers, presence } = watched();
-    answers(silence);
+describe('While the dependency is down', () => {
+  test('an operation is rejected before it starts', async () => {
+    const { pass, answers, health } = scene();
+    answers(failing);
     await pass(PROBE_INTERVAL_MS);
     let begun = false;
     const work = async () => {
       begun = true;
     };
-    await expect(presence.hold(work)).rejects.toBe(refused);
+    await expect(health.guard(work)).rejects.toBe(unavailableError);
     expect(begun).toBe(false);
   });
 
-  test('work waits for no more than a moment where nothing is heard', async () => {
-    const { pass, answers, presence } = watched();
-    answers(silence);
+  test('an operation waits at most the recovery time for a probe', async () => {
+    const { pass, answers, health } = scene();
+    answers(failing);
     await pass(PROBE_INTERVAL_MS);
     let answer: () => void = () => undefined;
     answers(
@@ -175,38 +175,38 @@ describe('while it is away', () => {
         }),
     );
     let ended: unknown;
-    void presence
-      .hold(async () => undefined)
+    void health
+      .guard(async () => undefined)
       .catch((error: unknown) => {
         ended = error;
       });
     await pass(RECOVERY_WAIT_MS - 1);
     expect(ended).toBeUndefined();
     await pass(1);
-    expect(ended).toBe(refused);
+    expect(ended).toBe(unavailableError);
     answer();
   });
 
-  test('the first work that comes once it is back is done', async () => {
-    const { clock, pass, answers, changes, presence } = watched();
-    answers(silence);
+  test('the first operation after the recovery runs', async () => {
+    const { clock, pass, answers, changes, health } = scene();
+    answers(failing);
     await pass(PROBE_INTERVAL_MS);
     clock.advance(100);
     answers(async () => undefined);
-    expect(await presence.hold(async () => 'done')).toBe('done');
-    expect(changes.at(-1)).toEqual({ isAway: false, awayMs: 100 });
+    expect(await health.guard(async () => 'done')).toBe('done');
+    expect(changes.at(-1)).toEqual({ isDown: false, downMs: 100 });
   });
 });
 
-test('the failures of work are its own', async () => {
-  const { presence, changes } = watched();
+test('An operation’s own failure is passed through and is no outage', async () => {
+  const { health, changes } = scene();
   const own = new Error('a constraint');
-  await expect(presence.hold(() => Promise.reject(own))).rejects.toBe(own);
+  await expect(health.guard(() => Promise.reject(own))).rejects.toBe(own);
   expect(changes).toEqual([]);
 });
 
-test('a close ends the asking', async () => {
-  const { clock, presence } = watched();
-  await presence.close();
+test('close stops the probing', async () => {
+  const { clock, health } = scene();
+  await health.close();
   expect(clock.pendingTimers()).toBe(0);
 });

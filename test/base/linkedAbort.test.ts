@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { linkAbort } from '../../src/base/linkedAbort.ts';
 
-test('it follows whichever of the others is aborted first, with its reason', () => {
+test('A linked signal is aborted by the first outer signal, with its reason', () => {
   const [one, other] = [new AbortController(), new AbortController()];
   const { signal } = linkAbort(one.signal, other.signal);
   other.abort('other');
@@ -11,19 +11,19 @@ test('it follows whichever of the others is aborted first, with its reason', () 
   expect(signal.reason).toBe('other');
 });
 
-test('it is aborted from the beginning where one of the others is', () => {
+test('A linked signal is aborted at once when an outer signal is aborted already', () => {
   const one = new AbortController();
   expect(linkAbort(one.signal, AbortSignal.abort('before')).signal.reason).toBe('before');
 });
 
-test('its own abort touches nobody else', () => {
+test('Aborting a linked signal does not abort the outer signals', () => {
   const one = new AbortController();
   const link = linkAbort(one.signal);
   link.abort('own');
   expect([link.signal.aborted, one.signal.aborted]).toEqual([true, false]);
 });
 
-test('once unlinked it follows nobody, and nobody keeps it', () => {
+test('unlink removes the listeners from the outer signals', () => {
   const [one, other] = [new AbortController(), new AbortController()];
   const link = linkAbort(one.signal, other.signal);
   link.unlink();

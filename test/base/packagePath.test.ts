@@ -3,6 +3,6 @@ import { expect, test } from 'vitest';
 
 import { packagePath } from '../../src/base/packagePath.ts';
 
-test('the package is found from its source', () => {
+test('packagePath finds the package from its sources', () => {
   expect(JSON.parse(readFileSync(packagePath('package.json'), 'utf8')).name).toBe('callway');
 });

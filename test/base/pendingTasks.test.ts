@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 
 import { createPendingTasks } from '../../src/base/pendingTasks.ts';
 
-test('what is under way is waited for, failures and what is added meanwhile included', async () => {
-  const underWay = createPendingTasks();
+test('settled waits for all pending tasks, including failed ones and ones that were added meanwhile', async () => {
+  const tasks = createPendingTasks();
   const [first, second] = [pending(), pending()];
   let isSettled = false;
-  const added = underWay.add(first.promise);
-  const settled = underWay.settled().then(() => {
+  const added = tasks.add(first.promise);
+  const settled = tasks.settled().then(() => {
     isSettled = true;
   });
-  const failing = underWay.add(second.promise);
+  const failing = tasks.add(second.promise);
   first.resolve('done');
   expect(await added).toBe('done');
   await new Promise((resolve) => setImmediate(resolve));

@@ -6,7 +6,7 @@ import { createSimulatedClock } from '../support/simulatedClock.ts';
 const EVERY_MS = 1_000;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that takes until it is told to end, or to fail. */
+/** A task that the test resolves or rejects. */
 function scene(firstMs?: number) {
   const clock = createSimulatedClock();
   const running: Settling[] = [];
@@ -24,7 +24,7 @@ interface Settling {
   reject(error: unknown): void;
 }
 
-test('counts each time from the end of the last one', async () => {
+test('repeat waits for the interval after the end of each run', async () => {
   const { clock, running } = scene();
   clock.advance(EVERY_MS - 1);
   expect(running).toHaveLength(0);
@@ -40,7 +40,7 @@ test('counts each time from the end of the last one', async () => {
   expect(running).toHaveLength(2);
 });
 
-test('may come to the first time sooner', async () => {
+test('repeat starts the first run after its own delay', async () => {
   const { clock, running } = scene(10);
   clock.advance(10);
   running[0]?.resolve();
@@ -51,7 +51,7 @@ test('may come to the first time sooner', async () => {
   expect(running).toHaveLength(2);
 });
 
-test('tells of a failure, and goes on', async () => {
+test('repeat reports a failure and continues', async () => {
   const { clock, running, errors } = scene();
   clock.advance(EVERY_MS);
   running[0]?.reject('broken');
@@ -61,7 +61,7 @@ test('tells of a failure, and goes on', async () => {
   expect(running).toHaveLength(2);
 });
 
-test('a stop waits for what it is at, and leaves no timer', async () => {
+test('Stopping waits for the running task and leaves no timer', async () => {
   const { clock, running, stop } = scene();
   clock.advance(EVERY_MS);
   let isStopped = false;
@@ -75,7 +75,7 @@ test('a stop waits for what it is at, and leaves no timer', async () => {
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test('one that is stopped before its first time does nothing', async () => {
+test('A task that is stopped before its first run does not run', async () => {
   const { clock, running, stop } = scene();
   await stop();
   expect(clock.pendingTimers()).toBe(0);

@@ -5,14 +5,14 @@ import { createSealer } from '../../src/base/sealer.ts';
 const [OLD, NEW, OTHER] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 
 describe('a sealer', () => {
-  test('opens what it sealed, each time another text', () => {
+  test('open returns the secret; each sealed text is different', () => {
     const sealer = createSealer(NEW);
     const [one, two] = [sealer.seal('geheim 秘密'), sealer.seal('geheim 秘密')];
     expect(one).not.toBe(two);
     expect([one, two].map(sealer.open)).toEqual(['geheim 秘密', 'geheim 秘密']);
   });
 
-  test('opens what its previous keys sealed, and seals with its own alone', () => {
+  test('open accepts texts of previous keys; seal uses the current key only', () => {
     const sealed = createSealer(OLD).seal('secret');
     const sealer = createSealer(NEW, [OTHER, OLD]);
     expect(sealer.open(sealed)).toBe('secret');
@@ -23,11 +23,11 @@ describe('a sealer', () => {
   });
 
   test.each([
-    ['sealed with a key that nobody has', () => createSealer(OLD).seal('secret')],
+    ['sealed with an unknown key', () => createSealer(OLD).seal('secret')],
     ['changed', () => `${createSealer(NEW).seal('secret').slice(0, -2)}AA`],
     ['cut', () => createSealer(NEW).seal('secret').slice(0, 20)],
-    ['no sealed text', () => 'plain'],
-  ])('refuses what is %s', (_what, text) => {
+    ['not a sealed text', () => 'plain'],
+  ])('open throws for a text that is %s', (_what, text) => {
     expect(() => createSealer(NEW, [OTHER]).open(text())).toThrow();
   });
 });

@@ -14,7 +14,7 @@ const SPAN_ID = 'b7ad6b7169203331';
 const GIVEN = `00-${TRACE_ID}-${SPAN_ID}-01`;
 
 describe('a traceparent', () => {
-  test('is read and written', () => {
+  test('is parsed and formatted', () => {
     expect(parseTraceparent(GIVEN)).toEqual({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 1 });
     expect(formatTraceparent({ traceId: TRACE_ID, spanId: SPAN_ID, flags: 0 })).toBe(
       `00-${TRACE_ID}-${SPAN_ID}-00`,
@@ -28,16 +28,16 @@ describe('a traceparent', () => {
     ['no text', ''],
     ['another version', `01-${TRACE_ID}-${SPAN_ID}-01`],
     ['capitals', GIVEN.toUpperCase()],
-    ['a trace of zeros', `00-${'0'.repeat(32)}-${SPAN_ID}-01`],
-    ['a span of zeros', `00-${TRACE_ID}-${'0'.repeat(16)}-01`],
+    ['an all-zero trace id', `00-${'0'.repeat(32)}-${SPAN_ID}-01`],
+    ['an all-zero span id', `00-${TRACE_ID}-${'0'.repeat(16)}-01`],
     ['too few digits', `00-${TRACE_ID}-${SPAN_ID.slice(1)}-01`],
-    ['more behind it', `${GIVEN}-00`],
-    ['a new line', `${GIVEN}\r\nX: 1`],
-  ])('that is %s is none', (_what, text) => {
+    ['a longer text', `${GIVEN}-00`],
+    ['a line break', `${GIVEN}\r\nX: 1`],
+  ])('with %s is rejected', (_what, text) => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 
-  test('is handed on where nobody traces', () => {
+  test('is passed on without tracing', () => {
     const span = noopTracer.startSpan('anything', { parent: GIVEN });
     span.setAttributes({ a: 1 });
     span.end();
@@ -47,7 +47,7 @@ describe('a traceparent', () => {
   });
 });
 
-test('work is a span to its end, and its failure the span’s', async () => {
+test('withSpan ends the span and records a failure', async () => {
   const { tracing, spans } = recordTraces(() => 5);
   expect(await withSpan(tracing.startSpan('good'), async () => 7)).toBe(7);
   const failure = new Error('no');

@@ -5,7 +5,7 @@ import { jsonPointer, MAX_ERROR_DETAILS, zodDetails } from '../../src/base/valid
 
 function detailsFor(schema: z.ZodType, value: unknown) {
   const result = schema.safeParse(value);
-  if (result.success) throw new Error('the schema took the value');
+  if (result.success) throw new Error('the schema accepted the value');
   return zodDetails(result.error);
 }
 
@@ -19,7 +19,7 @@ describe('jsonPointer', () => {
     expect(jsonPointer(path)).toBe(pointer);
   });
 
-  it('can be undone by RFC 6901 decoding', () => {
+  it('is reversed by RFC 6901 decoding', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (path) => {
         const tokens = jsonPointer(path).split('/').slice(1);
@@ -29,7 +29,7 @@ describe('jsonPointer', () => {
   });
 });
 
-describe('zodDetails names the field and what would be right', () => {
+describe('zodDetails names the field and the expected value', () => {
   const field = (schema: z.ZodType) => z.strictObject({ field: schema });
 
   it.each<[string, z.ZodType, unknown, string]>([
@@ -51,22 +51,22 @@ describe('zodDetails names the field and what would be right', () => {
     ['an exclusive upper bound', z.number().lt(5), 5, 'field must be less than 5'],
     ['too few entries', z.array(z.string()).min(1), [], 'field must have at least one entry'],
     ['too many entries', z.array(z.string()).max(2), ['a', 'b', 'c'], 'field must have at most 2 entries'],
-    ['a word that is no option', z.enum(['on', 'off']), 'x', 'field must be "on" or "off"'],
+    ['an unknown option', z.enum(['on', 'off']), 'x', 'field must be "on" or "off"'],
     ['a wrong literal', z.literal('on'), 'x', 'field must be "on"'],
     ['no UUID', z.uuid(), 'x', 'field must be a UUID'],
     ['no time', z.iso.datetime(), 'x', 'field must be a UTC time such as 2026-01-31T09:30:00.000Z'],
     ['a pattern', z.string().regex(/^a$/), 'x', 'field must match /^a$/'],
     ['a prefix', z.string().startsWith('https://'), 'x', 'field must start with "https://"'],
     ['a step', z.number().multipleOf(20), 30, 'field must be a multiple of 20'],
-    ['an own message', z.string().min(3, 'say at least three letters'), 'x', 'say at least three letters'],
+    ['a custom message', z.string().min(3, 'say at least three letters'), 'x', 'say at least three letters'],
     [
-      'a refinement that asks for the name',
+      'a refinement with the field’s name',
       z.string().refine(() => false, '{field} must rhyme'),
       'x',
       'field must rhyme',
     ],
     [
-      'a refinement that begins with must',
+      'a refinement that starts with must',
       z.string().refine(() => false, 'must rhyme'),
       'x',
       'field must rhyme',
@@ -76,26 +76,26 @@ describe('zodDetails names the field and what would be right', () => {
     expect(detailsFor(field(schema), { field: value })).toEqual([{ path: '/field', message }]);
   });
 
-  it('names each unknown field at its own path', () => {
+  it('reports each unknown field at its own path', () => {
     expect(detailsFor(z.strictObject({}), { 'a/b': 1, c: 2 })).toEqual([
       { path: '/a~1b', message: 'a/b is not a known field' },
       { path: '/c', message: 'c is not a known field' },
     ]);
   });
 
-  it('names an entry of an array by its index', () => {
+  it('names an array entry by its index', () => {
     expect(detailsFor(z.strictObject({ tools: z.array(z.string()) }), { tools: ['a', 1] })).toEqual([
       { path: '/tools/1', message: 'tools[1] must be a string, not a number' },
     ]);
   });
 
-  it('speaks of the value where there is no field', () => {
+  it('says value when there is no field', () => {
     expect(detailsFor(z.strictObject({}), 1)).toEqual([
       { path: '', message: 'value must be an object, not a number' },
     ]);
   });
 
-  it('points at a bad key of a record', () => {
+  it('reports an invalid record key', () => {
     expect(detailsFor(z.record(z.string().min(2), z.number()), { a: 1 })).toEqual([
       { path: '/a', message: 'a is not allowed as a key: a must have at least 2 characters' },
     ]);
@@ -111,17 +111,17 @@ describe('zodDetails on unions', () => {
 
   it.each<[string, unknown, { path: string; message: string }[]]>([
     [
-      'lists the types when none fits',
+      'lists the types when no branch fits',
       { when: 3 },
       [{ path: '/when', message: 'when must be a string, null or an object' }],
     ],
     [
-      'keeps to the branch of the right type',
+      'reports the branch of the right type',
       { when: '' },
       [{ path: '/when', message: 'when must not be empty' }],
     ],
     [
-      'keeps to the branch whose literal fits',
+      'reports the branch with the right literal',
       { when: { event: 'silence', afterMs: '9' } },
       [{ path: '/when/afterMs', message: 'afterMs must be a number, not a string' }],
     ],
@@ -143,13 +143,13 @@ describe('zodDetails on unions', () => {
   });
 });
 
-it('zodDetails gives at most 20 details', () => {
+it('zodDetails returns at most 20 details', () => {
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`key${index}`, index]));
   expect(detailsFor(z.strictObject({}), many)).toHaveLength(MAX_ERROR_DETAILS);
   expect(detailsFor(z.array(z.string()), Array(1000).fill(1))).toHaveLength(MAX_ERROR_DETAILS);
 });
 
-it('zodDetails finds words for whatever a schema can say', () => {
+it('zodDetails describes every kind of issue', () => {
   const schema = z.strictObject({
     a: z.union([z.string(), z.array(z.int())]),
     b: z.record(z.string(), z.boolean()),

@@ -9,7 +9,7 @@ function logged(error: unknown): Record<string, unknown> {
   return JSON.parse(lines.join('')).err;
 }
 
-test('an error is told with its stack, and so is its cause', () => {
+test('An error is logged with its stack and with its cause', () => {
   const cause = new Error('the cause');
   const error = new CallwayError('internal', 'broken', 'It broke', { cause });
   expect(logged(error)).toEqual({
@@ -21,10 +21,10 @@ test('an error is told with its stack, and so is its cause', () => {
   });
 });
 
-test('what is away is told without any stack', () => {
+test('An unavailable dependency is logged without a stack', () => {
   expect(logged(unavailable('database', new Error('connect ECONNREFUSED')))).toEqual({
     type: 'CallwayError',
-    message: 'database is away at the moment; try again shortly',
+    message: 'database is unavailable at the moment; try again shortly',
     code: 'database_unavailable',
     cause: { type: 'Error', message: 'connect ECONNREFUSED' },
   });

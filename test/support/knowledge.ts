@@ -1,4 +1,4 @@
-import { delay } from '../../src/base/delay.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiAnswer, TestGateway, TestProject } from './gateway.ts';
 
 /** A busy machine takes its time with the first document. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { delay } from '../../src/base/delay.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** One thing that the upstream does while it answers. */
 export type Step =
@@ -185,7 +185,7 @@ async function play(
     if (response.destroyed || ending.aborted) return;
     if (step === 'hang') return;
     if (step === 'reset') return reset();
-    if ('waitMs' in step) await delay(step.waitMs, { signal: ending }).catch(() => undefined);
+    if ('waitMs' in step) await delay(step.waitMs, undefined, { signal: ending }).catch(() => undefined);
     else response.write('send' in step ? step.send : `data: ${JSON.stringify(step.chunk)}\n\n`);
   }
   response.end();

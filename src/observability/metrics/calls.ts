@@ -3,17 +3,17 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallMetrics } from '../../calls/callMetrics.ts';
 import type { MediaReport } from '../../media/mediaSession.ts';
 
-/** From a local network to a phone that rings for a minute. */
+/** From a call in a local network to one that rings for a minute. */
 const SETUP_BUCKETS_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45, 90];
-/** Up to where a jitter buffer gives up. @see RFC 3550 section 6.4.1 */
+/** Up to the maximum of a jitter buffer. @see RFC 3550 section 6.4.1 */
 const JITTER_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2];
 
-/** What calls amount to: how many, how they ended, how long their set-up took, and how their audio did. */
+/** Metrics of calls: number, outcome, setup time and audio quality. */
 export function createCallMetrics(registry: Registry): CallMetrics {
   const registers = [registry];
   const active = new Gauge({
     name: 'callway_calls_active',
-    help: 'Calls that this node carries, from the first INVITE to their end.',
+    help: 'Calls on this node, from the first INVITE to their end.',
     labelNames: ['direction'],
     registers,
   });
@@ -25,14 +25,14 @@ export function createCallMetrics(registry: Registry): CallMetrics {
   });
   const setUp = new Histogram({
     name: 'callway_call_setup_seconds',
-    help: 'Time from one step of a call’s set-up to the next.',
+    help: 'Time from one phase of a call’s setup to the next.',
     labelNames: ['phase'],
     buckets: SETUP_BUCKETS_SECONDS,
     registers,
   });
   const refused = new Counter({
     name: 'callway_calls_refused_total',
-    help: 'Calls and transfers that a project’s limits did not let through, and callers for whom trunk or node had no room.',
+    help: 'Calls and transfers rejected by a project’s limits, and inbound calls rejected by the limits of a trunk or node.',
     labelNames: ['reason'],
     registers,
   });
@@ -53,13 +53,13 @@ export function createCallMetrics(registry: Registry): CallMetrics {
 function audioOf(registers: Registry[]): (report: MediaReport) => void {
   const packets = new Counter({
     name: 'callway_rtp_packets_total',
-    help: 'RTP packets of calls that have ended.',
+    help: 'RTP packets of ended calls.',
     labelNames: ['direction'],
     registers,
   });
   const lost = new Counter({
     name: 'callway_rtp_lost_packets_total',
-    help: 'RTP packets of calls that have ended which never came, or came too late to be played.',
+    help: 'RTP packets of ended calls that were lost or arrived too late to be played.',
     registers,
   });
   const jitter = new Histogram({

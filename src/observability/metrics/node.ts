@@ -2,23 +2,23 @@ import { Gauge, type Registry } from 'prom-client';
 
 import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 
-/** Jobs of a queue by their state. */
+/** Number of jobs by state. */
 type Depth = Readonly<Record<'waiting' | 'delayed' | 'active', number>>;
 
 export interface NodeSources {
   readonly queues: () => Promise<ReadonlyMap<string, Depth>>;
-  /** Streams that this node talks on. */
+  /** Number of voice sessions on this node. */
   readonly talks: () => number;
-  /** Absent on a node that carries no calls. */
+  /** Undefined on a node without the role `media`. */
   readonly calls?: {
     readonly admission: Pick<NodeCapacity, 'inUse' | 'limit'>;
     readonly mediaSessions: () => number;
-    /** For RTP and RTCP together. */
+    /** RTP and RTCP ports. */
     readonly ports: { readonly used: () => number; readonly limit: number };
   };
 }
 
-/** What a node is at when it is asked. A source that is away leaves its numbers out, and the others stand. */
+/** Gauges of the node's current load. A source that fails leaves its values out; the others stay. */
 export function registerNodeMetrics(registry: Registry, { queues, talks, calls }: NodeSources): void {
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
@@ -41,12 +41,12 @@ export function registerNodeMetrics(registry: Registry, { queues, talks, calls }
         for (const [state, jobs] of Object.entries(depth)) this.set({ queue, state }, jobs);
     },
   });
-  gauge('callway_talks_active', 'Streams of audio that this node talks on.', talks);
+  gauge('callway_talks_active', 'Voice sessions on this node.', talks);
   if (!calls) return;
   const { admission, mediaSessions, ports } = calls;
   gauge('callway_call_places_used', 'Calls that count against this node’s limit.', () => admission.inUse);
-  gauge('callway_call_places_limit', 'Calls that this node carries at most.', () => admission.limit);
-  gauge('callway_media_sessions_active', 'Sessions of audio that are open.', mediaSessions);
-  gauge('callway_media_ports_used', 'UDP ports that calls’ audio uses.', ports.used);
-  gauge('callway_media_ports_limit', 'UDP ports that it may use.', () => ports.limit);
+  gauge('callway_call_places_limit', 'Maximum number of calls on this node.', () => admission.limit);
+  gauge('callway_media_sessions_active', 'Open media sessions.', mediaSessions);
+  gauge('callway_media_ports_used', 'UDP ports in use for media.', ports.used);
+  gauge('callway_media_ports_limit', 'UDP ports available for media.', () => ports.limit);
 }

@@ -1,14 +1,14 @@
-/** The step of the threads' own counts. @see LatenessHistogram */
+/** Step of the histograms that the media threads count. @see LatenessHistogram */
 const STEP_SECONDS = 0.00025;
 const BOUNDS_SECONDS = [0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.02, 0.04, 0.1] as const;
 const NAME = 'callway_playout_lateness_seconds';
-const HELP = 'How late the packets of calls were sent, within a quarter of a millisecond.';
+const HELP = 'Delay of sent RTP packets against their schedule, in steps of a quarter of a millisecond.';
 
 /**
- * The lateness that the media threads count by themselves, as a histogram.
+ * Renders the delays that the media threads count as a Prometheus histogram.
  *
- * @param threads - Of each thread, how many ticks were late by how many steps; the last counts all that were later.
- * @returns Prometheus's text format; empty without threads.
+ * @param threads - For each thread, the number of ticks by delay in steps; the last entry counts all longer delays.
+ * @returns Prometheus text format; empty without threads.
  */
 export function renderPlayoutDelay(threads: readonly ArrayLike<number>[]): string {
   if (threads.length === 0) return '';
@@ -20,7 +20,7 @@ export function renderPlayoutDelay(threads: readonly ArrayLike<number>[]): strin
       const late = counts[step] ?? 0;
       if (late === 0) continue;
       count += late;
-      // In the middle of its step, as far as anybody knows.
+      // The middle of the step; the exact delay is unknown.
       sum += late * (step + 0.5) * STEP_SECONDS;
       const latestSeconds = (step + 1) * STEP_SECONDS;
       const isLast = step === counts.length - 1;

@@ -4,7 +4,7 @@ import type { LatencyParts } from '../../engine/session/session.ts';
 import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
 import type { SpokenTurn } from '../../voice/voiceReport.ts';
 
-/** What nobody notices, what sounds like thinking, and what sounds like a dead line. */
+/** From unnoticeable to a line that seems dead. */
 const TURN_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];
 
 const STAGES: Readonly<Record<keyof LatencyParts, string>> = {
@@ -20,13 +20,16 @@ export type ModelKind = 'chat' | 'transcription' | 'speech' | 'embedding';
 
 export interface SessionMetrics {
   turn(turn: SpokenTurn): void;
-  /** @param provider - Who answers, such as `openai`. */
+  /** @param provider - Such as `openai`. */
   watchModel(model: ModelKind, provider: string): ProviderMetrics;
   webhookSent(event: string, ok: boolean): void;
 }
 
-/** What talks amount to, and what comes of them. */
-/** @param nowMs - Of a clock that only goes on. */
+/**
+ * Metrics of turns, providers and webhooks.
+ *
+ * @param nowMs - Of a monotonic clock.
+ */
 export function createSessionMetrics(registry: Registry, nowMs: () => number): SessionMetrics {
   const registers = [registry];
   const latency = new Histogram({
@@ -38,25 +41,25 @@ export function createSessionMetrics(registry: Registry, nowMs: () => number): S
   });
   const bargeIns = new Counter({
     name: 'callway_barge_ins_total',
-    help: 'Answers that the caller cut short.',
+    help: 'Agent turns that the caller interrupted.',
     registers,
   });
   const modelErrors = new Counter({
     name: 'callway_model_errors_total',
-    help: 'Failures that came out of a model, by what it is asked for.',
+    help: 'Provider errors by kind of model.',
     labelNames: ['model', 'provider', 'code'],
     registers,
   });
   const modelAnswers = new Histogram({
     name: 'callway_model_seconds',
-    help: 'Wait for the first of a model’s answer: a word, a sample, a transcript.',
+    help: 'Time to the first part of a provider’s response: token, audio sample or transcript.',
     labelNames: ['model', 'provider'],
     buckets: TURN_BUCKETS_SECONDS,
     registers,
   });
   const webhooks = new Counter({
     name: 'callway_webhook_deliveries_total',
-    help: 'Webhooks that were sent, or could not be.',
+    help: 'Webhook deliveries by result.',
     labelNames: ['event', 'result'],
     registers,
   });

@@ -1,14 +1,14 @@
 const OPEN_PREFIX = 'now.';
 const MESSAGES_PREFIX = 'messages.';
-/** Shown before the first of them: an alert on their increase sees nothing of a count that begins above 0. */
+/** Initialized to 0: an alert on the increase of a counter does not see a counter that starts above 0. */
 const WATCHED = { 'refused.flood': 0, 'sources.banned': 0, 'dropped.rate': 0, 'answered.603': 0 };
 
 /**
- * What the embedded SIP server counts: what it took, answered by itself, dropped and refused, and what is open in it.
+ * Renders the counters and gauges of the embedded SIP server.
  *
- * @param stats - By its own names, as `messages.in`, `dropped.rate`, `answered.482` and `now.dialogs`; undefined while
- *   there is no server.
- * @returns Prometheus's text format; empty without a server.
+ * @param stats - By the server's names, such as `messages.in`, `dropped.rate`, `answered.482` and `now.dialogs`;
+ *   undefined without a server.
+ * @returns Prometheus text format; empty without a server.
  */
 export function renderSipServerMetrics(stats: Readonly<Record<string, number>> | undefined): string {
   if (!stats) return '';
@@ -21,13 +21,13 @@ export function renderSipServerMetrics(stats: Readonly<Record<string, number>> |
     .filter(([key]) => !key.startsWith(OPEN_PREFIX) && !key.startsWith(MESSAGES_PREFIX))
     .map(([key, value]) => `callway_sip_events_total{event="${key}"} ${value}`);
   return [
-    '# HELP callway_sip_messages_total SIP messages, both ways.',
+    '# HELP callway_sip_messages_total SIP messages, received and sent.',
     '# TYPE callway_sip_messages_total counter',
     ...samples('callway_sip_messages_total', 'direction', MESSAGES_PREFIX),
-    '# HELP callway_sip_events_total What the SIP server answered by itself, dropped, refused and gave up, and why.',
+    '# HELP callway_sip_events_total Messages that the SIP server answered, dropped, refused or gave up, by reason.',
     '# TYPE callway_sip_events_total counter',
     ...events,
-    '# HELP callway_sip_open What is open in the SIP server now.',
+    '# HELP callway_sip_open Open transactions, dialogs and connections of the SIP server.',
     '# TYPE callway_sip_open gauge',
     ...samples('callway_sip_open', 'what', OPEN_PREFIX),
     '',

@@ -4,12 +4,12 @@ import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
 
 type Health = Parameters<TrunkHealthStore['publish']>[1];
 
-/** Each watcher says it again several times within it; a trunk that another node watches now is silent here. */
+/** A monitored trunk is published several times within this time; another node monitors it after that. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 /**
- * Shows what this node's watchers say of trunks, on its way to the board. A trunk is watched by one node at a time, so
- * the sum over all nodes counts each once.
+ * Adds gauges to the trunk health that this node publishes. One node at a time monitors a trunk, so the sum over all
+ * nodes counts each once.
  */
 export function withTrunkMetrics(
   registry: Registry,

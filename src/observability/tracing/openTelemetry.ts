@@ -20,26 +20,26 @@ import {
 } from '../../base/tracing.ts';
 
 export interface OpenTelemetryOptions {
-  /** Of an OTLP/HTTP collector, without `/v1/traces`. */
+  /** Base URL of an OTLP/HTTP collector, without `/v1/traces`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
-  /** This node among the service's. */
+  /** Identifies this node. */
   readonly instanceId: string;
-  /** 0 to 1: the share of traces that are kept, of those that nobody decided about before. */
+  /** Sampling ratio of traces without a sampling decision of their parent, 0 to 1. */
   readonly ratio: number;
-  /** Spans could not be sent, and are lost. */
+  /** Called when spans could not be exported and are lost. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface OpenTelemetry extends Tracer {
-  /** Sends what is left, within some seconds. Idempotent. */
+  /** Exports the remaining spans within seconds. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Who follows a call as it goes waits no longer than this. */
+/** A call can be followed in the collector with this delay. */
 const EXPORT_EVERY_MS = 1_000;
-/** A collector that is away must not hold up the end of the process. */
+/** An unreachable collector must not delay the shutdown. */
 const EXPORT_TIMEOUT_MS = 5_000;
 
 const KINDS: Readonly<Record<NonNullable<SpanOptions['kind']>, SpanKind>> = {
@@ -51,7 +51,7 @@ const KINDS: Readonly<Record<NonNullable<SpanOptions['kind']>, SpanKind>> = {
 };
 
 /**
- * Sends spans to an OpenTelemetry collector, in batches, behind everybody's back.
+ * Exports spans to an OpenTelemetry collector, in batches and in the background.
  *
  * @see https://opentelemetry.io/docs/specs/otlp/#otlphttp
  */
@@ -71,7 +71,7 @@ export function openTelemetry(options: OpenTelemetryOptions): OpenTelemetry {
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: telling(exporter, onError),
+        exporter: reportingErrors(exporter, onError),
         scheduledDelayMillis: EXPORT_EVERY_MS,
         exportTimeoutMillis: EXPORT_TIMEOUT_MS,
       }),
@@ -108,7 +108,7 @@ function spanOf(span: ReturnType<ReturnType<TracerProvider['getTracer']>['startS
     traceparent: formatTraceparent({ traceId, spanId, flags: traceFlags }),
     setAttributes: (attributes: SpanAttributes) => void span.setAttributes({ ...attributes }),
     recordError(error) {
-      // What an error says may hold what somebody said or dialled; its code never does.
+      // An error message may contain spoken words or dialed numbers; a code never does.
       const code =
         error instanceof CallwayError ? error.code : error instanceof Error ? error.name : 'unknown';
       span.setStatus({ code: SpanStatusCode.ERROR, message: code });
@@ -118,12 +118,12 @@ function spanOf(span: ReturnType<ReturnType<TracerProvider['getTracer']>['startS
   };
 }
 
-/** The processor itself tells nobody that an export has failed. */
-function telling(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
+/** BatchSpanProcessor does not report failed exports. */
+function reportingErrors(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        if (result.code !== 0) onError(result.error ?? new Error('the collector did not take the spans'));
+        if (result.code !== 0) onError(result.error ?? new Error('the collector did not accept the spans'));
         done(result);
       }),
     shutdown: () => exporter.shutdown(),

@@ -225,7 +225,7 @@ describe('while it is away', () => {
     await pass(600);
     expect([database.kept, errors]).toEqual([
       ['one'],
-      ['CallwayError: database is away at the moment; try again shortly'],
+      ['CallwayError: database is unavailable at the moment; try again shortly'],
     ]);
   });
 

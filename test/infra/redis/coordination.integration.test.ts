@@ -1,6 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { delay } from '../../../src/base/delay.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import type { NodeMessage } from '../../../src/calls/nodes/nodeBus.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
@@ -41,7 +41,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
     await server.close();
   });
 
-  test('a turn’s note is read on another node with its age, replaced, and dropped', async () => {
+  test('A turn checkpoint is read on another node with its age, replaced, and dropped', async () => {
     const instanceId = uuidV7();
     const note = { turn: 3, at: '2026-01-01T00:00:00.000Z', nodeId: null, said: 'Yes', heard: '' };
     expect(await redisTurnNotes(there).find(instanceId)).toBeUndefined();
@@ -55,8 +55,8 @@ describe.each(redisServers)('on $name', ({ open }) => {
     expect(await redisTurnNotes(here).find(instanceId)).toBeUndefined();
   });
 
-  describe('a number’s lock', () => {
-    test('goes to one of many calls of two nodes, with a token that grows', async () => {
+  describe('A number lock', () => {
+    test('goes to one of many calls of two nodes, with a growing token', async () => {
       const locks = [redisNumberLock(here), redisNumberLock(there)];
       const projectId = uuidV7();
       const tokens: number[] = [];
@@ -75,7 +75,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(tokens).toEqual([1, 2, 3, 4, 5]);
     });
 
-    test('may be taken again by its holder, and is another for another number or project', async () => {
+    test('can be taken again by its holder, and is independent of other numbers and projects', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
       expect(await lock.acquire(projectId, NUMBER, 'one')).toBe(1);
@@ -85,7 +85,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await lock.acquire(uuidV7(), NUMBER, 'two')).toBe(1);
     });
 
-    test('is freed and renewed by its holder alone', async () => {
+    test('is freed and renewed by its holder only', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
       await lock.acquire(projectId, NUMBER, 'one');
@@ -97,7 +97,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await lock.renew(projectId, NUMBER, 'one')).toBe(false);
     });
 
-    test('is held for seconds only until its call is kept', async () => {
+    test('of a call that is not stored expires after seconds', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
       await lock.acquire(projectId, NUMBER, 'never kept');
@@ -106,7 +106,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(leftMs).toBeLessThanOrEqual(15_000);
     });
 
-    test('runs out a minute after its holder’s last word', async () => {
+    test('expires a minute after the last renewal', async () => {
       const lock = redisNumberLock(here);
       const projectId = uuidV7();
       const key = `callway:number:{${projectId}:${NUMBER}}`;
@@ -117,14 +117,14 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(leftMs).toBeGreaterThan(55_000);
       expect(leftMs).toBeLessThanOrEqual(60_000);
       await here.client.pexpire(key, 1);
-      await delay(20, { keepAlive: true });
+      await delay(20);
       expect(await redisNumberLock(there).acquire(projectId, NUMBER, 'next')).toBe(2);
       expect(await lock.renew(projectId, NUMBER, 'dead')).toBe(false);
     });
   });
 
-  describe('a trunk’s channels', () => {
-    test('are taken no more often than there are, over two nodes', async () => {
+  describe('Trunk channels', () => {
+    test('are limited over two nodes', async () => {
       const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
       const trunk = makeTrunk({ maxChannels: 5 });
       const waits = await Promise.all(
@@ -137,7 +137,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await slots[0]?.inUse(trunk.id)).toBe(5);
     });
 
-    test('are free again when their calls end, or say nothing any more', async () => {
+    test('are free when their calls end or stop renewing', async () => {
       const slots = redisTrunkSlots(here);
       const trunk = makeTrunk({ maxChannels: 2 });
       const key = `callway:trunk:{${trunk.id}}:channels`;
@@ -159,7 +159,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
       expect(await slots.inUse(uuidV7())).toBe(0);
     });
 
-    test('take new outbound calls evenly, so many a second over two nodes', async () => {
+    test('start new outbound calls evenly at the calls per second of the trunk, over two nodes', async () => {
       const slots = [redisTrunkSlots(here), redisTrunkSlots(there)];
       const trunk = makeTrunk({ callsPerSecond: 4 });
       const waits = await Promise.all(
@@ -172,14 +172,14 @@ describe.each(redisServers)('on $name', ({ open }) => {
       const [wait = 0] = waits.filter((one) => one !== 0);
       expect(wait).toBeGreaterThan(0);
       expect(await slots[0]?.acquire(trunk, 'in', 'inbound')).toBe(0);
-      await delay(wait + 10, { keepAlive: true });
+      await delay(wait + 10);
       expect(await slots[1]?.acquire(trunk, 'later', 'outbound')).toBe(0);
       expect(await slots[0]?.acquire(makeTrunk({ callsPerSecond: 0.1 }), 'slow', 'outbound')).toBe(0);
     });
 
     test.each([
-      ['a turn that was waited for and came late does not put off the next', { awaited: 1 }, 2],
-      ['one that nobody waited for does', {}, 1],
+      ['a call that waited and came late does not delay the next', { awaited: 1 }, 2],
+      ['a call that did not wait does', {}, 1],
     ])('%s', async (_, awaited, atOnce) => {
       const slots = redisTrunkSlots(here);
       const trunk = makeTrunk({ callsPerSecond: 2 });
@@ -193,7 +193,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
     });
   });
 
-  test('a trunk’s health is read by all nodes, and unknown where nobody has looked', async () => {
+  test('A trunk’s health is read by all nodes, and unknown before the first check', async () => {
     const seen = { reachable: false, registered: true, lastOptionsMs: 12.5, error: 'no answer' };
     const [known, unknown, foreign] = [uuidV7(), uuidV7(), uuidV7()];
     await redisTrunkHealth(here).publish(known, seen);
@@ -208,7 +208,7 @@ describe.each(redisServers)('on $name', ({ open }) => {
     );
   });
 
-  test('a lease is one node’s at a time, until it lets go or dies', async () => {
+  test('A lease is held by one node until it is released or expires', async () => {
     const [one, two] = [redisLeases(here, 'one'), redisLeases(there, 'two')];
     const name = uuidV7();
     const held = await Promise.all([one.hold(name, 5_000), two.hold(name, 5_000)]);
@@ -219,11 +219,11 @@ describe.each(redisServers)('on $name', ({ open }) => {
     expect(await other.hold(name, 5_000)).toBe(false);
     await holder.release(name);
     expect(await other.hold(name, 20)).toBe(true);
-    await delay(40, { keepAlive: true });
+    await delay(40);
     expect(await holder.hold(name, 5_000)).toBe(true);
   });
 
-  test('nodes hear each other and themselves, and nothing that they do not understand', async () => {
+  test('Nodes receive each other’s messages and their own, and ignore unknown ones', async () => {
     const connect = () => connectRedis({ url: server.url, onError: () => undefined });
     const [first, second] = [connect(), connect()];
     const onError = vi.fn();

@@ -9,7 +9,7 @@ import { createSessionMetrics } from '../../../src/observability/metrics/session
 import { renderSipServerMetrics } from '../../../src/observability/metrics/sip.ts';
 import { withTrunkMetrics } from '../../../src/observability/metrics/trunks.ts';
 
-/** Samples of what a registry renders, by name and labels. */
+/** The samples of a registry, by name and labels. */
 async function samplesOf(registry: Registry): Promise<Record<string, number>> {
   return read(await registry.metrics());
 }
@@ -25,7 +25,7 @@ function read(text: string): Record<string, number> {
 
 const NOTHING = { sip: null, q850Cause: null };
 
-test('calls are counted by how they ended, and their audio with them', async () => {
+test('Ended calls are counted by outcome, together with their audio', async () => {
   const registry = new Registry();
   const meter = createCallMetrics(registry);
   meter.callStarted('outbound');
@@ -56,7 +56,7 @@ test('calls are counted by how they ended, and their audio with them', async () 
   });
 });
 
-test('a turn is counted by its stages, in seconds; one that answered nothing is not', async () => {
+test('A turn is counted by stage in seconds; a turn without an answer is not', async () => {
   const registry = new Registry();
   let nowMs = 0;
   const meter = createSessionMetrics(registry, () => nowMs);
@@ -101,7 +101,7 @@ test('a turn is counted by its stages, in seconds; one that answered nothing is 
 });
 
 describe('a node', () => {
-  test('shows what it is at when it is asked, and what is away is left out', async () => {
+  test('shows current values and leaves out those of a failed source', async () => {
     const registry = new Registry();
     const admission = createNodeCapacity(3);
     let areQueuesAway = false;
@@ -131,14 +131,14 @@ describe('a node', () => {
     expect(samples.callway_talks_active).toBe(7);
   });
 
-  test('without calls shows no numbers of calls', async () => {
+  test('of a node without calls shows no call metrics', async () => {
     const registry = new Registry();
     registerNodeMetrics(registry, { queues: async () => new Map(), talks: () => 0 });
     expect(await samplesOf(registry)).toEqual({ callway_talks_active: 0 });
   });
 });
 
-test('trunks are shown as their watcher saw them, until another node watches them', async () => {
+test('Trunk gauges show the published health until another node monitors the trunk', async () => {
   const registry = new Registry();
   let nowMs = 0;
   const published: unknown[] = [];
@@ -157,7 +157,7 @@ test('trunks are shown as their watcher saw them, until another node watches the
   expect(await samplesOf(registry)).toEqual({ 'callway_trunk_reachable{trunk="b"}': 0 });
 });
 
-test('the threads’ lateness is one histogram, whose buckets hold all that was no later', () => {
+test('The threads’ playout delays are one histogram with cumulative buckets', () => {
   const counts = new Float64Array(401);
   counts[0] = 10; // up to 0.25 ms
   counts[7] = 5; // up to 2 ms
@@ -179,7 +179,7 @@ test('the threads’ lateness is one histogram, whose buckets hold all that was 
   expect(renderPlayoutDelay([])).toBe('');
 });
 
-test('everything is on one page, of which each line is a comment, a sample or nothing', async () => {
+test('The page has only comments, samples and empty lines', async () => {
   const registry = new Registry();
   createCallMetrics(registry);
   const counts = new Float64Array(401);
@@ -193,7 +193,7 @@ test('everything is on one page, of which each line is a comment, a sample or no
   for (const line of page.split('\n')) expect(line).toMatch(/^(# (HELP|TYPE) .+|[a-z_]+(\{.*\})? \S+|)$/);
 });
 
-test('what the SIP server counts is shown by its own names', () => {
+test('SIP server counters are shown by their own names', () => {
   const text = renderSipServerMetrics({
     'now.dialogs': 2,
     'messages.in': 7,
@@ -204,7 +204,7 @@ test('what the SIP server counts is shown by its own names', () => {
     'callway_sip_messages_total{direction="in"}': 7,
     'callway_sip_events_total{event="answered.482"}': 1,
     'callway_sip_events_total{event="dropped.rate"}': 3,
-    // What an alert watches is there before it happens.
+    // An alert needs the counter before its first event.
     'callway_sip_events_total{event="answered.603"}': 0,
     'callway_sip_events_total{event="refused.flood"}': 0,
     'callway_sip_events_total{event="sources.banned"}': 0,

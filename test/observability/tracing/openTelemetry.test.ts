@@ -27,7 +27,7 @@ const optionsFor = (endpoint: string, more: Partial<OpenTelemetryOptions> = {}):
   ...more,
 });
 
-test('spans reach the collector as a tree, with who sent them', async () => {
+test('Spans reach the collector as a tree with the node’s identity', async () => {
   const assertNoLeaks = watchLeaks();
   const collector = await collectTraces();
   const tracing = openTelemetry(optionsFor(collector.url, { headers: { 'x-team': 'voice' } }));
@@ -72,20 +72,20 @@ test('spans reach the collector as a tree, with who sent them', async () => {
   await assertNoLeaks();
 });
 
-test('a trace that somebody else left out, or that the share leaves out, is not kept', async () => {
+test('A trace is not exported when the caller or the ratio left it out', async () => {
   const collector = await collectTraces();
   onTestFinished(collector.close);
   const tracing = openTelemetry(optionsFor(collector.url, { ratio: 0 }));
   const left = tracing.startSpan('left out');
   expect(parseTraceparent(left.traceparent)?.flags).toBe(0);
   left.end();
-  tracing.startSpan('left out by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-00` }).end();
-  tracing.startSpan('kept by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-01` }).end();
+  tracing.startSpan('not sampled by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-00` }).end();
+  tracing.startSpan('sampled by the caller', { parent: `00-${TRACE_ID}-${SPAN_ID}-01` }).end();
   await tracing.close();
-  expect(collector.spans.map(({ name }) => name)).toEqual(['kept by the caller']);
+  expect(collector.spans.map(({ name }) => name)).toEqual(['sampled by the caller']);
 });
 
-test('a collector that refuses costs its spans, and is told of', async () => {
+test('A collector that rejects spans is reported; the spans are lost', async () => {
   const collector = await collectTraces(400);
   onTestFinished(collector.close);
   const onError = vi.fn();

@@ -29,13 +29,13 @@ export interface PostgresOptions {
    * Has the server watched: one that falls silent is known to be away after some seconds; then what waits for it fails,
    * and what begins, until it is back. Without it, a statement's own time is the only bound.
    */
-  readonly watch?: HealthMonitorOptions;
+  readonly health?: HealthMonitorOptions;
 }
 
 /** Whether the server is there, for those who are about to wait for it. */
-type Guard = Pick<HealthMonitor, 'hold'>;
+type Guard = Pick<HealthMonitor, 'guard'>;
 
-const UNWATCHED: Guard = { hold: (work) => work() };
+const UNMONITORED: Guard = { guard: (operation) => operation() };
 
 /** The pool bounds the wait for one of its connections; this one how long making it may take. */
 class PromptClient extends pg.Client {
@@ -59,35 +59,35 @@ export function openPostgres(options: PostgresOptions): Database {
     keepAlive: true,
   });
   pool.on('error', options.onIdleError);
-  const watched = options.watch && watchServer(options.url, options.watch);
-  const guard = watched?.presence ?? UNWATCHED;
+  const monitor = options.health && monitorServer(options.url, options.health);
+  const health = monitor?.health ?? UNMONITORED;
   let closing: Promise<void> | undefined;
 
   return {
     // Alone, a statement is a transaction.
     query: (sql, parameters, name) =>
-      retryConflicts(() => withClient(pool, guard, (client) => client.query(sql, parameters, name))),
+      retryConflicts(() => withClient(pool, health, (client) => client.query(sql, parameters, name))),
     transaction: (work) =>
-      retryConflicts(() => withClient(pool, guard, (client) => transact(client, work), rollBack)),
+      retryConflicts(() => withClient(pool, health, (client) => transact(client, work), rollBack)),
     script: async (transaction, sql) => {
       await transaction.query(sql);
     },
     close() {
-      closing ??= Promise.all([pool.end(), watched?.close()]).then(() => undefined);
+      closing ??= Promise.all([pool.end(), monitor?.close()]).then(() => undefined);
       return closing;
     },
   };
 }
 
-function watchServer(url: string, watch: HealthMonitorOptions) {
-  const heartbeat = createHealthCheck(url);
-  const refusal = (reason: unknown) =>
+function monitorServer(url: string, options: HealthMonitorOptions) {
+  const healthCheck = createHealthCheck(url);
+  const toError = (reason: unknown) =>
     unavailable('database', reason instanceof CallwayError ? reason.cause : reason);
-  const presence = monitorHealth({ ...watch, probe: heartbeat.probe, toError: refusal });
+  const health = monitorHealth({ ...options, probe: healthCheck.probe, toError });
   return {
-    presence,
+    health,
     async close() {
-      await Promise.all([presence.close(), heartbeat.close()]);
+      await Promise.all([health.close(), healthCheck.close()]);
     },
   };
 }
@@ -99,13 +99,13 @@ function watchServer(url: string, watch: HealthMonitorOptions) {
  */
 async function withClient<Result>(
   pool: pg.Pool,
-  guard: Guard,
+  health: Guard,
   work: (client: Queryable) => Promise<Result>,
   mend?: (client: Queryable) => Promise<void>,
 ): Promise<Result> {
-  const connection = await borrow(pool, guard);
+  const connection = await borrow(pool, health);
   const client: Queryable = {
-    query: (sql, parameters, name) => guard.hold(() => run(connection, sql, parameters, name)),
+    query: (sql, parameters, name) => health.guard(() => run(connection, sql, parameters, name)),
   };
   // Between two queries nobody else listens for the connection's end.
   const ignore = () => {};
@@ -128,10 +128,10 @@ async function withClient<Result>(
 }
 
 /** One that is free only when nobody wants it any more goes back. */
-async function borrow(pool: pg.Pool, guard: Guard): Promise<pg.PoolClient> {
+async function borrow(pool: pg.Pool, health: Guard): Promise<pg.PoolClient> {
   let pending: Promise<pg.PoolClient> | undefined;
   try {
-    return await guard.hold(() => {
+    return await health.guard(() => {
       pending = pool.connect();
       return pending;
     }, false);

@@ -1,4 +1,4 @@
-/** Where Redis is, as `REDIS_URL` says it. */
+/** Parsed form of `REDIS_URL`. */
 export type RedisAddress =
   | { readonly kind: 'single'; readonly url: string }
   | {
@@ -28,9 +28,10 @@ const DEFAULT_PORT = 6379;
 const DEFAULT_SENTINEL_PORT = 26_379;
 
 /**
- * Reads `redis://`, `rediss://`, `redis+sentinel://user:password@host,host/master` and `redis[s]+cluster://host,host`.
+ * Parses `redis://`, `rediss://`, `redis+sentinel://user:password@host,host/master` and
+ * `redis[s]+cluster://host,host`.
  *
- * @throws {Error} When a sentinel address names no master.
+ * @throws {Error} When a sentinel address has no master name.
  */
 export function parseRedisAddress(url: string): RedisAddress {
   const [, scheme = '', authority = '', rest = ''] = /^([a-z+]+):\/\/([^/]*)\/?(.*)$/.exec(url) ?? [];
@@ -43,7 +44,8 @@ export function parseRedisAddress(url: string): RedisAddress {
     return { kind: 'cluster', nodes, tls: scheme.startsWith('rediss'), credentials };
   }
   const masterName = rest.split('?')[0] ?? '';
-  if (masterName === '') throw new Error('REDIS_URL: a sentinel address ends with the name of its master');
+  if (masterName === '')
+    throw new Error('REDIS_URL: a sentinel address must end with the name of its master');
   return {
     kind: 'sentinel',
     sentinels: hosts.map((host) => parseHost(host, DEFAULT_SENTINEL_PORT)),

@@ -1,11 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
-import { delay } from '../../../base/delay.ts';
 import { CallwayError, unavailable } from '../../../base/errors.ts';
 import { type HealthMonitorOptions, monitorHealth } from '../../../base/healthMonitor.ts';
 import { type Credentials, parseRedisAddress } from './address.ts';
 
-/** A command that takes longer says that Redis is away. */
+/** A command that takes longer counts as a failed server. */
 const COMMAND_TIMEOUT_MILLISECONDS = 2_000;
 const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
 const LONGEST_RETRY_MILLISECONDS = 1_000;
@@ -14,13 +14,13 @@ export type RedisClient = Redis | Cluster;
 
 export interface RedisConnection {
   readonly client: RedisClient;
-  /** The server's database that the address names; a cluster has 0 alone. */
+  /** Database number in the URL; always 0 on a cluster. */
   readonly databaseNumber: number;
-  /** Whether commands can be sent at this moment. */
+  /** Whether commands can be sent now. */
   isReady(): boolean;
-  /** Resolves once commands can be sent for the first time; gives up after a few seconds without a word. */
+  /** Resolves at the first connection, or after a few seconds without one. */
   untilReady(): Promise<void>;
-  /** @throws {CallwayError} `redis_unavailable` when it does not answer. */
+  /** @throws {CallwayError} `redis_unavailable` */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,44 +28,45 @@ export interface RedisConnection {
 export interface RedisDeps {
   readonly url: string;
   readonly onError: (error: Error) => void;
-  /** Has the server watched: one that falls silent is known to be away after some seconds, and not ready. */
-  readonly watch?: HealthMonitorOptions;
+  /** Enables health monitoring: a server that stops answering is reported as not ready within seconds. */
+  readonly health?: HealthMonitorOptions;
 }
 
-/** Connects; a lost connection is tried again for ever, and meanwhile commands fail at once. */
+/** Connects to Redis and reconnects forever. While disconnected, commands fail at once. */
 export function connectRedis(deps: RedisDeps): RedisConnection {
   const client = createRedisClient(deps.url);
   client.on('error', deps.onError);
   const ping = async () => void (await orUnavailable(client.ping()));
-  const presence =
-    deps.watch &&
-    monitorHealth({ ...deps.watch, probe: ping, toError: (reason) => unavailable('redis', reason) });
-  if (presence) client.on('ready', presence.check);
+  const health =
+    deps.health &&
+    monitorHealth({ ...deps.health, probe: ping, toError: (reason) => unavailable('redis', reason) });
+  if (health) client.on('ready', health.check);
   let closed = false;
   return {
     client,
     databaseNumber: client instanceof Redis ? (client.options.db ?? 0) : 0,
-    isReady: () => client.status === 'ready' && !presence?.isDown(),
+    isReady: () => client.status === 'ready' && !health?.isDown(),
     async untilReady() {
       if (client.status === 'ready') return;
       const waiting = new AbortController();
-      // A connection that failed is tried again, and is no reason not to start.
+      // A failed connection is retried and must not stop the service from starting.
       const ready = new Promise<void>((resolve) => void client.once('ready', () => resolve()));
-      await Promise.race([ready, delay(CONNECT_TIMEOUT_MILLISECONDS, { signal: waiting.signal })]).finally(
-        () => waiting.abort(),
-      );
+      await Promise.race([
+        ready,
+        delay(CONNECT_TIMEOUT_MILLISECONDS, undefined, { signal: waiting.signal }),
+      ]).finally(() => waiting.abort());
     },
     ping,
     async close() {
       if (closed) return;
       closed = true;
       client.disconnect();
-      await presence?.close();
+      await health?.close();
     },
   };
 }
 
-/** Waits for a command, and says in our own terms when Redis is away. */
+/** Maps every failure of a command to `redis_unavailable`. */
 export async function orUnavailable<Result>(command: Promise<Result>): Promise<Result> {
   try {
     return await command;
@@ -76,20 +77,20 @@ export async function orUnavailable<Result>(command: Promise<Result>): Promise<R
 }
 
 /**
- * A client for what `REDIS_URL` names.
+ * Creates a client for `REDIS_URL`.
  *
- * @param use - `command` fails at once while Redis is away; `wait` is for BullMQ's workers, whose commands wait for
- *   jobs, and for Redis to be back.
+ * @param use - `command` fails at once while Redis is unavailable. `wait` is for BullMQ workers: commands block for
+ *   jobs and wait for reconnects.
  */
 export function createRedisClient(url: string, use: 'command' | 'wait' = 'command'): RedisClient {
   const address = parseRedisAddress(url);
-  const isPatient = use === 'wait';
-  const bounds: RedisOptions = isPatient
+  const blocks = use === 'wait';
+  const bounds: RedisOptions = blocks
     ? { maxRetriesPerRequest: null }
     : { maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MILLISECONDS };
   const options: RedisOptions = {
     ...bounds,
-    enableOfflineQueue: isPatient,
+    enableOfflineQueue: blocks,
     connectTimeout: CONNECT_TIMEOUT_MILLISECONDS,
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RETRY_MILLISECONDS),
   };
@@ -101,22 +102,22 @@ export function createRedisClient(url: string, use: 'command' | 'wait' = 'comman
         ...options,
         sentinels: [...address.sentinels],
         name: address.masterName,
-        ...named(address.credentials),
+        ...authOptions(address.credentials),
       });
     case 'cluster':
       return new Cluster([...address.nodes], {
-        enableOfflineQueue: isPatient,
+        enableOfflineQueue: blocks,
         clusterRetryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RETRY_MILLISECONDS),
         redisOptions: {
           ...bounds,
           connectTimeout: CONNECT_TIMEOUT_MILLISECONDS,
           ...(address.tls ? { tls: {} } : {}),
-          ...named(address.credentials),
+          ...authOptions(address.credentials),
         },
       });
   }
 }
 
-function named({ username, password }: Credentials) {
+function authOptions({ username, password }: Credentials) {
   return { ...(username ? { username } : {}), ...(password ? { password } : {}) };
 }

@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-
-import { delay } from '../../../base/delay.ts';
 
 const START_TIMEOUT_MILLISECONDS = 15_000;
 const STOP_TIMEOUT_MILLISECONDS = 10_000;
@@ -19,27 +18,27 @@ interface State {
 }
 
 export interface RedisServerDeps {
-  /** Folder of its data, kept over restarts. */
+  /** Data folder; survives restarts. */
   readonly folder: string;
   readonly onEvent: (event: 'adopted' | 'started' | 'exited', details: object) => void;
 }
 
 export interface RedisServer {
   readonly url: string;
-  /** Ends the server, with everything written. Idempotent. */
+  /** Shuts the server down after it has written everything. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Runs a `redis-server` of our own, on a free loopback port and behind a password. One that a crashed Callway left
- * running is taken over with all it holds; one that dies is started again. Its answers are on disk within a second.
+ * Runs a `redis-server` child process on a free loopback port with a random password. A server that a crashed Callway
+ * left running is adopted with its data, and a server that exits is restarted. Writes reach the disk within a second.
  *
- * @throws {Error} When there is no `redis-server` or it does not start.
+ * @throws {Error} When `redis-server` is not installed or does not start.
  */
 export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServer> {
   await mkdir(deps.folder, { recursive: true, mode: 0o700 });
-  const left = await readState(deps.folder);
-  const state = left ?? { port: await freePort(), password: randomBytes(24).toString('base64url') };
+  const saved = await readState(deps.folder);
+  const state = saved ?? { port: await freePort(), password: randomBytes(24).toString('base64url') };
   let child: ChildProcess | undefined;
   let closing: Promise<void> | undefined;
   let pauseMs = FIRST_RESTART_MILLISECONDS;
@@ -51,12 +50,12 @@ export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServ
       child = undefined;
       if (closing) return;
       deps.onEvent('exited', { code, signal });
-      void revive(current);
+      void restart(current);
     });
   };
-  const revive = async (current: State): Promise<void> => {
+  const restart = async (current: State): Promise<void> => {
     while (!closing) {
-      await delay(pauseMs);
+      await delay(pauseMs, undefined, { ref: false });
       pauseMs = Math.min(pauseMs * 2, LONGEST_RESTART_MILLISECONDS);
       if (closing) return;
       try {
@@ -71,11 +70,11 @@ export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServ
 
   const url = (current: State) => `redis://:${current.password}@127.0.0.1:${current.port}`;
   let running = state;
-  if (left && (await answers(url(left)))) {
-    deps.onEvent('adopted', { port: left.port });
-    void watchAdopted(url(left), () => (closing ? undefined : revive(left)));
+  if (saved && (await isAnswering(url(saved)))) {
+    deps.onEvent('adopted', { port: saved.port });
+    watchAdopted(url(saved), () => (closing ? undefined : restart(saved)));
   } else {
-    if (left && !(await isFree(left.port))) running = { ...state, port: await freePort() };
+    if (saved && !(await isFree(saved.port))) running = { ...state, port: await freePort() };
     await writeState(deps.folder, running);
     await launch(running);
   }
@@ -90,13 +89,13 @@ export async function startRedisServer(deps: RedisServerDeps): Promise<RedisServ
 }
 
 async function spawnServer(folder: string, state: State): Promise<ChildProcess> {
-  const quotable = folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+  const quotedFolder = folder.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
   const configuration = [
     `port ${state.port}`,
     'bind 127.0.0.1',
     `requirepass ${state.password}`,
-    `dir "${quotable}"`,
-    `pidfile "${quotable}/redis.pid"`,
+    `dir "${quotedFolder}"`,
+    `pidfile "${quotedFolder}/redis.pid"`,
     'appendonly yes',
     'appendfsync everysec',
     'save ""',
@@ -104,19 +103,19 @@ async function spawnServer(folder: string, state: State): Promise<ChildProcess> 
     'daemonize no',
   ].join('\n');
   const log = await open(join(folder, 'redis.log'), 'a', 0o600);
-  // The configuration goes in by standard input, so that the password stands in no argument and no file of its own.
-  // A process group of its own keeps a Ctrl-C at the terminal from ending it before us.
+  // The configuration is passed on standard input, so that the password is in no argument and no file. A process
+  // group of its own keeps Ctrl-C in a terminal from stopping it before us.
   const child = spawn('redis-server', ['-'], { stdio: ['pipe', log.fd, log.fd], detached: true });
   const failed = new Promise<never>((_, reject) => {
     child.once('error', (error) =>
       reject(new Error(`redis-server cannot be started (${error.message}); install it, or set REDIS_URL`)),
     );
     child.once('exit', (code) =>
-      reject(new Error(`redis-server ended at once (code ${code}); see ${join(folder, 'redis.log')}`)),
+      reject(new Error(`redis-server exited at startup (code ${code}); see ${join(folder, 'redis.log')}`)),
     );
   });
   child.stdin?.on('error', () => {
-    // The exit says why.
+    // The exit event reports the failure.
   });
   child.stdin?.end(configuration);
   child.unref();
@@ -131,35 +130,37 @@ async function spawnServer(folder: string, state: State): Promise<ChildProcess> 
 
 async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MILLISECONDS;
-  while (!(await answers(url))) {
+  while (!(await isAnswering(url))) {
     if (Date.now() > deadline) throw new Error('redis-server did not become ready');
-    await delay(POLL_MILLISECONDS, { keepAlive: true });
+    await delay(POLL_MILLISECONDS);
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isAnswering(url: string): Promise<boolean> {
   return await withClient(url, async (client) => (await client.ping()) === 'PONG').catch(() => false);
 }
 
 async function shutDown(url: string, child: ChildProcess | undefined): Promise<void> {
   const exited = child && new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await withClient(url, (client) => client.call('SHUTDOWN')).catch(() => {
-    // It closes the connection instead of answering.
+    // The server closes the connection instead of answering.
   });
-  await Promise.race([exited ?? untilGone(url), delay(STOP_TIMEOUT_MILLISECONDS, { keepAlive: true })]);
+  const waiting = new AbortController();
+  const timeout = delay(STOP_TIMEOUT_MILLISECONDS, undefined, { signal: waiting.signal });
+  await Promise.race([exited ?? untilStopped(url, waiting.signal), timeout]).finally(() => waiting.abort());
 }
 
-async function untilGone(url: string): Promise<void> {
-  while (await answers(url)) await delay(POLL_MILLISECONDS, { keepAlive: true });
+async function untilStopped(url: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await isAnswering(url))) await delay(POLL_MILLISECONDS);
 }
 
-/** Calls back when a server that is not our child has gone. */
-async function watchAdopted(url: string, onGone: () => void): Promise<void> {
+/** Calls back when a server that is not our child process has exited. */
+function watchAdopted(url: string, onExit: () => void): void {
   const client = new Redis(url, { retryStrategy: null, maxRetriesPerRequest: 0 });
   client.on('error', () => {
-    // 'end' follows.
+    // `end` follows.
   });
-  client.once('end', onGone);
+  client.once('end', onExit);
 }
 
 async function withClient<Result>(url: string, use: (client: Redis) => Promise<Result>): Promise<Result> {
@@ -171,7 +172,7 @@ async function withClient<Result>(url: string, use: (client: Redis) => Promise<R
     commandTimeout: 2_000,
   });
   client.on('error', () => {
-    // The command's own rejection tells.
+    // The command rejects with the same error.
   });
   try {
     await client.connect();
@@ -193,7 +194,7 @@ async function readState(folder: string): Promise<State | undefined> {
       typeof state.password === 'string';
     return isState ? (state as State) : undefined;
   } catch {
-    // None yet, or half of one from a crash: a new server reads the same data.
+    // There is none yet, or a crash left a partial file. A new server reads the same data.
     return undefined;
   }
 }
@@ -205,24 +206,24 @@ async function writeState(folder: string, state: State): Promise<void> {
 }
 
 async function freePort(): Promise<number> {
-  return await listenOnce(0);
+  return await listenBriefly(0);
 }
 
 async function isFree(port: number): Promise<boolean> {
-  return await listenOnce(port).then(
+  return await listenBriefly(port).then(
     () => true,
     () => false,
   );
 }
 
-function listenOnce(port: number): Promise<number> {
+function listenBriefly(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
     server.listen(port, '127.0.0.1', () => {
       const address = server.address();
-      const taken = typeof address === 'object' && address ? address.port : port;
-      server.close(() => resolve(taken));
+      const chosen = typeof address === 'object' && address ? address.port : port;
+      server.close(() => resolve(chosen));
     });
   });
 }

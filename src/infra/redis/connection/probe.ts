@@ -3,32 +3,32 @@ import { promisify } from 'node:util';
 
 import { connectRedis } from './connection.ts';
 
-/** What there is to know of a Redis server before Callway starts on it. */
+/** What `callway doctor` checks on a Redis server. */
 export interface RedisFacts {
-  /** As in `7.0.15`. */
+  /** Such as `7.0.15`. */
   readonly version: string;
-  /** `noeviction`, or the policy by which it throws keys away when its memory is full. */
+  /** `noeviction`, or the policy by which the server evicts keys when its memory is full. */
   readonly evictionPolicy: string;
 }
 
 const run = promisify(execFile);
 
 /**
- * Looks at a server, or at one node of a cluster.
+ * Inspects a server, or one node of a cluster.
  *
- * @throws {Error} When it cannot be reached or refuses the credentials.
+ * @throws {Error} When the server is unreachable or rejects the credentials.
  */
 export async function probeRedis(url: string): Promise<RedisFacts> {
-  let trouble: Error | undefined;
+  let lastError: Error | undefined;
   const connection = connectRedis({
     url,
     onError: (error) => {
-      trouble = error;
+      lastError = error;
     },
   });
   try {
     await connection.untilReady();
-    if (!connection.isReady()) throw trouble ?? new Error('no answer in time');
+    if (!connection.isReady()) throw lastError ?? new Error('Redis did not answer in time');
     const info = await connection.client.info();
     return { version: fieldOf(info, 'redis_version'), evictionPolicy: fieldOf(info, 'maxmemory_policy') };
   } finally {
@@ -36,13 +36,13 @@ export async function probeRedis(url: string): Promise<RedisFacts> {
   }
 }
 
-/** @returns The version of the `redis-server` that PATH finds, or `undefined` where there is none. */
+/** @returns The version of the `redis-server` on PATH; undefined when there is none. */
 export async function installedRedisServer(): Promise<string | undefined> {
   try {
     const { stdout } = await run('redis-server', ['--version']);
     return /\bv=(\S+)/.exec(stdout)?.[1] ?? stdout.trim();
   } catch {
-    // Not there, or not to be run: the same to whoever wants to start it.
+    // Not installed, or not executable.
     return undefined;
   }
 }

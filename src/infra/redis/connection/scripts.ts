@@ -3,21 +3,11 @@ import { createHash } from 'node:crypto';
 import { orUnavailable, type RedisConnection } from './connection.ts';
 
 /**
- * Runs a Lua script, which is one step to everybody else.
+ * Runs a Lua script atomically.
  *
  * @param keys - All in one hash slot, for Redis Cluster.
  * @throws {CallwayError} `redis_unavailable`
  */
-export async function runScript(
-  redis: RedisConnection,
-  script: string,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<number> {
-  return Number(await orUnavailable(redis.client.eval(script, keys.length, ...keys, ...args)));
-}
-
-/** A script that is run all the time; what it answers is the caller's to read. */
 export type Script = (
   redis: RedisConnection,
   keys: readonly string[],
@@ -25,24 +15,32 @@ export type Script = (
 ) => Promise<unknown>;
 
 /**
- * Prepares a script to be named by its digest, so that its text goes over the wire only to a server that lacks it: one
- * that has just started, or has just become the master.
- *
- * @returns Runs it, and fails, as {@link runScript} does.
+ * Prepares a Lua script. It is called by its SHA-1 digest; the text is sent only to a server that does not know it
+ * yet.
  */
 export function createScript(text: string): Script {
   const digest = createHash('sha1').update(text).digest('hex');
   return (redis, keys, args) => {
-    const answer = redis.client
+    const result = redis.client
       .evalsha(digest, keys.length, ...keys, ...args)
       .catch((error: unknown) =>
         isUnknownScript(error)
           ? redis.client.eval(text, keys.length, ...keys, ...args)
           : Promise.reject(error),
       );
-    return orUnavailable(answer);
+    return orUnavailable(result);
   };
 }
+
+/** KEYS: lock. ARGV: token of the holder, lease ms. Returns 1 when the caller holds the lock. */
+export const renewLock = createScript(
+  `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
+);
+
+/** KEYS: lock. ARGV: token of the holder. Returns 1 when the caller held the lock. */
+export const releaseLock = createScript(
+  `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
+);
 
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');

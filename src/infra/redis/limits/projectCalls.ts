@@ -5,11 +5,11 @@ import type { RedisConnection } from '../connection/connection.ts';
 import { createScript } from '../connection/scripts.ts';
 import { redisLeasedSlots } from './leasedSlots.ts';
 
-/** What a day's count may be asked for; the hash is gone once nothing in it counts any more. */
+/** Longer than a day's counts are read; the hash expires when none of its windows is current. */
 const KEPT_MILLISECONDS = 2 * 86_400_000;
 const NONE = -1;
 
-/** Each window has its number and its count in one hash; a count of another window is none. */
+/** One hash holds each window's index and count. A count of an older window is 0. */
 const WINDOWS = `
 local now = tonumber(redis.call('TIME')[1])
 local lengths = { minute = 60, hour = 3600, day = 86400, spending = 86400 }
@@ -24,7 +24,10 @@ local function add(name, more)
   return sum
 end`;
 
-/** KEYS: counts. ARGV: calls a minute, calls an hour, ms a day, millionths of money a day (-1 is none), kept ms. */
+/**
+ * KEYS: counts. ARGV: calls a minute, calls an hour, talk ms a day, spending in millionths a day (-1: unlimited),
+ * lifetime ms.
+ */
 const countCall = createScript(`${WINDOWS}
 for index, name in ipairs({ 'minute', 'hour', 'day', 'spending' }) do
   local most = tonumber(ARGV[index])
@@ -35,7 +38,7 @@ add('hour', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return {}`);
 
-/** KEYS: counts. ARGV: ms that were talked, millionths that were spent, kept ms. */
+/** KEYS: counts. ARGV: talk ms, spending in millionths, lifetime ms. */
 const addUse = createScript(`${WINDOWS}
 local talked, spent = tonumber(ARGV[1]), tonumber(ARGV[2])
 if talked == 0 and spent == 0 then return { counted('day'), counted('spending') } end
@@ -47,7 +50,7 @@ const over = z.union([z.tuple([z.enum(['minute', 'hour', 'day', 'spending']), z.
 const sums = z.tuple([z.int(), z.int()]);
 const WHAT = { minute: 'rate', hour: 'rate', day: 'minutes', spending: 'spending' } as const;
 
-/** Windows are of the server's clock, since the nodes' differ. */
+/** Fixed windows by the server's clock, since the clocks of nodes differ. */
 export function redisProjectCalls(redis: RedisConnection): ProjectUsage {
   const places = redisLeasedSlots(redis);
   return {

@@ -3,23 +3,23 @@ import type { Clock } from '../../../base/clock.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const WINDOW_MILLISECONDS = 60_000;
-/** A node fetches its allowance in so many parts, so that most requests need no word with Redis. */
+/** A node fetches a limit in this many parts, so that most requests need no Redis command. */
 const PARTS = 100;
 
-/** What a node has of a key's allowance in one window. */
+/** The part of a key's limit that this node has fetched in the current window. */
 interface Share {
-  /** Of the count in Redis. */
+  /** Key of the count in Redis. */
   readonly name: string;
   remaining: number;
   exhausted: boolean;
-  /** How many requests wait for a further part, and for which one. */
+  /** Requests that wait for the next part, and the fetch that they wait for. */
   waiting: number;
   fetching: Promise<void> | undefined;
 }
 
 /**
- * Counts in Redis for all nodes together. Requests that find their node's share used up at the same moment wait for one
- * further part: each fetching its own, a hundred of them would take the whole allowance, and the next be refused.
+ * Counts requests in Redis over all nodes. Requests that wait for a part at the same time share one fetch: if each
+ * fetched its own, a hundred of them would use up the whole limit.
  */
 export function redisRateLimiter(redis: RedisConnection, clock: Clock): RateLimiter {
   let window = -1;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Clock } from '../../../base/clock.ts';
-import { delay } from '../../../base/delay.ts';
 import { CallwayError } from '../../../base/errors.ts';
 import type { HeldLock, SessionLock } from '../../../engine/session/sessionStore.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
@@ -89,7 +89,7 @@ export function redisTurnLock(redis: RedisConnection, clock: Clock): SessionLock
           'Another turn of this session is still running; try again when it has ended',
         );
       }
-      await delay(pauseMs, { keepAlive: true });
+      await delay(pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MILLISECONDS);
     }
   };

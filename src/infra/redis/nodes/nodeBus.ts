@@ -14,14 +14,14 @@ const nodeMessage = z.discriminatedUnion('kind', [
 export interface NodeBusDeps {
   /** For commands. */
   readonly publisher: RedisConnection;
-  /** A connection of its own, since one that listens can do nothing else. */
+  /** A separate connection: a subscribed connection cannot send commands. */
   readonly subscriber: RedisConnection;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Redis publishes to who listens at the moment; a node without a connection misses what is said meanwhile. */
+/** Redis pub/sub. Messages that are published while a node is disconnected are lost to it. */
 export function redisNodeBus({ publisher, subscriber, onError }: NodeBusDeps): NodeBus {
-  // Messages reach all databases of a server, but installations may share one and keep a database each.
+  // Pub/sub ignores database numbers, and installations may share a server with one database each.
   const channel = CHANNEL + publisher.databaseNumber;
   return {
     async publish(message) {
@@ -30,17 +30,17 @@ export function redisNodeBus({ publisher, subscriber, onError }: NodeBusDeps): N
     subscribe(listener) {
       const { client } = subscriber;
       const subscribe = () => {
-        // Where this fails the connection is lost, and the next one subscribes.
-        client.subscribe(channel).catch((error: unknown) => onError(error, 'nodes are not heard yet'));
+        // A failure means that the connection is lost; the next connection subscribes again.
+        client.subscribe(channel).catch((error: unknown) => onError(error, 'node bus: subscription failed'));
       };
       const hear = (from: string, text: string) => {
         if (from !== channel) return;
         try {
-          // A kind that only a younger version knows is none of ours.
+          // Message kinds of newer versions are ignored.
           const message = nodeMessage.safeParse(JSON.parse(text)).data;
           if (message) listener(message);
         } catch (error) {
-          onError(error, 'a message between nodes was not understood');
+          onError(error, 'node bus: invalid message');
         }
       };
       client.on('message', hear);

@@ -1,11 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Revocations } from '../../../agents/accounts/apiAuthenticator.ts';
-import { delay } from '../../../base/delay.ts';
 import { uuidV7 } from '../../../base/ids.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const CHANNEL = 'callway:keys:revoked:';
 const ACKNOWLEDGED = 'callway:keys:revoked:heard:';
-/** A node that has not said within this time that it heard is taken to be gone; it asks anew when it comes back. */
+/**
+ * A node that does not acknowledge within this time counts as gone; it reads keys from the database when it comes
+ * back.
+ */
 const LONGEST_WAIT_MILLISECONDS = 1_000;
 const POLL_MILLISECONDS = 2;
 const KEEP_MILLISECONDS = 10_000;
@@ -16,13 +19,13 @@ interface Announcement {
 }
 
 /**
- * Announces revoked keys to all nodes over Redis, and waits until each of them has said that it heard.
+ * Announces revoked API keys to all nodes and waits for their acknowledgements.
  *
  * @param publisher - For commands.
- * @param subscriber - A connection of its own, since one that listens can do nothing else.
+ * @param subscriber - A separate connection: a subscribed connection cannot send commands.
  */
 export function redisRevocations(publisher: RedisConnection, subscriber: RedisConnection): Revocations {
-  // Announcements reach all databases of a server, but installations may share one and keep a database each.
+  // Pub/sub ignores database numbers, and installations may share a server with one database each.
   const channel = CHANNEL + publisher.databaseNumber;
   let subscribed = false;
   return {
@@ -35,7 +38,7 @@ export function redisRevocations(publisher: RedisConnection, subscriber: RedisCo
             subscribed = true;
           },
           () => {
-            // The next connection tries again; until then nothing remembered is believed.
+            // The next connection subscribes again. Cached keys are not trusted until then.
           },
         );
       };

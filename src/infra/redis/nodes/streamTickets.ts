@@ -13,7 +13,7 @@ const kept = z.object({
   traceparent: z.string().optional(),
 });
 
-/** Tickets in Redis, by their digest, each gone with the first that takes it. */
+/** Single-use tickets: a key for each ticket's digest, deleted by the first read. */
 export function redisStreamTickets(redis: RedisConnection): StreamTickets {
   return {
     async issue(ticket, stream, lifetimeMs) {

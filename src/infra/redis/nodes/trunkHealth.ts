@@ -3,13 +3,13 @@ import { trunkHealth } from '../../../calls/trunks/trunk.ts';
 import type { TrunkHealthStore } from '../../../calls/trunks/trunkHealth.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
-/** Longer than two of the longest times between looks; what is older tells nothing any more. */
+/** Longer than two of the longest intervals between two OPTIONS checks. */
 const LIFETIME_MILLISECONDS = 2 * 3_600_000 + 600_000;
 
 const seen = trunkHealth.omit({ channelsInUse: true });
 const UNKNOWN: z.infer<typeof seen> = { reachable: null, registered: null, lastOptionsMs: null, error: null };
 
-/** One key a trunk, since the trunks of a list lie in many slots of a cluster. */
+/** One key for each trunk: the trunks of a list are in several slots of a cluster. */
 export function redisTrunkHealth(redis: RedisConnection): TrunkHealthStore {
   return {
     async publish(trunkId, health) {
@@ -23,7 +23,7 @@ export function redisTrunkHealth(redis: RedisConnection): TrunkHealthStore {
   };
 }
 
-/** What a node of another version wrote, and this one does not understand, is as good as nothing. */
+/** Ignores values that another version wrote in a form that this one does not know. */
 function readHealth(text: string | null): z.infer<typeof seen> {
   if (text === null) return UNKNOWN;
   return z.safeParse(seen, JSON.parse(text)).data ?? UNKNOWN;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TurnCheckpointStore } from '../../../engine/session/interruptedTurn.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
-/** Longer than it takes until a lost node's calls are ended. */
+/** Longer than it takes to end the calls of a lost node. */
 const LIFETIME_MS = 10 * 60_000;
 
 const kept = z.object({
@@ -14,7 +14,7 @@ const kept = z.object({
   heard: z.string(),
 });
 
-/** Notes in Redis, whose remaining lifetime tells their age: nodes' clocks need not agree. */
+/** Turn checkpoints. Their age comes from the remaining lifetime of the key, since the clocks of nodes differ. */
 export function redisTurnNotes(redis: RedisConnection): TurnCheckpointStore {
   return {
     async put(instanceId, note) {

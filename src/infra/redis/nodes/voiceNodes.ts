@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { VoiceNode, VoiceNodeRegistry } from '../../../calls/nodes/voiceNodeRegistry.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
-/** All in one hash slot, so that they are read at once on Redis Cluster too. */
+/** One hash slot for all nodes, so that a cluster reads them with one command. */
 const IDS = 'callway:{voice-nodes}';
 
 const entry = z.object({ nodeId: z.string(), url: z.url(), talks: z.int().min(0) });
 
-/** A key a node, which runs out when the node no longer says that it lives, and a set of the keys there may be. */
+/** One expiring key for each node, and a set of the node ids. */
 export function redisVoiceNodes(redis: RedisConnection): VoiceNodeRegistry {
   const { client } = redis;
   return {
@@ -26,14 +26,14 @@ export function redisVoiceNodes(redis: RedisConnection): VoiceNodeRegistry {
       if (ids.length === 0) return [];
       const texts = await orUnavailable(client.mget(ids.map(keyOf)));
       const gone = ids.filter((_, index) => texts[index] === null);
-      // One that comes back meanwhile stands in the set again with its next beat.
+      // A node that comes back is added again by its next heartbeat.
       if (gone.length > 0) await orUnavailable(client.srem(IDS, gone));
       return texts.flatMap(read);
     },
   };
 }
 
-/** What a node of another version wrote, and this one does not understand, is as good as nothing. */
+/** Ignores values that another version wrote in a form that this one does not know. */
 function read(text: string | null): VoiceNode[] {
   if (text === null) return [];
   const parsed = entry.safeParse(JSON.parse(text));

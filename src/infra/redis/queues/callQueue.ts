@@ -8,11 +8,11 @@ const payload = z.object({ callId: z.string(), projectId: z.string() });
 const KIND: QueueDefinition<z.infer<typeof payload>> = {
   name: 'calls',
   schema: payload,
-  // What became of it stands in the call; a job that fails is added anew as long as its call is queued.
+  // The call's row keeps the outcome. A failed job is added again by the sweeper as long as its call is queued.
   options: { attempts: 1, removeOnComplete: true, removeOnFail: true },
 };
 
-/** One job a call, by its id. */
+/** One job for each call; the job id is the call id. */
 export function redisCallQueue(jobs: JobQueues): CallQueue {
   const queue = jobs.queue(KIND);
   return {

@@ -6,7 +6,7 @@ import type { JobContext, JobQueues, QueueDefinition } from './jobQueues.ts';
 const payload = z.object({ datasetId: z.string(), projectId: z.string() });
 export type IngestionPayload = z.infer<typeof payload>;
 
-/** Over four minutes in all: long enough for an endpoint's bad moment, short enough for who waits for an answer. */
+/** More than four minutes of retries: enough for a short outage of the embedding endpoint. */
 const ATTEMPTS = 8;
 const FIRST_DELAY_MS = 2_000;
 
@@ -16,13 +16,13 @@ const KIND: QueueDefinition<IngestionPayload> = {
   options: {
     attempts: ATTEMPTS,
     backoff: { type: 'exponential', delay: FIRST_DELAY_MS },
-    // What became of it stands in the dataset.
+    // The dataset's row keeps the outcome.
     removeOnComplete: true,
     removeOnFail: true,
   },
 };
 
-/** One job a dataset, by its id. */
+/** One job for each dataset; the job id is the dataset id. */
 export function ingestionQueue(jobs: JobQueues): IngestionQueue {
   const queue = jobs.queue(KIND);
   return {

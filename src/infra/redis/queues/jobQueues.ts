@@ -3,41 +3,42 @@ import type { z } from 'zod';
 
 import { createRedisClient, orUnavailable } from '../connection/connection.ts';
 
-/** A job's holder renews its lock twice in this time. */
+/** BullMQ renews a job's lock twice in this time. */
 const LOCK_MS = 15_000;
-/** How often jobs are looked for whose locks have run out: those of holders that died go to others. */
+/** How often BullMQ looks for jobs whose lock has expired, and gives them to another worker. */
 const STALLED_MS = 5_000;
-/** One of a job's holders after the other may die so often before it is given up. */
+/** A job fails for good after its worker has died this many times. */
 const MAX_STALLED_COUNT = 5;
-/** How soon a job goes to another node when this one stops. */
+/** How soon a job is available to other nodes when this one stops. */
 const HAND_OVER_MS = 100;
 
-/** What a queue is: its name, and what its jobs carry. */
+/** A queue's name and the schema of its jobs. */
 export interface QueueDefinition<Data> {
   readonly name: string;
   readonly schema: z.ZodType<Data>;
   readonly options: JobsOptions;
 }
 
-/** Puts jobs into a queue. */
+/** Adds and removes jobs. */
 export interface JobQueue<Data> {
   /**
-   * @param id - A job of the same id that waits or runs already is left as it is, and nothing is added.
+   * Does nothing when a job with this id is waiting or running.
+   *
    * @throws {CallwayError} `redis_unavailable`
    */
   add(id: string, data: Data): Promise<void>;
-  /** One that runs is left to end. @throws {CallwayError} `redis_unavailable` */
+  /** Does not stop a running job. @throws {CallwayError} `redis_unavailable` */
   remove(id: string): Promise<void>;
 }
 
 export interface JobContext {
-  /** Aborted when this node stops; the job then goes to another. */
+  /** Aborted when this node stops; the job then goes to another node. */
   readonly signal: AbortSignal;
-  /** Whether a failure now would be the last. */
+  /** Whether a failure of this attempt is final. */
   readonly isLastAttempt: boolean;
 }
 
-/** A job that could not be done yet waits, and then goes to any node; nothing else makes a job wait. */
+/** Puts the job back into the queue; any node may take it after the delay. */
 export interface JobRetry {
   readonly again: true;
   readonly afterMs: number;
@@ -46,24 +47,27 @@ export interface JobRetry {
 export type JobHandler<Data> = (data: Data, context: JobContext) => Promise<JobRetry | undefined>;
 
 export interface JobWorker {
-  /** Takes no more jobs; those begun go on. */
+  /** Takes no new jobs. Running jobs continue. */
   pause(): Promise<void>;
-  /** Takes no more jobs, and waits for those begun. Idempotent. */
+  /** Takes no new jobs and waits for the running ones. Idempotent. */
   close(): Promise<void>;
 }
 
-/** BullMQ over the Redis of the settings: its queues, its workers, and their end. */
+/** The BullMQ queues and workers of this process. */
 export interface JobQueues {
   queue<Data>(kind: QueueDefinition<Data>): JobQueue<Data>;
-  /** Takes jobs at once, so many at a time. A handler that throws has its job tried again as the kind's options say. */
+  /**
+   * Starts a worker with `concurrency` jobs at a time. A job whose handler throws is retried as the definition's
+   * options say.
+   */
   work<Data>(kind: QueueDefinition<Data>, handler: JobHandler<Data>, concurrency: number): JobWorker;
-  /** Jobs of each queue that was asked for, as they stand. @throws {CallwayError} `redis_unavailable` */
+  /** Current number of jobs in each queue that this process has opened. @throws {CallwayError} `redis_unavailable` */
   depths(): Promise<ReadonlyMap<string, QueueDepth>>;
-  /** Workers end first, and hand over what they were at; then the queues, then the connections. Idempotent. */
+  /** Closes the workers, which hand over their jobs; then the queues; then the connections. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Jobs by what they do: wait for a node, wait for their time, or run. */
+/** Number of jobs by state: ready for a worker, scheduled for later, running. */
 export interface QueueDepth {
   readonly waiting: number;
   readonly delayed: number;
@@ -71,7 +75,7 @@ export interface QueueDepth {
 }
 
 export interface JobQueuesDeps {
-  /** As `REDIS_URL` has it. */
+  /** The value of `REDIS_URL`. */
   readonly url: string;
   readonly onError: (error: Error, queue: string) => void;
 }
@@ -116,7 +120,7 @@ export function openJobQueues(deps: JobQueuesDeps): JobQueues {
       let paused = false;
       const worker = new Worker(
         kind.name,
-        // A worker that pauses may have asked for its next job already.
+        // A worker may have fetched its next job before it was paused.
         (job: Job, token) =>
           paused
             ? putOff(job, token, HAND_OVER_MS)
@@ -154,7 +158,7 @@ async function depthOf(queue: Queue): Promise<QueueDepth> {
   return { waiting, delayed, active };
 }
 
-/** All keys of a queue in one hash slot, as BullMQ's scripts need it on Redis Cluster. */
+/** A hash tag puts all keys of a queue into one slot; BullMQ needs that on Redis Cluster. */
 function prefixOf(name: string): string {
   return `{callway:${name}}`;
 }
@@ -174,7 +178,7 @@ async function runJob<Data>(
   if (outcome) await putOff(job, token, outcome.afterMs);
 }
 
-/** BullMQ wants to be told by an error that the job has been moved. */
+/** BullMQ requires this error after a job was moved. */
 async function putOff(job: Job, token: string | undefined, byMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + byMs, token);
   throw new DelayedError();

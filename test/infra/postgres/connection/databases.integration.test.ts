@@ -104,8 +104,8 @@ async function proxiedPostgres() {
 test('a watched server that falls silent is away within seconds, and there as soon as it speaks', async () => {
   const { proxy, url } = await proxiedPostgres();
   const changes: boolean[] = [];
-  const watch = { clock: systemClock, onChange: ({ isAway }: HealthChange) => changes.push(isAway) };
-  const database = openPostgres({ url, onIdleError: () => undefined, watch });
+  const health = { clock: systemClock, onChange: ({ isDown }: HealthChange) => changes.push(isDown) };
+  const database = openPostgres({ url, onIdleError: () => undefined, health });
   onTestFinished(() => database.close());
   const unavailable = { category: 'unavailable', code: 'database_unavailable', retryAfterSeconds: 5 };
   await database.query('SELECT 1');

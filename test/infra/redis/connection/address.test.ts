@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../../src/infra/redis/connection/connection.ts';
 import { freePort } from '../../../support/ports.ts';
 
-test('whoever waits for a Redis that is not there gives up without an error, which the log has', async () => {
+test('untilReady gives up without an error when Redis is unreachable; onError gets the reason', async () => {
   const errors: string[] = [];
   const url = `redis://127.0.0.1:${await freePort()}`;
   const connection = connectRedis({ url, onError: ({ message }) => errors.push(message) });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it('tells the version and what happens when the memory is full', async () => {
+it('probeRedis returns the version and the eviction policy', async () => {
   const admin = new Redis(server.url);
   await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
   expect(await probeRedis(server.url)).toEqual({
@@ -24,7 +24,7 @@ it('tells the version and what happens when the memory is full', async () => {
   admin.disconnect();
 });
 
-it('rejects when nothing answers, and when the password is wrong', async () => {
+it('probeRedis rejects when the server is unreachable or the password is wrong', async () => {
   await expect(probeRedis(`redis://127.0.0.1:${await freePort()}`)).rejects.toMatchObject({
     code: 'ECONNREFUSED',
   });
@@ -36,6 +36,6 @@ it('rejects when nothing answers, and when the password is wrong', async () => {
   admin.disconnect();
 });
 
-it('finds the redis-server of this machine', async () => {
+it('installedRedisServer returns the version on PATH', async () => {
   expect(await installedRedisServer()).toMatch(/^\d+\.\d+\.\d+$/);
 });

@@ -19,10 +19,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** No server knows a script that holds it. */
+/** A script that no server knows yet. */
 const unheardOf = () => `-- ${randomUUID()}\n`;
 
-test('a script runs on a server that has never seen it, and by its digest alone once it has', async () => {
+test('A script runs on a server that does not know it, and by its digest afterwards', async () => {
   const text = `${unheardOf()}return {redis.call('INCRBY', KEYS[1], ARGV[1]), false}`;
   const script = createScript(text);
   expect(await script(redis, ['counter'], [2])).toEqual([2, null]);
@@ -36,7 +36,7 @@ test('a script runs on a server that has never seen it, and by its digest alone 
   expect(sent).toEqual([]);
 });
 
-test('a script that fails by itself is not run again', async () => {
+test('A script that fails is not run again', async () => {
   const script = createScript(`${unheardOf()}redis.call('INCR', KEYS[1]) return redis.call('LPOP', KEYS[1])`);
   await expect(script(redis, ['once'], [])).rejects.toMatchObject({ code: 'redis_unavailable' });
   await expect(script(redis, ['once'], [])).rejects.toMatchObject({ code: 'redis_unavailable' });

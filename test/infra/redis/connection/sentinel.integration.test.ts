@@ -9,7 +9,7 @@ import { makeTempDir } from '../../../support/tempDir.ts';
 
 const READY_TIMEOUT_MS = 15_000;
 
-/** A Redis Sentinel that watches one master, `known`; whether there is such a server does not matter to it. */
+/** A Redis Sentinel that monitors one master, `known`, which does not exist. */
 async function startSentinel() {
   const folder = makeTempDir();
   const port = await freePort();
@@ -43,11 +43,11 @@ describe('a Sentinel', () => {
   });
   afterAll(() => sentinel.close());
 
-  test('that knows the master is enough, whoever else is away', async () => {
+  test('is enough when it knows the master; others may be unreachable', async () => {
     await requireSentinelMaster(`redis+sentinel://${nobody},${sentinel.address}/known`);
   });
 
-  test('that knows no such master is told of by the name of its setting', async () => {
+  test('that does not know the master is reported by the setting’s name', async () => {
     await expect(
       requireSentinelMaster(`redis+sentinel://${sentinel.address},${nobody}/unknown`),
     ).rejects.toMatchObject({
@@ -56,7 +56,7 @@ describe('a Sentinel', () => {
     });
   });
 
-  test('that is away is no wrong setting, and neither is another kind of Redis', async () => {
+  test('is ignored when it is unreachable, and so are other kinds of Redis', async () => {
     await requireSentinelMaster(`redis+sentinel://${nobody}/unknown`);
     await requireSentinelMaster(`redis://${nobody}/1`);
   });

@@ -8,7 +8,7 @@ import { redisServers, type TestRedis } from '../support/servers.ts';
 const NONE = { perMinute: null, perHour: null, talkedMsPerDay: null, spentMillionthsPerDay: null };
 const NOTHING = { talkTimeMs: 0, spentMillionths: 0 };
 
-describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
+describe.each(redisServers)('Project limits on $name', ({ open }) => {
   let server: TestRedis;
   let nodes: RedisConnection[];
   beforeAll(async () => {
@@ -26,30 +26,27 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
   test.each([
     ['a minute', { ...NONE, perMinute: 5 }, 60],
     ['an hour', { ...NONE, perHour: 5 }, 3600],
-  ])(
-    'are accepted no more often than is allowed in %s, over two nodes at once',
-    async (_what, most, windowSeconds) => {
-      const projectId = uuidV7();
-      const ask = () => {
-        const [here, there] = counts();
-        return Promise.all(
-          Array.from({ length: 20 }, (_, index) => (index % 2 ? here : there).countCall(projectId, most)),
-        );
-      };
-      const answers = await ask();
-      const refused = answers.filter((answer) => answer !== undefined);
-      // A minute may end in the midst of it; then it is allowed so many again.
-      const allowed = answers.length - refused.length;
-      expect([5, 10]).toContain(allowed);
-      for (const { what, retryAfterSeconds } of refused) {
-        expect(what).toBe('rate');
-        expect(retryAfterSeconds).toBeGreaterThan(0);
-        expect(retryAfterSeconds).toBeLessThanOrEqual(windowSeconds);
-      }
-    },
-  );
+  ])('allow no more calls than the limit for a %s, over two nodes', async (_what, most, windowSeconds) => {
+    const projectId = uuidV7();
+    const ask = () => {
+      const [here, there] = counts();
+      return Promise.all(
+        Array.from({ length: 20 }, (_, index) => (index % 2 ? here : there).countCall(projectId, most)),
+      );
+    };
+    const answers = await ask();
+    const refused = answers.filter((answer) => answer !== undefined);
+    // The window may change during the test; the next one allows the same number again.
+    const allowed = answers.length - refused.length;
+    expect([5, 10]).toContain(allowed);
+    for (const { what, retryAfterSeconds } of refused) {
+      expect(what).toBe('rate');
+      expect(retryAfterSeconds).toBeGreaterThan(0);
+      expect(retryAfterSeconds).toBeLessThanOrEqual(windowSeconds);
+    }
+  });
 
-  test('count in windows that are over as none', async () => {
+  test('ignore the counts of past windows', async () => {
     const [here] = counts();
     const projectId = uuidV7();
     const key = `callway:project:{${projectId}}:counts`;
@@ -72,7 +69,7 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
       'spentMillionthsPerDay',
       { talkTimeMs: 1, spentMillionths: 250_000_000_000 },
     ],
-  ] as const)('use up a day’s %s together, on whatever node they talk', async (what, most, limit, each) => {
+  ] as const)('add up a day’s %s over all nodes', async (what, most, limit, each) => {
     const [here, there] = counts();
     const projectId = uuidV7();
     await Promise.all(
@@ -87,7 +84,7 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
     expect(await there.countCall(projectId, { ...NONE, [limit]: most + 1 })).toBeUndefined();
   });
 
-  test('use nothing up of the day before', async () => {
+  test('ignore the use of the day before', async () => {
     const [here] = counts();
     const projectId = uuidV7();
     await here.addUsage(projectId, { talkTimeMs: 5, spentMillionths: 7 });
@@ -96,7 +93,7 @@ describe.each(redisServers)('a project’s calls on $name', ({ open }) => {
     expect(await here.addUsage(projectId, NOTHING)).toEqual(NOTHING);
   });
 
-  test('take no more places than there are, and free them', async () => {
+  test('give no more slots than the limit, and free them', async () => {
     const [here, there] = counts();
     const projectId = uuidV7();
     const took = await Promise.all(

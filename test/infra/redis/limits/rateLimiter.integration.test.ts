@@ -18,11 +18,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('requests that come at the same moment', () => {
+describe('Concurrent requests', () => {
   const CROWDS = [
-    { title: 'far below a high limit are all let in', limit: 6_000, requests: 400, allowed: 400 },
-    { title: 'that are the whole of a limit are all let in', limit: 250, requests: 250, allowed: 250 },
-    { title: 'beyond a low limit are let in up to it', limit: 30, requests: 90, allowed: 30 },
+    { title: 'are allowed when they are far below a high limit', limit: 6_000, requests: 400, allowed: 400 },
+    { title: 'are allowed when they use up the whole limit', limit: 250, requests: 250, allowed: 250 },
+    { title: 'are allowed up to a low limit', limit: 30, requests: 90, allowed: 30 },
   ];
 
   test.each(CROWDS)('$title', async ({ title, limit, requests, allowed }) => {
@@ -31,7 +31,7 @@ describe('requests that come at the same moment', () => {
     expect(answers.filter((answer) => answer.allowed).length).toBe(allowed);
   });
 
-  test('on two nodes have one limit together', async () => {
+  test('of two nodes share one limit', async () => {
     const clock = createSimulatedClock();
     const nodes = [redisRateLimiter(redis, clock), redisRateLimiter(redis, clock)];
     const answers = await Promise.all(
@@ -41,7 +41,7 @@ describe('requests that come at the same moment', () => {
   });
 });
 
-test('what is used up is refused until the next minute', async () => {
+test('A key that has reached its limit is rejected until the next minute', async () => {
   const clock = createSimulatedClock();
   const limiter = redisRateLimiter(redis, clock);
   const take = () => limiter.take('one', 1);

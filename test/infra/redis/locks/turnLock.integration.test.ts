@@ -1,7 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { systemClock } from '../../../../src/base/clock.ts';
-import { delay } from '../../../../src/base/delay.ts';
 import { connectRedis, type RedisConnection } from '../../../../src/infra/redis/connection/connection.ts';
 import { redisTurnLock } from '../../../../src/infra/redis/locks/turnLock.ts';
 import { redisDatabase } from '../../../support/redis.ts';
@@ -26,7 +26,7 @@ const lockOf = (index: number) => {
   return redisTurnLock(node, systemClock);
 };
 
-describe('turns of one session', () => {
+describe('Turns of one session', () => {
   test('run one at a time over two nodes, each of them once', async () => {
     let running = 0;
     let most = 0;
@@ -35,7 +35,7 @@ describe('turns of one session', () => {
       lockOf(index % 2).run('p', 'one-at-a-time', async () => {
         running += 1;
         most = Math.max(most, running);
-        await delay(1, { keepAlive: true });
+        await delay(1);
         running -= 1;
         done += 1;
       }),
@@ -44,7 +44,7 @@ describe('turns of one session', () => {
     expect({ most, done }).toEqual({ most: 1, done: 40 });
   });
 
-  test('come in the order of their arrival', async () => {
+  test('run in the order of arrival', async () => {
     const order: number[] = [];
     let open = () => {};
     const first = lockOf(0).run(
@@ -57,16 +57,16 @@ describe('turns of one session', () => {
     );
     const waiting: Promise<void>[] = [];
     for (const index of [1, 2, 3]) {
-      await delay(30, { keepAlive: true });
+      await delay(30);
       waiting.push(lockOf(index % 2).run('p', 'order', async () => void order.push(index)));
     }
-    await delay(30, { keepAlive: true });
+    await delay(30);
     open();
     await Promise.all([first, ...waiting]);
     expect(order).toEqual([1, 2, 3]);
   });
 
-  test('of other sessions do not wait', async () => {
+  test('do not wait for turns of other sessions', async () => {
     let open = () => {};
     const held = lockOf(0).run(
       'p',
@@ -82,7 +82,7 @@ describe('turns of one session', () => {
     await held;
   });
 
-  test('free the lock when they fail', async () => {
+  test('release the lock when they fail', async () => {
     await expect(
       lockOf(0).run('p', 'failing', async () => {
         throw new Error('no');
@@ -91,7 +91,7 @@ describe('turns of one session', () => {
     expect(await lockOf(1).run('p', 'failing', async () => 'free')).toBe('free');
   });
 
-  test('a waiter that died is passed over', async () => {
+  test('do not wait for a waiter that died', async () => {
     const [node] = nodes;
     await node?.client.zadd('callway:turn:{p:dead}:queue', 1, 'a-token-of-nobody');
     expect(await lockOf(0).run('p', 'dead', async () => 'taken')).toBe('taken');
@@ -142,9 +142,9 @@ describe('a state that was read while the lock was on its way', () => {
       });
       held.leave('a');
     });
-    await delay(20, { keepAlive: true });
+    await delay(20);
     const second = lockOf(1).run('p', 'waited', async (held) => held.isNewest('a'));
-    await delay(20, { keepAlive: true });
+    await delay(20);
     open();
     await first;
     expect(await second).toBe(false);

@@ -7,7 +7,7 @@ import { redisServers, type TestRedis } from '../support/servers.ts';
 const LONG_MS = 60_000;
 const node = (nodeId: string, sessions = 0) => ({ nodeId, url: `http://${nodeId}:3000`, sessions });
 
-describe.each(redisServers)('voice nodes on $name', ({ open }) => {
+describe.each(redisServers)('Voice nodes on $name', ({ open }) => {
   let server: TestRedis;
   let redis: RedisConnection;
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe.each(redisServers)('voice nodes on $name', ({ open }) => {
     await server.close();
   });
 
-  test('are those that said so and did not take it back, as they said last', async () => {
+  test('are those that announced themselves and did not withdraw, with their last announcement', async () => {
     const nodes = redisVoiceNodes(redis);
     expect(await nodes.list()).toEqual([]);
     await Promise.all([nodes.register(node('a'), LONG_MS), nodes.register(node('b'), LONG_MS)]);
@@ -33,7 +33,7 @@ describe.each(redisServers)('voice nodes on $name', ({ open }) => {
     await nodes.deregister('b');
   });
 
-  test('a dead one’s word runs out, and it may come back', async () => {
+  test('expire, and may come back', async () => {
     const nodes = redisVoiceNodes(redis);
     await nodes.register(node('dies'), 150);
     expect(await nodes.list()).toEqual([node('dies')]);
@@ -44,7 +44,7 @@ describe.each(redisServers)('voice nodes on $name', ({ open }) => {
     await nodes.deregister('dies');
   });
 
-  test('what another version says of itself is passed over', async () => {
+  test('of another version with an unknown form are ignored', async () => {
     const nodes = redisVoiceNodes(redis);
     await nodes.register(node('known'), LONG_MS);
     await redis.client.set('callway:{voice-nodes}:other', JSON.stringify({ at: 'elsewhere' }), 'PX', LONG_MS);

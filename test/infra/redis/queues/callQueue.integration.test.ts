@@ -1,6 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { delay } from '../../../../src/base/delay.ts';
 import type { CallQueue, JobResult } from '../../../../src/calls/setup/callQueue.ts';
 import { redisCallQueue } from '../../../../src/infra/redis/queues/callQueue.ts';
 import { type JobQueues, openJobQueues } from '../../../../src/infra/redis/queues/jobQueues.ts';
@@ -8,7 +8,7 @@ import { redisServers, type TestRedis } from '../support/servers.ts';
 
 const DONE: JobResult = { done: true };
 
-describe.each(redisServers)('calls in the queue on $name', ({ open }) => {
+describe.each(redisServers)('The call queue on $name', ({ open }) => {
   let server: TestRedis;
   let jobs: JobQueues[];
   let queues: [CallQueue, CallQueue];
@@ -24,23 +24,23 @@ describe.each(redisServers)('calls in the queue on $name', ({ open }) => {
     await Promise.all(jobs.map((node) => node.close()));
   });
 
-  test('go to one of two nodes each, once, however often they were added', async () => {
+  test('gives each call to one of two nodes, once, however often it was added', async () => {
     const taken: string[] = [];
     const ids = Array.from({ length: 20 }, (_, index) => `each-${index}`);
     for (const id of ids) await queues[0].add(id, 'p');
     for (const id of ids) await queues[1].add(id, 'p');
     const work = async (callId: string) => {
       taken.push(callId);
-      await delay(5, { keepAlive: true });
+      await delay(5);
       return DONE;
     };
     for (const queue of queues) await queue.process(work, 3);
     await vi.waitFor(() => expect(taken.length).toBeGreaterThanOrEqual(20), { timeout: 10_000 });
-    await delay(100, { keepAlive: true });
+    await delay(100);
     expect([...taken].sort()).toEqual([...ids].sort());
   });
 
-  test('come again after the time that their work names', async () => {
+  test('runs a call again after the delay that its handler returns', async () => {
     const times: number[] = [];
     await queues[0].process(async () => {
       times.push(performance.now());
@@ -54,7 +54,7 @@ describe.each(redisServers)('calls in the queue on $name', ({ open }) => {
     expect(third - second).toBeGreaterThan(140);
   });
 
-  test('are not taken once they were removed, and may be added anew after they failed', async () => {
+  test('does not run a removed call, and accepts a failed one again', async () => {
     const taken: string[] = [];
     await queues[0].add('removed', 'p');
     await queues[0].remove('removed');
@@ -75,12 +75,12 @@ describe.each(redisServers)('calls in the queue on $name', ({ open }) => {
     );
   });
 
-  test('wait while a node takes no more, and those begun go on', async () => {
+  test('stops fetching calls while paused; running ones continue', async () => {
     const taken: string[] = [];
     const begun = new AbortController();
     const worker = await queues[0].process(async (callId) => {
       taken.push(callId);
-      await delay(5_000, { signal: begun.signal }).catch(() => undefined);
+      await delay(5_000, undefined, { signal: begun.signal }).catch(() => undefined);
       taken.push(`${callId} done`);
       return DONE;
     }, 2);
@@ -88,7 +88,7 @@ describe.each(redisServers)('calls in the queue on $name', ({ open }) => {
     await vi.waitFor(() => expect(taken).toEqual(['begun']), { timeout: 10_000 });
     await worker.pause();
     await queues[0].add('waits', 'p');
-    await delay(300, { keepAlive: true });
+    await delay(300);
     expect(taken).toEqual(['begun']);
     begun.abort();
     await worker.close();

@@ -8,12 +8,12 @@ import { makeTempDir } from '../../../support/tempDir.ts';
 const READY_TIMEOUT_MS = 15_000;
 
 export interface TestRedis {
-  /** As `REDIS_URL` has it. */
+  /** The value of `REDIS_URL`. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** The two kinds that differ for scripts: a cluster refuses one whose keys lie in several slots. */
+/** A single server, and a cluster, which rejects scripts whose keys are in different slots. */
 export const redisServers = [
   { name: 'a server', open: openServer },
   { name: 'a cluster', open: openCluster },
@@ -24,7 +24,7 @@ async function openServer(): Promise<TestRedis> {
   return { url, close: drop };
 }
 
-/** One node that has all slots. */
+/** A cluster with one node that has all slots. */
 async function openCluster(): Promise<TestRedis> {
   const folder = makeTempDir();
   const port = await freePort();
