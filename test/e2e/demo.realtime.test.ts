@@ -7,10 +7,10 @@ import { parseWav, pickChannel } from '../../src/media/wav.ts';
 import { startChild } from '../support/child.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Of a machine that does much else. */
+/** Long enough for a busy machine. */
 const TIMEOUT = 300_000;
 
-/** Runs it as `npm run demo` does. */
+/** Runs the demo as `npm run demo` does. */
 async function demo(args: string[], env: Record<string, string> = {}) {
   const { OPENAI_API_KEY: _key, OPENAI_BASE_URL: _url, ...own } = process.env;
   const child = await startChild(process.execPath, [join(ROOT, 'scripts/run.mjs'), 'demo', ...args], {
@@ -25,7 +25,7 @@ const loudness = (samples: Int16Array) =>
   Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 
 describe('npm run demo', () => {
-  test('is a whole call, with its webhooks, its recording and its transcript', {
+  test('shows a complete call with its webhooks, recording and transcript', {
     timeout: TIMEOUT,
   }, async () => {
     const { code, text } = await demo([]);
@@ -34,7 +34,7 @@ describe('npm run demo', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     expect({ code, text }).toMatchObject({ code: 0 });
 
-    // What each said, what was heard of it, and what was cut short, in this order.
+    // Both sides' words, their transcripts and the interruptions, in this order.
     const order = [
       /\+886223456789 calls \+886912345678/,
       /ringing/,
@@ -64,7 +64,7 @@ describe('npm run demo', () => {
       expect({ line, found, text }).not.toMatchObject({ found: -1 });
       from += found;
     }
-    // It is no terminal.
+    // Standard output is not a terminal.
     expect(text).not.toContain('\u001b');
 
     const wav = parseWav(readFileSync(recording));
@@ -87,7 +87,7 @@ describe('npm run demo', () => {
     expect(text).not.toMatch(/^ +at /m);
   });
 
-  test('a call that cannot come about ends with why, and with exit code 1', {
+  test('reports why a call could not be placed, and exits with 1', {
     timeout: TIMEOUT,
   }, async () => {
     const args = [

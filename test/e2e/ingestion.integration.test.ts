@@ -16,7 +16,7 @@ const SENTENCES = Array.from(
 );
 const READY_TIMEOUT_MS = 90_000;
 
-test('after a kill -9 in the middle the next start goes on, and embeds nothing twice that was kept', {
+test('ingestion resumes after kill -9 and embeds no stored chunk again', {
   timeout: 240_000,
 }, async () => {
   const fake = await startFakeEmbeddings();
@@ -38,7 +38,7 @@ test('after a kill -9 in the middle the next start goes on, and embeds nothing t
   const find = async (client: typeof first.client, id: string) =>
     (await client.api('GET', `${knowledge.path}/datasets/${id}`, { key: knowledge.project.developerKey }))
       .body;
-  // Slow enough to be killed in the middle.
+  // Slow enough to be killed midway.
   fake.onRequest = () => new Promise((resolve) => setTimeout(resolve, 300));
   const { body } = await knowledge.upload('long.txt', SENTENCES.join(' '));
   await expect
@@ -46,7 +46,7 @@ test('after a kill -9 in the middle the next start goes on, and embeds nothing t
     .toBeGreaterThan(300);
   const { embeddedCount } = await find(first.client, body.datasetId);
   await first.service.kill9();
-  // The endpoint goes on answering, and counting, what the dead process had asked for.
+  // The endpoint keeps answering and counting the dead process's requests.
   await expect.poll(() => fake.waiting).toBe(0);
   const paidBefore = new Map(fake.embedded);
 
@@ -60,7 +60,7 @@ test('after a kill -9 in the middle the next start goes on, and embeds nothing t
   });
   expect(fake.embedded.size).toBe(2_000);
   const twice = [...fake.embedded.values()].filter((count) => count > 1).length;
-  // What was answered but not yet kept when the process died is all that may be asked for again.
+  // Only chunks that were answered but not stored at the kill may be embedded again.
   expect(twice).toBeLessThanOrEqual(paidBefore.size - embeddedCount);
   expect(Math.max(...fake.embedded.values())).toBeLessThanOrEqual(2);
 });

@@ -21,7 +21,7 @@ const READY_TIMEOUT_MS = 90_000;
 function dataFolder(): string {
   const { path, remove } = makeTempDir();
   onTestFinished(async () => {
-    // Left by a service that was killed and, where the test failed, never started again.
+    // Left by a killed service that a failed test never restarted.
     const redisPid = await ownRedis(path).catch(() => undefined);
     if (redisPid) process.kill(redisPid, 'SIGKILL');
     remove();
@@ -36,7 +36,7 @@ async function start(dataDir: string, env: Record<string, string> = {}): Promise
 const clientOf = (service: ServiceProcess) =>
   createClient(service.url, readFileSync(join(service.dataDir, 'admin-token'), 'utf8').trim());
 
-/** The `redis-server` that the service runs on its folder. */
+/** The `redis-server` of the service's data folder. */
 async function ownRedis(dataDir: string) {
   const { port, password } = JSON.parse(readFileSync(join(dataDir, 'redis', 'server.json'), 'utf8'));
   const client = new Redis(`redis://:${password}@127.0.0.1:${port}`, {
@@ -56,8 +56,8 @@ async function ownRedis(dataDir: string) {
   }
 }
 
-describe('a crash', () => {
-  test('loses no acknowledged write, leaves Redis to the next start, and a stop ends both', {
+describe('kill -9', () => {
+  test('loses no acknowledged write and leaves Redis to the next start; a stop ends both', {
     timeout: TIMEOUT,
   }, async () => {
     const dataDir = dataFolder();
@@ -83,8 +83,8 @@ describe('a crash', () => {
   });
 });
 
-describe('a Postgres that crashes and comes back under load', () => {
-  test('makes 503s for a while, and loses no acknowledged write', { timeout: TIMEOUT }, async () => {
+describe('a Postgres that crashes and restarts under load', () => {
+  test('causes 503s for a while and loses no acknowledged write', { timeout: TIMEOUT }, async () => {
     const postgres = await startPostgres();
     onTestFinished(() => postgres.close());
     const redis = await redisDatabase();
@@ -110,10 +110,10 @@ describe('a Postgres that crashes and comes back under load', () => {
 });
 
 describe('a start', () => {
-  test('on a folder that another has is refused, and names both', { timeout: TIMEOUT }, async () => {
+  test('is refused on the folder of a running process, and names both', { timeout: TIMEOUT }, async () => {
     const [dataDir, database] = [dataFolder(), await createTestDatabase()];
     onTestFinished(() => database.drop());
-    // Redis lies in the folder, which is enough for it to be one service's alone.
+    // Redis in the folder is enough to require exclusive use.
     const env = { DATABASE_URL: database.url };
     const first = await start(dataDir, env);
 
@@ -126,7 +126,7 @@ describe('a start', () => {
     expect((await first.stop()).code).toBe(0);
   });
 
-  test('with wrong settings names all of them at once and exits 78', async () => {
+  test('with invalid settings reports all of them and exits with 78', async () => {
     const env = {
       PORT: 'x',
       DATABASE_URL: 'mysql://x',
@@ -142,16 +142,16 @@ describe('a start', () => {
     for (const name of Object.keys(env)) expect(said).toMatch(new RegExp(`^ +${name}: must `, 'm'));
   });
 
-  test('at a Sentinel without a master’s name exits 78 and names REDIS_URL', async () => {
+  test('with a Sentinel address without a master name exits with 78 and names REDIS_URL', async () => {
     const { code, said } = await failedStart({ REDIS_URL: 'redis+sentinel://127.0.0.1:26379' });
 
     expect(code).toBe(78);
     expect(said).toMatch(/REDIS_URL: must end with the name of the master/);
   });
 
-  test('at a Sentinel that does not know the master exits 78 and names REDIS_URL', async () => {
+  test('with a Sentinel that does not know the master exits with 78 and names REDIS_URL', async () => {
     const sentinel = createServer((socket) => {
-      // An array of nothing is the answer to every command, each of which is an array: there is no such master.
+      // Every command is answered with an empty array: the master is unknown.
       socket.on('data', (bytes) => {
         for (const _ of bytes.toString().matchAll(/^\*\d/gm)) socket.write('*-1\r\n');
       });
@@ -168,7 +168,7 @@ describe('a start', () => {
     expect(said).toContain('REDIS_URL: names the master calls, which its Sentinels do not know');
   });
 
-  test('without a setting’s secret in its words', async () => {
+  test('prints no secret of an invalid setting', async () => {
     const { code, said } = await failedStart({
       SECRETS_KEY: 'short-but-secret',
       CALLWAY_ADMIN_TOKEN: 'word',

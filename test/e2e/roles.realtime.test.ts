@@ -62,7 +62,7 @@ afterAll(async () => {
   for (const close of closers.reverse()) await close();
 });
 
-/** The process that talks now; there is one call at a time, and a dead one's word lasts for some seconds. */
+/** The voice node of the only call; a dead node's lease lasts a few seconds. */
 async function talker(dead?: ServiceProcess): Promise<ServiceProcess> {
   const { url } = await vi.waitFor(async () => {
     const busy = (await redisVoiceNodes(redis).list()).find(
@@ -83,7 +83,7 @@ async function historyOf(line: Line, { sessionId }: Placed) {
   };
 }
 
-/** What a process shows of itself. */
+/** What a process exposes. */
 async function metricsOf({ url }: ServiceProcess): Promise<string> {
   const answer = await fetch(`${url}/metrics`);
   expect(answer.status).toBe(200);
@@ -91,7 +91,7 @@ async function metricsOf({ url }: ServiceProcess): Promise<string> {
 }
 
 describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT }, () => {
-  test('a call is placed, talked with, goes on when its voice node freezes and the next one dies, and ends as any other', async () => {
+  test('a call survives a frozen voice node and the death of the next, and ends as usual', async () => {
     const callee = await startCallee(callees.answers);
     const line = await makeLine(client, webhooks, { trunks: [{ port: callee.port }] });
     const call = await line.call();
@@ -103,7 +103,7 @@ describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT },
     const resumed = (times: number, what: string, sinceMs = performance.now()) =>
       vi
         .waitFor(async () => {
-          // A machine with much to do may let the first attempt run out of time; the next one follows.
+          // On a busy machine the first attempt may time out; the next one follows.
           const codes = (await historyOf(line, call)).events
             .flatMap(({ data }) => data.code ?? [])
             .filter((code) => code !== 'engine_unavailable');
@@ -118,7 +118,7 @@ describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT },
     first.freeze();
     await resumed(1, 'had frozen');
     const other = await talker(first);
-    // What it says when it wakes is about a stream that is gone, and counts for nothing.
+    // What the resumed node says belongs to a stream that is gone.
     first.thaw();
     await other.kill9();
     await resumed(2, 'had died');
@@ -149,7 +149,7 @@ describe.skipIf(skip)('each role in a process of its own', { timeout: TIMEOUT },
     expect(events.filter(({ type }) => type === 'session_started')).toHaveLength(1);
   });
 
-  test('a node that carries calls stops in order, within its drain time, with nothing left', async () => {
+  test('a media node shuts down in order within its drain time, and leaves nothing behind', async () => {
     expect((await media.stop()).code).toBe(0);
   });
 });

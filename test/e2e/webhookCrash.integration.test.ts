@@ -16,13 +16,13 @@ import { report } from './faults/support/table.ts';
 const TIMEOUT = 240_000;
 const SESSIONS = 40;
 const KILLS = 4;
-/** How long a connection waits before the receiver speaks TLS. */
+/** Delay before the receiver starts TLS. */
 const ACCEPT_MS = 200;
-/** Sessions that a killed node had taken are another's after half a minute. */
+/** Half a minute after a node was killed, another node takes its sessions. */
 const WAIT = { timeout: 120_000, interval: 250 };
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url));
 
-/** A receiver that is slow to take a connection, and then takes whatever comes whole. */
+/** A receiver that accepts connections slowly. */
 async function slowReceiver() {
   const received: { event: string; sessionId: string }[] = [];
   let begun = 0;
@@ -60,7 +60,7 @@ async function slowReceiver() {
   };
 }
 
-test('killed again and again over a slow receiver, a service sends session.finalized never twice, and hardly ever not', {
+test('session.finalized is never sent twice, and rarely lost, when the service is killed over and over', {
   timeout: TIMEOUT,
 }, async () => {
   const [database, redis, receiver] = await Promise.all([
@@ -121,11 +121,11 @@ test('killed again and again over a slow receiver, a service sends session.final
     seen: `session.finalized twice for ${twice}, lost for ${lost}; session.ended lost for ${SESSIONS - ended.size}, twice for ${endedTwice}`,
   });
   expect({ twice, ended: ended.size }).toEqual({ twice: 0, ended: SESSIONS });
-  // Lost is what dies between a commit and its answer, and no longer what dies while a connection is opened.
+  // Only a kill between a commit and its answer may lose one.
   expect(lost).toBeLessThanOrEqual(KILLS);
 });
 
-/** How many sessions still have webhooks to be sent. */
+/** How many sessions still have webhooks to send. */
 async function unfinished(url: string): Promise<number> {
   const client = new pg.Client(url);
   await client.connect();

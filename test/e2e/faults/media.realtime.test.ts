@@ -6,7 +6,7 @@ import { isWhole, report } from './support/table.ts';
 
 const TIMEOUT = 300_000;
 const CALLS = 6;
-/** A node that is gone is noticed, and its calls are ended by another one. */
+/** Long enough to detect a failed node and for another node to end its calls. */
 const FINALISED_MS = 60_000;
 
 const rig = sharedRig({ nodes: [['api', 'worker'], ['worker', 'voice'], ['media'], ['media'], ['media']] });
@@ -17,7 +17,7 @@ async function carriedBy(url: string): Promise<number> {
   return Number(/^callway_call_places_used (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Of these calls, those that the node that is gone carried, ended by others. */
+/** The calls of the failed node, which other nodes ended. */
 async function lost({ line }: Rig, talks: readonly Talk[], count: number): Promise<Talk[]> {
   return await vi.waitFor(
     async () => {
@@ -31,8 +31,8 @@ async function lost({ line }: Rig, talks: readonly Talk[], count: number): Promi
   );
 }
 
-describe.skipIf(skip)('media nodes in the middle of calls', { timeout: TIMEOUT }, () => {
-  test('one is killed and one freezes: others finalise their calls, and what thaws ends its own', async () => {
+describe.skipIf(skip)('media nodes during calls', { timeout: TIMEOUT }, () => {
+  test('when one is killed and one freezes, other nodes finalize their calls, and the resumed node ends its own', async () => {
     const { cluster, talks, completed, line, webhooks } = rig();
     const [killed, frozen] = cluster.nodes.filter(({ roles }) => roles.includes('media'));
     if (!killed || !frozen) throw new Error('no media nodes');
@@ -59,7 +59,7 @@ describe.skipIf(skip)('media nodes in the middle of calls', { timeout: TIMEOUT }
     });
   });
 
-  test('the only voice node dies: its call ends in order', async () => {
+  test('when the only voice node dies, its call ends in order', async () => {
     const { cluster, people, heard, line } = rig();
     const extra = cluster.nodes.find(({ roles }) => roles.includes('voice'));
     if (!extra) throw new Error('no voice node');

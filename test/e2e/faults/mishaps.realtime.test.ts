@@ -20,14 +20,14 @@ import { sharedRig } from './support/rig.ts';
 import { report } from './support/table.ts';
 
 const TIMEOUT = 180_000;
-/** Nobody on the phone should hear nothing for longer. */
+/** The longest silence that a caller may hear. */
 const DEAD_LINE_MS = 10_000;
 const DISK_KILOBYTES = 2048;
 const FILL_MS = 50;
 const isRoot = process.getuid?.() === 0;
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
-/** What the model does once the callee has pressed a key, by what the call's variable says. */
+/** What the model does after the callee's DTMF digit, selected by the call's variable. */
 const MODES = {
   'fails once': () => failing(503, 'overloaded'),
   fails: () => failing(500, 'broken'),
@@ -46,7 +46,7 @@ function answer(body: RequestBody) {
   return MODES[mode]();
 }
 
-/** Takes what room there is, also what others give back. */
+/** Fills the disk, including space that other processes release. */
 function fillDisk(): void {
   for (const length of [65_536, 4096, 1]) {
     try {
@@ -84,7 +84,7 @@ const rig = sharedRig({
   },
 });
 
-describe.skipIf(skip).concurrent('goes wrong in the middle of a call', { timeout: TIMEOUT }, () => {
+describe.skipIf(skip).concurrent('a fault during a call', { timeout: TIMEOUT }, () => {
   const call = async (mode: string, keys: number, stays = false) => {
     const { line, people } = rig();
     const number = people.answering(keys, stays);
@@ -99,11 +99,11 @@ describe.skipIf(skip).concurrent('goes wrong in the middle of a call', { timeout
   };
 
   test.each([
-    // On a busy machine the second attempt takes so long that the wait is filled.
+    // On a busy machine the second attempt is slow enough for a filler.
     ['fails once', 'caller_hangup', expect.stringMatching(/^(One moment, please\. )?All right\.$/)],
     ['fails', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
     ['hangs', 'agent_hangup', expect.stringMatching(/something is not working on our side/)],
-  ] as const)('the model %s: nobody hears a dead line', async (mode, endReason, last) => {
+  ] as const)('when the model %s, the caller hears no dead air', async (mode, endReason, last) => {
     const seen = await call(mode, 1, endReason === 'agent_hangup');
     expect(seen).toMatchObject({ shown: { status: 'completed', endReason }, told: ALL_EVENTS, last });
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
@@ -114,25 +114,28 @@ describe.skipIf(skip).concurrent('goes wrong in the middle of a call', { timeout
     });
   });
 
-  test.skipIf(!isRoot)('the disk is full: the recording fails loudly, and the call goes on', async () => {
-    const filling = setInterval(fillDisk, FILL_MS);
-    onTestFinished(() => clearInterval(filling));
-    const { shown, told, placed } = await call('none', 2);
-    expect([shown.status, shown.endReason, told]).toEqual(['completed', 'caller_hangup', ALL_EVENTS]);
-    expect((await rig().line.shown(placed)).recording).toMatchObject({ status: 'failed' });
-    const ready = rig()
-      .webhooks.of(placed.sessionId)
-      .find(({ event }) => event === 'recording.ready');
-    expect(ready.recording).toMatchObject({ status: 'failed', error: expect.any(String) });
-    expect(ready.recordingUrl).toBeUndefined();
-    report({
-      what: 'Disk full',
-      done: 'a disk of its own under the recordings, filled to the last byte during the call',
-      seen: `recording.ready failed (“${ready.recording.error}”); the call went on to its end after ${shown.durationMs} ms`,
-    });
-  });
+  test.skipIf(!isRoot)(
+    'when the disk is full, the recording fails with an event and the call continues',
+    async () => {
+      const filling = setInterval(fillDisk, FILL_MS);
+      onTestFinished(() => clearInterval(filling));
+      const { shown, told, placed } = await call('none', 2);
+      expect([shown.status, shown.endReason, told]).toEqual(['completed', 'caller_hangup', ALL_EVENTS]);
+      expect((await rig().line.shown(placed)).recording).toMatchObject({ status: 'failed' });
+      const ready = rig()
+        .webhooks.of(placed.sessionId)
+        .find(({ event }) => event === 'recording.ready');
+      expect(ready.recording).toMatchObject({ status: 'failed', error: expect.any(String) });
+      expect(ready.recordingUrl).toBeUndefined();
+      report({
+        what: 'Disk full',
+        done: 'a disk of its own under the recordings, filled to the last byte during the call',
+        seen: `recording.ready failed (“${ready.recording.error}”); the call went on to its end after ${shown.durationMs} ms`,
+      });
+    },
+  );
 
-  test('a webhook’s target hangs: it is told each event once, and nobody else waits for it', async () => {
+  test('when a webhook receiver hangs, it gets each event once and delays no other receiver', async () => {
     const received: string[] = [];
     hanging = await serveOnLoopback((request) => {
       void json(request).then((body) => received.push((body as { event: string }).event));

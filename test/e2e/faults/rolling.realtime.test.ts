@@ -15,7 +15,7 @@ const rig = sharedRig({ nodes, env: { DRAIN_SECONDS: '120' } });
 const skip = !isWhole || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 describe.skipIf(skip)('a rolling restart under calls and chats', { timeout: TIMEOUT }, () => {
-  test('drops no call, loses and doubles no event, and refuses no chat', async () => {
+  test('drops no call, loses and repeats no event, and refuses no chat', async () => {
     const load = startLoad(rig(), LOAD);
     await vi.waitFor(() => expect(Math.min(load.callsDone, load.chatsDone / 10)).toBeGreaterThan(1), SLOW);
     const beganMs = performance.now();

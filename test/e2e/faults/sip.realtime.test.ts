@@ -48,7 +48,7 @@ const rig = sharedRig({
 });
 
 describe.skipIf(skip)('the SIP server in a process of its own', { timeout: TIMEOUT }, () => {
-  test('stands still for a while: calls go on to their end', async () => {
+  test('when it freezes for a while, calls continue to their end', async () => {
     const { talks, heard, completed } = rig();
     const running = await talks(3, 6);
     server?.kill('SIGSTOP');
@@ -64,7 +64,7 @@ describe.skipIf(skip)('the SIP server in a process of its own', { timeout: TIMEO
     });
   });
 
-  test('dies and comes back: audio goes on, the calls end when their dialogs are known lost', async () => {
+  test('when it dies and restarts, audio continues and the calls end once their dialogs are known lost', async () => {
     const { talks, heard, line, people, cluster } = rig();
     const running = await talks(3, 30);
     server?.kill('SIGKILL');

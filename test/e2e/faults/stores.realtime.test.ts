@@ -46,7 +46,7 @@ const SILENT: readonly Fault[] = [
   },
 ];
 
-describe.skipIf(skip)('calls go on, new ones get 503, nothing is lost:', { timeout: TIMEOUT }, () => {
+describe.skipIf(skip)('calls continue, new calls get 503 and nothing is lost:', { timeout: TIMEOUT }, () => {
   test.each([
     ['Redis and Postgres die, one after the other, and come back', KILLED],
     ...(isWhole ? [['Redis and Postgres say nothing for a while', SILENT] as const] : []),
@@ -58,7 +58,7 @@ describe.skipIf(skip)('calls go on, new ones get 503, nothing is lost:', { timeo
       await fault.away(rig());
       const sinceMs = performance.now();
       await vi.waitFor(async () => expect((await line.order()).status).toBe(503), SLOW);
-      // Words that were on their way need neither.
+      // An answer that was being spoken needs neither store.
       await heard(running, sinceMs + 1000, 2);
       times.push(Math.round(performance.now() - sinceMs));
       await fault.back(rig());

@@ -12,9 +12,9 @@ const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,media' });
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const PHONE_HZ = 440;
-/** More than any test lasts: baresip hangs up when it has played its file. */
+/** Longer than any test: baresip hangs up at the end of its file. */
 const PLAY_SECONDS = 60;
-/** Of each second the first half. */
+/** The first half of each second is a tone. */
 const ON = 0.5;
 
 function wavOf(sampleRateHz: number, channels: 1 | 2): Uint8Array {
@@ -29,7 +29,7 @@ function wavOf(sampleRateHz: number, channels: 1 | 2): Uint8Array {
   return Buffer.concat([header, new Uint8Array(samples.buffer)]);
 }
 
-/** Says whatever it hears. */
+/** A bot that echoes its input. */
 function echo({ socket }: BotTalk): void {
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     if (isBinary) socket.send(data, { binary: true });
@@ -44,7 +44,7 @@ describe.skipIf(skip)('baresip', { timeout: TIMEOUT }, () => {
     ['opus', 'opus/48000/2', 16_000, 'off'],
     ['PCMU', 'PCMU/8000/1', 8000, 'required'],
     ['opus', 'opus/48000/2', 16_000, 'required'],
-  ] as const)('in %s (%s, bot at %i Hz, SRTP %s) is heard, and hears itself in the echo', async (...row) => {
+  ] as const)('in %s (%s, bot at %i Hz, SRTP %s) is heard, and hears its own echo', async (...row) => {
     const [codecName, codec, botRateHz, srtp] = row;
     const [, rate, channels] = codec.split('/').map(Number);
     const toNumber = newNumber();
@@ -61,7 +61,7 @@ describe.skipIf(skip)('baresip', { timeout: TIMEOUT }, () => {
     const talk = await bot.talk();
     expect(talk.sampleRateHz).toBe(botRateHz);
     echo(talk);
-    // On a slow machine baresip plays with gaps; the more of it is listened to.
+    // On a slow machine baresip plays with gaps, so the test listens longer.
     const atBotMs = () => toneMs(talk.heard(), botRateHz, PHONE_HZ);
     await vi.waitFor(() => expect(atBotMs()).toBeGreaterThan(1500), { ...SLOW, interval: 500 });
     await line.api('POST', `/calls/${call.callId}/hangup`);

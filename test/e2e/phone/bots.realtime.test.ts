@@ -17,7 +17,7 @@ const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const PHONE_HZ = 440;
 const BOT_HZ = 1000;
 
-/** Packets of digits: three while the key is down, three at its end. @see RFC 4733 section 2.5.1 */
+/** RTP packets of DTMF events: three while the digit is pressed, three at its end. @see RFC 4733 section 2.5.1 */
 function press(phone: RtpPhone, code: number, port: number): void {
   const { timestamp } = phone.phone;
   for (const [end, ticks] of [
@@ -33,7 +33,7 @@ function press(phone: RtpPhone, code: number, port: number): void {
   }
 }
 
-/** Keys that came, each once. */
+/** The digits received, each once. */
 function keysOf({ received }: RtpPhone): number[] {
   const keys = new Map<number, number>();
   for (const { bytes } of received) {
@@ -54,7 +54,7 @@ interface BotCall {
   readonly callee: Awaited<ReturnType<typeof startCallee>>;
 }
 
-/** A call that SIPp answers, whose audio is this test's own phone on one side and a bot on the other. */
+/** A call answered by SIPp, with this test's phone on one side of the audio and a bot on the other. */
 async function callBot(dialect: Dialect): Promise<BotCall> {
   const phone = await startRtpPhone(CODECS.PCMU, tone(8000, PHONE_HZ, 8000));
   onTestFinished(() => phone.close());
@@ -73,7 +73,7 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
   'a bot that speaks %s',
   { timeout: TIMEOUT },
   (dialect) => {
-    test('hears the phone and is heard, is told when that was, and ends the call', async () => {
+    test('hears the phone and is heard, receives timestamps, and ends the call', async () => {
       const { line, call, phone, talk, callee } = await callBot(dialect);
       const { sampleRateHz } = talk;
       expect(sampleRateHz).toBe(8000);
@@ -102,7 +102,7 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
       expect((await callee.ended).exitCode).toBe(0);
     });
 
-    test('is silent at once when it clears', async () => {
+    test('is silent at once after clear', async () => {
       const { line, call, phone, talk } = await callBot(dialect);
       talk.say(tone(talk.sampleRateHz, BOT_HZ, 20 * talk.sampleRateHz));
       talk.send({ event: 'mark', mark: { name: 'never heard' } });
@@ -110,7 +110,7 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
       talk.send({ event: 'clear' });
       const mark = await talk.text('mark');
       expect(mark.mark.name).toBe('never heard');
-      // By the stream's own clock, so that a slow machine changes nothing.
+      // On the stream's clock, so that a slow machine makes no difference.
       if (dialect === 'callway') {
         expect(mark.mark.outcome).toBe('cleared');
         const { position } = await talk.text('cleared');
@@ -128,7 +128,7 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
       await talk.closed;
     });
 
-    test('gets the phone’s keys, and presses keys itself', async () => {
+    test('receives the phone’s DTMF digits and sends its own', async () => {
       const { line, call, phone, phonePort, talk } = await callBot(dialect);
       await vi.waitFor(() => expect(talk.heard().length).toBeGreaterThan(1600), SLOW);
       press(phone, 5, phonePort);
@@ -139,7 +139,7 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
       await line.over(call);
     });
 
-    test('whose connection breaks is not called again: the call ends', async () => {
+    test('ends the call, without another attempt, when its connection breaks', async () => {
       const { line, call, talk, bot } = await callBot(dialect);
       let isCalledAgain = false;
       void bot.talk().then(() => {
@@ -151,7 +151,7 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
       expect(isCalledAgain).toBe(false);
     });
 
-    test('is told when the callee hangs up', async () => {
+    test('receives stop when the callee hangs up', async () => {
       const bot = await startBot(dialect);
       const callee = await startCallee(callees.hangsUpLater, { durationMs: 1000 });
       const line = await installation().makeLine({
@@ -168,8 +168,8 @@ describe.skipIf(skip).each(['twilio', 'callway'] as const)(
   },
 );
 
-describe.skipIf(skip)('a bot that nobody runs', { timeout: TIMEOUT }, () => {
-  test('lets the callee wait for a few seconds only', async () => {
+describe.skipIf(skip)('an unreachable bot', { timeout: TIMEOUT }, () => {
+  test('keeps the callee waiting for a few seconds only', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ media: { url: 'ws://127.0.0.1:9/', dialect: 'twilio' } });

@@ -15,12 +15,12 @@ const TIMEOUT = 90_000;
 const RATE_HZ = 8000;
 const MEDIA_TIMEOUT_SECONDS = 2;
 const TALK_MS = 1500;
-/** What it may take beside that, on a slow machine. */
+/** Allowance for a slow machine. */
 const MORE_MS = 6000;
 const installation = await phoneInstallation({ MEDIA_TIMEOUT_SECONDS: String(MEDIA_TIMEOUT_SECONDS) });
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
-/** What such a call came to; its number is free again. */
+/** The outcome of such a call; its number is free again. */
 async function outcomeOf(line: Line, call: Placed, toNumber: string) {
   const { status, endReason, durationMs, endedAt } = await line.over(call);
   expect(await line.finalized(call)).toEqual(ALL_EVENTS);
@@ -32,8 +32,8 @@ async function outcomeOf(line: Line, call: Placed, toNumber: string) {
   return { status, endReason, durationMs, endedAt, recording: told.recording.status };
 }
 
-describe.skipIf(skip)('a carrier in the middle of a call', { timeout: TIMEOUT }, () => {
-  test('dies: its silence ends the call, though nobody answers our BYE', async () => {
+describe.skipIf(skip)('a carrier that fails during a call', { timeout: TIMEOUT }, () => {
+  test('and answers no BYE: media timeout ends the call', async () => {
     const toNumber = newNumber();
     const phone = await startBaresip({
       user: `+886${toNumber.slice(1)}`,
@@ -51,7 +51,7 @@ describe.skipIf(skip)('a carrier in the middle of a call', { timeout: TIMEOUT },
     expect(Date.parse(seen.endedAt) - killedMs).toBeLessThan(MEDIA_TIMEOUT_SECONDS * 1000 + MORE_MS);
   });
 
-  test('sends no more audio: it is hung up on', async () => {
+  test('sends no more audio: the call is hung up', async () => {
     const phone = await startRtpPhone(CODECS.PCMU, new Int16Array(RATE_HZ));
     const callee = await startCallee(callees.answers, { mediaPort: phone.port });
     const toNumber = newNumber();
@@ -66,7 +66,7 @@ describe.skipIf(skip)('a carrier in the middle of a call', { timeout: TIMEOUT },
     expect(seen.durationMs).toBeGreaterThan(TALK_MS);
   });
 
-  test('never answers our BYE: the call is over all the same, and at once', async () => {
+  test('never answers our BYE: the call ends at once all the same', async () => {
     const phone = await startRtpPhone(CODECS.PCMU, new Int16Array(RATE_HZ));
     onTestFinished(() => phone.close());
     const callee = await startCallee(callees.ignoresBye, { mediaPort: phone.port });

@@ -12,7 +12,7 @@ const installation = await phoneInstallation({ TTS_PROVIDER: 'local', STT_PROVID
 const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
 afterAll(() => carrier.close());
 
-/** An agent that greets, and says something else once a key is pressed. */
+/** An agent that greets, and says something else after a DTMF digit. */
 function pathway(greeting: string, answer: string) {
   return {
     nodes: [
@@ -27,7 +27,7 @@ function pathway(greeting: string, answer: string) {
 const OLD = pathway('Old greeting.', 'Old answer.');
 const NEW = pathway('New greeting.', 'New answer.');
 
-/** Hears the greeting, leaves time for changes, presses a key, hears the answer. */
+/** Waits for the greeting, leaves time for changes, sends a digit, waits for the answer. */
 const PATIENT: Extract<BehaviourInput, { kind: 'answers' }> = {
   kind: 'answers',
   afterMs: 0,
@@ -53,7 +53,7 @@ async function place(line: Line): Promise<Placed> {
   return await line.call({ toNumber });
 }
 
-/** What the agent said in a call, once it is over and told of. */
+/** What the agent said in a finalized call. */
 async function saidIn(line: Line, call: Placed): Promise<string[]> {
   expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'caller_hangup' });
   expect(await line.finalized(call)).toEqual(ALL_EVENTS);
@@ -77,8 +77,8 @@ async function change(line: Line, method: string, path: string, body?: object): 
   expect(status).toBeLessThan(300);
 }
 
-describe('a call goes on by what it began with', { timeout: TIMEOUT }, () => {
-  test('when its pathway is changed and published; the next one has the new one', async () => {
+describe('a running call keeps its version', { timeout: TIMEOUT }, () => {
+  test('when its pathway is changed and published; the next call has the new one', async () => {
     const line = await makeLine();
     const call = await place(line);
     await greeted(line, call);
@@ -88,7 +88,7 @@ describe('a call goes on by what it began with', { timeout: TIMEOUT }, () => {
     expect(await saidIn(line, await place(line))).toEqual(['New greeting.', 'New answer.']);
   });
 
-  test('when its agent is withdrawn; the next ones have what was published last', async () => {
+  test('when its agent is set to draft; the next calls have the last published version', async () => {
     const line = await makeLine();
     const call = await place(line);
     await greeted(line, call);
@@ -100,7 +100,7 @@ describe('a call goes on by what it began with', { timeout: TIMEOUT }, () => {
     expect(await saidIn(line, await place(line))).toEqual(['New greeting.', 'New answer.']);
   });
 
-  test('when its number and its trunk are taken out of service; the next one is refused', async () => {
+  test('when its number and its trunk are deactivated; the next call is refused', async () => {
     const line = await makeLine();
     const call = await place(line);
     await greeted(line, call);
@@ -115,12 +115,12 @@ describe('a call goes on by what it began with', { timeout: TIMEOUT }, () => {
 describe('an agent that was never published', { timeout: TIMEOUT }, () => {
   const DRAFT = { agent: { status: 'draft' } };
 
-  test('talks by its working copy to whom it calls', async () => {
+  test('uses its working copy in outbound calls', async () => {
     const line = await makeLine(DRAFT);
     expect(await saidIn(line, await place(line))).toEqual(['Old greeting.', 'Old answer.']);
   });
 
-  test('and to who calls it', async () => {
+  test('uses its working copy in inbound calls', async () => {
     const line = await makeLine(DRAFT);
     const ended = carrier.phones.call({
       trunk: trunkTo(installation().sipPort),

@@ -9,7 +9,7 @@ const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
-describe.skipIf(skip)('a live call', { timeout: TIMEOUT }, () => {
+describe.skipIf(skip)('a running call', { timeout: TIMEOUT }, () => {
   test.each([
     ['terminated', 'POST', '/sessions/terminate', 'api_hangup'],
     ['ended', 'DELETE', '/sessions', 'api_hangup'],

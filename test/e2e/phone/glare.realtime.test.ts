@@ -9,7 +9,7 @@ import { ALL_EVENTS, UNRECORDED } from './support/webhooks.ts';
 
 const TIMEOUT = 120_000;
 const installation = await phoneInstallation();
-/** The next offer of a phone that puts us on hold. */
+/** The phone's next offer, which puts us on hold. */
 const HELD_SDP = SDP.replace('sendrecv', 'sendonly').replace('o=- 1 1', 'o=- 1 2');
 
 interface Ringing {
@@ -20,7 +20,7 @@ interface Ringing {
   readonly invite: string;
 }
 
-/** A call that has reached its phone. */
+/** A call whose INVITE has reached its phone. */
 async function reached(trunk: object = {}): Promise<Ringing> {
   const handset = await openHandset(installation().sipPort);
   const line = await installation().makeLine({ trunks: [{ port: handset.port, ...trunk }] });
@@ -36,7 +36,7 @@ async function ringing(trunk?: object): Promise<Ringing> {
   return call;
 }
 
-/** @returns Our 200, by which the phone took the call. */
+/** @returns Our 200, sent when the phone's caller was answered. */
 async function taken(call: Ringing): Promise<string> {
   const accepted = call.handset.answer(call.invite, '200 OK', SDP);
   await call.handset.next('ACK');
@@ -47,7 +47,7 @@ async function taken(call: Ringing): Promise<string> {
 const hangUp = ({ line, call }: Pick<Ringing, 'line' | 'call'>) =>
   line.api('POST', `/calls/${call.callId}/hangup`);
 
-/** It came to this end, told it once and in order, and nothing is held that it had. */
+/** The call ended this way, sent its events once and in order, and released everything it held. */
 async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: string[]): Promise<void> {
   const seen = await line.over(call);
   expect(ends).toContain([seen.status, seen.endReason].join());
@@ -69,7 +69,7 @@ async function expectOver({ line, call, toNumber, handset }: Ringing, ...ends: s
 }
 
 describe('an outbound call', { timeout: TIMEOUT }, () => {
-  test('that is taken while its CANCEL is on the way is hung up', async () => {
+  test('answered while its CANCEL is on the way is hung up', async () => {
     const call = await ringing();
     await hangUp(call);
     const cancel = await call.handset.next('CANCEL');
@@ -82,7 +82,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'canceled,api_hangup');
   });
 
-  test.each([0, 2, 8])('that is hung up %i ms after it was taken is left by nobody', async (ms) => {
+  test.each([0, 2, 8])('hung up %i ms after its answer leaves nothing behind', async (ms) => {
     const call = await ringing();
     call.handset.answer(call.invite, '200 OK', SDP);
     await sleep(ms);
@@ -92,17 +92,17 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'completed,api_hangup', 'canceled,api_hangup');
   });
 
-  test('whose 487 is lost is over after a while', async () => {
+  test('ends although its 487 is lost', async () => {
     const call = await ringing();
     await hangUp(call);
     call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
     await expectOver(call, 'canceled,api_hangup');
-    // It comes after all.
+    // The 487 arrives late.
     call.handset.answer(call.invite, '487 Request Terminated');
     await call.handset.next('ACK');
   });
 
-  test('whose phone is taken long after its CANCEL is hung up for all that', async () => {
+  test('answered long after its CANCEL is hung up', async () => {
     const call = await ringing();
     await hangUp(call);
     call.handset.answer(await call.handset.next('CANCEL'), '200 OK');
@@ -113,7 +113,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'canceled,api_hangup');
   });
 
-  test('that both hang up at once is over once', async () => {
+  test('hung up by both sides at once ends once', async () => {
     const call = await ringing();
     const accepted = await taken(call);
     const answer = hangUp(call);
@@ -124,7 +124,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'completed,api_hangup', 'completed,caller_hangup');
   });
 
-  test('whose phone hangs up before it has our ACK was answered', async () => {
+  test('hung up by the phone before our ACK arrived counts as answered', async () => {
     const call = await ringing();
     const accepted = call.handset.answer(call.invite, '200 OK', SDP);
     call.handset.say('BYE', call.invite, accepted);
@@ -132,7 +132,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'completed,caller_hangup');
   });
 
-  test('whose ACK is lost is acknowledged again, and goes on', async () => {
+  test('acknowledges the repeated 200 when its ACK was lost, and continues', async () => {
     const call = await ringing();
     const accepted = await taken(call);
     for (let repeated = 0; repeated < 3; repeated += 1) {
@@ -144,7 +144,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
     await expectOver(call, 'completed,caller_hangup');
   });
 
-  test('that is hung up while its peer plays something before the answer is canceled', async () => {
+  test('hung up during early media is canceled', async () => {
     const call = await reached();
     call.handset.answer(call.invite, '183 Session Progress', SDP);
     await call.line.until(call.call, 'ringing');
@@ -157,7 +157,7 @@ describe('an outbound call', { timeout: TIMEOUT }, () => {
 });
 
 describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
-  /** A caller in talk, and the phone that rings for them. */
+  /** A caller in conversation, and the phone that rings for them. */
   async function transferring() {
     const call = await ringing({ transfer: 'second_leg' });
     const accepted = await taken(call);
@@ -168,7 +168,7 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
     return { ...call, accepted, second };
   }
 
-  test('goes on while the caller holds and comes back', async () => {
+  test('continues when the caller holds and resumes', async () => {
     const call = await transferring();
     call.handset.say('INVITE', call.invite, call.accepted, HELD_SDP);
     await call.handset.next('200');
@@ -182,14 +182,14 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
   });
 
   test.each([0, 2, 10])(
-    'leaves nobody alone whose other phone is taken and hung up after %i ms',
+    'leaves no party alone when the other phone answers and hangs up after %i ms',
     async (ms) => {
       const call = await transferring();
       const accepted = call.handset.answer(call.second, '200 OK', SDP);
       await sleep(ms);
       call.handset.say('BYE', call.second, accepted);
       const bye = await call.handset.next('BYE', '', 1500).catch(() => undefined);
-      // Either they were joined, and end together, or the agent has the caller again.
+      // Either the two were bridged and end together, or the agent has the caller again.
       if (bye) {
         call.handset.answer(bye, '200 OK');
         return await expectOver(call, 'completed,transferred');
@@ -202,7 +202,7 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
     },
   );
 
-  test('lets the other phone go when the caller hangs up, be it taken at that moment', async () => {
+  test('releases the other phone when the caller hangs up, even at the moment of its answer', async () => {
     const call = await transferring();
     call.handset.say('BYE', call.invite, call.accepted);
     const accepted = call.handset.answer(call.second, '200 OK', SDP);
@@ -214,7 +214,7 @@ describe('a transfer by a second leg', { timeout: TIMEOUT }, () => {
 });
 
 describe('a caller', { timeout: TIMEOUT }, () => {
-  /** Somebody who calls, up to where they are answered. */
+  /** A caller, up to the answer. */
   async function calling() {
     const handset = await openHandset(installation().sipPort);
     const line = await installation().makeLine({
@@ -230,7 +230,7 @@ describe('a caller', { timeout: TIMEOUT }, () => {
   }
   type Caller = Awaited<ReturnType<typeof calling>>;
 
-  /** Every call that came to be has come to this end; and there may have been none. */
+  /** Every call that was created has ended this way; there may be none. */
   async function expectInbound({ line, own }: Caller, ...ends: string[]): Promise<void> {
     await vi.waitFor(async () => {
       for (const { endedAt } of await own()) expect(endedAt).not.toBeNull();
@@ -245,26 +245,29 @@ describe('a caller', { timeout: TIMEOUT }, () => {
     await vi.waitFor(async () => expect(await channels()).toBe(0), SLOW);
   }
 
-  test.each([0, 4, 12, 40])('who gives up %i ms after the INVITE has called, or has not', async (ms) => {
-    const caller = await calling();
-    const { handset, invite } = caller;
-    caller.begin();
-    await sleep(ms);
-    handset.call('CANCEL', invite);
-    const answer = await handset.next('(?:200|487)', 'INVITE');
-    const to = header(answer, 'To');
-    const isTaken = answer.startsWith('SIP/2.0 200');
-    handset.call('ACK', { ...invite, to, ...(isTaken ? { branch: `${invite.branch}-ack` } : {}) });
-    if (isTaken) {
-      handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
-      await handset.next('200', 'BYE');
-    }
-    // The call may still be on its way to be kept.
-    await sleep(300);
-    await expectInbound(caller, 'canceled,caller_hangup', 'completed,caller_hangup');
-  });
+  test.each([0, 4, 12, 40])(
+    'that cancels %i ms after the INVITE leaves an ended call or none',
+    async (ms) => {
+      const caller = await calling();
+      const { handset, invite } = caller;
+      caller.begin();
+      await sleep(ms);
+      handset.call('CANCEL', invite);
+      const answer = await handset.next('(?:200|487)', 'INVITE');
+      const to = header(answer, 'To');
+      const isTaken = answer.startsWith('SIP/2.0 200');
+      handset.call('ACK', { ...invite, to, ...(isTaken ? { branch: `${invite.branch}-ack` } : {}) });
+      if (isTaken) {
+        handset.call('BYE', { ...invite, to, cseq: 2, branch: `${invite.branch}-bye` });
+        await handset.next('200', 'BYE');
+      }
+      // The call may still be on its way into the database.
+      await sleep(300);
+      await expectInbound(caller, 'canceled,caller_hangup', 'completed,caller_hangup');
+    },
+  );
 
-  test.each([0, 5])('who hangs up %i ms after the ACK was answered', async (ms) => {
+  test.each([0, 5])('that hangs up %i ms after the ACK was answered', async (ms) => {
     const caller = await calling();
     const { handset, invite } = caller;
     caller.begin();
@@ -276,7 +279,7 @@ describe('a caller', { timeout: TIMEOUT }, () => {
     await expectInbound(caller, 'completed,caller_hangup');
   });
 
-  test('who hangs up without an ACK is gone', async () => {
+  test('that hangs up without an ACK leaves no call behind', async () => {
     const caller = await calling();
     const { handset, invite } = caller;
     caller.begin();
@@ -286,7 +289,7 @@ describe('a caller', { timeout: TIMEOUT }, () => {
     await expectInbound(caller, 'canceled,caller_hangup');
   });
 
-  test('whose ACK is lost gets our 200 again, and talks', async () => {
+  test('whose ACK is lost gets our 200 again, and the call continues', async () => {
     const caller = await calling();
     const { handset, invite } = caller;
     caller.begin();
@@ -299,7 +302,7 @@ describe('a caller', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe('the API hangs up at every moment of a set-up', { timeout: TIMEOUT }, () => {
+describe('an API hang-up at any moment of call setup', { timeout: TIMEOUT }, () => {
   /** 100 Trying, ringing, early media, the answer. */
   const STEPS: readonly (readonly [atMs: number, status: string, body?: string])[] = [
     [300, '100 Trying'],
@@ -310,7 +313,7 @@ describe('the API hangs up at every moment of a set-up', { timeout: TIMEOUT }, (
   const MOMENTS = Array.from({ length: Number(process.env.GLARE_MOMENTS ?? 8) }, (_, index) => index);
   const EVERY_MS = 4000 / MOMENTS.length;
 
-  test(`${MOMENTS.length} calls, each that much later`, async () => {
+  test(`${MOMENTS.length} calls, each hung up a step later`, async () => {
     await Promise.all(
       MOMENTS.map(async (index) => {
         const call = await reached();

@@ -33,7 +33,7 @@ async function ring(user: string, scenario: string, more: Partial<SippRun> = {})
   return { localPort, ended: runSipp({ scenario, user, remote, localPort, calls: 1, ...more }) };
 }
 
-/** The one call that came in. */
+/** The only inbound call. */
 const came = (line: Line): Promise<Placed> =>
   vi.waitFor(async () => {
     const { data } = (await line.api('GET', '/calls?direction=inbound')).body;
@@ -47,9 +47,9 @@ async function startPhone(says: Int16Array) {
   return phone;
 }
 
-describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
-  test('is greeted by the agent, and all is told as of any call', async () => {
-    // Somebody who speaks is not spoken to.
+describe.skipIf(skip)('an inbound call', { timeout: TIMEOUT }, () => {
+  test('is greeted by the agent and sends all events', async () => {
+    // The agent does not start to speak over a speaking caller.
     const phone = await startPhone(new Int16Array(8000));
     const line = await inboundLine();
     const caller = await ring(line.number, callers.hungUpOn, { mediaPort: phone.port });
@@ -72,7 +72,7 @@ describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
     expect(first).toMatchObject({ channel: 'phone', call: { direction: 'inbound' } });
   });
 
-  test('is hung up on by the API', async () => {
+  test('is hung up by the API', async () => {
     const line = await inboundLine();
     const caller = await ring(line.number, callers.hungUpOn);
     const call = await came(line);
@@ -82,7 +82,7 @@ describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
     expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'api_hangup' });
   });
 
-  test('reaches a number that is dialled as it is in the country', async () => {
+  test('reaches a number dialed in national format', async () => {
     const line = await inboundLine({}, { number: LOCAL_NUMBER });
     const caller = await ring(LOCAL_NUMBER, callers.answered, { durationMs: 200 });
     const call = await came(line);
@@ -90,7 +90,7 @@ describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
     expect(await line.over(call)).toMatchObject({ toNumber: NUMBER, endReason: 'caller_hangup' });
   });
 
-  test('talks to the number’s own bot', async () => {
+  test('is connected to the number’s own bot', async () => {
     const [phone, bot] = [await startPhone(tone(8000, CALLER_HZ, 8000)), await startBot('twilio')];
     const line = await inboundLine({}, { media: { url: bot.url, dialect: 'twilio' } });
     const caller = await ring(line.number, callers.hungUpOn, { mediaPort: phone.port });
@@ -109,7 +109,7 @@ describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
       'of a number that takes no calls',
       async () => (await inboundLine({}, { inboundEnabled: false })).number,
     ],
-  ])('%s is told that there is none', async (_what, number) => {
+  ])('to %s gets 404', async (_what, number) => {
     await inboundLine();
     const caller = await ring(await number(), callers.refused(404));
     expect((await caller.ended).exitCode).toBe(0);
@@ -122,7 +122,7 @@ describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
     expect((await line.api('GET', '/calls')).body.pagination.total).toBe(0);
   });
 
-  test('finds a trunk whose channels are taken busy', async () => {
+  test('on a trunk without a free channel gets 486', async () => {
     const line = await inboundLine({ maxChannels: 1 });
     const first = await ring(line.number, callers.hungUpOn);
     const call = await came(line);
@@ -136,7 +136,7 @@ describe.skipIf(skip)('a caller', { timeout: TIMEOUT }, () => {
     expect((await third.ended).exitCode).toBe(0);
   });
 
-  test('that gives up as the answer comes leaves nothing behind', async () => {
+  test('canceled at the moment of its answer leaves nothing behind', async () => {
     const line = await inboundLine({ maxChannels: 1 });
     const caller = await ring(line.number, callers.cancelsTooLate);
     const call = await came(line);

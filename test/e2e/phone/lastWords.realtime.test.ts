@@ -12,8 +12,8 @@ const installation = await phoneInstallation({ STT_PROVIDER: 'local', TTS_PROVID
 const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
 afterAll(() => carrier.close());
 
-describe('who says something and hangs up at once', { timeout: TIMEOUT }, () => {
-  test('has said it, in the history and in the last webhook', async () => {
+describe('a caller who speaks and hangs up at once', { timeout: TIMEOUT }, () => {
+  test('has those words in the history and in the last webhook', async () => {
     const toNumber = newNumber();
     const script = [{ do: 'listen' }, { do: 'say', text: 'yes please' }] as const;
     carrier.phones.set(toNumber, { kind: 'answers', afterMs: 0, script: [...script] });

@@ -16,7 +16,7 @@ import { chatReply, speechReply, startVendor, transcriptionReply } from './suppo
 
 const TIMEOUT = 120_000;
 const RATE_HZ = 8000;
-/** A packet of the caller's and one of the agent's: it is counted from packet to packet. */
+/** One packet of the caller's and one of the agent's: the measurement counts from packet to packet. */
 const TOLERANCE_MS = 20;
 const SAID = ['yes please', 'only the two of us', 'speak to a human', 'no thank you'];
 /** Above the loudest noise of a test, far below speech. */
@@ -33,12 +33,12 @@ const installation = await phoneInstallation({
 const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
 afterAll(() => carrier.close());
 
-/** Words that break off at a loud sample: where they end is no matter of opinion. */
+/** Words that break off at a loud sample, so that their end is unambiguous. */
 function brokenOff(words: Int16Array): Int16Array {
   return words.subarray(0, words.findLastIndex((sample) => Math.abs(sample) > 4 * AUDIBLE) + 1);
 }
 
-/** A caller who says something every few seconds, over a line that hisses as loud as this. */
+/** A caller who says something every few seconds, over a line with this much hiss. */
 async function talkative(noise: number): Promise<Int16Array> {
   const words = await Promise.all(SAID.map((text) => spoken(text, RATE_HZ, 'slt')));
   const quiet = new Int16Array(2.5 * RATE_HZ);
@@ -53,7 +53,7 @@ interface Turn {
   readonly latencyParts: Readonly<Record<string, number>>;
 }
 
-/** The answers to what the caller said, as the history and the last webhook have them. */
+/** The answers to the caller's words, from the history and the last webhook. */
 async function answersIn(line: Line, { sessionId }: Placed): Promise<[Turn[], Turn[]]> {
   const { messages } = (await line.api('GET', `/session-history/${sessionId}`)).body;
   const last = installation().webhooks.of(sessionId).at(-1);
@@ -75,12 +75,12 @@ async function gapsIn(url: string): Promise<number[]> {
   });
 }
 
-describe('the latency of a turn', { timeout: TIMEOUT }, () => {
+describe('turn latency', { timeout: TIMEOUT }, () => {
   test.each([
     ['a silent line', 0],
     ['a line that hisses at -51 dB', 160],
     ['a line that hisses at -39 dB', 640],
-  ])('on %s is what both sides of the recording show, and its parts add up', async (_line, noise) => {
+  ])('on %s equals what both channels of the recording show, and its parts add up', async (_line, noise) => {
     const folder = makeTempDir();
     onTestFinished(folder.remove);
     const file = join(folder.path, 'caller.wav');

@@ -13,7 +13,7 @@ const TIMEOUT = 90_000;
 const installation = await phoneInstallation();
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
-/** A port that is somebody's who never says anything. */
+/** A port whose owner never answers. */
 async function silentPort(): Promise<number> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
@@ -22,7 +22,7 @@ async function silentPort(): Promise<number> {
   return socket.address().port;
 }
 
-describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT }, () => {
+describe.skipIf(skip)('an unanswered outbound call', { timeout: TIMEOUT }, () => {
   test.each([
     [486, callees.refuses(486), 'busy', null],
     [600, callees.refuses(600), 'busy', null],
@@ -43,31 +43,34 @@ describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT
       'failed',
       'trunk_error',
     ],
-  ])('for %i is over, told in order, and frees its number', async (code, scenario, status, endReason) => {
-    const callee = await startCallee(scenario);
-    const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
-    const toNumber = newNumber();
-    const call = await line.call({ toNumber });
-    const seen = await line.over(call);
-    expect([seen.status, seen.endReason, seen.sip?.code]).toEqual([status, endReason, code]);
-    expect(seen).toMatchObject({
-      answeredAt: null,
-      durationMs: 0,
-      recording: null,
-      trunkId: line.trunkIds[0],
-    });
-    expect((await callee.ended).exitCode).toBe(0);
-    expect(await line.finalized(call)).toEqual(UNRECORDED);
-    const told = { callId: call.callId, status, durationMs: 0, sip: { code } };
-    for (const body of installation().webhooks.of(call.sessionId).slice(1)) {
-      expect(body).toMatchObject({ projectId: line.id, channel: 'phone', call: told });
-    }
-    const again = await line.call({ toNumber });
-    await line.api('POST', `/calls/${again.callId}/hangup`);
-    await line.over(again);
-  });
+  ])(
+    'ends after %i, sends its events in order and frees its number',
+    async (code, scenario, status, endReason) => {
+      const callee = await startCallee(scenario);
+      const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
+      const toNumber = newNumber();
+      const call = await line.call({ toNumber });
+      const seen = await line.over(call);
+      expect([seen.status, seen.endReason, seen.sip?.code]).toEqual([status, endReason, code]);
+      expect(seen).toMatchObject({
+        answeredAt: null,
+        durationMs: 0,
+        recording: null,
+        trunkId: line.trunkIds[0],
+      });
+      expect((await callee.ended).exitCode).toBe(0);
+      expect(await line.finalized(call)).toEqual(UNRECORDED);
+      const told = { callId: call.callId, status, durationMs: 0, sip: { code } };
+      for (const body of installation().webhooks.of(call.sessionId).slice(1)) {
+        expect(body).toMatchObject({ projectId: line.id, channel: 'phone', call: told });
+      }
+      const again = await line.call({ toNumber });
+      await line.api('POST', `/calls/${again.callId}/hangup`);
+      await line.over(again);
+    },
+  );
 
-  test('rings out: CANCEL after the ring timeout', async () => {
+  test('is canceled after the ring timeout', async () => {
     const callee = await startCallee(callees.isGivenUp);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ ringTimeoutSeconds: 1 });
@@ -78,7 +81,7 @@ describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT
     expect(await line.finalized(call)).toEqual(UNRECORDED);
   });
 
-  test('is hung up by the API while it rings: CANCEL', async () => {
+  test('is canceled when the API hangs up while it rings', async () => {
     const callee = await startCallee(callees.isGivenUp);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call();
@@ -91,7 +94,7 @@ describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT
     expect(await line.finalized(call)).toEqual(UNRECORDED);
   });
 
-  test('goes to a peer that says nothing: over after the trunk’s response timeout', async () => {
+  test('ends after the trunk’s response timeout when the peer does not respond', async () => {
     const line = await installation().makeLine({
       trunks: [{ port: await silentPort(), responseTimeoutSeconds: 1 }],
     });
@@ -102,7 +105,7 @@ describe.skipIf(skip)('an outbound call that nobody answers', { timeout: TIMEOUT
     expect(await line.finalized(call)).toEqual(UNRECORDED);
   });
 
-  test('goes to a port where nobody is', async () => {
+  test('ends when the port is closed', async () => {
     const line = await installation().makeLine({
       trunks: [{ port: await freePort(), responseTimeoutSeconds: 1 }],
     });
@@ -137,7 +140,7 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
     ]);
   });
 
-  test('takes the call when the first says nothing', async () => {
+  test('takes the call when the first does not respond', async () => {
     const second = await startCallee(callees.hangsUp);
     const silent = { port: await silentPort(), responseTimeoutSeconds: 1 };
     const line = await installation().makeLine({ trunks: [silent, { port: second.port }] });
@@ -146,7 +149,7 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
     expect((await second.ended).exitCode).toBe(0);
   });
 
-  test.each([486, 603, 403, 404])('is left alone after a %i', async (code) => {
+  test.each([486, 603, 403, 404])('is not tried after a %i', async (code) => {
     const first = await startCallee(callees.refuses(code));
     const line = await installation().makeLine({
       trunks: [{ port: first.port }, { port: await silentPort() }],
@@ -157,7 +160,7 @@ describe.skipIf(skip)('a second trunk', { timeout: TIMEOUT }, () => {
 });
 
 describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
-  test('that the callee hangs up is complete, with all four events in order', async () => {
+  test('hung up by the callee is complete, with all four events in order', async () => {
     const callee = await startCallee(callees.hangsUpLater, { durationMs: 1500 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ metadata: { order: 7 } });
@@ -198,7 +201,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     ['as_given', (local: string) => local],
     ['e164', (local: string) => `+886${local.slice(1)}`],
     ['national', (local: string) => local],
-  ])('is dialled %s as its trunk wants it', async (numberFormat, written) => {
+  ])('is dialed %s as its trunk requires', async (numberFormat, written) => {
     const callee = await startCallee(callees.refuses(486));
     const line = await installation().makeLine({ trunks: [{ port: callee.port, numberFormat }] });
     const toNumber = newNumber();
@@ -220,7 +223,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     expect(await line.finalized(call)).toEqual(ALL_EVENTS);
   });
 
-  test('ends after its longest duration, and unrecorded tells of no recording', async () => {
+  test('ends at its maximum duration; without recording there is no recording event', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call({ maxDurationSeconds: 1, record: false });
@@ -231,7 +234,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
     expect(await line.finalized(call)).toEqual(UNRECORDED);
   });
 
-  test('satisfies a challenge with the trunk’s password, which no trace shows', async () => {
+  test('answers a digest challenge with the trunk’s password, which no trace shows', async () => {
     const callee = await startCallee(callees.challenges);
     const line = await installation().makeLine({
       trunks: [{ port: callee.port, username: 'alice', password: 'wonderland' }],
@@ -249,7 +252,7 @@ describe.skipIf(skip)('an answered call', { timeout: TIMEOUT }, () => {
 });
 
 describe.skipIf(skip)('one number', { timeout: TIMEOUT }, () => {
-  test('is called by one call at a time in either spelling, and is free after it, on both paths', async () => {
+  test('has one call at a time in either spelling and on both routes, and is free afterwards', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const local = newNumber();
@@ -278,7 +281,7 @@ describe.skipIf(skip)('one number', { timeout: TIMEOUT }, () => {
 });
 
 describe.skipIf(skip)('a trunk’s limits', { timeout: TIMEOUT }, () => {
-  test('with one channel the second call waits, and can be canceled while it does', async () => {
+  test('with one channel the second call waits, and can be canceled meanwhile', async () => {
     const callee = await startCallee(callees.answers, { calls: 2 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port, maxChannels: 1 }] });
     const first = await line.call();
@@ -299,7 +302,7 @@ describe.skipIf(skip)('a trunk’s limits', { timeout: TIMEOUT }, () => {
     expect((await callee.ended).exitCode).toBe(0);
   });
 
-  test('calls begin no faster than its calls per second', async () => {
+  test('calls start no faster than callsPerSecond', async () => {
     const callee = await startCallee(callees.refuses(486), { calls: 4 });
     const line = await installation().makeLine({ trunks: [{ port: callee.port, callsPerSecond: 2 }] });
     const calls = [await line.call(), await line.call(), await line.call(), await line.call()];

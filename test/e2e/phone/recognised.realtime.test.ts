@@ -13,11 +13,11 @@ import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 120_000;
 const RATE_HZ = 8000;
-/** More than any of it lasts: baresip hangs up when it has played its file. */
+/** Longer than any test: baresip hangs up at the end of its file. */
 const QUIET = new Int16Array(90 * RATE_HZ);
-/** Longer than a pause between two words, and shorter than anybody's turn. */
+/** Longer than a pause between two words, shorter than any turn. */
 const BETWEEN_TURNS_MS = 700;
-/** Of a turn's quiet that is heard with it, in samples: words begin and end softly. */
+/** Quiet samples kept around a turn: words start and end softly. */
 const AROUND = (300 * RATE_HZ) / 1000;
 
 const AGENT = [
@@ -26,7 +26,7 @@ const AGENT = [
   'Your table is reserved',
 ] as const;
 const CALLER = ['yes please', 'only the two of us'] as const;
-/** What either side might have said as well, for all that a recogniser of this grammar knows. */
+/** Other phrases in the grammar, so that the recognizer has a choice. */
 const OTHERS = [
   'no thank you',
   'speak to a human',
@@ -71,7 +71,7 @@ const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 const recogniser = createPocketsphinx({ clock: systemClock, searchPath: process.env.PATH ?? '' });
 afterAll(() => recogniser.close());
 
-/** Every turn of one side of a recording, by a recogniser that has no idea which side it hears. */
+/** Every turn of one channel of a recording, by a recognizer that does not know which side it hears. */
 async function wordsIn(channel: Int16Array): Promise<string[]> {
   const words: string[] = [];
   for (const { from, to } of stretches(channel, RATE_HZ, BETWEEN_TURNS_MS)) {
@@ -84,7 +84,7 @@ async function wordsIn(channel: Int16Array): Promise<string[]> {
   return words;
 }
 
-/** Words alone, without what recognisers make of a breath. */
+/** Words alone, without the fillers that recognizers make of breath. */
 const plain = (text: string) => text.toLowerCase().replace(/[^a-z ]|^u[hm] /g, '');
 
 async function phoneFor(number: string): Promise<Baresip> {
@@ -93,7 +93,7 @@ async function phoneFor(number: string): Promise<Baresip> {
   return phone;
 }
 
-/** Either direction: the phone, and the call that it is in. */
+/** For each direction: the phone and its call. */
 const PLACES = {
   async 'that we call'() {
     const toNumber = newNumber();
@@ -122,32 +122,25 @@ async function transcriptOf(line: Line, call: Placed): Promise<{ role: string; c
   return (await line.api('GET', `/session-history/${call.sessionId}`)).body.messages;
 }
 
-describe.skipIf(skip)('what was recorded of a baresip', { timeout: TIMEOUT }, () => {
-  test.each(Object.entries(PLACES))(
-    '%s is recognised again as the transcript has it',
-    async (_who, place) => {
-      const words = await Promise.all(CALLER.map((text) => spoken(text, RATE_HZ, 'slt')));
-      const { phone, line, call } = await place();
-      for (const [index, samples] of words.entries()) {
-        // Once the agent has been heard to its end: a slow machine is not to be talked down.
-        await vi.waitFor(
-          async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1),
-          SLOW,
-        );
-        await phone.play(wavOf(joined([samples, QUIET]), RATE_HZ));
-      }
-      expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
-      expect(await line.finalized(call)).toEqual(ALL_EVENTS);
-      const messages = await transcriptOf(line, call);
-      const said = (role: string) =>
-        messages.flatMap((one) => (one.role === role ? [plain(one.content)] : []));
-      expect([said('assistant'), said('user')]).toEqual([AGENT.map(plain), CALLER.map(plain)]);
+describe.skipIf(skip)('a recording of a baresip call', { timeout: TIMEOUT }, () => {
+  test.each(Object.entries(PLACES))('%s is recognized again as in the transcript', async (_who, place) => {
+    const words = await Promise.all(CALLER.map((text) => spoken(text, RATE_HZ, 'slt')));
+    const { phone, line, call } = await place();
+    for (const [index, samples] of words.entries()) {
+      // After the agent's whole phrase, so that a slow machine is not interrupted.
+      await vi.waitFor(async () => expect(await transcriptOf(line, call)).toHaveLength(2 * index + 1), SLOW);
+      await phone.play(wavOf(joined([samples, QUIET]), RATE_HZ));
+    }
+    expect(await line.over(call)).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
+    expect(await line.finalized(call)).toEqual(ALL_EVENTS);
+    const messages = await transcriptOf(line, call);
+    const said = (role: string) => messages.flatMap((one) => (one.role === role ? [plain(one.content)] : []));
+    expect([said('assistant'), said('user')]).toEqual([AGENT.map(plain), CALLER.map(plain)]);
 
-      const { recording } = await line.shown(call);
-      const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
-      expect([wav.channels, wav.sampleRateHz]).toEqual([2, RATE_HZ]);
-      expect(await wordsIn(pickChannel(wav, 0))).toEqual(said('user'));
-      expect(await wordsIn(pickChannel(wav, 1))).toEqual(said('assistant'));
-    },
-  );
+    const { recording } = await line.shown(call);
+    const wav = parseWav(new Uint8Array(await (await fetch(recording.url)).arrayBuffer()));
+    expect([wav.channels, wav.sampleRateHz]).toEqual([2, RATE_HZ]);
+    expect(await wordsIn(pickChannel(wav, 0))).toEqual(said('user'));
+    expect(await wordsIn(pickChannel(wav, 1))).toEqual(said('assistant'));
+  });
 });

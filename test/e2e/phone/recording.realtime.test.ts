@@ -21,8 +21,8 @@ const RATE_HZ = 8000;
 const FRAME_MS = 20;
 
 describe.skipIf(skip)('a recording', { timeout: TIMEOUT }, () => {
-  test('has the caller on the left, the agent on the right, in step, and is read in ranges', async () => {
-    // A second of silence first, so that the beginning of the tone can be found in what was recorded.
+  test('has the caller on the left and the agent on the right, aligned, and is served in ranges', async () => {
+    // A second of silence first, so that the tone's start can be found in the recording.
     const says = new Int16Array(30 * RATE_HZ);
     says.set(tone(RATE_HZ, PHONE_HZ, 29 * RATE_HZ), RATE_HZ);
     const phone = await startRtpPhone(CODECS.PCMU, says);
@@ -62,7 +62,7 @@ describe.skipIf(skip)('a recording', { timeout: TIMEOUT }, () => {
     const [left, right] = [pickChannel(wav, 0), pickChannel(wav, 1)];
     expect([toneMs(left, RATE_HZ, BOT_HZ), toneMs(right, RATE_HZ, PHONE_HZ)]).toEqual([0, 0]);
     expect(Math.abs(toneMs(right, RATE_HZ, BOT_HZ) - 500)).toBeLessThanOrEqual(FRAME_MS);
-    // The mark says at which of the caller's samples the agent's last one left; so must the recording.
+    // The mark names the caller's sample at which the agent's last one was played; the recording must agree.
     const callerAhead = onsetMs(left, RATE_HZ, PHONE_HZ) - onsetMs(talk.heard(), RATE_HZ, PHONE_HZ);
     const agentsEnd = onsetMs(right, RATE_HZ, BOT_HZ) + 500;
     const told = (position.receivedSamples * 1000) / RATE_HZ + callerAhead;

@@ -10,7 +10,7 @@ const installation = await phoneInstallation({ MEDIA_TIMEOUT_SECONDS: '1' });
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 describe.skipIf(skip)('a call', { timeout: TIMEOUT }, () => {
-  test('whose peer sends no audio at all is hung up', async () => {
+  test('whose peer sends no RTP at all is hung up', async () => {
     const callee = await startCallee(callees.answers);
     const line = await installation().makeLine({ trunks: [{ port: callee.port }] });
     const call = await line.call();

@@ -33,7 +33,7 @@ function dataFolder(): string {
   onTestFinished(remove);
   return path;
 }
-/** Of the test run's servers, which are light to start on. */
+/** The test run's servers, which make a start quick. */
 async function ownStores(): Promise<Record<string, string>> {
   const [database, redis] = [await createTestDatabase(), await redisDatabase()];
   onTestFinished(async () => {
@@ -48,7 +48,7 @@ async function webhookReceiver() {
   return webhooks;
 }
 
-/** The call was ended by the service's next life: it is told of once and in order, and what was recorded plays. */
+/** The restarted service ended the call: events once and in order, and the recording plays. */
 async function expectLost(client: Client, line: Line, call: Placed, webhooks: WebhookReceiver) {
   const events = () => webhooks.of(call.sessionId).map(({ event }) => event);
   await vi.waitFor(() => expect(events()).toContain('session.finalized'), SLOW);
@@ -60,8 +60,8 @@ async function expectLost(client: Client, line: Line, call: Placed, webhooks: We
   expect(wav.samples.length / 2 / wav.sampleRateHz).toBeGreaterThan(1);
 }
 
-describe.skipIf(skip)('a service that stops', { timeout: TIMEOUT }, () => {
-  test('lets a running call end by itself, takes no new one, and exits 0', async () => {
+describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
+  test('lets a running call finish, accepts no new one, and exits with 0', async () => {
     const [stores, webhooks] = [await ownStores(), await webhookReceiver()];
     const service = await start(dataFolder(), stores);
     const callee = await startCallee(callees.hangsUpLater, { durationMs: 5000 });
@@ -77,7 +77,7 @@ describe.skipIf(skip)('a service that stops', { timeout: TIMEOUT }, () => {
     expect((await callee.ended).exitCode).toBe(0);
     expect((await stopped).code).toBe(0);
 
-    // Whatever was still to be told is told by the next life.
+    // The restarted service sends the remaining events.
     const next = await start(service.dataDir, stores);
     const events = () => webhooks.of(call.sessionId).map(({ event }) => event);
     await vi.waitFor(() => expect(events()).toEqual(ALL_EVENTS), SLOW);
@@ -90,8 +90,8 @@ describe.skipIf(skip)('a service that stops', { timeout: TIMEOUT }, () => {
   });
 });
 
-describe.skipIf(skip)('a service that is killed in the middle of a call', { timeout: TIMEOUT }, () => {
-  test('ends it at its next start: what was recorded plays, the number is free, each event came once', async () => {
+describe.skipIf(skip)('a service killed during a call', { timeout: TIMEOUT }, () => {
+  test('ends the call at its next start: the recording plays, the number is free, each event is sent once', async () => {
     const webhooks = await webhookReceiver();
     const dataDir = dataFolder();
     const first = await start(dataDir, {});
@@ -115,7 +115,7 @@ describe.skipIf(skip)('a service that is killed in the middle of a call', { time
     expect((await second.stop()).code).toBe(0);
   });
 
-  test('does so with a call that came in, and takes the next one', async () => {
+  test('ends an inbound call too, and accepts the next one', async () => {
     const [stores, webhooks, dataDir] = [await ownStores(), await webhookReceiver(), dataFolder()];
     const [sipPort, nextSipPort] = [await freePort(), await freePort()];
     const first = await start(dataDir, { ...stores, SIP_PORT: String(sipPort) });

@@ -13,7 +13,7 @@ const TIMEOUT = 90_000;
 const installation = await phoneInstallation({ ROLES: 'api,worker,voice' });
 const STREAM_ID = 'MZ0123456789';
 
-/** A foreign carrier that opens the stream it was given. */
+/** A foreign carrier that connects to the stream's URL. */
 async function connect(url: string, dialect: Dialect, sampleRateHz: number) {
   const socket = new WebSocket(url, dialect === 'callway' ? ['audio.callway.v1'] : []);
   onTestFinished(() => socket.terminate());
@@ -44,7 +44,7 @@ async function statusOf(url: string): Promise<number | undefined> {
   return response.statusCode;
 }
 
-describe('a stream of a foreign carrier', { timeout: TIMEOUT }, () => {
+describe('a foreign carrier’s stream', { timeout: TIMEOUT }, () => {
   test.each([
     ['twilio', 8000],
     ['callway', 16_000],
@@ -66,7 +66,7 @@ describe('a stream of a foreign carrier', { timeout: TIMEOUT }, () => {
     expect(history.messages[0]).toMatchObject({ role: 'assistant' });
   });
 
-  test('without a ticket, or with one that was made up, is refused before the upgrade', async () => {
+  test('without a ticket or with a made-up one is refused before the upgrade', async () => {
     const base = installation().gateway.url.replace(/^http/, 'ws');
     expect(await statusOf(`${base}/v1/media-streams`)).toBe(401);
     expect(await statusOf(`${base}/v1/media-streams/${'A'.repeat(32)}`)).toBe(401);

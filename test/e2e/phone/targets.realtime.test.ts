@@ -9,7 +9,7 @@ import { newNumber } from './support/line.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 120_000;
-/** What each delivery may wait for, four times, and as much again. */
+/** The timeout of four deliveries, doubled. */
 const ALL_TOLD = { timeout: 80_000, interval: 200 };
 const installation = await phoneInstallation();
 const carrier = await startSimulator({ logger: pino({ level: 'silent' }) });
@@ -20,7 +20,7 @@ interface Delivery {
   readonly status: number | null;
 }
 
-/** A webhook's target that is out of order, and what it was told. */
+/** A faulty webhook receiver, and what it received. */
 async function startTarget(
   onTestFinished: TestContext['onTestFinished'],
   answer: (response: ServerResponse) => unknown,
@@ -34,13 +34,13 @@ async function startTarget(
   return { url: `http://127.0.0.1:${server.port}/hook`, told };
 }
 
-describe('a call whose webhook’s target', { timeout: TIMEOUT }, () => {
+describe('a call whose webhook receiver', { timeout: TIMEOUT }, () => {
   test.concurrent.for([
     ['answers 500', { status: 500 }],
     ['sends elsewhere', { status: 302 }],
     ['hangs', { status: null }],
     ['breaks the connection', { status: null }],
-  ] as const)('%s is over as any, and tells each event once, in order', async (...[row, context]) => {
+  ] as const)('%s ends as usual and sends each event once, in order', async (...[row, context]) => {
     const [what, seen] = row;
     const { onTestFinished } = context;
     const elsewhere = await startTarget(onTestFinished, (response) => response.writeHead(204).end());

@@ -36,8 +36,8 @@ async function transfersOf(line: Line, { sessionId }: Placed) {
     .map(({ data }) => data);
 }
 
-describe.skipIf(skip)('a caller who is transferred', { timeout: TIMEOUT }, () => {
-  test('hears it ring, then the other one, who hears the caller; both are recorded, and end together', async () => {
+describe.skipIf(skip)('a transfer', { timeout: TIMEOUT }, () => {
+  test('rings, bridges both parties, records them, and ends for both', async () => {
     const bot = await startBot('callway');
     const [caller, other] = [await startPhone(CALLER_HZ), await startPhone(OTHER_HZ)];
     const first = await startCallee(callees.takesNoRefer, { mediaPort: caller.port });
@@ -45,7 +45,7 @@ describe.skipIf(skip)('a caller who is transferred', { timeout: TIMEOUT }, () =>
       mediaPort: other.port,
       durationMs: 2500,
     });
-    // The caller has the one channel of the first trunk.
+    // The caller uses the only channel of the first trunk.
     const line = await installation().makeLine({
       trunks: [{ port: first.port, maxChannels: 1 }, { port: second.port }],
     });
@@ -57,7 +57,7 @@ describe.skipIf(skip)('a caller who is transferred', { timeout: TIMEOUT }, () =>
     expect((await line.api('POST', `/calls/${call.callId}/transfer`, { to })).status).toBe(202);
     expect(await talk.text('transfer_status')).toMatchObject({ transfer: { status: 'begun' } });
     await other.talkBack();
-    // The bot is taken leave of when the other one answers.
+    // The bot gets stop when the transfer target answers.
     expect(await talk.text('stop')).toBeDefined();
     talk.socket.close();
     expect((await second.ended).exitCode).toBe(0);
@@ -82,7 +82,7 @@ describe.skipIf(skip)('a caller who is transferred', { timeout: TIMEOUT }, () =>
     expect(toneMs(left, RATE_HZ, RINGING_HZ)).toBe(0);
   });
 
-  test('to somebody who is busy comes back to the agent, who goes on by the pathway', async () => {
+  test('to a busy number returns the caller to the agent, which continues by the pathway', async () => {
     const caller = await startPhone();
     const first = await startCallee(callees.answers, { mediaPort: caller.port });
     const second = await startCallee(callees.refuses(486));

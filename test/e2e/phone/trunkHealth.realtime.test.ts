@@ -18,7 +18,7 @@ afterAll(() => carrier?.close());
 const healthOf = async (line: Line) => (await line.api('GET', `/trunks/${line.trunkIds[0]}`)).body.health;
 
 describe.skipIf(skip)('a trunk', { timeout: TIMEOUT }, () => {
-  test('registers, and no more once it is inactive', async () => {
+  test('registers, and unregisters when it becomes inactive', async () => {
     const trunk = {
       port: carrier.port,
       password: 'secret',
@@ -52,7 +52,7 @@ describe.skipIf(skip)('a trunk', { timeout: TIMEOUT }, () => {
     }, SLOW);
   });
 
-  test('whose host says nothing is not reachable', async () => {
+  test('whose host does not respond is not reachable', async () => {
     const line = await installation().makeLine({
       trunks: [{ port: await freePort(), optionsIntervalSeconds: 1 }],
     });

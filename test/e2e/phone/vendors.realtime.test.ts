@@ -24,15 +24,15 @@ import { ALL_EVENTS } from './support/webhooks.ts';
 
 const TIMEOUT = 150_000;
 const RATE_HZ = 8000;
-/** Nobody on the phone should hear nothing for longer. */
+/** The longest silence that a caller may hear. */
 const DEAD_LINE_MS = 10_000;
 const BETWEEN_SOUNDS_MS = 300;
-/** What is heard of so short a text before it counts as endless: 5 s, and half a second for each character. */
+/** Audio of a short text that counts as endless: 5 s, plus half a second per character. */
 const LONGEST_SPEECH_MS = 5000 + 500 * 'Well, speech never stops speaking.'.length;
 
 const noise = Uint8Array.from({ length: 4801 }, (_, n) => (n * 7919 * (n + 3)) % 251);
 const loud = new Uint8Array(Int16Array.from({ length: 2400 }, (_, n) => 8000 * Math.sin(n / 4)).buffer);
-/** What an endpoint can do wrong; each time it is asked, and without ever getting better. */
+/** Faults of an endpoint, permanent and on each request. */
 const FAULTS = {
   'fails with 500': { status: 500, body: '{"error":{"message":"broken","code":null}}' },
   'refuses the key': { status: 401, body: '{"error":{"message":"who are you","code":null}}' },
@@ -53,7 +53,7 @@ const FAULTS = {
 } as const satisfies Record<string, Conduct>;
 type Fault = keyof typeof FAULTS;
 
-/** The fault that a request is to meet stands in its text; the greeting goes well. */
+/** The request's text names the fault; the greeting works. */
 function conductOf(service: Service, request: string): Conduct {
   const fault = (Object.keys(FAULTS) as Fault[]).find((name) => request.includes(`${service} ${name}`));
   if (service === 'chat' && !request.includes('"role":"user"')) return chatReply('Hello.');
@@ -80,11 +80,11 @@ afterAll(async () => {
 });
 
 type Step = Extract<BehaviourInput, { kind: 'answers' }>['script'][number];
-/** Until nothing has been heard for a while. */
+/** Waits until the line has been quiet for a while. */
 const WHILE_THERE_IS_SOMETHING: Step = { do: 'listen', quietMs: 2500, atMostMs: 40_000 };
 const UNTIL_THE_AGENT_HANGS_UP: Step = { do: 'wait', ms: 60_000 };
 
-/** Somebody is greeted, says yes, and listens. */
+/** A caller is greeted, says yes, and listens. */
 async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
   const toNumber = newNumber();
   carrier.phones.set(toNumber, {
@@ -116,7 +116,7 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
     errors: events.flatMap((one: { type: string; data: { code: string } }) =>
       one.type === 'error' ? [one.data.code] : [],
     ),
-    /** The longest in which the caller waited for something. */
+    /** The caller's longest wait. */
     silenceMs: inMs(Math.max(...quiet)),
     answerMs: inMs((answer.at(-1)?.to ?? Number.NaN) - (answer[0]?.from ?? Number.NaN)),
   };
@@ -125,7 +125,7 @@ async function callInto(mode: string, listens = WHILE_THERE_IS_SOMETHING) {
 const APOLOGY = expect.stringMatching(/something is not working on our side/);
 const USE_KEYS = expect.stringMatching(/You can use the keys of your phone/);
 
-describe.concurrent('a caller hears no dead line where', { timeout: TIMEOUT }, () => {
+describe.concurrent('the caller hears no dead air when', { timeout: TIMEOUT }, () => {
   test.each<[Fault, string]>([
     ['fails with 500', 'model_unavailable'],
     ['refuses the key', 'model_rejected'],
@@ -136,9 +136,9 @@ describe.concurrent('a caller hears no dead line where', { timeout: TIMEOUT }, (
     ['answers with nothing', 'model_malformed'],
     ['answers with an empty document', 'model_malformed'],
     ['answers without words', 'model_malformed'],
-  ])('the chat model %s: an apology, and the end', async (fault, code) => {
+  ])('the chat model %s: an apology, then the end', async (fault, code) => {
     const seen = await callInto(`chat ${fault}`, UNTIL_THE_AGENT_HANGS_UP);
-    // In between, whoever waits for long is asked for a moment.
+    // During a long wait the caller hears a filler.
     expect([seen.said[0], seen.said.at(-1), seen.errors]).toEqual(['Yes, please.', APOLOGY, [code]]);
     if (fault === 'hangs') expect(seen.said[1]).toMatch(/^One moment, please\./);
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
@@ -153,15 +153,15 @@ describe.concurrent('a caller hears no dead line where', { timeout: TIMEOUT }, (
     ['answers with nothing'],
     ['answers with an empty document'],
     ['is silent for a second'],
-  ])('the voice %s: another one speaks', async (fault) => {
+  ])('the synthesis %s: the fallback voice speaks', async (fault) => {
     const seen = await callInto(`speech ${fault}`);
     expect(seen).toMatchObject({ said: ['Yes, please.', `Well, speech ${fault}.`], errors: [] });
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
-    // The tone that the endpoint speaks in is shorter than any words.
+    // The endpoint's tone is shorter than any words.
     expect(seen.answerMs).toBeGreaterThan(800);
   });
 
-  test('the voice never stops speaking: it is stopped', async () => {
+  test('the synthesis never ends: it is stopped', async () => {
     const seen = await callInto('speech never stops speaking', { do: 'wait', ms: LONGEST_SPEECH_MS + 2000 });
     expect(seen.errors).toEqual(['speech_failed']);
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);
@@ -178,7 +178,7 @@ describe.concurrent('a caller hears no dead line where', { timeout: TIMEOUT }, (
     ['answers with nothing'],
     ['answers with an empty document'],
     ['never stops hearing words'],
-  ])('the recogniser %s: the keys are pointed to', async (fault) => {
+  ])('the recognition %s: the caller is asked to use DTMF', async (fault) => {
     const seen = await callInto(`transcription ${fault}`);
     expect(seen).toMatchObject({ said: [USE_KEYS], errors: ['transcription_failed'] });
     expect(seen.silenceMs).toBeLessThan(DEAD_LINE_MS);

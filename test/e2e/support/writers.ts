@@ -8,18 +8,18 @@ interface Write {
   readonly method: string;
   readonly path: string;
   readonly body: object;
-  /** Where the written thing is, and what it must say there. */
+  /** Where to read the object, and the content expected there. */
   readonly kept: (answer: { id: string }) => { path: string; fields: object };
 }
 
 export interface Writers {
-  /** Where acknowledged things are, and what they must say there; grows. */
+  /** Acknowledged objects and their expected content; grows. */
   readonly acknowledged: readonly { path: string; fields: object }[];
-  /** Statuses of what was answered, but not acknowledged; grows. */
+  /** Statuses of requests that were answered but not acknowledged; grows. */
   readonly refused: readonly number[];
-  /** Lets the requests that run end, or fail. */
+  /** Lets running requests finish or fail. */
   stop(): Promise<void>;
-  /** Reads all that was acknowledged. @returns Where it is not as it was written. */
+  /** Reads everything acknowledged. @returns Where the content differs. */
   missingFrom(url: string): Promise<string[]>;
 }
 
@@ -47,7 +47,7 @@ export function startWriters(url: string, project: TestProject): Writers {
         continue;
       }
       if (answer.status >= 300) {
-        // The node may be there from an attempt whose answer was lost.
+        // The node may exist from an attempt whose answer was lost.
         if (answer.body.code !== 'duplicate_id') refused.push(answer.status);
         continue;
       }
@@ -102,7 +102,7 @@ function writeOf(base: string, node: string, name: string, turn: number): Write 
   if (turn % 3 === 0) return create('tools', { name, http });
   if (turn % 3 === 1) return create('test-cases', { name });
   const path = `${base}/pathway/nodes/${node}`;
-  // Only ever moves on, so that a later write whose answer was lost is told from a lost earlier one.
+  // Only ever increases, so that a later write whose answer was lost differs from a lost earlier one.
   return place('PATCH', path, { position: { x: turn, y: 0 } }, () => ({
     path,
     fields: { position: { x: turn } },
@@ -113,7 +113,7 @@ function place(method: string, path: string, body: object, kept: Write['kept']):
   return { method, path, body, kept };
 }
 
-/** Whether a thing says what was acknowledged, or for a position something later. */
+/** Whether an object has the acknowledged content, or for a position a later one. */
 function holds(found: object, fields: object): boolean {
   return Object.entries(fields).every(([key, value]) => {
     const is = (found as Record<string, unknown>)[key];

@@ -7,31 +7,31 @@ import { type ServiceProcess, startService } from '../../../support/processes.ts
 import type { Client } from '../../phone/support/line.ts';
 
 const READY_TIMEOUT_MS = 90_000;
-/** UDP ports for the audio of one node, apart from those of the others on this machine. */
+/** UDP ports for one node's audio, separate from those of the other nodes. */
 const PORTS_PER_NODE = 400;
 const FIRST_AUDIO_PORT = 40_000;
 
 export type Role = 'api' | 'worker' | 'voice' | 'media';
 
-/** One node of an installation, over as many lives as the test gives it. */
+/** One node of an installation, across its restarts. */
 export interface Node {
   readonly name: string;
   readonly roles: readonly Role[];
-  /** The same in every life. */
+  /** The same across restarts. */
   readonly url: string;
-  /** Of its embedded SIP server, where it carries calls. */
+  /** Port of its embedded SIP server, for nodes with the media role. */
   readonly sipPort: number;
   readonly process: ServiceProcess;
-  /** Another life on the same folder and ports. */
+  /** Restarts the node on the same folder and ports. */
   restart(): Promise<void>;
 }
 
-/** Nodes that share a database and a Redis, each in a process of its own. */
+/** Nodes that share a database and a Redis, each in its own process. */
 export interface Cluster {
   readonly nodes: readonly Node[];
-  /** The first that has this role. */
+  /** The first node with this role. */
   node(role: Role): Node;
-  /** By the API of the first node that has one. */
+  /** Sends a request to the first API node. */
   readonly client: Client;
   close(): Promise<void>;
 }
@@ -39,15 +39,15 @@ export interface Cluster {
 export interface ClusterOptions {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** For all nodes. */
+  /** Settings of all nodes. */
   readonly env?: Readonly<Record<string, string>>;
-  /** For those that carry calls. */
+  /** Settings of media nodes. */
   readonly mediaEnv?: Readonly<Record<string, string>>;
   /** Roles of each node. */
   readonly nodes: readonly (readonly Role[])[];
 }
 
-/** Starts the built service once for each node, the first one alone so that it brings the database up to date. */
+/** Starts the built service once per node; the first starts alone and migrates the database. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const entry = await freshBuild();
   if (entry === undefined) throw new Error('the service could not be built');

@@ -9,26 +9,26 @@ import { pressing } from './people.ts';
 import { expectWhole, type Rig, type Talk } from './rig.ts';
 
 const CHAT_CLIENTS = 3;
-/** Between two chats of one client: a machine that talks on six lines has other things to do. */
+/** Pause between two chats of one client, since this machine runs six call lines too. */
 const CHAT_PAUSE_MS = 50;
 const AGAIN_MS = 100;
 const CHAT_ATTEMPTS = 100;
 
-/** Calls out and in and chats, each as a carrier's or a user's load balancer would spread them over the nodes. */
+/** Outbound calls, inbound calls and chats, spread over the nodes as a load balancer would. */
 export interface Load {
   readonly callsRunning: number;
   readonly callsDone: number;
   readonly chatsDone: number;
-  /** Begins nothing new, and waits for the end of what runs. */
+  /** Starts nothing new, and waits for running calls and chats to end. */
   stop(): Promise<void>;
-  /** Fails where a call was dropped, an event is missing, twice or out of order, or a chat was refused or lost. */
+  /** Fails when a call was dropped, an event is missing, repeated or out of order, or a chat was refused or lost. */
   expectWhole(): Promise<void>;
 }
 
 export interface LoadOptions {
   readonly callsOut: number;
   readonly callsIn: number;
-  /** Of each call: how long it lasts. */
+  /** Duration of each call, in ms. */
   readonly keys: number;
 }
 
@@ -44,7 +44,7 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
   let chatsDone = 0;
   let isStopping = false;
 
-  /** Asks one API after the other, as long as none takes the request. */
+  /** Tries one API node after another until one accepts the request. */
   const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const apis = withRole('api');
     for (let attempt = 0; attempt < CHAT_ATTEMPTS; attempt += 1) {
@@ -72,7 +72,7 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
         toNumber: line.number,
         how: pressing(keys),
       });
-      // A carrier goes on to its next way after 503, and where nobody answers.
+      // A carrier tries its next route after 503 and after a timeout.
       if (end.outcome === 'trunk_error' || end.outcome === 'unreachable') continue;
       came.push(end);
       return;
@@ -105,7 +105,7 @@ export function startLoad(rig: Rig, { callsOut, callsIn, keys }: LoadOptions): L
     ...Array.from({ length: callsIn }, () => again(call(callIn))),
     ...Array.from({ length: CHAT_CLIENTS }, (_, client) => again(() => chat(client))),
   ]);
-  everything.catch(() => undefined); // thrown by `stop`
+  everything.catch(() => undefined); // `stop` rethrows it
 
   return {
     get callsRunning() {

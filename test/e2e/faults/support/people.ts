@@ -6,24 +6,24 @@ import { newNumber } from '../../phone/support/line.ts';
 import { isWhole } from './table.ts';
 
 /**
- * Of the agent: then it has said what it had to say. On a machine that starts nodes all the time a sentence may keep
- * the next one waiting for longer than that: who takes this for the end presses, or hangs up, into the answer.
+ * The silence of the agent that ends its answer. A machine that starts nodes may delay a sentence for longer, and the
+ * person would then press a digit or hang up during the answer.
  */
 const QUIET_MS = isWhole ? 1500 : 400;
 
-/** What a person at a phone saw, and when on this machine's clock. */
+/** What a person at a phone heard, with times on this machine's clock. */
 export interface Seen {
   readonly event: SimulatedCallerEvent;
   readonly atMs: number;
 }
 
-/** People at phones that answer by pressing a key whenever the agent has spoken. */
+/** People whose phones answer, and who press a digit after each answer of the agent. */
 export interface People {
   readonly carrier: Simulator;
   /**
-   * A number whose phone is answered: so many keys are pressed, then it hangs up.
+   * A number whose phone answers, sends this many digits, and hangs up.
    *
-   * @param stays - It leaves hanging up to the agent.
+   * @param stays - Leave hanging up to the agent.
    */
   answering(keys: number, stays?: boolean): string;
   seen(number: string): readonly Seen[];
@@ -35,7 +35,7 @@ function onKey(source: string, target: string) {
   return { id: `${source}-${target}`, source, target, data: { condition } };
 }
 
-/** An agent that says something new after each key. */
+/** An agent that says something new after each digit. */
 export const TALKATIVE = {
   nodes: [
     { id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello. Press one."' } },
@@ -83,7 +83,7 @@ export async function startPeople(): Promise<People> {
   };
 }
 
-/** The longest that nothing was heard of the agent, from the first word to the last, in ms. */
+/** The longest silence of the agent between its first and its last word, in ms. */
 export function longestSilenceMs(seen: readonly Seen[]): number {
   let longest = 0;
   let quietSince: number | undefined;
@@ -95,7 +95,7 @@ export function longestSilenceMs(seen: readonly Seen[]): number {
   return Math.round(longest);
 }
 
-/** How often the agent began to speak since then. */
+/** How many answers the agent started since then. */
 export function wordsSince(seen: readonly Seen[], sinceMs: number): number {
   return seen.filter(({ event, atMs }) => event.kind === 'heard_begin' && atMs >= sinceMs).length;
 }

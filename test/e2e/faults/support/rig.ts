@@ -9,45 +9,45 @@ import { type Cluster, type ClusterOptions, startCluster } from './cluster.ts';
 import { longestSilenceMs, type People, type Seen, startPeople, TALKATIVE, wordsSince } from './people.ts';
 
 const START_TIMEOUT_MS = 180_000;
-/** From one key to the next, on a machine that does other things too. */
+/** Time between two digits, on a busy machine. */
 const LONGEST_TURN_MS = 8_000;
 
-/** A call to somebody who presses a key whenever the agent has spoken. */
+/** A call to a person who presses a digit after each answer. */
 export interface Talk extends Placed {
-  /** Whose phone it is. */
+  /** The person who answers. */
   readonly number: string;
   readonly keys: number;
 }
 
-/** An installation that a test may break: nodes, their servers, a line of a project, and people to call. */
+/** An installation that a test may break: nodes, their servers, a project with a line, and people to call. */
 export interface Rig {
   readonly cluster: Cluster;
   readonly redis: RedisServer;
   readonly postgres: PostgresServer;
-  /** Between the nodes and Postgres. */
+  /** The proxy between the nodes and Postgres. */
   readonly wire: TcpProxy;
   readonly people: People;
   readonly webhooks: WebhookReceiver;
   readonly line: Line;
-  /** Places so many calls, and waits until each of them talks. */
+  /** Places this many calls, and waits until the agent speaks in each. */
   talks(calls: number, keys: number): Promise<Talk[]>;
-  /** Waits until the agent has spoken so often since then, in each of these. */
+  /** Waits until the agent has answered this often in each of the calls since then. */
   heard(talks: readonly Talk[], sinceMs: number, times: number): Promise<void>;
   /**
-   * Waits for the end of these, each hung up by the person who had pressed all keys, and for their events.
+   * Waits until every person has hung up and all events have arrived.
    *
-   * @returns The longest that the agent was silent in any, in ms.
+   * @returns The agent's longest silence in any call, in ms.
    */
   completed(talks: readonly Talk[]): Promise<number>;
 }
 
 export interface RigOptions extends Pick<ClusterOptions, 'nodes' | 'env' | 'mediaEnv'> {
   readonly pathway?: object;
-  /** Asked once the servers are there. */
+  /** Read when the servers run. */
   readonly moreEnv?: () => Promise<Readonly<Record<string, string>>>;
 }
 
-/** One for all tests of a file. */
+/** One installation for all tests of a file. */
 export function sharedRig(options: RigOptions): () => Rig {
   const closers: (() => unknown)[] = [];
   let rig: Rig | undefined;
@@ -88,7 +88,7 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
   });
   closers.push(() => cluster.close());
   const trunk = { port: people.carrier.sipPort, callsPerSecond: 50, maxChannels: 50 };
-  // Nodes that have just started all at once, on few cores, may not have heard of the database for seconds: 503.
+  // Nodes that start together on few cores may answer 503 until they have reached the database.
   const line = await vi.waitFor(
     () =>
       makeLine(cluster.client, webhooks, {
@@ -131,9 +131,9 @@ async function startRig(options: RigOptions, closers: (() => unknown)[]): Promis
 }
 
 /**
- * The call ended as its person wanted, told each event once and in order, and nothing that was said is missing.
+ * The call ended as its person wanted, sent each event once and in order, and its history is complete.
  *
- * @param seen - What the person saw of it, for whoever has to find out what went wrong.
+ * @param seen - What the person observed, for the failure message.
  */
 export async function expectWhole(line: Line, talk: Talk, seen: readonly Seen[]): Promise<void> {
   const over = await line.over(talk, SLOW.timeout + talk.keys * LONGEST_TURN_MS);

@@ -1,13 +1,13 @@
 import { appendFileSync } from 'node:fs';
 
-/** A line of the table of faults. */
+/** A row of the table of faults. */
 export interface FaultRow {
   readonly what: string;
   readonly done: string;
   readonly seen: string;
 }
 
-/** Tells what was done and seen: to the terminal, and to the file of `npm run faults` where that one runs the tests. */
+/** Reports a row: to the terminal, and to the file of `npm run faults`. */
 export function report(row: FaultRow): void {
   const { what, done, seen } = row;
   console.log(`${what}\n  done: ${done}\n  seen: ${seen}`);
@@ -15,5 +15,5 @@ export function report(row: FaultRow): void {
   if (file) appendFileSync(file, `${JSON.stringify(row)}\n`);
 }
 
-/** Whether all faults are tried; the test suite takes a selection. */
+/** Whether all faults are run; the test suite runs a selection. */
 export const isWhole = process.env.CALLWAY_FAULTS === 'all';

@@ -8,31 +8,31 @@ import { record } from '../../../streams/support/socketPair.ts';
 
 export type Dialect = 'twilio' | 'callway';
 
-/** A user's own bot: a WebSocket server that the gateway calls. */
+/** A user's own bot: a WebSocket server that the gateway connects to. */
 export interface Bot {
   readonly url: string;
-  /** The next talk that begins. */
+  /** The next connection. */
   talk(): Promise<BotTalk>;
 }
 
 export interface BotTalk extends StreamEnd {
   readonly socket: WebSocket;
-  /** The fields of its `start`. */
-  // biome-ignore lint/suspicious/noExplicitAny: what the gateway says is what the tests look into
+  /** The fields of its `start` message. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect whatever the gateway sends
   readonly start: any;
-  /** Close code, once it is closed. */
+  /** Close code, once closed. */
   readonly closed: Promise<number>;
 }
 
-/** What either end of a stream hears and says. */
+/** What either end of a stream receives and sends. */
 export interface StreamEnd {
   readonly sampleRateHz: number;
   // biome-ignore lint/suspicious/noExplicitAny: text messages of either dialect
   readonly messages: readonly any[];
-  /** The first message of this event, once it is there. */
+  /** Resolves with the first message of this event. */
   // biome-ignore lint/suspicious/noExplicitAny: text messages of either dialect
   text(event: string): Promise<any>;
-  /** All audio so far. */
+  /** All audio received so far. */
   heard(): Int16Array;
   say(samples: Int16Array): void;
   send(message: object): void;
@@ -73,7 +73,7 @@ export async function startBot(dialect: Dialect): Promise<Bot> {
   };
 }
 
-/** Reads and writes a stream's audio by its dialect. */
+/** Reads and writes a stream's audio in its dialect. */
 export function streamEnd(
   socket: WebSocket,
   recorded: ReturnType<typeof record>,

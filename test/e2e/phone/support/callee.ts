@@ -2,13 +2,13 @@ import { onTestFinished } from 'vitest';
 
 import { freePort, runSipp, type SippOutcome, type SippRun, untilBound } from '../../../sip/support/sipp.ts';
 
-/** Under load, SIPp gets all the time that it needs. */
+/** SIPp gets enough time under load. */
 const TIMEOUT_SECONDS = 60;
 
-/** A SIPp that waits to be called. */
+/** A SIPp that waits for calls. */
 export interface Callee {
   readonly port: number;
-  /** Whether every call went by the scenario. */
+  /** Whether every call followed the scenario. */
   readonly ended: Promise<SippOutcome>;
 }
 

@@ -2,20 +2,20 @@ import { onTestFinished } from 'vitest';
 
 import { calleeRequest, Phone } from '../../../sip/support/phone.ts';
 
-/** A phone that is played by hand: what it says, and when, is the test's. */
+/** A phone operated by the test, message by message. */
 export interface Handset {
   readonly port: number;
-  /** All that went over the wire, in order: `< INVITE` came in, `> 200` went out. */
+  /** All messages in order: `< INVITE` was received, `> 200` was sent. */
   readonly ladder: readonly string[];
-  /** The next that comes, repetitions included. @param what - Its method or status, and whose answer it is. */
+  /** The next received message, retransmissions included. @param what - Its method or status, and for a status its CSeq method. */
   next(what: string, method?: string, timeoutMs?: number): Promise<string>;
-  /** Does this with each such request from now on. */
+  /** Runs this for each such request from now on. */
   whenever(method: string, respond: (request: string) => void): void;
-  /** Answers what came. @returns The answer. */
+  /** Answers a request. @returns The response. */
   answer(request: string, status: string, body?: string): string;
-  /** Says something inside a call that it took. */
+  /** Sends a request within a call that it answered. */
   say(method: string, invite: string, accepted: string, body?: string): void;
-  /** Something of its own, of a call that it makes. */
+  /** Sends a request of a call that it makes. */
   call(method: string, parts: Parameters<Phone['request']>[2]): string;
   send(text: string): void;
 }

@@ -5,16 +5,16 @@ import { freePort } from '../../../support/ports.ts';
 import { type Line, type LineOptions, makeLine } from './line.ts';
 import { receiveWebhooks, type WebhookReceiver } from './webhooks.ts';
 
-/** The whole product in this process, and a receiver of its webhooks. */
+/** The whole product in this process, and a webhook receiver. */
 export interface Installation {
   readonly gateway: TestGateway;
-  /** Of its SIP server, UDP and TCP. */
+  /** Port of its SIP server, UDP and TCP. */
   readonly sipPort: number;
   readonly webhooks: WebhookReceiver;
   makeLine(options: LineOptions): Promise<Line>;
 }
 
-/** One for all tests of a file; nothing is left behind of it. */
+/** One installation for all tests of a file; it must leave nothing behind. */
 export async function phoneInstallation(env: GatewayOptions['env'] = {}): Promise<() => Installation> {
   let webhooks: WebhookReceiver | undefined;
   const sipPort = await freePort();

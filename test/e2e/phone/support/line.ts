@@ -6,7 +6,7 @@ import { ALL_EVENTS } from './webhooks.ts';
 
 export type Client = Awaited<ReturnType<typeof createClient>>;
 
-/** Generous: only a stuck call is meant to reach it. */
+/** Generous: only a stuck call reaches it. */
 const SLOW_MS = 40_000;
 export const SLOW = { timeout: SLOW_MS, interval: 200 };
 
@@ -19,21 +19,21 @@ export interface Placed {
 export interface Line extends TestProject {
   readonly number: string;
   readonly numberId: string;
-  /** In the order of trial. */
+  /** In order of trial. */
   readonly trunkIds: readonly string[];
   api(method: string, path: string, body?: object, request?: ApiRequest): Promise<ApiAnswer>;
   order(more?: object, request?: ApiRequest): Promise<ApiAnswer>;
-  /** Places a call that must be accepted. */
+  /** Places a call, which must be accepted. */
   call(more?: object): Promise<Placed>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it, the API's document vouches for its shape
+  // biome-ignore lint/suspicious/noExplicitAny: the API document vouches for the shape
   shown(call: Placed): Promise<any>;
-  /** Waits for one of these, and shows the call. */
+  /** Waits for one of these statuses, and returns the call. */
   until(call: Placed, ...statuses: string[]): ReturnType<Line['shown']>;
-  /** Waits until all is over, and shows the call. @param timeoutMs - Of a call that has long to talk yet. */
+  /** Waits for the call's end, and returns the call. @param timeoutMs - For calls with a long conversation. */
   over(call: Placed, timeoutMs?: number): ReturnType<Line['shown']>;
-  /** Waits until the trace's first words match, and gives it. */
+  /** Waits until the trace's first lines match, and returns it. */
   trace(call: Placed, pattern: RegExp): Promise<TraceLine[]>;
-  /** Waits for the last event; the names of all that came, in their order. */
+  /** Waits for the last event; returns the names of all events in order. */
   finalized(call: Placed): Promise<string[]>;
 }
 
@@ -51,16 +51,16 @@ export function firstWord(text: string): string | undefined {
 const FINAL = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
 
 export interface LineOptions {
-  /** One trunk each, tried in this order; all fields of the API beside what a test must choose. */
+  /** One trunk each, in order of trial; fields beside those that a test must choose. */
   readonly trunks: readonly object[];
   readonly number?: object;
   readonly pathway?: object;
-  /** Beside its webhooks; by default it is published. */
+  /** Agent fields beside its webhooks; published by default. */
   readonly agent?: object;
 }
 
 let lastDigits = 0;
-/** Of nobody else in this test run's process. */
+/** Unique within this test process. */
 export function newNumber(): string {
   lastDigits += 1;
   return `09${String(10_000_000 + lastDigits)}`;

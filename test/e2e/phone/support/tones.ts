@@ -1,7 +1,7 @@
 import { rootMeanSquare, tonePower } from '../../../media/signals.ts';
 
 export const AMPLITUDE = 10_000;
-/** Far above the quantisation of any codec here, far below speech. */
+/** Far above any codec's quantization noise, far below speech. */
 const AUDIBLE_RMS = 300;
 
 function frames(samples: Int16Array, sampleRateHz: number): Int16Array[] {
@@ -11,7 +11,7 @@ function frames(samples: Int16Array, sampleRateHz: number): Int16Array[] {
   );
 }
 
-/** How long a tone of {@link AMPLITUDE}, or half of it, and nothing else sounds, by frames of 20 ms. */
+/** How long a tone of {@link AMPLITUDE} or half of it sounds alone, in frames of 20 ms. */
 export function toneMs(samples: Int16Array, sampleRateHz: number, frequencyHz: number): number {
   const isTone = (frame: Int16Array) => {
     const power = tonePower(frame, sampleRateHz, frequencyHz);
@@ -20,12 +20,12 @@ export function toneMs(samples: Int16Array, sampleRateHz: number, frequencyHz: n
   return frames(samples, sampleRateHz).filter(isTone).length * 20;
 }
 
-/** How long anything at all sounds. */
+/** How long anything sounds. */
 export function soundMs(samples: Int16Array, sampleRateHz: number): number {
   return frames(samples, sampleRateHz).filter((frame) => rootMeanSquare(frame) > AUDIBLE_RMS).length * 20;
 }
 
-/** When a tone of {@link AMPLITUDE} begins, in ms; to a few samples. @throws {Error} Where it never does. */
+/** When a tone of {@link AMPLITUDE} starts, in ms, accurate to a few samples. @throws {Error} When it never starts. */
 export function onsetMs(samples: Int16Array, sampleRateHz: number, frequencyHz: number): number {
   const length = sampleRateHz / 50;
   const at = samples.findIndex((sample, index) => {
@@ -36,17 +36,17 @@ export function onsetMs(samples: Int16Array, sampleRateHz: number, frequencyHz: 
   return (at * 1000) / sampleRateHz;
 }
 
-/** Where a sound begins and ends, in samples. */
+/** Start and end of a sound, in samples. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Every sound that stands alone, to the sample.
+ * Every separate sound, accurate to the sample.
  *
- * @param quietMs - Between two of them, at least.
- * @param audible - The least sample that counts.
+ * @param quietMs - Least silence between two sounds.
+ * @param audible - Least sample value that counts.
  */
 export function stretches(
   samples: Int16Array,

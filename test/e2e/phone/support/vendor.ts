@@ -5,16 +5,16 @@ import { type LoopbackServer, serveOnLoopback } from '../../../support/loopbackS
 
 export type Service = 'chat' | 'speech' | 'transcription';
 
-/** An answer as it goes over the wire. */
+/** An HTTP response. */
 export interface Reply {
   readonly status?: number;
   readonly type?: string;
   readonly body?: Uint8Array | string;
-  /** Sent over and over, every 20 ms, until the other side leaves. */
+  /** Sent every 20 ms until the client disconnects. */
   readonly endlessly?: boolean;
 }
 
-/** How one request is answered: never at all, by a lost connection, or so. */
+/** How one request is answered: never, by a lost connection, and so on. */
 export type Conduct = Reply | 'hang' | 'reset';
 
 /** An OpenAI-compatible endpoint on loopback. */
@@ -34,7 +34,7 @@ const SPOKEN_MS = 400;
 const REPEAT_MS = 20;
 const SPOKEN = tone(SPEECH_RATE_HZ, AGENT_HZ, (SPEECH_RATE_HZ * SPOKEN_MS) / 1000);
 
-/** An answer of a chat model as it is streamed. */
+/** A chat model's streamed response. */
 export function chatReply(text: string): Reply {
   const chunk = (delta: object, finishReason: string | null) => ({
     id: 'chatcmpl-1',
@@ -48,7 +48,7 @@ export function chatReply(text: string): Reply {
   return { type: 'text/event-stream', body: `${body}data: [DONE]\n\n` };
 }
 
-/** Speech that begins and ends at its loudest, whatever its text. */
+/** Speech with a loud first and last sample, whatever its text. */
 export const speechReply: Reply = {
   type: 'audio/pcm',
   body: new Uint8Array(SPOKEN.buffer),
@@ -56,7 +56,7 @@ export const speechReply: Reply = {
 
 export const transcriptionReply: Reply = { type: 'application/json', body: '{"text":"Yes, please."}' };
 
-/** Runs while the tests of a file do. @param conductOf - By the service, and by the whole request's text. */
+/** Runs for the tests of a file. @param conductOf - Chooses the behaviour by service and request text. */
 export async function startVendor(
   conductOf: (service: Service, request: string) => Conduct,
 ): Promise<Vendor> {

@@ -1,14 +1,14 @@
 import { type LoopbackServer, serveOnLoopback } from '../../../support/loopbackServer.ts';
 
-/** All that an agent can tell, in the order in which a recorded call tells it. */
+/** All events of a recorded call, in order. */
 export const ALL_EVENTS = ['session.ended', 'call.ended', 'recording.ready', 'session.finalized'] as const;
-/** What a call without a recording tells. */
+/** All events of a call without recording. */
 export const UNRECORDED = ALL_EVENTS.filter((event) => event !== 'recording.ready');
 
-/** A user's webhook target, which keeps what it is told. */
+/** A webhook receiver that keeps what it gets. */
 export interface WebhookReceiver {
   readonly url: string;
-  /** Bodies of one session, in the order of their arrival. */
+  /** Bodies of one session, in order of arrival. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes
   of(sessionId: string): any[];
   close(): Promise<void>;
