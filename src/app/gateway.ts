@@ -13,7 +13,6 @@ import { createSealer } from '../base/sealer.ts';
 import { createNodeCapacity } from '../calls/limits/nodeCapacity.ts';
 import type { VoiceNodeRegistration } from '../calls/nodes/voiceNodeRegistry.ts';
 import { startSessionSweeps } from '../engine/session/sessionSweeps.ts';
-import { lockFolder } from '../infra/files/folderLock.ts';
 import { createGuardedHttpClient } from '../infra/httpClient/client.ts';
 import { startHousekeeping } from '../infra/postgres/housekeeping.ts';
 import { requireSameSealer } from '../infra/postgres/secrets/sealerFingerprint.ts';
@@ -35,7 +34,7 @@ import { buildLifecycle } from './lifecycle.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './media.ts';
 import { buildMetrics } from './metrics.ts';
 import { addressOf } from './nodeAddress.ts';
-import { keptAdminToken, keptKey, nodeIdOf } from './nodeFolder.ts';
+import { keptAdminToken, keptKey, lockDataFolder, nodeIdOf } from './nodeFolder.ts';
 import { openObjectStore } from './objectStore.ts';
 import { buildPhone } from './phone.ts';
 import { buildRecordings } from './recordings.ts';
@@ -87,7 +86,7 @@ async function build(
   // A wrong setting ends the start before anything is made.
   if (config.REDIS_URL) await requireSentinelMaster(config.REDIS_URL);
   await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
-  if (!config.DATABASE_URL || !config.REDIS_URL) closers.push(await lockFolder(config.DATA_DIR));
+  if (!config.DATABASE_URL || !config.REDIS_URL) closers.push(await lockDataFolder(config, logger));
 
   const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
   const secretsKey = config.SECRETS_KEY ?? (await keptKey(config));

@@ -2,8 +2,19 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 
 import { uuidV7 } from '../base/ids.ts';
+import { lockFolder, START_WAIT_MS } from '../infra/files/folderLock.ts';
 import type { Config } from './settings/config.ts';
 import { keptSecret, SECRETS_KEY_FILE } from './settings/keptSecret.ts';
+
+/** Locks the data folder; logs when it has to wait for another process. @returns Releases the lock. */
+export function lockDataFolder(config: Config, logger: Logger): Promise<() => Promise<void>> {
+  const folder = config.DATA_DIR;
+  return lockFolder(folder, {
+    waitMs: START_WAIT_MS,
+    onWait: (holder) =>
+      logger.warn({ folder, ...holder }, 'data folder in use, waiting for the other process to exit'),
+  });
+}
 
 /** The operator's token, made at the first start. */
 export async function keptAdminToken(config: Config, logger: Logger): Promise<string> {

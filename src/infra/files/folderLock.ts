@@ -2,66 +2,94 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** A service that starts waits this long for the previous process to exit, which takes a moment after a kill. */
+export const START_WAIT_MS = 10_000;
 
 const LOCK_FILE = 'callway.lock';
-/** The holder shows so often that it lives. */
-const HEARTBEAT_MILLISECONDS = 2_000;
-/** A holder on another host (a container that is gone, say) that has not shown itself for so long is dead. */
-const STALE_MILLISECONDS = 15_000;
+const HEARTBEAT_MS = 2_000;
+/** A holder on another host, such as a removed container, is dead when its heartbeat is older than this. */
+const STALE_AFTER_MS = 15_000;
+const POLL_MS = 100;
 
 interface Holder {
   readonly token: string;
   readonly pid: number;
   readonly host: string;
-  /** Clock ticks since boot at the process's start, where the system tells; a reused pid has others. */
+  /** Start time of the process in clock ticks since boot, on Linux; a process that reuses the pid has another one. */
   readonly startedAtTicks: string | undefined;
 }
 
-/** Somebody else has the folder. */
+export type FolderHolder = Pick<Holder, 'pid' | 'host'>;
+
+export interface FolderLockOptions {
+  /** How long to wait for a living holder to exit; default 0. */
+  readonly waitMs?: number;
+  /** Called once, when the wait starts. */
+  readonly onWait?: (holder: FolderHolder) => void;
+}
+
+/** A living process holds the folder. */
 export class FolderLockedError extends Error {
-  constructor(folder: string, holder: { pid: number; host: string }) {
+  readonly holder: FolderHolder;
+
+  constructor(folder: string, holder: FolderHolder) {
     super(
-      `${folder} is in use by another Callway (process ${holder.pid} on ${holder.host}); stop it, or give this one a DATA_DIR of its own`,
+      `${folder} is in use by another Callway (process ${holder.pid} on ${holder.host}); stop it, or set DATA_DIR to another folder`,
     );
     this.name = 'FolderLockedError';
+    this.holder = { pid: holder.pid, host: holder.host };
   }
 }
 
 /**
- * Takes a folder for this process alone. A lock whose process is dead is taken over, so that nothing has to be
- * cleaned up after a crash.
+ * Locks a folder for this process. The lock of a dead process is taken over, so that a crash needs no cleanup.
  *
- * @returns A function that gives the folder back; idempotent.
- * @throws {FolderLockedError} When a living process has it.
+ * @returns Releases the lock; idempotent.
+ * @throws {FolderLockedError} When a living process holds the folder until the wait is over.
  */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+export async function lockFolder(
+  folder: string,
+  { waitMs = 0, onWait }: FolderLockOptions = {},
+): Promise<() => Promise<void>> {
   const path = join(folder, LOCK_FILE);
   const own: Holder = {
     token: randomUUID(),
     pid: process.pid,
     host: hostname(),
-    startedAtTicks: await startTicks(process.pid),
+    startedAtTicks: (await readProcess(process.pid))?.startedAtTicks,
   };
-  await take(folder, path, own);
+  const deadlineMs = performance.now() + waitMs;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      await take(folder, path, own);
+      break;
+    } catch (error) {
+      if (!(error instanceof FolderLockedError) || performance.now() >= deadlineMs) throw error;
+      if (isFirst) onWait?.(error.holder);
+      await delay(POLL_MS);
+    }
+  }
 
   const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => {
-      // The next beat tries again; only a holder on another host is judged by it.
+      // The next heartbeat tries again. Only processes on other hosts read it.
     });
-  }, HEARTBEAT_MILLISECONDS);
+  }, HEARTBEAT_MS);
   heartbeat.unref();
-  let released = false;
+  let isReleased = false;
   return async () => {
-    if (released) return;
-    released = true;
+    if (isReleased) return;
+    isReleased = true;
     clearInterval(heartbeat);
     if ((await readHolder(path))?.token === own.token) await rm(path, { force: true });
   };
 }
 
-/** @returns The living process that has the folder, if any; takes nothing. */
-export async function folderHolder(folder: string): Promise<{ pid: number; host: string } | undefined> {
+/** @returns The living process that holds the folder, if any. */
+export async function folderHolder(folder: string): Promise<FolderHolder | undefined> {
   const path = join(folder, LOCK_FILE);
   const holder = await readHolder(path);
   return holder && (await isAlive(holder, path)) ? { pid: holder.pid, host: holder.host } : undefined;
@@ -79,7 +107,7 @@ async function take(folder: string, path: string, own: Holder): Promise<void> {
   }
 }
 
-/** A hard link appears whole or not at all, and never over another file. */
+/** Creates a hard link: atomic, and fails when the target exists. */
 async function tryLink(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -91,10 +119,10 @@ async function tryLink(from: string, to: string): Promise<boolean> {
 }
 
 /**
- * Puts the candidate in the place of a dead holder's lock. Of several that find the same one, only the one that has
- * taken the claim to it may; a claim is a lock like any other, so that a crash in the middle of this hurts nobody.
+ * Replaces the lock of a dead holder. Processes that find the same dead lock first lock a claim file for it, so that
+ * only one of them replaces it; a claim is a lock like any other, and survives a crash in the same way.
  *
- * @returns Whether it did; otherwise the lock has changed hands meanwhile, or is free.
+ * @returns False when the lock was released or taken over by another process meanwhile.
  */
 async function takeOver(folder: string, path: string, candidate: string, own: Holder): Promise<boolean> {
   const dead = await readHolder(path);
@@ -104,7 +132,7 @@ async function takeOver(folder: string, path: string, candidate: string, own: Ho
   await take(folder, claim, own);
   try {
     if ((await readHolder(path))?.token !== dead.token) return false;
-    // Replaces the old one: there is no moment in which the folder is free for a third.
+    // A rename replaces the lock atomically: the folder is never unlocked in between.
     await rename(candidate, path);
     return true;
   } finally {
@@ -115,14 +143,17 @@ async function takeOver(folder: string, path: string, candidate: string, own: Ho
 async function isAlive(holder: Holder, path: string): Promise<boolean> {
   if (holder.host !== hostname()) {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
-    return Date.now() - mtimeMs < STALE_MILLISECONDS;
+    return Date.now() - mtimeMs < STALE_AFTER_MS;
   }
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
     return isCode(error, 'EPERM');
   }
-  return holder.startedAtTicks === undefined || (await startTicks(holder.pid)) === holder.startedAtTicks;
+  const running = await readProcess(holder.pid);
+  if (!running) return holder.startedAtTicks === undefined;
+  if (running.isZombie) return false;
+  return holder.startedAtTicks === undefined || running.startedAtTicks === holder.startedAtTicks;
 }
 
 async function readHolder(path: string): Promise<Holder | undefined> {
@@ -134,10 +165,20 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   }
 }
 
-/** @see proc(5), field 22 of /proc/pid/stat, counted behind the command's closing bracket. */
-async function startTicks(pid: number): Promise<string | undefined> {
+/**
+ * @returns Undefined on systems without /proc, or when the process does not exist.
+ * @see proc(5): fields 3 (state), 20 (threads) and 22 (start time) of /proc/pid/stat, counted after the command's closing
+ *   bracket
+ */
+async function readProcess(
+  pid: number,
+): Promise<{ readonly isZombie: boolean; readonly startedAtTicks: string | undefined } | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19];
+  if (text === undefined) return undefined;
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  // A killed process whose other threads have not exited yet may still complete a write.
+  const isZombie = (fields[0] === 'Z' || fields[0] === 'X') && Number(fields[17]) <= 1;
+  return { isZombie, startedAtTicks: fields[19] };
 }
 
 function isCode(error: unknown, code: string): boolean {
