@@ -92,7 +92,7 @@ test.each<[string, string, Record<string, string>]>([
     {
       'src/infra/postgres/sql/rows.ts': 'export const rows = 1;\n',
       'src/api/wrong.ts':
-        'import type { rows } from "../infra/postgres/rows.ts";\nexport type Rows = typeof rows;\n',
+        'import type { rows } from "../infra/postgres/sql/rows.ts";\nexport type Rows = typeof rows;\n',
     },
   ],
   [
