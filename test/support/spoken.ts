@@ -1,14 +1,14 @@
 import { atRate, type SampleRateHz } from '../../src/media/resample/resampler.ts';
-import { createFlite, FLITE_RATE_HZ } from '../../src/providers/local/flite.ts';
+import { createLocalTextToSpeech, FLITE_SAMPLE_RATE_HZ } from '../../src/providers/local/textToSpeech.ts';
 import { collect } from './collect.ts';
 
 /** Speaks a text by flite, at the wanted rate, with a little quiet before and after. */
 export async function spoken(text: string, sampleRateHz: SampleRateHz, voice = 'rms'): Promise<Int16Array> {
-  const flite = createFlite({ threads: 1 });
+  const flite = createLocalTextToSpeech({ threads: 1 });
   try {
     const chunks = await collect(flite.synthesize({ text, voice }, new AbortController().signal));
-    const quiet = new Int16Array(FLITE_RATE_HZ / 10);
-    return atRate(joined([quiet, ...chunks, quiet]), FLITE_RATE_HZ, sampleRateHz);
+    const quiet = new Int16Array(FLITE_SAMPLE_RATE_HZ / 10);
+    return atRate(joined([quiet, ...chunks, quiet]), FLITE_SAMPLE_RATE_HZ, sampleRateHz);
   } finally {
     await flite.close();
   }

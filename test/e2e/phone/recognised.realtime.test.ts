@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { systemClock } from '../../../src/base/clock.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
-import { createPocketsphinx } from '../../../src/providers/local/pocketsphinx.ts';
+import { createLocalSpeechToText } from '../../../src/providers/local/speechToText.ts';
 import { type Baresip, startBaresip } from '../../sip/support/baresip.ts';
 import { joined, spoken } from '../../support/spoken.ts';
 import { wavOf } from '../../support/wavFile.ts';
@@ -68,7 +67,7 @@ const PATHWAY = {
 
 const installation = await phoneInstallation({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' });
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
-const recogniser = createPocketsphinx({ clock: systemClock, searchPath: process.env.PATH ?? '' });
+const recogniser = createLocalSpeechToText({ searchPath: process.env.PATH ?? '' });
 afterAll(() => recogniser.close());
 
 /** Every turn of one channel of a recording, by a recognizer that does not know which side it hears. */

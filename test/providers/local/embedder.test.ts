@@ -18,7 +18,7 @@ afterAll(async () => {
 const cosine = (a: Float32Array = new Float32Array(), b: Float32Array = new Float32Array()) =>
   a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0) / (Math.hypot(...a) * Math.hypot(...b));
 
-test('texts of like meaning lie close, in the order they were given', { timeout: 60_000 }, async () => {
+test('Local embedder returns vectors in order, similar texts closer', { timeout: 60_000 }, async () => {
   const texts = [
     'How long is the guarantee?',
     'The warranty lasts three years.',
@@ -32,7 +32,7 @@ test('texts of like meaning lie close, in the order they were given', { timeout:
   expect(cosine(again, vectors.at(-1))).toBeCloseTo(1, 4);
 });
 
-test('the main thread is free meanwhile', { timeout: 60_000 }, async () => {
+test('Local embedder does not block the main thread', { timeout: 60_000 }, async () => {
   await embedder.embed(['warm'], forever);
   let longestMs = 0;
   let lastMs = performance.now();
@@ -50,7 +50,7 @@ test('the main thread is free meanwhile', { timeout: 60_000 }, async () => {
   expect(longestMs).toBeLessThan(tookMs / 2);
 });
 
-test('a close fails what waits, and what comes later', async () => {
+test('Local embedder rejects pending and later requests once closed', async () => {
   const other = createLocalEmbedder();
   const waiting = other.embed(['a'], forever).catch((error: unknown) => error);
   await other.close();

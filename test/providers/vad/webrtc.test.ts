@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { atRate, type SampleRateHz } from '../../../src/media/resample/resampler.ts';
-import { createFlite } from '../../../src/providers/local/flite.ts';
+import { createLocalTextToSpeech } from '../../../src/providers/local/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { createRandom } from '../../media/signals.ts';
@@ -11,7 +11,7 @@ let speech: Int16Array;
 
 beforeAll(async () => {
   activity = await createWebrtcVad();
-  const flite = createFlite({ threads: 1 });
+  const flite = createLocalTextToSpeech({ threads: 1 });
   const chunks = await collect(
     flite.synthesize({ text: 'I would like a table for two tonight.' }, new AbortController().signal),
   );

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFlite } from '../../../src/providers/local/flite.ts';
+import { createLocalTextToSpeech } from '../../../src/providers/local/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { createRandom } from '../../media/signals.ts';
@@ -16,7 +16,7 @@ let interruption: Int16Array;
 
 beforeAll(async () => {
   activity = await createWebrtcVad();
-  const flite = createFlite();
+  const flite = createLocalTextToSpeech();
   const [words = new Int16Array(), ...said] = await Promise.all(
     ['Wait a moment please, I have a question about that.', ...LINES].map((text) => saidBy(flite, text)),
   );

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createFlite } from '../../../src/providers/local/flite.ts';
+import { createLocalTextToSpeech } from '../../../src/providers/local/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
 import { atLevel, type LineNoise, lineNoise, whispered } from '../../support/lineNoise.ts';
@@ -17,7 +17,7 @@ let answer: Int16Array;
 
 beforeAll(async () => {
   activity = await createWebrtcVad();
-  const flite = createFlite({ threads: 1 });
+  const flite = createLocalTextToSpeech({ threads: 1 });
   words = await saidBy(flite, 'The weather was bad all over the country.');
   answer = await saidBy(flite, 'I told him that we could not come.');
   await flite.close();

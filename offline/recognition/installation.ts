@@ -2,29 +2,33 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
+/** For Debian and Ubuntu. */
+export const INSTALL_COMMAND = 'sudo apt-get install -y pocketsphinx pocketsphinx-en-us';
+
 const MODEL_FOLDERS = ['/usr/share/pocketsphinx/model', '/usr/local/share/pocketsphinx/model'] as const;
 
-/** Of 10 ms: what was given is one utterance, with whatever pauses there are in it. */
-const LONGEST_PAUSE_FRAMES = '300';
+/** 10 ms each. The audio is one utterance, so that its pauses must not end it. */
+const MAX_PAUSE_FRAMES = '300';
 
-/** How to call the recogniser that is on this machine. */
+/** The installed program, whose arguments and output differ between releases. */
 export interface PocketsphinxInstallation {
   readonly program: string;
-  /** Acoustic model, language model and dictionary of English. */
   readonly acousticModel: string;
   readonly languageModel: string;
   readonly dictionary: string;
   /**
-   * For audio of 16 kHz, raw, from standard input.
-   *
-   * @param language - What may be said, and the dictionary of its words.
+   * @param languageModel - Arguments that select the language model or grammar and its dictionary.
+   * @returns Arguments for raw 16 kHz audio from standard input.
    */
-  arguments(language: readonly string[]): string[];
-  /** The words in what it printed. */
-  words(output: string): string;
+  arguments(languageModel: readonly string[]): string[];
+  /** @param stdout - Of a process that ended well. */
+  parseWords(stdout: string): string;
 }
 
-/** @returns Undefined where program or models are missing. */
+/**
+ * @param searchPath - As in `PATH`.
+ * @returns Undefined where the program or its models are missing.
+ */
 export async function findPocketsphinx(searchPath: string): Promise<PocketsphinxInstallation | undefined> {
   for (const folder of MODEL_FOLDERS) {
     const acousticModel = await firstReadable([join(folder, 'en-us/en-us')]);
@@ -42,23 +46,23 @@ export async function findPocketsphinx(searchPath: string): Promise<Pocketsphinx
   return undefined;
 }
 
-/** Prints each utterance that it finds on a line of its own. */
+/** Prints one line per utterance that it finds. */
 function releaseBefore5(acousticModel: string) {
   return {
-    arguments: (language: readonly string[]) => [
-      ...['-infile', '/dev/stdin', '-vad_postspeech', LONGEST_PAUSE_FRAMES],
-      ...['-hmm', acousticModel, ...language],
+    arguments: (languageModel: readonly string[]) => [
+      ...['-infile', '/dev/stdin', '-vad_postspeech', MAX_PAUSE_FRAMES],
+      ...['-hmm', acousticModel, ...languageModel],
     ],
-    words: (output: string) => output.split(/\s+/).join(' ').trim(),
+    parseWords: (stdout: string) => stdout.split(/\s+/).join(' ').trim(),
   };
 }
 
-/** Prints a JSON document for the one utterance, whose `t` is the text. */
+/** Prints one JSON document, whose `t` is the text. */
 function release5(acousticModel: string) {
   return {
-    arguments: (language: readonly string[]) => ['-hmm', acousticModel, ...language, 'single', '-'],
-    words: (output: string) =>
-      [...output.matchAll(/^\{.*"t":"([^"]*)"/gm)]
+    arguments: (languageModel: readonly string[]) => ['-hmm', acousticModel, ...languageModel, 'single', '-'],
+    parseWords: (stdout: string) =>
+      [...stdout.matchAll(/^\{.*"t":"([^"]*)"/gm)]
         .map(([, text]) => text ?? '')
         .join(' ')
         .trim(),

@@ -1,4 +1,4 @@
-/** Words that people put before and after an answer, and that change nothing. */
+/** Words before and after an answer that do not change it. */
 const LEADS = ['um', 'uh'];
 const TAILS = ['please', 'thank you', 'thanks'];
 
@@ -13,26 +13,26 @@ const TENS = ' ten twenty thirty forty fifty sixty seventy eighty ninety'.split(
 export interface AnswerGrammar {
   /** @see https://www.w3.org/TR/jsgf/ */
   readonly text: string;
-  /** All that occur in it. */
+  /** Every word in it. */
   readonly words: ReadonlySet<string>;
 }
 
 /**
- * A grammar of what a person may answer, for a recogniser that hears nothing else.
+ * A grammar of the expected answers, each between optional filler words.
  *
- * @param knows - Whether the recogniser's dictionary has a word; phrases with others are left out, since it could not
- * start with them.
+ * @param isKnown - Whether the recognizer's dictionary has a word. Phrases with unknown words are left out, since the
+ *   recognizer refuses a grammar with them.
  * @returns Undefined where no phrase is left.
  */
 export function answerGrammar(
   expectedAnswers: readonly string[],
-  knows: (word: string) => boolean,
+  isKnown: (word: string) => boolean,
 ): AnswerGrammar | undefined {
   const phrases = [...new Set(expectedAnswers.map(spokenForm))].filter(
-    (phrase) => phrase !== '' && phrase.split(' ').every(knows),
+    (phrase) => phrase !== '' && phrase.split(' ').every(isKnown),
   );
   if (phrases.length === 0) return undefined;
-  const known = (list: readonly string[]) => list.filter((phrase) => phrase.split(' ').every(knows));
+  const known = (list: readonly string[]) => list.filter((phrase) => phrase.split(' ').every(isKnown));
   const optional = (list: readonly string[]) => (list.length > 0 ? ` [ ${list.join(' | ')} ]` : '');
   const [leads, tails] = [known(LEADS), known(TAILS)];
   const text = [
@@ -44,7 +44,7 @@ export function answerGrammar(
   return { text, words: new Set([...leads, ...phrases, ...tails].flatMap((phrase) => phrase.split(' '))) };
 }
 
-/** A phrase as it is spoken: lower case, numbers in words, nothing but words and apostrophes. */
+/** A phrase as it is spoken: lower case, numbers in words, no punctuation but apostrophes. */
 export function spokenForm(phrase: string): string {
   return phrase
     .toLowerCase()
@@ -54,7 +54,7 @@ export function spokenForm(phrase: string): string {
     .trim();
 }
 
-/** Up to 99 as a number, everything longer digit by digit, as telephone numbers are told. */
+/** Up to 99 as a number, longer ones digit by digit, as telephone numbers are spoken. */
 function spokenNumber(digits: string): string {
   const value = Number(digits);
   if (digits.length > 2 || (digits.length > 1 && digits.startsWith('0'))) {

@@ -1,0 +1,71 @@
+import {
+  createPocketsphinx,
+  PocketsphinxNotInstalledError,
+  RECOGNIZER_SAMPLE_RATE_HZ,
+} from '../../../offline/recognition/pocketsphinx.ts';
+import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { SpeechToText } from '../ports/speechToText.ts';
+
+export { findPocketsphinx, INSTALL_COMMAND } from '../../../offline/recognition/installation.ts';
+
+/** Longer chunks are resampled in pieces. */
+const RESAMPLED_SECONDS = 1;
+
+/**
+ * Offline speech recognition for English. Where PocketSphinx is not installed, `finalize` rejects with the command that
+ * installs it; DTMF digits and silence still work.
+ *
+ * @param searchPath - Folders of programs, as in `PATH`.
+ */
+export function createLocalSpeechToText({ searchPath }: { readonly searchPath: string }): SpeechToText {
+  const pocketsphinx = createPocketsphinx(searchPath);
+  return {
+    name: 'pocketsphinx',
+    openStream({ sampleRateHz, expectedAnswers, onInterim }) {
+      if (!isSampleRate(sampleRateHz)) throw new RangeError(`no resampler for ${sampleRateHz} Hz`);
+      const resample = resamplerOf(sampleRateHz);
+      const utterance = pocketsphinx.open({
+        isNarrowband: sampleRateHz < RECOGNIZER_SAMPLE_RATE_HZ,
+        ...(expectedAnswers ? { expectedAnswers } : {}),
+      });
+      return {
+        push(samples) {
+          for (const resampled of resample(samples)) utterance.push(resampled);
+        },
+        async finalize(signal) {
+          try {
+            const text = await utterance.finalize(signal);
+            onInterim?.(text);
+            return { text };
+          } catch (error) {
+            signal.throwIfAborted();
+            throw toModelError(error);
+          }
+        },
+        close: () => utterance.close(),
+      };
+    },
+    close: () => pocketsphinx.close(),
+  };
+}
+
+/** @returns Resamples one chunk; each piece is valid until the next one is read. */
+function resamplerOf(sampleRateHz: SampleRateHz): (samples: Int16Array) => Iterable<Int16Array> {
+  const maxInput = sampleRateHz * RESAMPLED_SECONDS;
+  const resampler = createResampler(sampleRateHz, RECOGNIZER_SAMPLE_RATE_HZ, maxInput);
+  const output = new Int16Array(resampler.maxOutput(maxInput));
+  return function* (samples) {
+    for (let start = 0; start < samples.length; start += maxInput) {
+      const count = resampler.process(samples.subarray(start, start + maxInput), output);
+      yield output.subarray(0, count);
+    }
+  };
+}
+
+function toModelError(cause: unknown): ModelError {
+  const options = { beforeFirstToken: true, cause };
+  return cause instanceof PocketsphinxNotInstalledError
+    ? new ModelError('model_rejected', `Offline speech recognition failed: ${cause.message}`, options)
+    : new ModelError('model_unavailable', 'Offline speech recognition failed', options);
+}

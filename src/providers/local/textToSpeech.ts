@@ -1,0 +1,30 @@
+import { createFlite, FLITE_SAMPLE_RATE_HZ, type FliteOptions } from '../../../offline/synthesis/flite.ts';
+import { startThread } from '../../base/thread.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { TextToSpeech } from '../ports/textToSpeech.ts';
+
+export { FLITE_SAMPLE_RATE_HZ };
+
+/** Offline speech synthesis for English. */
+export function createLocalTextToSpeech(options: Omit<FliteOptions, 'startThread'> = {}): TextToSpeech {
+  const flite = createFlite({ ...options, startThread });
+  return {
+    name: 'flite',
+    sampleRateHz: FLITE_SAMPLE_RATE_HZ,
+    isCacheable: true,
+    async *synthesize({ text, voice }, signal) {
+      let beforeFirstToken = true;
+      try {
+        for await (const samples of flite.synthesize(text, voice, signal)) {
+          beforeFirstToken = false;
+          yield samples;
+        }
+      } catch (cause) {
+        signal.throwIfAborted();
+        const message = 'Offline speech synthesis failed';
+        throw new ModelError('model_unavailable', message, { beforeFirstToken, cause });
+      }
+    },
+    close: () => flite.close(),
+  };
+}
