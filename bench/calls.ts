@@ -1,22 +1,20 @@
 /**
- * Whole calls at once: an API request becomes an INVITE, an answer, and a talk of several turns with cut-ins.
+ * Concurrent calls: an API request becomes an INVITE, an answer, and a conversation of several turns with interruptions.
  *
  *   npm run bench:calls [-- --calls 50,100 --seconds 30 --roles --embedded --profile FOLDER]
  *
- * The product is a process of its own, and so are Postgres and Redis: those that DATABASE_URL and REDIS_URL name, else
- * some that run only while this measures. With `--embedded` the product runs on what it brings, within its CPU time;
- * with `--roles` it is a process for each of its roles, and what each of them costs is told apart. The models are a
- * process that takes scripted times. The phones run here; they answer at once, and speak from a recording, since whole
- * simulated callees would take more of a small machine than the calls do; the CPU time of all three is told beside the
- * product's, since they share its machine. The gateway's own part of a turn is what its history says of it after the end
- * of the caller's turn was sure (transcription, answer, speech and playout) without the scripted times. Calls are placed
- * ten a second; a few before them, which do not count, warm the product up.
+ * The product runs in a process of its own, and so do Postgres and Redis: those of DATABASE_URL and REDIS_URL, else
+ * temporary ones. With `--embedded` the product runs on its embedded stores, which count as its CPU time; with `--roles`
+ * each role is a process, and the cost of each is reported. The models are a process with scripted delays. The phones run
+ * in this process; they answer at once and play a recording, since full simulated callers would take more of a small
+ * machine than the calls. Their CPU time is reported beside the product's, since they share the machine. The gateway's
+ * part of a turn is what the history reports after the caller's turn ended (transcription, answer, synthesis, playout),
+ * less the scripted delays. Ten calls are placed per second; a few uncounted ones first warm the product up.
  */
 import { parseArgs } from 'node:util';
-
+import { startInstallation } from './calls/installation.ts';
 import { callsTable, rolesTable, stepsTable } from './calls/report.ts';
-import { setUpStand } from './calls/stand.ts';
-import { type TalkFigures, talk, warmUp } from './calls/talk.ts';
+import { type CallRunFigures, runCalls, warmUp } from './calls/runCalls.ts';
 import { recordedWords } from './calls/utterance.ts';
 import { openStores } from './chat/stores.ts';
 import { compileProgram } from './support/compile.ts';
@@ -38,7 +36,7 @@ if (options.roles && options.embedded)
 const program = await compileProgram('chat/child.ts');
 const stores = await openStores(options.embedded);
 const utterance = await recordedWords('I would like to know a little more about that.');
-const talks: TalkFigures[] = [];
+const talks: CallRunFigures[] = [];
 try {
   for (const calls of options.calls.split(',').map(Number)) talks.push(await measure(calls));
 } finally {
@@ -50,15 +48,15 @@ console.log(callsTable(talks));
 if (options.roles) console.log(rolesTable(talks));
 console.log(stepsTable(talks));
 
-async function measure(calls: number): Promise<TalkFigures> {
-  const stand = await setUpStand({
+async function measure(calls: number): Promise<CallRunFigures> {
+  const stand = await startInstallation({
     ...{ program, stores, utterance },
     hasRoles: options.roles,
     profileFolder: options.profile,
   });
   try {
     await warmUp(stand);
-    return await talk(stand, calls, Number(options.seconds));
+    return await runCalls(stand, calls, Number(options.seconds));
   } finally {
     await stand.close();
   }

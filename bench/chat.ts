@@ -1,12 +1,12 @@
 /**
- * What chat completions cost beside their peers, all over one scripted upstream on loopback: the added time to the first
- * token, CPU time a token, evenness of many streams, memory over many turns, and what each execution mode asks for.
+ * The cost of chat completions beside their peers, over one scripted upstream on loopback: added time to the first token,
+ * CPU time per token, evenness of many streams, memory over many turns, and the requests of each execution mode.
  *
  *   npm run bench:chat [-- --turns 50000 --requests 1000 --rounds 7 --only modes,memory --embedded --profile FOLDER]
  *
- * Upstream, relays and product are compiled as the service is, and processes of their own, and so are Postgres and
- * Redis: those that DATABASE_URL and REDIS_URL name, else some that run only while this measures. With `--embedded` the
- * product runs on what it brings.
+ * Upstream, relays and product are compiled as the service is and run in processes of their own, and so do Postgres and
+ * Redis: those of DATABASE_URL and REDIS_URL, else temporary ones. With `--embedded` the product runs on its embedded
+ * stores.
  */
 import { parseArgs } from 'node:util';
 

@@ -9,16 +9,16 @@ import { freshBuild } from '../scripts/lib/serviceBuild.mjs';
 import { createClient } from '../test/support/gateway.ts';
 import { startService } from '../test/support/processes.ts';
 import { failing, saying, startScriptedUpstream } from '../test/support/scriptedUpstream.ts';
-import { FAILS, startMishaps } from './dashboard/mishaps.ts';
+import { FAILS, startFaults } from './dashboard/faults.ts';
 import { metricsIn, nameOf, readDashboard, withInterval } from './dashboard/panels.ts';
 import { type Drawn, drawDashboard } from './dashboard/picture.ts';
 import { type Prometheus, startPrometheus } from './dashboard/prometheus.ts';
 import { startLoad } from './soak/load.ts';
 
 /**
- * `npm run bench:dashboard`: the service under a mixed load with some mishaps, seen by a real Prometheus with the alerts
- * of docker/, and the dashboard of docker/ drawn from what that saw. Ends with 1 where a panel has nothing to show, or a
- * panel or an alert asks for a metric that a running service does not have.
+ * `npm run bench:dashboard`: the service under a mixed load with faults, scraped by a real Prometheus with the alerts of
+ * docker/, and the dashboard of docker/ drawn from it. Exits with 1 when a panel has no data, or when a panel or an alert
+ * names a metric that a running service does not have.
  */
 const SCRAPE_SECONDS = 2;
 const RATE_SECONDS = 30;
@@ -65,7 +65,7 @@ async function show(): Promise<void> {
     const client = await createClient(service.url, token);
     const fromSeconds = Date.now() / 1000;
     const load = await startLoad(client, { calls: 4, chats: 2 });
-    const mishaps = await startMishaps(client);
+    const mishaps = await startFaults(client);
     await sleep(minutes * 60_000);
     const alerts = await prometheus.alerts();
     await tell(prometheus, { fromSeconds, toSeconds: Date.now() / 1000 }, alerts);

@@ -1,10 +1,10 @@
 /**
- * What a JSON route of ours costs beside a bare fastify route, in CPU time of the serving process: alone, and with a
- * database below both; and how long the service takes from its start to being ready.
+ * The cost of one of our JSON routes beside a bare fastify route, in CPU time of the serving process, without and with a
+ * database below both; and the time from start to ready.
  *
  *   npm run bench:http [-- --rounds 9 --requests 20000 --profile FOLDER --without-starts --without-databases]
  *
- * Each server is a process of its own, loaded from here over loopback; rounds alternate, so that a busy machine hits
+ * Each server is a process of its own, loaded from here over loopback. Rounds alternate, so that a busy machine affects
  * all alike, and the median of the rounds' ratios counts.
  */
 import { fileURLToPath } from 'node:url';
@@ -19,9 +19,9 @@ import { compileProgram } from './support/compile.ts';
 import { median, rangeOf } from './support/statistics.ts';
 
 const CONNECTIONS = 10;
-/** Until the hot code is compiled. */
+/** Requests until the hot code is compiled. */
 const WARM_UP_REQUESTS = 20_000;
-/** A database takes longer over one than all else. */
+/** Fewer, since a database is slower. */
 const REQUESTS_TO_ONE_WITH_A_DATABASE = 10;
 const WANTED_RATIO = 1.4;
 const WANTED_START_SECONDS = 3;
@@ -51,7 +51,7 @@ if (!options['without-databases']) {
 }
 if (!options['without-starts']) printStarts(await measureStarts());
 
-/** Measures the bare route and ours over one kind of database, and prints how they stand to each other. */
+/** Measures the bare route and ours over one kind of database, and prints the ratio. */
 async function compare(where: string, database: Server['database'], amount: number): Promise<void> {
   const contenders: Contender[] = [];
   try {

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 /**
- * `npm run bench:knowledge`: what a query costs beside its own SQL, how many of the true nearest it finds, how fast
- * and in how much memory documents are made ready, and how often the right passage comes first.
+ * `npm run bench:knowledge`: the cost of a query beside its own SQL, recall, speed and memory of ingestion, and how often
+ * the right passage ranks first.
  *
- * Each part runs in a process of its own, so that its memory is its own, and one that takes too long is ended: the
- * database in this process hears of nothing while it builds an index.
+ * Each part runs in a process of its own, so that its memory is its own and a slow part can be ended: the embedded database
+ * blocks its process while it builds an index.
  */
 const PARTS = ['postgres', 'pglite', 'quality', 'ingestion'] as const;
 

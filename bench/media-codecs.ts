@@ -1,4 +1,4 @@
-/** What each step of the audio path costs for one frame of 20 ms. Run: `npx tsx bench/media-codecs.ts`. */
+/** CPU cost of each step of the audio path for one 20 ms frame. Run: `npx tsx bench/media-codecs.ts`. */
 
 import { PlayoutQueue } from '../src/media/agentStream/playoutQueue.ts';
 import { pcma, pcmu } from '../src/media/codecs/g711.ts';
@@ -15,7 +15,7 @@ const WARM_UP = 2000;
 const ROUNDS = 5;
 const FRAMES = 4000;
 
-/** CPU time rather than the clock's, and the best of a few rounds: what the code costs, not who else is running. */
+/** CPU time rather than wall time, and the best of a few rounds, so that other processes do not count. */
 function measure(name: string, frame: (index: number) => void): void {
   let index = 0;
   for (; index < WARM_UP; index++) frame(index);

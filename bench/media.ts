@@ -1,12 +1,12 @@
 /**
- * What a call's audio costs beside rtpengine in user space, and how well it keeps its time.
+ * The cost of a call's audio beside rtpengine in user space, and its timing.
  *
  *   npm run bench:media [-- --seconds 60 --calls 50,100,200 --without-busy]
  *
- * Ours is the full path: RTP in and out, jitter buffer, codec, recording, the WebSocket to an engine and that engine's
- * end with its activity detection, all in one process with one media thread. rtpengine relays the same calls both ways.
- * CPU is the process's own, of all its threads; the telephones run here. Deviation is how much later than due a frame
- * was sent, by the thread's own clock; what is later than 100 ms counts as such.
+ * Ours is the full path: RTP in and out, jitter buffer, codec, recording, the audio WebSocket and its other end with voice
+ * activity detection, in one process with one media thread. rtpengine relays the same calls in both directions. CPU is the
+ * process's, of all its threads; the phones run here. Deviation is how much later than due a frame was sent, on the
+ * thread's own clock; anything later than 100 ms counts as 100 ms.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -21,7 +21,7 @@ import { compileProgram } from './support/compile.ts';
 
 const WANTED = { timesOfRtpengine: 4, callsPerCore: 200, p99Ms: 2, busyP99Ms: 8 };
 const BUSY_SHARE = 0.3;
-/** Until the hot code is compiled and the sockets are warm. */
+/** Time until the hot code is compiled and the sockets are warm. */
 const WARM_UP_MS = 8000;
 const LOSSES = [0.01, 0.03, 0.05];
 
@@ -120,7 +120,7 @@ async function measureOurs(calls: number, busyShare: number, relayUs: number | u
   }
 }
 
-/** What the main thread's own work takes, µs a second, is no cost of the calls. */
+/** CPU time of the main thread's own work in µs per second, which is not a cost of the calls. */
 async function costOfBeingBusy(
   gateway: Awaited<ReturnType<typeof startGatewayProcess>>,
   share: number,

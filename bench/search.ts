@@ -1,11 +1,11 @@
 /**
- * How long a search over all live sessions of a project takes, by what is searched.
+ * The time of a search over all live sessions of a project, by search string.
  *
  *   npm run bench:search [-- --sessions 100000 --runs 7 --embedded]
  *
- * Runs on a Postgres server of its own, and there also from end to end: the compiled service, asked over HTTP by turns
- * with its store; or with `--embedded` on PGlite, its store alone. Each search answers the first fifty and the true count
- * of all, and stands beside a bare count of the table's rows.
+ * Runs on a Postgres server of its own, there also end to end: the compiled service over HTTP, alternating with its store;
+ * or with `--embedded` on PGlite, its store alone. Each search returns the first fifty and the true total, and stands
+ * beside a bare count of the table's rows.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ import { RARE, UNCOMMON } from './search/texts.ts';
 import { median } from './support/statistics.ts';
 
 const WANTED_MS = 100;
-/** The index is built in one statement. */
+/** One statement builds the index. */
 const FILL_TIMEOUT_MS = 900_000;
 const PAGE = { limit: 50, offset: 0 };
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
@@ -69,7 +69,7 @@ try {
   for (const [what, text] of SEARCHES) {
     const times = ways.map((): number[] => []);
     const totals = new Set<number>();
-    // The first time reads what is not in memory yet.
+    // The first run reads what is not in memory yet.
     for (let run = -1; run < Number(options.runs); run += 1) {
       for (const [index, search] of ways.entries()) {
         const began = performance.now();

@@ -1,13 +1,13 @@
 /**
- * What the SIP server costs beside Kamailio, under the same calls of SIPp in the same run.
+ * The cost of the SIP server beside Kamailio, under the same SIPp calls in the same run.
  *
  *   npm run bench:sip [-- --seconds 15 --rates 10,100,300 --without-memory --without-leaks --without-product --profile FOLDER]
  *
- * Each call: INVITE, 180, 200, ACK, BYE, 200. Ours asks an application over drachtio-srf in another process about each
- * of them and keeps its dialog; Kamailio answers from its script within a transaction. Server, application, Kamailio and
- * SIPp are processes of their own. Last comes the whole product, which answers after all that it does for a call, beside
- * Kamailio once more, at rates at which calls come to one node. CPU is the server's, from /proc. INVITE to 200 is timed by SIPp. What the server waited
- * for while others had the CPU stands beside: where that is much, the times tell of the machine and not of the server.
+ * Each call: INVITE, 180, 200, ACK, BYE, 200. Ours asks an application over drachtio-srf in another process about each call
+ * and keeps its dialog; Kamailio answers from its script within a transaction. Server, application, Kamailio and SIPp are
+ * processes of their own. The whole product comes last, beside Kamailio again, at the call rates of one node. CPU is the
+ * server's, from /proc. SIPp measures INVITE to 200. The time that the server waited for a CPU is reported beside: where it
+ * is high, the times describe the machine and not the server.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -26,13 +26,13 @@ import {
 
 const HELD_DIALOGS = 5000;
 const ALL_CALLS = 10_000;
-/** Placing rate where the rate itself is not measured. */
+/** Call rate where the rate itself is not measured. */
 const BULK_RATE = 250;
-/** Until the hot code is compiled; a service that has just started is another measurement. */
+/** Calls until the hot code is compiled. */
 const WARM_UP = { calls: 3000, callsPerSecond: 150 };
-/** Transactions linger for 64 times T1. */
+/** Transactions live for 64 times T1. */
 const LINGER_MS = 34_000;
-/** A node carries a hundred calls or two at a time, which begin a few a second. */
+/** A node carries one or two hundred calls, which start a few per second. */
 const PRODUCT = { warmUp: { calls: 200, callsPerSecond: 10 }, rates: [5, 10] };
 const WANTED = { p95Ms: 5, callsPerSecondAndCore: 300, bytesPerDialog: 10 * 1024 };
 
@@ -148,7 +148,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Holds dialogs until nothing but them is left of the calls that made them. */
+/** Holds dialogs until only they are left of their calls. */
 async function measureMemory(server: OwnServer): Promise<void> {
   await sleep(LINGER_MS);
   const before = await server.report();

@@ -14,9 +14,9 @@ import { draw } from './soak/picture.ts';
 import { percentile } from './support/statistics.ts';
 
 /**
- * `npm run soak`: the service with everything embedded, under chats, calls and documents for a while. Its memory,
- * descriptors, event-loop lag and answers are measured in intervals, each figure's drift is the line through them by
- * least squares, and the curves are drawn. Ends with 1 where a figure grows beyond its limit, or anything failed.
+ * `npm run soak`: the service with all parts embedded, under chats, calls and documents for a while. Memory, descriptors,
+ * event-loop delay and answers are measured per interval; each figure's drift is its least-squares line, and the curves
+ * are drawn. Exits with 1 when a figure grows beyond its limit, or anything failed.
  */
 const MOST_SAMPLES = 60;
 const SHORTEST_INTERVAL_SECONDS = 2;

@@ -1,29 +1,29 @@
 import type { Server } from '../chat/servers.ts';
-import type { ProductNode, Stand } from './stand.ts';
+import type { Installation, ProductNode } from './installation.ts';
 
-/** What a process of the product takes, for each call. */
+/** Cost of one process of the product, per call. */
 export interface NodeCost {
   readonly role: string;
   readonly cpuPercent: number;
   readonly megabytes: number;
-  /** Of the process without calls. */
+  /** Memory of the process without calls. */
   readonly megabytesBefore: number;
 }
 
 export interface Costs {
   readonly nodes: readonly NodeCost[];
-  /** CPU time for each call, in percent of a core. */
+  /** CPU time per call, in percent of a core. */
   readonly phonesPercent: number;
   readonly modelsPercent: number;
 }
 
-/** Measures what is taken from `begin` on, against what there was before there were any calls. */
+/** Measures the cost from `begin` on, relative to the idle process. */
 export interface CostMeter {
   begin(): Promise<void>;
   read(calls: number): Promise<Costs>;
 }
 
-export async function startCostMeter({ nodes, models }: Stand): Promise<CostMeter> {
+export async function startCostMeter({ nodes, models }: Installation): Promise<CostMeter> {
   const memoryBefore = await memoryOf(nodes);
   let begun: Moment | undefined;
   return {
@@ -49,7 +49,7 @@ export async function startCostMeter({ nodes, models }: Stand): Promise<CostMete
   };
 }
 
-/** CPU time until then, in microseconds. */
+/** CPU time so far, in microseconds. */
 interface Moment {
   readonly atMs: number;
   readonly nodes: readonly number[];

@@ -4,23 +4,23 @@ import { z } from 'zod';
 import type { BenchProject } from '../chat/project.ts';
 import { scriptedMs } from './models.ts';
 
-/** A call that was asked for. */
+/** A call that was requested. */
 export interface Contact {
   readonly toNumber: string;
-  /** In ms of this process's clock. */
+  /** On this process's clock, in ms. */
   readonly askedMs: number;
   readonly callId: string;
   readonly sessionId: string;
 }
 
 export interface CallFigures {
-  /** Calls that did not last until they were hung up. */
+  /** Calls that ended before they were hung up. */
   readonly failed: number;
   /** The gateway's part of each answered turn. */
   readonly ownMs: readonly number[];
-  /** Of each answered turn, by steps. */
+  /** Each answered turn, by parts. */
   readonly parts: readonly Readonly<Record<string, number>>[];
-  /** From each decision to stop to the last packet of what was being said. */
+  /** From the decision to interrupt to the last packet of the interrupted answer. */
   readonly stopMs: readonly number[];
 }
 
@@ -39,7 +39,7 @@ const history = z.object({
   events: z.array(z.object({ type: z.string(), data: z.record(z.string(), z.unknown()) })),
 });
 
-/** Hangs all calls up, and reads what the product kept of them. */
+/** Hangs up all calls, and reads their history. */
 export async function readCalls(project: BenchProject, contacts: readonly Contact[]): Promise<CallFigures> {
   const all = await Promise.all(contacts.map((contact) => readCall(project, contact)));
   for (const { hasFailed, end } of all) if (hasFailed) console.error(`a call failed: ${end}`);
@@ -72,7 +72,7 @@ async function readCall(project: BenchProject, { callId, sessionId }: Contact) {
   };
 }
 
-/** From the moment that the end of the caller's turn was sure, without what the models took. */
+/** From the moment the end of the caller's turn is certain, without the models' delays. */
 function ownPart(parts: Readonly<Record<string, number>>, scripted: number): number {
   const { transcriptionMs = 0, answerMs = 0, speechMs = 0, playoutMs = 0 } = parts;
   return transcriptionMs + answerMs + speechMs + playoutMs - scripted;

@@ -5,20 +5,20 @@ import type { AddressInfo } from 'node:net';
 import { voiced } from '../../test/media/signals.ts';
 
 const SPEECH_RATE_HZ = 24_000;
-/** Long enough to be cut into. */
+/** Long enough to be interrupted. */
 const SPEECH_SECONDS = 2.5;
 const WORDS_OF_CALLERS = 'I would like to know a little more about that';
 
-/** How long the models take, which is none of the gateway's doing. */
+/** Scripted delays, subtracted from the gateway's part. */
 const TRANSCRIPTION_MS = 150;
 const ANSWER_MS = 120;
 const SPEECH_MS = 80;
-/** On top, by the answer's number: packets leave every 20 ms, and what comes at any moment waits for half of that. */
+/** Added by the answer's number: packets leave every 20 ms, so that a random moment waits half of that. */
 const SPREAD_MS = 40;
 
 /**
- * An OpenAI-compatible endpoint that talks, listens and speaks, each in a time that is told by the answer's number. No
- * two answers are alike, so that no speech comes from a cache.
+ * An OpenAI-compatible endpoint for chat, transcription and speech, each with a delay given by the answer's number. No two
+ * answers are alike, so that no speech comes from a cache.
  */
 export async function startSpeakingUpstream(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const samples = voiced(SPEECH_RATE_HZ, SPEECH_SECONDS * SPEECH_RATE_HZ);
@@ -55,7 +55,7 @@ export async function startSpeakingUpstream(): Promise<{ readonly url: string; s
   };
 }
 
-/** What the models took for an answer that was spoken, from the request for it to its first sample. */
+/** The models' delay for a spoken answer, from its request to its first sample. */
 export function scriptedMs(content: string): number {
   const number = numberOf(content);
   return answerMs(number) + speechMs(number);

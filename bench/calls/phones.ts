@@ -3,25 +3,25 @@ import { once } from 'node:events';
 
 import { writeRtpHeader } from '../../src/media/rtp/packet.ts';
 import { header } from '../../test/sip/support/phone.ts';
-import { type Manner, Person } from './person.ts';
+import { BenchCaller, type CallerBehaviour } from './caller.ts';
 
-/** When the steps of a call came, in ms of this process's clock. */
+/** Times of a call's steps, in ms of this process's clock. */
 export interface CallTimes {
   readonly invitedMs: number;
   firstPacketMs?: number;
 }
 
-/** Phones that answer at once and talk from a recording: SIP on one port, audio on a port for each. */
+/** Phones that answer at once and play a recording: SIP on one port, audio on one port each. */
 export interface Phones {
   readonly sipPort: number;
-  /** By the number that was called; whoever counts them may begin anew. */
-  readonly calls: Map<string, { readonly times: CallTimes; readonly person: Person }>;
+  /** By called number; the reader may clear it. */
+  readonly calls: Map<string, { readonly times: CallTimes; readonly person: BenchCaller }>;
   close(): Promise<void>;
 }
 
 interface Call {
   readonly times: CallTimes;
-  readonly person: Person;
+  readonly person: BenchCaller;
   readonly socket: Socket;
   readonly packet: Uint8Array;
   readonly target: number;
@@ -33,7 +33,7 @@ interface Call {
 const PACKET_MS = 20;
 const PAYLOAD_BYTES = 160;
 
-export async function startPhones(manner: Manner): Promise<Phones> {
+export async function startPhones(manner: CallerBehaviour): Promise<Phones> {
   const sip = createSocket('udp4');
   sip.bind(0, '127.0.0.1');
   await once(sip, 'listening');
@@ -61,7 +61,7 @@ export async function startPhones(manner: Manner): Promise<Phones> {
     await listening;
     const call: Call = {
       times,
-      person: new Person(manner),
+      person: new BenchCaller(manner),
       socket,
       packet: new Uint8Array(12 + PAYLOAD_BYTES),
       target: Number(/^m=audio (\d+)/m.exec(text)?.[1]),

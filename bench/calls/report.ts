@@ -1,12 +1,12 @@
 import { table } from '../../src/cli/table.ts';
 import { percentile } from '../support/statistics.ts';
-import type { TalkFigures } from './talk.ts';
+import type { CallRunFigures } from './runCalls.ts';
 
-/** Of a turn, as its history names them. */
+/** Parts of a turn, as the history names them. */
 const STEPS = ['bufferMs', 'endpointingMs', 'transcriptionMs', 'answerMs', 'speechMs', 'playoutMs'];
 
-/** How the calls went. */
-export function callsTable(talks: readonly TalkFigures[]): string {
+/** Prints the outcome of the calls. */
+export function callsTable(talks: readonly CallRunFigures[]): string {
   return table([
     [
       ...['calls', 'failed', 'turns', 'own p50 ms', 'p99', 'heard p50', 'cut-ins', 'stop p50 ms', 'p95'],
@@ -24,8 +24,8 @@ export function callsTable(talks: readonly TalkFigures[]): string {
   ]);
 }
 
-/** What each role costs. */
-export function rolesTable(talks: readonly TalkFigures[]): string {
+/** Prints the cost of each role. */
+export function rolesTable(talks: readonly CallRunFigures[]): string {
   return table([
     ['calls', 'role', 'CPU % a call', 'MB a call', 'MB before', 'calls a core'],
     ...talks.flatMap(({ calls, costs }) =>
@@ -37,8 +37,8 @@ export function rolesTable(talks: readonly TalkFigures[]): string {
   ]);
 }
 
-/** Where the time of a turn goes. */
-export function stepsTable(talks: readonly TalkFigures[]): string {
+/** Prints where the time of a turn goes. */
+export function stepsTable(talks: readonly CallRunFigures[]): string {
   return table([
     ['calls', ...STEPS.flatMap((step) => [`${step} p50`, 'p99'])],
     ...talks.map(({ calls, parts }) => [

@@ -6,21 +6,21 @@ import { startUpstream } from './upstream.ts';
 
 export type ServerName = 'upstream' | 'speakingUpstream' | 'rawRelay' | 'sdkRelay' | 'product';
 
-/** What a server tells of itself when it is asked. */
+/** Figures that a server reports on request. */
 export interface Figures {
-  /** Microseconds of CPU time since its start, in the program and in the kernel on its behalf. */
+  /** CPU time since its start in microseconds, in user and kernel mode. */
   readonly cpuMicroseconds: number;
-  /** After the garbage was collected. */
+  /** After a garbage collection. */
   readonly heapBytes: number;
   readonly rssBytes: number;
-  /** Requests since it was asked last; of the upstream only. */
+  /** Requests since the last report; upstream only. */
   readonly requests: number;
 }
 
-/** First where it listens, then its figures whenever it is asked. */
+/** First the address, then figures on each request. */
 export type ChildMessage = { readonly url: string } | Figures;
 
-/** `figures` collects the garbage first, which costs time; `cpu` does not. */
+/** `figures` runs a garbage collection first, which takes time; `cpu` does not. */
 export type ChildQuestion = 'figures' | 'cpu';
 
 interface Running {

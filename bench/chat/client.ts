@@ -1,31 +1,31 @@
 import { Agent, request as send } from 'node:http';
 
-import { TOKEN_ON_THE_WIRE } from './wish.ts';
+import { TOKEN_ON_THE_WIRE } from './tokenRequest.ts';
 
-/** Where completions are had, by whom. */
+/** Where to request completions, with which key. */
 export interface Target {
   /** Up to `/chat/completions`. */
   readonly baseUrl: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A streamed answer as its reader saw it; times in milliseconds. */
+/** A streamed answer as its client saw it; times in milliseconds. */
 export interface Heard {
   readonly firstTokenMs: number;
-  /** Between the arrivals of two pieces that hold tokens. */
+  /** Between the arrivals of two chunks with tokens. */
   readonly gapsMs: readonly number[];
   readonly tokens: number;
-  /** All that came. */
+  /** All received text. */
   readonly text: string;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
 /**
- * Asks for a streamed completion, and notes when its parts come.
+ * Requests a streamed completion, and records when its parts arrive.
  *
- * @param mark - What begins a token's content in the stream.
- * @throws {Error} When the answer is not 200, or holds no token.
+ * @param mark - The start of a token's content in the stream.
+ * @throws {Error} When the response is not 200, or has no token.
  */
 export function listen(
   target: Target,
@@ -82,12 +82,12 @@ export function listen(
   });
 }
 
-/** Lets go of the connections that wait for further requests. */
+/** Closes idle connections. */
 export function closeConnections(): void {
   agent.destroy();
 }
 
-/** Runs jobs, so many at a time. */
+/** Runs jobs, this many at a time. */
 export async function inParallel(
   jobs: number,
   atOnce: number,

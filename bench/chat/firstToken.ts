@@ -1,10 +1,10 @@
 import { table } from '../../src/cli/table.ts';
 import { percentile } from '../support/statistics.ts';
 import { listen, type Target } from './client.ts';
-import { wishText } from './wish.ts';
+import { tokenRequestText } from './tokenRequest.ts';
 
 const WARM_UP_REQUESTS = 150;
-/** Turns of one session, so that most of them find it as they would in a talk. */
+/** Turns of one session, so that most of them find it as in a conversation. */
 const TURNS_A_SESSION = 10;
 const WANTED_ADDED_MS = 2;
 
@@ -15,9 +15,9 @@ export interface FirstTokenTargets {
   readonly product: Target;
 }
 
-/** One request at a time, the targets by turns, so that a busy machine hits all alike. */
+/** One request at a time, targets in rotation, so that a busy machine affects all alike. */
 export async function measureFirstToken(targets: FirstTokenTargets, requests: number): Promise<void> {
-  const words = wishText({ tokens: 3, gapMs: 0 });
+  const words = tokenRequestText({ tokens: 3, gapMs: 0 });
   const names = ['direct', 'rawRelay', 'sdkRelay', 'product', 'productBegins'] as const;
   const times = new Map<(typeof names)[number], number[]>(names.map((name) => [name, []]));
   const headersOf = (name: (typeof names)[number], index: number): Record<string, string> => {

@@ -1,15 +1,15 @@
 import { table } from '../../src/cli/table.ts';
 import { percentile } from '../support/statistics.ts';
 import { inParallel, listen, type Target } from './client.ts';
-import { wishText } from './wish.ts';
+import { tokenRequestText } from './tokenRequest.ts';
 
 const STREAMS = 200;
 const TOKENS = 100;
 const GAP_MS = 40;
-/** Of each stream: until then, and some more, all of them have begun. */
+/** Tokens of each stream: enough that all streams run at once. */
 const BEGINNING_GAPS = 50;
 
-/** Two hundred streams at once: how evenly their tokens come, beside those of the upstream itself. */
+/** Two hundred concurrent streams: how evenly their tokens arrive, beside those of the upstream itself. */
 export async function measureManyStreams(
   targets: readonly { readonly title: string; readonly target: Target }[],
 ): Promise<void> {
@@ -19,7 +19,7 @@ export async function measureManyStreams(
     const earlyGaps: number[] = [];
     const firsts: number[] = [];
     await inParallel(STREAMS, STREAMS, async (index) => {
-      const words = wishText({ tokens: TOKENS, gapMs: GAP_MS });
+      const words = tokenRequestText({ tokens: TOKENS, gapMs: GAP_MS });
       const heard = await listen(target, words, { headers: { 'x-session-id': `stream-${index}` } });
       if (heard.tokens !== TOKENS) throw new Error(`${heard.tokens} of ${TOKENS} tokens came`);
       earlyGaps.push(...heard.gapsMs.slice(0, BEGINNING_GAPS));

@@ -3,16 +3,16 @@ import { slope } from '../support/statistics.ts';
 import { inParallel, listen } from './client.ts';
 import type { BenchProject } from './project.ts';
 import type { Server } from './servers.ts';
-import { wishText } from './wish.ts';
+import { tokenRequestText } from './tokenRequest.ts';
 
 const AT_ONCE = 8;
 const TURNS_A_SESSION = 5;
 const SAMPLES = 10;
 const MEBIBYTE = 1_048_576;
 
-/** Memory over many short turns, in sessions that come and go. */
+/** Memory over many short turns of many sessions. */
 export async function measureMemory(server: Server, project: BenchProject, turns: number): Promise<void> {
-  const words = wishText({ tokens: 8, gapMs: 0 });
+  const words = tokenRequestText({ tokens: 8, gapMs: 0 });
   const turnsASample = Math.max(TURNS_A_SESSION, Math.round(turns / SAMPLES));
   const samples: { turns: number; heapBytes: number; rssBytes: number }[] = [];
   for (let sample = 0; sample <= SAMPLES; sample += 1) {

@@ -2,7 +2,7 @@ import { table } from '../../src/cli/table.ts';
 import { percentile } from '../support/statistics.ts';
 import { listen } from './client.ts';
 import { type BenchProject, createProject } from './project.ts';
-import { KNOWN_TURNS, type KnownTurn, RECEPTION } from './reception.ts';
+import { KNOWN_TURNS, type KnownTurn, RECEPTION } from './receptionPathway.ts';
 import { ANSWER_MARK, RULE_MODEL_NOTE } from './ruleModel.ts';
 import type { Server } from './servers.ts';
 
@@ -16,7 +16,7 @@ interface Turn {
   readonly isRight: boolean;
 }
 
-/** What each execution mode asks of the models, and what it gets for it, over the turns whose right end is known. */
+/** Model requests and hit rate of each execution mode, over turns whose right next node is known. */
 export async function measureModes(product: Server, upstream: Server): Promise<void> {
   const rows: string[][] = [];
   for (const mode of MODES) {

@@ -17,8 +17,8 @@ export interface Product {
 }
 
 /**
- * The whole product, or the roles of it that the environment names, on the database and Redis that it names too, else
- * embedded, in a folder of its own.
+ * The whole product, or the roles that the environment names, on the database and Redis that it names, else embedded in a
+ * folder of its own.
  */
 export async function startProduct(upstreamUrl: string): Promise<Product> {
   reduceFullCollections();

@@ -8,7 +8,7 @@ export interface BenchProject extends Target {
   call(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
-/** @param pathway - Its graph, as the API takes it. */
+/** @param pathway - Its graph, in the API's format. */
 export async function createProject(
   url: string,
   agentConfig: object,
@@ -26,7 +26,7 @@ export async function createProject(
   return { id: made.id, baseUrl: url + path, headers: { authorization: `Bearer ${key}` }, key, call };
 }
 
-/** One step that talks without end, so that a turn is one call of the model. */
+/** One node without an end, so that a turn is one model request. */
 export const ONE_STEP = {
   nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Answer the person.' } }],
   edges: [],

@@ -1,7 +1,7 @@
 import { Agent, request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The floor: bytes passed on as they come, by Node's own HTTP and nothing else. @returns Its base URL. */
+/** The lower bound: Node's own HTTP passes bytes on as they come. @returns Its base URL. */
 export async function startRawRelay(upstreamUrl: string): Promise<string> {
   const agent = new Agent({ keepAlive: true });
   const server = createServer((request, response) => {

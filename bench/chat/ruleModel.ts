@@ -7,18 +7,18 @@ import {
   usageChunk,
 } from '../../test/support/scriptedUpstream.ts';
 
-/** Knows word stems and some synonyms, and takes its time. */
+/** Knows word stems and some synonyms, and is slow. */
 export const LARGE_MODEL = 'rules-large';
-/** Knows words as they are written only, and is quick. */
+/** Knows literal words only, and is fast. */
 export const SMALL_MODEL = 'rules-small';
 
-/** How each of the two pretends to think. */
+/** Delays of the two models. */
 const PACE = {
   [LARGE_MODEL]: { firstTokenMs: 60, gapMs: 3 },
   [SMALL_MODEL]: { firstTokenMs: 20, gapMs: 1 },
 } as const;
 
-/** What it says of itself where its figures are shown. */
+/** Description beside its figures. */
 export const RULE_MODEL_NOTE =
   `The upstream is no language model: it takes the way whose sentence shares most words with the person's (${LARGE_MODEL}: by stems and ` +
   `synonyms, ${PACE[LARGE_MODEL].firstTokenMs} ms to its first token; ${SMALL_MODEL}: as written, ${PACE[SMALL_MODEL].firstTokenMs} ms), and none where two are level. ` +
@@ -38,7 +38,7 @@ const ANSWER = [
   'a ',
   'moment.',
 ];
-/** What begins an answer's text in a stream. */
+/** The start of an answer's text in a stream. */
 export const ANSWER_MARK = '"content":"Well ';
 
 const STOP_WORDS = new Set(
@@ -63,7 +63,7 @@ interface Way {
   readonly sentence: string;
 }
 
-/** Answers a request as the model that it names would, by nothing but what the request holds. */
+/** Answers a request as the named model would, from the request alone. */
 export function answerByRules(body: RequestBody): Script {
   const model = body.model === SMALL_MODEL ? SMALL_MODEL : LARGE_MODEL;
   const words = lastWords(body);
@@ -102,7 +102,7 @@ function moveCall(edge: string): Step {
   return chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: called }] });
 }
 
-/** The way that shares most words with what was said; null where none does, or two share as many. */
+/** The edge that shares most words with the input; null when none does, or two share as many. */
 function chooseWay(ways: readonly Way[], words: string, model: string): string | null {
   const said = notions(words, model);
   const scores = ways
@@ -125,7 +125,7 @@ function notionOf(word: string): string {
   return SYNONYMS.find((group) => group.some((other) => other.replace(/e$/, '') === stem))?.[0] ?? stem;
 }
 
-/** `- id: sentence` in a question, `id: sentence` in the description of a tool. */
+/** `- id: sentence` in a question, `id: sentence` in a tool's description. */
 function waysIn(text: string): Way[] {
   return [...text.matchAll(/^(?:- )?([\w-]+): (.+)$/gm)].map(([, id = '', sentence = '']) => ({
     id,
@@ -137,7 +137,7 @@ function lastWords({ messages }: RequestBody): string {
   return String(list(messages).findLast(({ role }) => role === 'user')?.content ?? '');
 }
 
-/** The question which way holds; undefined where the request asks for an answer. */
+/** The routing question; undefined when the request asks for an answer. */
 function routeQuestion({ messages, response_format: format }: RequestBody): string | undefined {
   return format === undefined ? undefined : String(list(messages).at(-1)?.content ?? '');
 }

@@ -2,8 +2,8 @@ import Fastify from 'fastify';
 import OpenAI from 'openai';
 
 /**
- * The peer: what one writes first, and what many gateways are at heart. A route of fastify that asks by the official
- * client, and passes each chunk on as it comes. @returns Its base URL.
+ * The peer: a fastify route that requests by the official client and forwards each chunk as it arrives, as many gateways
+ * do. @returns Its base URL.
  */
 export async function startSdkRelay(upstreamUrl: string): Promise<string> {
   const client = new OpenAI({ apiKey: 'none', baseURL: upstreamUrl, maxRetries: 0 });

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 
 import type { ChildMessage, ChildQuestion, Figures, ServerName } from './child.ts';
 
-/** A server in a process of its own, so that its CPU time and memory are its own too. */
+/** A server in a process of its own, so that its CPU time and memory are its own. */
 export interface Server {
   readonly name: ServerName;
   readonly url: string;
@@ -14,13 +14,13 @@ export interface Server {
 }
 
 export interface ServerOptions {
-  /** As `compileProgram` made it. */
+  /** As returned by `compileProgram`. */
   readonly program: string;
-  /** What it asks in its turn. */
+  /** The server that it sends its requests to. */
   readonly upstreamUrl?: string;
   /** Beside that of this process. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where its CPU profile goes at its end. */
+  /** Where it writes its CPU profile. */
   readonly profileFolder?: string;
 }
 
@@ -44,7 +44,7 @@ export async function startServer(
         throw new Error(`${name} ended by itself`);
       });
       const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [ChildMessage];
-      ended.catch(() => undefined); // given up below, and nobody waits for it any more
+      ended.catch(() => undefined); // the process is killed below, and its exit is not awaited
       return message;
     } finally {
       waiting.abort();

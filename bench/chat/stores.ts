@@ -1,19 +1,19 @@
 import { startRedis } from '../../test/support/redis.ts';
 import { startMeasuredPostgres } from '../http/postgres.ts';
 
-/** What the product keeps its sessions in. */
+/** The product's database and Redis. */
 export interface Stores {
   readonly title: string;
-  /** How the product is told of them. */
+  /** Their environment variables. */
   readonly environment: Readonly<Record<'DATABASE_URL' | 'REDIS_URL', string>>;
   close(): Promise<void>;
 }
 
 /**
- * The Postgres and Redis that DATABASE_URL and REDIS_URL name, or servers that run only while this measures.
+ * The Postgres and Redis of DATABASE_URL and REDIS_URL, or temporary servers.
  *
- * @param isEmbedded - Neither: the product's own, whose database runs in the product's process and counts as its cost.
- *   So it is, too, where no Postgres is installed.
+ * @param isEmbedded - Neither: the product's embedded stores, whose database runs in its process and counts as its cost.
+ *   The same applies when Postgres is not installed.
  */
 export async function openStores(isEmbedded: boolean): Promise<Stores> {
   const { DATABASE_URL = '', REDIS_URL = '' } = process.env;

@@ -2,17 +2,17 @@ import { table } from '../../src/cli/table.ts';
 import { median, rangeOf } from '../support/statistics.ts';
 import { inParallel, listen, type Target } from './client.ts';
 import type { Server } from './servers.ts';
-import { type Wish, wishText } from './wish.ts';
+import { type TokenRequest, tokenRequestText } from './tokenRequest.ts';
 
 const STREAMS_AT_ONCE = 20;
 const REQUESTS_A_ROUND = 60;
 /** Turns of one session, as in {@link file://./firstToken.ts}. */
 const TURNS_A_SESSION = 10;
 const GAP_MS = 4;
-const SHORT_ANSWER: Wish = { tokens: 20, gapMs: GAP_MS };
-const LONG_ANSWER: Wish = { tokens: 220, gapMs: GAP_MS };
+const SHORT_ANSWER: TokenRequest = { tokens: 20, gapMs: GAP_MS };
+const LONG_ANSWER: TokenRequest = { tokens: 220, gapMs: GAP_MS };
 
-/** One whose cost is measured. */
+/** A measured server. */
 export interface Contender {
   readonly title: string;
   readonly server: Server;
@@ -20,14 +20,14 @@ export interface Contender {
 }
 
 interface Cost {
-  /** CPU time of a request with a short, and with a long answer. */
+  /** CPU time of a request with a short and with a long answer. */
   readonly shortMicroseconds: number;
   readonly longMicroseconds: number;
 }
 
 /**
- * CPU time of each server's process over rounds that alternate. The long answers' cost, divided by their tokens, is
- * what counts; the difference between long and short ones tells how much of it is the tokens' own.
+ * CPU time of each server's process over alternating rounds. The long answers' cost divided by their tokens counts; the
+ * difference between long and short answers shows how much of it belongs to the tokens.
  */
 export async function measureTokenCost(contenders: readonly Contender[], rounds: number): Promise<void> {
   const costs = new Map<Contender, Cost[]>(contenders.map((one) => [one, []]));
@@ -55,11 +55,11 @@ export async function measureTokenCost(contenders: readonly Contender[], rounds:
   );
 }
 
-async function costOf({ server, target }: Contender, wish: Wish, run: string): Promise<number> {
+async function costOf({ server, target }: Contender, wish: TokenRequest, run: string): Promise<number> {
   const before = await server.cpuMicroseconds();
   await inParallel(REQUESTS_A_ROUND, STREAMS_AT_ONCE, async (index) => {
     const session = `${run}-${index % (REQUESTS_A_ROUND / TURNS_A_SESSION)}-${index % STREAMS_AT_ONCE}`;
-    const heard = await listen(target, wishText(wish), { headers: { 'x-session-id': session } });
+    const heard = await listen(target, tokenRequestText(wish), { headers: { 'x-session-id': session } });
     if (heard.tokens !== wish.tokens) throw new Error(`${heard.tokens} of ${wish.tokens} tokens came`);
   });
   return ((await server.cpuMicroseconds()) - before) / REQUESTS_A_ROUND;

@@ -8,21 +8,21 @@ import {
   usageChunk,
 } from '../../test/support/scriptedUpstream.ts';
 import { answerByRules } from './ruleModel.ts';
-import { parseWish, TOKEN, type Wish } from './wish.ts';
+import { parseTokenRequest, TOKEN, type TokenRequest } from './tokenRequest.ts';
 
 export interface Upstream {
   readonly url: string;
-  /** Requests since the last time this was asked. */
+  /** Requests since the last report. */
   takeRequests(): number;
 }
 
-/** An OpenAI-compatible endpoint: grants wishes, and answers all else by the rules of the two rule models. */
+/** An OpenAI-compatible endpoint: sends the requested number of tokens, and answers everything else by the two rule models. */
 export async function startUpstream(): Promise<Upstream> {
   let requests = 0;
   const upstream = await startScriptedUpstream((body) => {
     requests += 1;
     upstream.forget();
-    const wish = parseWish(lastUserText(body));
+    const wish = parseTokenRequest(lastUserText(body));
     return wish ? { steps: granting(wish) } : answerByRules(body);
   });
   return {
@@ -35,7 +35,7 @@ export async function startUpstream(): Promise<Upstream> {
   };
 }
 
-function granting({ tokens, gapMs }: Wish): NonNullable<Script['steps']> {
+function granting({ tokens, gapMs }: TokenRequest): NonNullable<Script['steps']> {
   const token = chunk({ content: TOKEN });
   const steps: Step[] = [chunk({ role: 'assistant', content: '' }), token];
   for (let count = 1; count < tokens; count += 1) {

@@ -11,13 +11,13 @@ const panel = z.object({
 });
 const dashboard = z.object({ title: z.string(), panels: z.array(panel) });
 
-/** A graph of a dashboard, or the title of a row of them. */
+/** A graph of a dashboard, or the title of a row. */
 export interface Panel {
   readonly type: 'row' | 'timeseries';
   readonly title: string;
-  /** In cells of a grid that is 24 wide. */
+  /** In cells of a grid 24 wide. */
   readonly place: z.infer<typeof place>;
-  /** Grafana's name of it, such as `percentunit`. */
+  /** Grafana's unit name, such as `percentunit`. */
   readonly unit: string;
   readonly targets: readonly { readonly expr: string; readonly legend: string }[];
 }
@@ -37,12 +37,12 @@ export function readDashboard(text: string): { readonly title: string; readonly 
   };
 }
 
-/** A query with what Grafana puts into it. @param rateSeconds - Four intervals of scraping, at least. */
+/** A query with Grafana's variables filled in. @param rateSeconds - At least four scrape intervals. */
 export function withInterval(expr: string, rateSeconds: number): string {
   return expr.replaceAll('$__rate_interval', `${rateSeconds}s`);
 }
 
-/** What a curve is called: `{{label}}` stands for the label's value, and an empty format for all labels. */
+/** A curve's name: `{{label}}` stands for the label's value, an empty format for all labels. */
 export function nameOf(format: string, labels: Readonly<Record<string, string>>): string {
   if (format === '')
     return Object.entries(labels)
@@ -51,7 +51,7 @@ export function nameOf(format: string, labels: Readonly<Record<string, string>>)
   return format.replace(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => labels[name] ?? '').trim();
 }
 
-/** The names of Callway's and Node's metrics that a query asks for. */
+/** The metrics of Callway and Node that a query names. */
 export function metricsIn(expr: string): string[] {
   return [...expr.matchAll(/\b(?:callway|nodejs|process)_\w+/g)].map(([name]) => name);
 }

@@ -1,7 +1,7 @@
 import { escaped } from '../support/svg.ts';
 import type { Panel } from './panels.ts';
 
-/** A panel with what Prometheus answered its queries. */
+/** A panel with the results of its queries. */
 export interface Drawn extends Panel {
   readonly curves: readonly { readonly name: string; readonly points: readonly Point[] }[];
 }
@@ -28,7 +28,7 @@ const LEGEND_LINE = 14;
 const MOST_IN_LEGEND = 6;
 const CURVES = ['#3a7', '#d80', '#27c', '#c33', '#85c', '#0aa', '#a60', '#c4a', '#680', '#468'];
 
-/** The dashboard as one would see it: an SVG document. */
+/** The dashboard as an SVG document. */
 export function drawDashboard(
   title: string,
   panels: readonly Drawn[],
@@ -118,14 +118,14 @@ function colour(index: number): string {
   return CURVES[index % CURVES.length] ?? '#888';
 }
 
-/** To 1, 2, 4 or 8 times a power of ten, so that quarters of it are short numbers. */
+/** Rounds up to 1, 2, 4 or 8 times a power of ten, so that quarters of it are short numbers. */
 export function roundUp(value: number): number {
   if (!(value > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 4, 8].find((factor) => factor * power >= value) ?? 10);
 }
 
-/** A value in Grafana's unit, as short as it can be read. */
+/** A value in Grafana's unit, as short as it stays readable. */
 export function shown(value: number, unit: string): string {
   const short = (number: number) => String(Number(number.toPrecision(3)));
   if (unit === 'percentunit') return `${short(value * 100)} %`;

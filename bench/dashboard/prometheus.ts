@@ -17,19 +17,19 @@ const point = z.tuple([z.number(), z.string()]);
 const matrix = z.object({ result: z.array(z.object({ metric: labels, values: z.array(point) })) });
 const alerts = z.object({ alerts: z.array(z.object({ labels, state: z.enum(['pending', 'firing']) })) });
 
-/** A curve as Prometheus answers it. */
+/** A time series of a Prometheus result. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** Seconds since 1970, and the value; NaN and infinite ones are left out. */
+  /** Seconds since 1970, and the value; NaN and infinite values are left out. */
   readonly points: readonly { readonly x: number; readonly y: number }[];
 }
 
-/** A Prometheus with the alerts of docker/, which sees one service. */
+/** A Prometheus with the alerts of docker/ that scrapes one service. */
 export interface Prometheus {
   range(query: string, fromSeconds: number, toSeconds: number, stepSeconds: number): Promise<Series[]>;
-  /** Every metric that it has seen. */
+  /** Every metric that it has scraped. */
   names(): Promise<ReadonlySet<string>>;
-  /** Alerts that wait to fire, or do. */
+  /** Alerts that are pending or firing. */
   alerts(): Promise<string[]>;
   close(): Promise<void>;
 }

@@ -4,8 +4,7 @@ import type { Database } from '../../src/infra/postgres/connection/database.ts';
 import { ANSWER, BODY, PROJECT_ID, ROUTE } from './route.ts';
 
 /**
- * The peer: the same body in and the same answer out, with nothing between but, where there is a database, the same
- * SQL as ours.
+ * The peer: the same body in and the same answer out, and with a database the same SQL, with nothing between.
  *
  * @returns Its address.
  */

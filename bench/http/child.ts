@@ -2,17 +2,17 @@ import { startBareServer } from './bareServer.ts';
 import { startProductServer } from './productServer.ts';
 import { memoryStorage, openMeasured, storageIn } from './storages.ts';
 
-/** What a child serves; goes to it as JSON in its first argument. */
+/** What a child serves, as JSON in its first argument. */
 export interface Server {
-  /** `bare`, or ours at a level of its log. */
+  /** `bare`, or ours at a log level. */
   readonly kind: 'bare' | 'info' | 'silent';
-  /** None, or the embedded one, or the address of one on a server. */
+  /** None, the embedded one, or a server's address. */
   readonly database: 'none' | 'embedded' | `postgres${string}`;
   /** Folder of the migrations. */
   readonly migrations: string;
 }
 
-/** What the child says: its address once it listens, then its CPU time whenever it is asked. */
+/** The child's messages: its address, then its CPU time on each request. */
 export type ChildMessage = { readonly url: string } | { readonly cpu: NodeJS.CpuUsage };
 
 const say = (message: ChildMessage) => process.send?.(message);

@@ -5,22 +5,22 @@ import autocannon from 'autocannon';
 import type { ChildMessage, Server } from './child.ts';
 import { BODY, KEY, PROJECT_ID, ROUTE } from './route.ts';
 
-/** CPU time of the serving process, in microseconds a request. */
+/** CPU time of the serving process, in microseconds per request. */
 export interface Cost {
-  /** In the program itself. */
+  /** User mode. */
   readonly user: number;
-  /** In the kernel on its behalf: sockets, mostly. */
+  /** Kernel mode: mostly sockets. */
   readonly system: number;
 }
 
 export interface Contender {
   readonly title: string;
-  /** Sends so many requests, and checks that each was answered well. */
+  /** Sends this many requests, and checks each answer. */
   round(requests: number): Promise<Cost>;
   close(): Promise<void>;
 }
 
-/** A server in a process of its own; its log goes nowhere, but is written. */
+/** A server in a process of its own; its log is written and discarded. */
 export async function startContender(
   program: string,
   title: string,

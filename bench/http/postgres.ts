@@ -1,10 +1,10 @@
 import { createTemplates, dropTemplates, startPostgres } from '../../test/support/postgres.ts';
 
 /**
- * An empty database with pgvector: on the server that TEST_DATABASE_URL names, by a role that may make databases, or on
- * one that runs only while this measures.
+ * An empty database with pgvector: on the server of TEST_DATABASE_URL (a role that may create databases), or on a temporary
+ * one.
  *
- * @returns `undefined` where no Postgres with pgvector is installed.
+ * @returns `undefined` when no Postgres with pgvector is installed.
  */
 export async function startMeasuredPostgres() {
   const named = process.env.TEST_DATABASE_URL;

@@ -7,7 +7,7 @@ import { uuidV7 } from '../../src/base/ids.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { noCalls, unusedEngine, unusedKnowledge, unusedWebhooks } from '../../test/support/unusedPorts.ts';
 
-/** More than a round has requests, so that the limit is counted and never reached. */
+/** More than a round's requests, so that the limit is counted and never reached. */
 const RATE_LIMIT_PER_MINUTE = 100_000_000;
 
 /** The product's server as the gateway builds it. @returns Its address. */
@@ -52,7 +52,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
   return await app.listen({ port: 0, host: '127.0.0.1' });
 }
 
-/** Counts as the one over Redis does between two words with it. */
+/** Counts like the Redis rate limiter between two round trips. */
 function inMemoryRateLimiter(): HttpDeps['rateLimiter'] {
   const left = new Map<string, number>();
   return {

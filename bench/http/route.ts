@@ -1,9 +1,9 @@
 import { newAgentConfig } from '../../src/agents/agentConfig.ts';
 
 /**
- * What is measured: `PATCH /v1/projects/{projectId}/agent`. It has all that a JSON route of ours has (a key with a
- * scope, a rate limit, a validated body, domain code, an answer held to its schema), and of all such routes it asks the
- * least of the database: one row read, one written.
+ * The measured route: `PATCH /v1/projects/{projectId}/agent`. It has everything that a JSON route of ours has (a key with a
+ * scope, a rate limit, a validated body, domain code, a serialized answer) and needs the least of the database: one row
+ * read, one written.
  */
 export const PROJECT_ID = '01a1fc95-2719-735d-83a9-345a915fa800';
 export const KEY = `sk_${'k'.repeat(43)}`;
@@ -14,5 +14,5 @@ export const BODY = {
 };
 export const ANSWER = { ...newAgentConfig('Clinic reception'), ...BODY };
 
-/** Of the project's own path. */
+/** Below the project's path. */
 export const ROUTE = '/v1/projects/:projectId/agent';

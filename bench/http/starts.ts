@@ -10,17 +10,17 @@ const STARTS = 5;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BUILT = join('dist', 'src', 'main.js');
 
-/** The ways in which people start it. */
+/** The ways to start the service. */
 const WAYS: readonly (readonly [program: string, ...args: string[]])[] = [
   ['npm', 'start'],
   ['node', BUILT],
 ];
 
 /**
- * Starts the service over and over on one embedded database, each way in turn; the first start of each, which makes
- * the database and compiles what has changed, does not count.
+ * Starts the service repeatedly on one embedded database, each way in turn; the first start of each, which creates the
+ * database and compiles changed sources, does not count.
  *
- * @returns Seconds from the first process's start to the service being ready, for each start of each way.
+ * @returns Seconds from process start to ready, for each start of each way.
  */
 export async function measureStarts(): Promise<Map<string, number[]>> {
   const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
@@ -45,7 +45,7 @@ async function secondsToReady(folder: string, program: string, ...args: string[]
     cwd: ROOT,
     env: { ...process.env, PORT: '0', DATA_DIR: folder, DATABASE_URL: '', REDIS_URL: '', LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // npm does not hand on every signal to its script: the whole group gets it.
+    // npm does not forward every signal to its script: the whole process group gets it.
     detached: true,
   });
   const exited = once(child, 'exit');

@@ -15,7 +15,7 @@ const SCOPES = ['read', 'write', 'calls'] as const;
 const HINT = `sk_…${KEY.slice(-4)}`;
 const sealer = createSealer(Buffer.alloc(32));
 
-/** Only what the measured route and the key's look-up ask for, from memory. */
+/** Only what the measured route and the key lookup need, from memory. */
 export function memoryStorage(): Storage {
   const record = { config: newAgentConfig('Clinic reception'), frozen: null };
   const agents: AgentStore = {
@@ -45,7 +45,7 @@ export function storageIn(database: Database): Storage {
 /**
  * A database with the project, the agent and the key of the measured route.
  *
- * @param url - Of an empty one on a server; without it one is embedded, in memory.
+ * @param url - An empty database on a server; absent for an embedded one in memory.
  */
 export async function openMeasured(url: string | undefined, migrations: string): Promise<Database> {
   const database = url

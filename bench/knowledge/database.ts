@@ -22,7 +22,7 @@ const QUERIES = 200;
 const WARM_UP = 30;
 const EXACT_QUERIES = 50;
 const TOP_K = 5;
-/** No build of an index takes longer; the whole measurement is bounded by who runs it. */
+/** Longer than any index build. */
 const INDEX_TIMEOUT_MS = 1_800_000;
 const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
 
@@ -42,7 +42,7 @@ interface Percentiles {
   readonly p95: number;
 }
 
-/** Fills a database, and asks it the same questions by Callway's search and by the SQL alone, by turns. */
+/** Fills a database, and runs the same queries by Callway's search and by plain SQL, alternating. */
 export async function measureDatabase(
   name: 'postgres' | 'pglite',
   vectors: number,
@@ -69,7 +69,7 @@ export async function measureDatabase(
       asked = source.next();
       const text = vectorText(asked);
       const rawMs = await timed(() => rawQuery(database, filled.knowledgebaseId, text, false));
-      // A question of its own each time: vectors of questions are remembered.
+      // A different question each time: vectors of recent questions are cached.
       const found = await timed(() =>
         retrieval.search(projectId, `question ${round}`, { topK: TOP_K, scoreThreshold: 0 }),
       );
@@ -113,7 +113,7 @@ export function describeFilled(figures: DatabaseFigures): string {
   ].join('\n');
 }
 
-/** An empty database with all of its tables. */
+/** An empty database with all tables. */
 export async function openMigrated(
   name: 'postgres' | 'pglite',
 ): Promise<{ database: Database; close(): Promise<void> }> {
@@ -131,7 +131,7 @@ async function open(name: 'postgres' | 'pglite'): Promise<{ database: Database; 
   const database = openPostgres({
     url: server.url,
     onIdleError: (error) => console.error(error),
-    // The index is built in one statement, on the database's side of the connection alone.
+    // One statement builds the index.
     statementTimeoutMs: INDEX_TIMEOUT_MS,
   });
   return {
@@ -152,7 +152,7 @@ async function fill(
 ) {
   const at = new Date().toISOString();
   const { knowledgebaseId, datasetId } = await addKnowledgebase(stores, projectId);
-  // A table is filled faster than its index; the index is made once it is full, as a restored database has it.
+  // Filling a table is faster without its index, which a restored database also builds last.
   const [definition] = await database.query<{ indexdef: string }>(
     'SELECT indexdef FROM pg_indexes WHERE indexname = $1',
     [INDEX],
@@ -171,7 +171,7 @@ async function fill(
   }
   const filledMs = performance.now();
   await database.transaction(async (transaction) => {
-    // The index of 20,000 such vectors takes some minutes with the default, which it does not fit in.
+    // With the default memory, the index of 20,000 such vectors takes minutes.
     await transaction.query(
       `SELECT set_config('maintenance_work_mem', '512MB', true), set_config('statement_timeout', '0', true)`,
     );
@@ -187,7 +187,7 @@ async function fill(
   };
 }
 
-/** A project with a knowledgebase and a dataset, of which nothing is there yet. */
+/** A project with a knowledgebase and an empty dataset. */
 export async function addKnowledgebase(
   stores: ReturnType<typeof createStorage>['stores'],
   projectId: string,
@@ -212,7 +212,7 @@ export async function addKnowledgebase(
   return { knowledgebaseId, datasetId };
 }
 
-/** The statement that a search comes down to, in its transaction. */
+/** The SQL of a search, in its transaction. */
 async function rawQuery(
   database: Database,
   knowledgebaseId: string,

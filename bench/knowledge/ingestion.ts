@@ -11,10 +11,10 @@ import { measureWhole } from './whole.ts';
 const TEXT_BYTES = 50 * 1_048_576;
 const PDF_PAGES = 300;
 const SAMPLE_MS = 50;
-/** Some 2,000 chunks of a usual size: minutes for the embedded database, and not more. */
+/** About 2,000 chunks of usual size: minutes for the embedded database. */
 const WHOLE_CHARACTERS = 1_000_000;
 
-/** Reads and cuts a document as a worker does, and tells how fast and in how much memory of the whole process. */
+/** Parses and chunks a document as a worker does; reports speed and the process's memory. */
 async function measure(what: string, type: DocumentType, path: string): Promise<void> {
   let most = 0;
   const sample = setInterval(() => {

@@ -3,21 +3,21 @@ import { setTimeout as rest } from 'node:timers/promises';
 
 import { serveOnLoopback } from '../../test/support/loopbackServer.ts';
 
-/** An embeddings endpoint that takes its time, and no more. */
+/** An embeddings endpoint that only waits. */
 export interface Provider {
   readonly baseUrl: string;
-  /** The texts of each request, in the order they came. */
+  /** The texts of each request, in order of arrival. */
   readonly batches: readonly (readonly string[])[];
   close(): Promise<void>;
 }
 
-/** @param latencyMs - Of each request, however many are under way. */
+/** @param latencyMs - Of each request, however many run at once. */
 export async function startProvider(
   latencyMs: number,
   nextVector: () => Float32Array,
   vectors = 512,
 ): Promise<Provider> {
-  // Made before, so that nothing but the wait is the endpoint's.
+  // Built in advance, so that the endpoint only waits.
   const ready = Array.from({ length: vectors }, () => Buffer.from(nextVector().buffer).toString('base64'));
   const batches: string[][] = [];
   let given = 0;

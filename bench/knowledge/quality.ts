@@ -13,7 +13,7 @@ const TOP_K = 5;
 
 await measureQuality();
 
-/** How often the passage that answers a question comes first, and among the first five. */
+/** How often the right passage ranks first, and among the first five. */
 async function measureQuality(): Promise<void> {
   const database = await openEmbedded({ folder: 'memory://' });
   const embedder = createLocalEmbedder();
@@ -56,7 +56,7 @@ async function measureQuality(): Promise<void> {
   }
 }
 
-/** Semantic search as it is by default; hybrid too, whose default leaves out nothing that it found by its words. */
+/** Semantic search with its default threshold, and hybrid search, whose default drops no full-text match. */
 function optionsOf(mode: SearchMode) {
   return mode === 'semantic' ? { mode, topK: TOP_K, scoreThreshold: 0 } : { mode, topK: TOP_K };
 }

@@ -1,5 +1,5 @@
 export interface Question {
-  /** What a search needs to answer it: the meaning, a name that stands in the text, or words of Chinese. */
+  /** What a search needs to answer it: the meaning, a name in the text, or Chinese words. */
   readonly group: 'meaning' | 'name' | 'Chinese';
   readonly question: string;
   readonly passage: string;
@@ -55,7 +55,7 @@ export const QUESTIONS: readonly Question[] = [
   ['Chinese', '停車場在哪裡', '停車場在大樓後面，訪客可以免費使用。'],
 ].map(([group, question, passage]) => ({ group, question, passage }) as Question);
 
-/** Passages that answer none of them. */
+/** Passages that answer none of the questions. */
 export const UNRELATED: readonly string[] = [
   'Our company was founded in a garage by two sisters.',
   'The kettle is made of steel and holds two litres.',

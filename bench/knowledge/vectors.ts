@@ -1,10 +1,10 @@
-/** Vectors as texts have them: many topics, each a cloud of its own. Evenly spread ones would have no near ones. */
+/** Vectors distributed like those of texts: many topics, each a cluster. Uniform ones would have no near neighbours. */
 export interface VectorSource {
   next(): Float32Array;
 }
 
 const TOPICS = 500;
-/** Of the noise around a topic, beside the topic's own length. */
+/** Length of the noise around a topic, relative to the topic's own. */
 const SPREAD = 0.5;
 
 export function clusteredVectors(dimensions: number, seed: number): VectorSource {

@@ -14,12 +14,12 @@ import { addKnowledgebase, ENCODER, openMigrated } from './database.ts';
 import { startProvider } from './provider.ts';
 import { clusteredVectors } from './vectors.ts';
 
-/** A provider's good day: requests of 128 texts take rather longer. */
+/** A fast provider: requests of 128 texts usually take longer. */
 const LATENCY_MS = 250;
-/** As many requests as a document has under way. */
+/** Concurrent requests of one document. */
 const PARALLEL = 4;
 
-/** Makes a text ready, from its file to its vectors in the index, and then asks the endpoint alone for the same batches. */
+/** Ingests a text, from its file to its vectors in the index, and then sends the same batches to the endpoint alone. */
 export async function measureWhole(
   name: 'postgres' | 'pglite',
   folder: string,

@@ -5,12 +5,12 @@ const RATE_HZ = 8000;
 const FRAME = RATE_HZ / 50;
 const SECONDS = 60;
 const SEED = 2026;
-/** The concealer holds speech back by this much. */
+/** Delay of the concealer. */
 const DELAY = 0.003_75 * RATE_HZ;
 
 /**
- * Segmental SNR with silence in the holes and with concealment, dB. A segment is a lost frame with the one after it, where
- * the joint lies; all others are the same in both.
+ * Segmental SNR with silence in the gaps and with concealment, in dB. A segment is a lost frame and the next one, which
+ * contains the splice; all others are equal.
  */
 export function measureConcealment(lossRatio: number): {
   readonly silence: number;

@@ -4,7 +4,7 @@ import type { FromGateway, GatewayFigures, ToGateway } from './messages.ts';
 
 /** The measured process, from outside. */
 export interface GatewayProcess {
-  /** @returns Where each telephone sends its audio. */
+  /** @returns Where each phone sends its audio. */
   open(phonePorts: readonly number[]): Promise<readonly number[]>;
   beBusy(share: number): void;
   figures(): Promise<GatewayFigures>;

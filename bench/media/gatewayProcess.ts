@@ -1,4 +1,4 @@
-/** The process that is measured: a media thread as the gateway has it, and an engine in the main thread. */
+/** The measured process: a media thread as in the gateway, and the audio stream's other end in the main thread. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -82,7 +82,7 @@ async function open(phonePort: number): Promise<MediaSession> {
   return session;
 }
 
-/** Looks for speech in every frame, and says what it hears. */
+/** Runs voice activity detection on every frame. */
 async function serveEngine(socket: Parameters<typeof acceptStream>[0]): Promise<void> {
   const expected = { projectId: 'p', sessionId: 's', dialect: 'callway' as const };
   const onListenerError = (error: unknown) => console.error(error);

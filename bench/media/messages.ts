@@ -1,6 +1,6 @@
-/** What the measured process is told. */
+/** Messages to the measured process. */
 export type ToGateway =
-  /** Opens a call for each telephone. */
+  /** Opens a call for each phone. */
   | { readonly kind: 'open'; readonly phonePorts: readonly number[] }
   /** From now on the main thread works so much of its time, and makes garbage; 0 to 1. */
   | { readonly kind: 'busy'; readonly share: number }
@@ -8,7 +8,7 @@ export type ToGateway =
   /** Closes all calls. */
   | { readonly kind: 'close' };
 
-/** What it answers. */
+/** Its answers. */
 export type FromGateway =
   | { readonly kind: 'ready' }
   | { readonly kind: 'opened'; readonly ports: readonly number[] }
@@ -16,10 +16,10 @@ export type FromGateway =
   | { readonly kind: 'closed' };
 
 export interface GatewayFigures {
-  /** Of all threads, since the process began, µs. */
+  /** CPU time of all threads since the process started, µs. */
   readonly cpuUs: number;
   readonly residentBytes: number;
-  /** Of the media thread: one a call and 20 ms, and those that came too late to be of use. */
+  /** Of the media thread: one tick per call and 20 ms, and the ticks that were skipped. */
   readonly ticks: number;
   readonly skippedTicks: number;
   readonly latenessCounts: readonly number[];

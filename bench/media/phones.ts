@@ -4,10 +4,10 @@ import { pcmu } from '../../src/media/codecs/g711.ts';
 import { writeRtpHeader } from '../../src/media/rtp/packet.ts';
 import { voiced } from '../../test/media/signals.ts';
 
-/** Telephones that talk all the time; one timer serves all of them, spread over the 20 ms. */
+/** Phones that talk all the time; one timer serves all, spread over the 20 ms. */
 export interface Phones {
   readonly ports: readonly number[];
-  /** Packets that came to any of them. */
+  /** Packets received by all of them. */
   readonly received: () => number;
   /** Each to its own port. */
   talkTo(ports: readonly number[]): void;

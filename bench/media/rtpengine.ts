@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** rtpengine in user space, driven by its control protocol. */
 export interface Rtpengine {
-  /** Relays a call both ways. @returns Where the caller and the callee send their audio. */
+  /** Relays a call in both directions. @returns Where the caller and the callee send their audio. */
   relay(call: string, callerPort: number, calleePort: number): Promise<readonly [number, number]>;
-  /** Of the process since it began, µs. */
+  /** CPU time of the process since it started, µs. */
   cpuUs(): number;
   close(): Promise<void>;
 }
@@ -18,7 +18,7 @@ const ANSWER_TIMEOUT_MS = 5000;
 const PORTS = ['--port-min=44000', '--port-max=47999'];
 const TICKS_PER_SECOND = 100;
 
-/** @returns Undefined where the program is not installed. */
+/** @returns Undefined when the program is not installed. */
 export async function startRtpengine(): Promise<Rtpengine | undefined> {
   const args = [
     '--foreground',

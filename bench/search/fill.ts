@@ -10,21 +10,21 @@ import { talkingSession } from './texts.ts';
 
 const BATCH = 2_000;
 const PROJECTS = ['large', 'small'] as const;
-/** Of a second project in the same tables, so that a search has something to leave out. */
+/** Sessions of a second project in the same tables, which a search must exclude. */
 const SMALL_SESSIONS = 2_000;
 const INDEXES = ['session_texts_trigrams', 'session_grams_index'];
 
 export interface Filled {
   readonly projectId: string;
   readonly stores: ReturnType<typeof createStorage>['stores'];
-  /** Of one session's data as JSON text, on average. */
+  /** Average size of one session's data as JSON text. */
   readonly meanBytes: number;
 }
 
-/** Puts live sessions into a database that has its tables and nothing in them. */
+/** Inserts live sessions into a database with empty tables. */
 export async function fill(database: Database, sessions: number): Promise<Filled> {
   const { stores } = createStorage(database, createSealer(Buffer.alloc(32, 1)));
-  // An index is built at once much faster than row by row; it is the same in the end.
+  // Building the index at the end is much faster than row by row.
   const indexes = await database.query<{ indexdef: string }>(
     'SELECT indexdef FROM pg_indexes WHERE indexname = ANY ($1)',
     [INDEXES],
@@ -41,7 +41,7 @@ export async function fill(database: Database, sessions: number): Promise<Filled
   }
   await indexSessions(database, { quietMs: 0 });
   await database.transaction(async (transaction) => {
-    // It takes longer than any query of a request may.
+    // It takes longer than a request's query may.
     await transaction.query('SET LOCAL statement_timeout = 0');
     for (const { indexdef } of indexes) await transaction.query(indexdef);
   });

@@ -5,7 +5,7 @@ import { compileProgram } from '../support/compile.ts';
 
 /** The service on a filled database, in a process of its own. */
 export interface SearchService {
-  /** @returns The total, once the whole answer is there and read. */
+  /** @returns The total, once the whole answer is read. */
   search(text: string): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Session, SessionMessage } from '../../src/engine/session/session.ts';
 import { newSessionState } from '../../src/engine/session/session.ts';
 
-/** In one session of the fill, and in no other. */
+/** In one session only. */
 export const RARE = 'xylophone 4711';
 /** In every eightieth session. */
 const UNCOMMON_EVERY = 80;
@@ -37,7 +37,7 @@ const NAMES = [
 ];
 const MESSAGES = 12;
 
-/** Numbers that look like chance and are the same each time. @see Knuth, The Art of Computer Programming, 3.3.4 */
+/** A repeatable pseudo-random sequence. @see Knuth, The Art of Computer Programming, 3.3.4 */
 function randomFrom(seed: number): (below: number) => number {
   let state = (seed * 2_654_435_761) >>> 0;
   return (below) => {
@@ -46,7 +46,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-/** A session in the middle of a talk; its data comes to about 1.4 KB of JSON. */
+/** A session in mid-conversation, about 1.4 KB of JSON. */
 export function talkingSession(
   index: number,
   fixed: Pick<Session, 'projectId' | 'pathwayId' | 'releaseId' | 'instanceId'>,

@@ -1,4 +1,4 @@
-/** An application over drachtio-srf in a process of its own, for `bench/sip.ts`: rings and answers every call. */
+/** A drachtio-srf application in a process of its own, for `bench/sip.ts`: rings and answers every call. */
 import { SDP } from '../../test/sip/support/phone.ts';
 import { newApp } from '../../test/sip/support/srf.ts';
 
@@ -6,7 +6,7 @@ const app = newApp();
 app.on('connect', () => process.send?.('connected'));
 app.invite((req, res) => {
   res.send(180);
-  // A caller who is gone before the ACK is counted by SIPp.
+  // SIPp counts a caller that leaves before the ACK.
   app.createUAS(req, res, { localSdp: SDP }).catch(() => undefined);
 });
 app.connect({ host: '127.0.0.1', port: Number(process.argv[2]), secret: 'bench' });

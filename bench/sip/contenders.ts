@@ -8,20 +8,20 @@ import { startRedis } from '../../test/support/redis.ts';
 import { startMeasuredPostgres } from '../http/postgres.ts';
 import type { ServerReport } from './server.ts';
 
-/** Seconds of CPU: what was had, and what was waited for because others had it. */
+/** Seconds of CPU: used, and waited for. */
 export interface Spent {
   readonly server: number;
-  /** What decides for the server in a process of its own. */
+  /** What a server process reports. */
   readonly application: number;
-  /** Of the server's processes, their main threads. A busy machine shows here, and makes times long. */
+  /** Of the main threads of the server's processes. A high wait means a busy machine and long times. */
   readonly waited: number;
 }
 
-/** A server that answers calls, and the processes that it costs. */
+/** A server that answers calls, and its processes. */
 export interface Contender {
   readonly title: string;
   readonly port: number;
-  /** Whom to call there. */
+  /** The SIP URI to call. */
   readonly user?: string;
   /** Since its start. */
   spent(): Spent;
@@ -29,11 +29,11 @@ export interface Contender {
 }
 
 export interface OwnServer extends Contender {
-  /** After a collection of garbage. */
+  /** After a garbage collection. */
   report(): Promise<ServerReport>;
 }
 
-/** Clock ticks of /proc a second, as on every Linux that is built today. */
+/** Clock ticks of /proc per second, the same on every current Linux. */
 const TICKS_PER_SECOND = 100;
 
 /** @param profiling - Arguments for the server's Node. */
@@ -66,10 +66,10 @@ export async function startOurs(profiling: readonly string[]): Promise<OwnServer
 }
 
 /**
- * The whole product, which looks up trunk and number, keeps call and session, takes a channel, opens the audio and then
+ * The whole product, which looks up trunk and number, stores call and session, takes a channel, opens the audio and then
  * answers.
  *
- * @returns Nothing where no Postgres with pgvector, or no Redis, is installed.
+ * @returns Undefined when Postgres with pgvector, or Redis, is not installed.
  */
 export async function startProduct(): Promise<Contender | undefined> {
   const [postgres, redis] = await Promise.all([startMeasuredPostgres(), startRedis().catch(() => undefined)]);
@@ -101,7 +101,7 @@ export async function startProduct(): Promise<Contender | undefined> {
 
 const PRODUCT_NUMBER = '+886900000001';
 
-/** Kamailio's transaction module answers; no dialog is kept, no application is asked. */
+/** Kamailio's transaction module answers; it keeps no dialog and asks no application. */
 export async function startTheirs(): Promise<Contender> {
   const kamailio = await startKamailio('answerer');
   return {
@@ -123,7 +123,7 @@ function child(file: string, args: readonly string[], node: readonly string[]): 
 
 function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name in parentheses may hold blanks; user and system time are fields 14 and 15 of all.
+  // The name in parentheses may contain spaces; user and system time are fields 14 and 15 of the whole line.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
@@ -133,7 +133,7 @@ function waitedSecondsOf(pid: number): number {
   return Number(waitedNs) / 1e9;
 }
 
-/** Over a process and all its children. */
+/** Sums a process and its children. */
 function sumOf(pid: number, secondsOf: (pid: number) => number): number {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),

@@ -1,4 +1,4 @@
-/** The whole product in a process of its own, for `bench/sip.ts`: takes calls to one number and connects them to a bot. */
+/** The whole product in a process of its own, for `bench/sip.ts`: answers one number and connects it to a bot. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ import { createProject, ONE_STEP } from '../chat/project.ts';
 
 const [sipPort = '', databaseUrl = '', redisUrl = '', number = ''] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'callway-bench-'));
-// A bot that says nothing: what a caller waits for here is the answer.
+// A silent bot: only the time to the answer is measured.
 const bot = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
 await once(bot, 'listening');
 

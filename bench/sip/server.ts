@@ -1,4 +1,4 @@
-/** The SIP server alone in a process, for `bench/sip.ts`: says where it listens, and tells on request what it holds. */
+/** The SIP server alone in a process, for `bench/sip.ts`: reports its address, and its figures on request. */
 import { type SipServerStats, startSipServer } from '../../sip/server.ts';
 
 export type ServerReport = SipServerStats & { readonly heapBytes: number; readonly residentBytes: number };

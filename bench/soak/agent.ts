@@ -1,4 +1,4 @@
-/** Says something new after each key, for as long as somebody presses one. */
+/** An agent that says something new after each DTMF digit. */
 export const AGENT = {
   nodes: [
     { id: 'start', type: 'start', data: { title: 'Greet', prompt: 'Say "Hello. Press one."' } },

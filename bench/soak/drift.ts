@@ -1,18 +1,18 @@
 import { slope } from '../support/statistics.ts';
 
-/** What is watched, and how far it may grow over the whole run before it counts as drift. */
+/** The figures, and how far each may grow over the run before it counts as drift. */
 export interface Figure {
   readonly name: string;
   readonly unit: string;
-  /** Of where the line begins; infinite for what is told and not judged. */
+  /** Relative to the line's start; infinite for figures that are only reported. */
   readonly mayGrowBy: number;
-  /** Below this, growth is noise. */
+  /** Growth below this is noise. */
   readonly noise: number;
 }
 
-/** Memory settles, caches fill and pools open during the first part of a run, which is left out. */
+/** The first part of a run is left out: memory settles, caches fill and pools open. */
 export const WARM_UP = 0.25;
-/** A line says nothing of fewer points. */
+/** Fewer points make no line. */
 const FEWEST_POINTS = 5;
 
 export const FIGURES = {
@@ -24,19 +24,19 @@ export const FIGURES = {
   chatP95: { name: 'chat answered, p95', unit: 'ms', mayGrowBy: 0.5, noise: 60 },
   turnP50: { name: 'key to the agent’s voice, p50', unit: 'ms', mayGrowBy: 0.2, noise: 100 },
   turnP95: { name: 'key to the agent’s voice, p95', unit: 'ms', mayGrowBy: 0.3, noise: 300 },
-  /** What else the machine does makes all times longer, and is not ours. */
+  /** Other work on the machine makes all times longer. */
   load: { name: 'load of the machine', unit: '', mayGrowBy: Number.POSITIVE_INFINITY, noise: 0 },
 } as const satisfies Record<string, Figure>;
 
 export type FigureName = keyof typeof FIGURES;
 
-/** Figures of one interval; one that nothing was measured of is absent. */
+/** Figures of one interval; absent when nothing was measured. */
 export interface Sample extends Readonly<Partial<Record<FigureName, number>>> {
-  /** Since the load began. */
+  /** Since the load started. */
   readonly atMinutes: number;
 }
 
-/** A straight line through a figure's points by least squares, from its first point to its last. */
+/** The least-squares line of a figure, from its first point to its last. */
 export interface Drift {
   readonly fromMinutes: number;
   readonly toMinutes: number;
@@ -45,7 +45,7 @@ export interface Drift {
   readonly isBeyond: boolean;
 }
 
-/** @returns Undefined where there are too few points. */
+/** @returns Undefined when there are too few points. */
 export function driftOf(samples: readonly Sample[], name: FigureName): Drift | undefined {
   const points = pointsOf(samples, name);
   const settled = points.slice(Math.floor(points.length * WARM_UP));

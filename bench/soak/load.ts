@@ -6,7 +6,7 @@ import type { createClient } from '../../test/support/gateway.ts';
 import { formOf } from '../../test/support/knowledge.ts';
 import { AGENT } from './agent.ts';
 
-/** Between two of one client's, so that the machine is busy and not overrun. */
+/** Pause between two requests of one client: the machine is to be busy, not overloaded. */
 const CHAT_PAUSE_MS = 100;
 const DOCUMENT_PAUSE_MS = 5_000;
 const CALL_POLL_MS = 250;
@@ -18,10 +18,10 @@ const FROM = '+886223456789';
 const FINAL: readonly string[] = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
 
 export interface Load {
-  /** Times since the last call of this, in ms. */
+  /** Times since the previous call of this function, in ms. */
   take(): { readonly chatMs: readonly number[]; readonly turnMs: readonly number[] };
   readonly done: { readonly chats: number; readonly calls: number; readonly documents: number };
-  /** What went wrong, in words. */
+  /** What failed. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ const CALLEE: BehaviourInput = {
   ],
 };
 
-/** Chats, calls to simulated people over real SIP and RTP, and documents, over and over. */
+/** Chats, calls to simulated people over real SIP and RTP, and documents, repeatedly. */
 export async function startLoad(
   client: Client,
   size: { readonly chats: number; readonly calls: number },

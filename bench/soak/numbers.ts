@@ -2,14 +2,14 @@ import type { Sample } from './drift.ts';
 
 const MEGABYTE = 1_000_000;
 
-/** What the service says of itself at `/metrics`. @throws When it does not answer. */
+/** The service's metrics from `/metrics`. @throws When it does not answer. */
 export async function numbersOf(url: string): Promise<Omit<Sample, 'atMinutes'>> {
   const answer = await fetch(`${url}/metrics`);
   if (!answer.ok) throw new Error(`/metrics was answered ${answer.status}`);
   return readNumbers(await answer.text());
 }
 
-/** @param text - In Prometheus' format. */
+/** @param text - In Prometheus' text format. */
 export function readNumbers(text: string): Omit<Sample, 'atMinutes'> {
   const value = (name: string, factor: number) => {
     const found = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];

@@ -9,7 +9,7 @@ const TOP = 34;
 const PLOT_WIDTH = WIDTH - LEFT - 20;
 const PLOT_HEIGHT = HEIGHT - TOP - 34;
 
-/** The curves of a run, a panel for each figure, with the line that drift is read from: an SVG document. */
+/** The curves of a run, a panel per figure, with the line that gives its drift: an SVG document. */
 export function draw(samples: readonly Sample[], title: string): string {
   const names = (Object.keys(FIGURES) as FigureName[]).filter((name) => pointsOf(samples, name).length > 0);
   const rows = Math.ceil(names.length / COLUMNS);

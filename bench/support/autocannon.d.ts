@@ -1,4 +1,4 @@
-/** The little of autocannon that the measurements use. */
+/** The part of autocannon that the benchmarks use. */
 declare module 'autocannon' {
   export interface Options {
     readonly url: string;
@@ -6,7 +6,7 @@ declare module 'autocannon' {
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string;
     readonly connections?: number;
-    /** Requests in all; without it, `duration` seconds. */
+    /** Total requests; absent, `duration` seconds. */
     readonly amount?: number;
   }
   export interface Result {

@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 
 import { bundle, ENTRIES } from '../../scripts/lib/bundle.mjs';
 
-/** In the package's folder, since the service looks upwards for what belongs to it. */
+/** In the package's folder, since the service looks upwards for its files. */
 const FOLDER = fileURLToPath(new URL('../../dist-bench', import.meta.url));
-/** Beside the threads that the product starts. */
+/** Beside the product's thread modules. */
 const PROGRAM = 'src/benchProgram';
 
 /**
- * Compiles what is measured as `npm run build` compiles the service: what a loader does to code as it is read costs
- * each request, and each packet, something that production does not pay.
+ * Compiles a benchmark's program as `npm run build` compiles the service: a loader costs each request and each packet
+ * something that production does not pay.
  *
  * @param program - Below `bench/`, such as `http/child.ts`.
  * @returns The program to fork.
- * @throws {Error} What the compiler has against the code.
+ * @throws {Error} With the compiler's messages.
  */
 export async function compileProgram(program: string): Promise<string> {
   await rm(FOLDER, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** A text as it stands between tags and in attributes. */
+/** Escapes text for content and attributes. */
 export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

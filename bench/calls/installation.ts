@@ -5,19 +5,19 @@ import { type Server, type ServerOptions, startServer } from '../chat/servers.ts
 import type { Stores } from '../chat/stores.ts';
 import { type Phones, startPhones } from './phones.ts';
 
-/** The API's first, since it is asked for calls. */
+/** The API first, since calls are requested from it. */
 const ROLES = ['api', 'worker', 'voice', 'media'] as const;
 export const FROM_NUMBER = '+886223456789';
 const CUTS_INTO_EACH = 3;
 
-/** A process of the product; the role is empty where it has all. */
+/** A process of the product; the role is empty when it has all. */
 export interface ProductNode {
   readonly role: string;
   readonly server: Server;
 }
 
-/** The product with all that it talks to. */
-export interface Stand {
+/** The product with everything that it talks to. */
+export interface Installation {
   readonly api: Server;
   readonly nodes: readonly ProductNode[];
   readonly models: Server;
@@ -26,17 +26,17 @@ export interface Stand {
   close(): Promise<void>;
 }
 
-export interface StandOptions {
+export interface InstallationOptions {
   readonly program: string;
   readonly stores: Stores;
   /** What the phones say, in µ-law. */
   readonly utterance: Uint8Array;
-  /** A process for each role. */
+  /** One process per role. */
   readonly hasRoles: boolean;
   readonly profileFolder: string | undefined;
 }
 
-export async function setUpStand(options: StandOptions): Promise<Stand> {
+export async function startInstallation(options: InstallationOptions): Promise<Installation> {
   const { program, stores, utterance, hasRoles, profileFolder } = options;
   const servers: Server[] = [];
   const phones = await startPhones({ utterance, cutsIntoEach: CUTS_INTO_EACH });

@@ -1,34 +1,34 @@
-/** What a simulated person says, and how. */
-export interface Manner {
+/** What a simulated caller says, and how. */
+export interface CallerBehaviour {
   /** µ-law, whole packets of 160 bytes. */
   readonly utterance: Uint8Array;
-  /** Each of so many answers is cut into; 0 is none. */
+  /** Interrupt every n-th answer; 0 is none. */
   readonly cutsIntoEach: number;
 }
 
-/** A pause that is long enough to speak after. */
+/** A pause after which the caller may speak. */
 const QUIET_MS = 500;
-/** How far into an answer it is cut into. */
+/** How far into an answer the interruption starts. */
 const CUT_IN_AFTER_MS = 800;
 const SILENCE = 0xff;
 
 /**
- * One person's part, packet by packet: waits until the agent has spoken, says its words, and waits for the answer, or
- * cuts into it.
+ * One caller, packet by packet: waits until the agent has spoken, says its words, and waits for the answer or interrupts
+ * it.
  */
-export class Person {
-  /** From the last packet with voice to the first with the agent's, for each turn. */
+export class BenchCaller {
+  /** From the caller's last voiced packet to the agent's first, for each turn. */
   readonly latenciesMs: number[] = [];
-  readonly #manner: Manner;
+  readonly #manner: CallerBehaviour;
   #turns = 0;
-  /** Of the utterance; undefined while listening. */
+  /** Position in the utterance; undefined while listening. */
   #at: number | undefined;
   #saidMs: number | undefined;
   #soundingSinceMs: number | undefined;
   #soundedMs = 0;
   #hasHeard = false;
 
-  constructor(manner: Manner) {
+  constructor(manner: CallerBehaviour) {
     this.#manner = manner;
   }
 
@@ -71,7 +71,7 @@ export class Person {
   }
 }
 
-/** Whether a packet has more than the line's own noise, judged by some of its bytes. */
+/** Whether a packet is louder than line noise, judged by some of its bytes. */
 export function isVoiced(payload: Uint8Array): boolean {
   for (let n = 0; n < payload.length; n += 7) if ((~(payload[n] ?? SILENCE) & 0x7f) > 0x28) return true;
   return false;

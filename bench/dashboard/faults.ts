@@ -6,14 +6,14 @@ import { AGENT } from '../soak/agent.ts';
 
 type Client = Awaited<ReturnType<typeof createClient>>;
 
-/** What a model that reads it fails at. */
+/** Makes the scripted model fail. */
 export const FAILS = 'Please fail.';
 const PAUSE_MS = 1500;
 const FORBIDDEN = '+19005550100';
 const FROM = '+886223456780';
 
-/** A project of which things go wrong, now and then: calls that are refused, models that fail, webhooks that nobody takes. */
-export async function startMishaps(client: Client): Promise<{ stop(): Promise<void> }> {
+/** A project with occasional faults: refused calls, failing models, webhooks without a receiver. */
+export async function startFaults(client: Client): Promise<{ stop(): Promise<void> }> {
   let told = 0;
   const receiver = await serveOnLoopback((request, response) => {
     told += 1;
@@ -60,7 +60,7 @@ export async function startMishaps(client: Client): Promise<{ stop(): Promise<vo
   const everything = (async () => {
     for (let number = 0; !isStopping; number += 1) await round(number);
   })();
-  everything.catch(() => undefined); // thrown by `stop`
+  everything.catch(() => undefined); // `stop` rethrows it
   return {
     async stop() {
       isStopping = true;

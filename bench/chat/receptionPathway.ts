@@ -1,4 +1,4 @@
-/** A clinic's reception: what is said where, and where it leads. Written before any model answered it. */
+/** The pathway of a clinic's reception, written before any model answered it. */
 
 const step = (id: string, title: string, type = 'conversation') => ({
   id,
@@ -51,12 +51,12 @@ export const RECEPTION = {
   ],
 };
 
-/** One turn whose right end is known. */
+/** One turn whose right next node is known. */
 export interface KnownTurn {
-  /** What leads to where the turn is taken; from the beginning where there is none. */
+  /** Words that lead to the node where the turn starts; absent for the start node. */
   readonly before?: string;
   readonly said: string;
-  /** Where the talk has to be afterwards. */
+  /** The right node after the turn. */
   readonly node: string;
 }
 

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type Costs, startCostMeter } from './costs.ts';
 import { type CallFigures, type Contact, readCalls } from './history.ts';
-import { FROM_NUMBER, type Stand } from './stand.ts';
+import { FROM_NUMBER, type Installation } from './installation.ts';
 
 const BETWEEN_CALLS_MS = 100;
 const WARMING_CALLS = 5;
 const WARMING_MS = 15_000;
 
-/** What so many calls at once were like. */
-export interface TalkFigures extends CallFigures {
+/** Results of a number of concurrent calls. */
+export interface CallRunFigures extends CallFigures {
   readonly calls: number;
-  /** Milliseconds from the API's request to the INVITE, of each call. */
+  /** From the API request to the INVITE, of each call, in ms. */
   readonly invitedMs: readonly number[];
   /** From the INVITE to the first packet of audio. */
   readonly answeredMs: readonly number[];
-  /** From the caller's last sound to the agent's first, as the phones heard it. */
+  /** From the caller's last sound to the agent's first, measured by the phones. */
   readonly heardMs: readonly number[];
   readonly costs: Costs;
 }
 
 /** A few calls that do not count. */
-export async function warmUp(stand: Stand): Promise<void> {
+export async function warmUp(stand: Installation): Promise<void> {
   const contacts: Contact[] = [];
   for (let n = 0; n < WARMING_CALLS; n++) contacts.push(await place(stand, `+88692${String(1_000_000 + n)}`));
   await sleep(WARMING_MS);
@@ -29,8 +29,8 @@ export async function warmUp(stand: Stand): Promise<void> {
   stand.phones.calls.clear();
 }
 
-/** Places the calls ten a second, and lets all of them talk for so long. */
-export async function talk(stand: Stand, calls: number, seconds: number): Promise<TalkFigures> {
+/** Places ten calls per second, and lets them run for this long. */
+export async function runCalls(stand: Installation, calls: number, seconds: number): Promise<CallRunFigures> {
   const { phones, project } = stand;
   const meter = await startCostMeter(stand);
   const contacts: Contact[] = [];
@@ -54,7 +54,7 @@ export async function talk(stand: Stand, calls: number, seconds: number): Promis
   return { ...found, calls, invitedMs, answeredMs, heardMs, costs };
 }
 
-async function place({ api, project }: Stand, toNumber: string): Promise<Contact> {
+async function place({ api, project }: Installation, toNumber: string): Promise<Contact> {
   const askedMs = performance.now();
   const response = await fetch(`${api.url}/v1/calls/outbound`, {
     method: 'POST',
