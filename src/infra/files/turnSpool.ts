@@ -7,12 +7,12 @@ const ENDING = '.jsonl';
 const INSTANCE_ID = /^[0-9a-f-]{36}$/;
 
 /**
- * Turns that wait for the database, in a folder of this machine: a file for each session, a line for each turn. Nodes
- * that share the folder may keep each other's turns; the store keeps each of them once.
+ * Turns that could not be written to the database yet: a file for each session, a line for each turn. Nodes may share
+ * the folder; the store ignores a turn that is inserted twice.
  */
 export function createTurnSpool(folder: string): TurnSpool {
   const pathOf = (instanceId: string) => {
-    if (!INSTANCE_ID.test(instanceId)) throw new RangeError(`${instanceId} is no session's instance`);
+    if (!INSTANCE_ID.test(instanceId)) throw new RangeError(`${instanceId} is not a session instance id`);
     return join(folder, instanceId + ENDING);
   };
   return {
@@ -36,7 +36,7 @@ export function createTurnSpool(folder: string): TurnSpool {
   };
 }
 
-/** The last line may have been begun only. */
+/** A crash may have left the last line incomplete. */
 function readTurns(text: string): PendingTurn[] {
   const lines = text.split('\n').slice(0, -1);
   return lines.map((line): PendingTurn => JSON.parse(line));

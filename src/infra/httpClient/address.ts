@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What an address is for. Only `public` is globally reachable unicast; `invalid` is no IP address at all. */
+/** The kind of an IP address. Only `public` is globally reachable unicast; `invalid` is not an IP address. */
 export type AddressClass =
   | 'public'
   | 'unspecified'
@@ -20,7 +20,7 @@ export type AddressClass =
 type Block = readonly [cidr: string, addressClass: AddressClass];
 
 /**
- * The first block that holds an address decides; an IPv4 address in none of them is public.
+ * The first matching block decides; an IPv4 address in no block is public.
  *
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  */
@@ -41,12 +41,12 @@ const IPV4_BLOCKS: readonly Block[] = [
   ['224.0.0.0/4', 'multicast'],
   ['255.255.255.255/32', 'broadcast'],
   ['240.0.0.0/4', 'reserved'],
-  // Registered as unicast, yet inside Azure it is the host that hands a machine its settings and secrets.
+  // Registered as unicast, but in Azure it is the host, which serves a machine's settings and secrets.
   ['168.63.129.16/32', 'reserved'],
 ];
 
 /**
- * As above for IPv6, after the embedded IPv4 addresses; outside 2000::/3 nothing is public.
+ * As above for IPv6, after the embedded IPv4 addresses; nothing outside 2000::/3 is public.
  *
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
@@ -64,7 +64,7 @@ const IPV6_BLOCKS: readonly Block[] = [
   ['2000::/3', 'public'],
 ];
 
-/** Where an IPv6 prefix carries IPv4 addresses: the byte each begins at, and whether its bits are flipped. */
+/** An IPv6 prefix that embeds IPv4 addresses: the first byte of each, and whether its bits are inverted. */
 interface Embedding {
   readonly cidr: string;
   readonly ipv4At: readonly { readonly byte: number; readonly flipped?: true }[];
@@ -81,18 +81,18 @@ const EMBEDDINGS: readonly Embedding[] = [
   { cidr: '64:ff9b::/96', ipv4At: [{ byte: 12 }] },
   // 6to4, RFC 3056 section 2
   { cidr: '2002::/16', ipv4At: [{ byte: 2 }] },
-  // Teredo, RFC 4380 section 4: its server, and its client with every bit flipped
+  // Teredo, RFC 4380 section 4: its server, and its client with inverted bits
   { cidr: '2001::/32', ipv4At: [{ byte: 4 }, { byte: 12, flipped: true }] },
 ];
 
 /**
- * Says what an IP address is for.
+ * Classifies an IP address.
  *
- * An IPv6 address that carries an IPv4 one is judged by what it carries: a gateway on the way would unpack it.
- * An address with a zone id is `link_local` whatever its bits, since a zone has no meaning beyond a link.
+ * An IPv6 address that embeds an IPv4 address has the class of that address: a gateway on the path would unpack it.
+ * An address with a zone id is `link_local`, since a zone has no meaning beyond a link.
  *
- * @param ip - Strict spelling, as resolvers and WHATWG URLs write it; `0177.0.0.1` and its like are `invalid`.
- *   IPv6 without brackets.
+ * @param ip - Canonical form, as resolvers and WHATWG URLs write it; `0177.0.0.1` is `invalid`. IPv6 without
+ *   brackets.
  */
 export function classifyAddress(ip: string): AddressClass {
   if (isIP(ip) === 0) return 'invalid';
@@ -102,10 +102,10 @@ export function classifyAddress(ip: string): AddressClass {
 }
 
 /**
- * What is known of a URL's host before any resolver is asked.
+ * Classifies a URL's host without DNS.
  *
- * @param hostname - As `URL.hostname` gives it: normalised, IPv6 in brackets.
- * @returns `undefined` for a name that a resolver must be asked about.
+ * @param hostname - As in `URL.hostname`: normalised, IPv6 in brackets.
+ * @returns Undefined for a name that must be resolved.
  * @see RFC 6761 section 6.3 for `localhost` and all names below it
  */
 export function classifyHostname(hostname: string): AddressClass | undefined {
@@ -114,7 +114,7 @@ export function classifyHostname(hostname: string): AddressClass | undefined {
   return host === 'localhost' || host.endsWith('.localhost') ? 'loopback' : undefined;
 }
 
-/** The host without the brackets of an IPv6 literal and without the root's trailing dot, as resolvers and TLS want it. */
+/** Removes the brackets of an IPv6 literal and the trailing dot of the root, as resolvers and TLS require. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

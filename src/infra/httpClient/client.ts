@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { bareHost } from './address.ts';
 import { exchangeWithConfirmation } from './confirmedExchange.ts';
 import { type Connect, createConnect, type Endpoint } from './connect.ts';
-import { createConnections, type SocketOptions } from './connections.ts';
+import { Connections, type SocketOptions } from './connections.ts';
 import { type Deadline, startDeadline, unlessAborted } from './deadline.ts';
 import { HttpClientError } from './errors.ts';
 import { exchange, type HttpMethod, type OutgoingRequest } from './exchange.ts';
@@ -12,9 +12,9 @@ import { isAddress, resolveTarget } from './resolveTarget.ts';
 import type { HttpResponse } from './response.ts';
 import { checkTarget, type TargetPolicy } from './target.ts';
 
-/** How long one of several addresses may take to connect before the next one is tried; the last has the time left. */
+/** Connect timeout for each address but the last, which gets the remaining time. */
 const ADDRESS_ATTEMPT_MS = 3_000;
-/** Enough for any tool's answer that a model could still make use of. */
+/** Larger than any tool result that a model can use. */
 export const DEFAULT_MAX_RESPONSE_BYTES = 1_048_576;
 
 export interface GuardedRequest {
@@ -23,21 +23,23 @@ export interface GuardedRequest {
   readonly headers?: readonly HeaderEntry[];
   readonly body?: string | Uint8Array;
   /**
-   * Holds back the body's last byte until it resolves; where it rejects, the request is torn down as `aborted`, and was
-   * never whole. Called at most once, when the rest is written or the server has answered already, and not at all in a
-   * request that fails before. An answer counts only after it. For what must not be sent without leave; over a connection
-   * of its own always.
+   * Awaited before the last byte of the body is sent; a rejection aborts the request, which the server then never
+   * received in full. Called at most once, when the rest is written or the server has responded, and not at all when
+   * the request fails before. A response is used only after it resolves. For requests that need a final permission;
+   * uses a connection of its own.
    */
   readonly confirmBeforeLastByte?: () => Promise<void>;
-  /** For all of it: resolver, connection, request with the wait for leave, and the answer's last byte. */
+  /** For DNS, connection, request including the confirmation, and response. */
   readonly timeoutMs: number;
   /** @default DEFAULT_MAX_RESPONSE_BYTES */
   readonly maxResponseBytes?: number;
-  /** False when only the status counts: resolves at the answer's headers and reads no further. @default true */
+  /**
+   * False when only the status is needed: resolves with the response headers and closes the connection. @default true
+   */
   readonly readBody?: boolean;
   /**
-   * Takes an idle connection to the same host at the same address where there is one. Faster, but the server may be
-   * closing it just then and the request be lost: not for what is sent only once. @default false
+   * Reuses an idle connection to the same host and address. The server may close it at that moment and the request
+   * may be lost: not for requests that must be sent exactly once. @default false
    */
   readonly keepAlive?: boolean;
   readonly signal?: AbortSignal;
@@ -45,21 +47,23 @@ export interface GuardedRequest {
 
 export interface GuardedResponse extends HttpResponse {
   readonly durationMs: number;
-  /** The IP address that answered. */
+  /** IP address of the server. */
   readonly address: string;
 }
 
-type AddressedAnswer = HttpResponse & Pick<GuardedResponse, 'address'>;
+type AddressedResponse = HttpResponse & Pick<GuardedResponse, 'address'>;
 
-/** An HTTP client for addresses that users name, which reaches nothing but what the policy allows. */
+/**
+ * An HTTP client for URLs that users configure. It reaches only addresses that the policy allows (SSRF protection).
+ */
 export interface GuardedHttpClient {
   /**
-   * Sends one request, once. A redirect is an answer like any other.
+   * Sends one request once. Redirects are not followed.
    *
-   * @throws {HttpClientError} And nothing else.
+   * @throws {HttpClientError} No other errors.
    */
   request(request: GuardedRequest): Promise<GuardedResponse>;
-  /** Aborts what is under way and closes every connection. Idempotent. */
+  /** Aborts running requests and closes all connections. Idempotent. */
   close(reason?: string): Promise<void>;
 }
 
@@ -67,52 +71,52 @@ export interface GuardedHttpClientDeps {
   readonly policy: TargetPolicy;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** Its answers are judged, every one of them, before any is used. @default name servers of the system */
+  /** All addresses of a result are checked before one is used. @default DNS servers of the system */
   readonly lookup?: Lookup;
-  /** Is given only addresses that were judged. @default TCP and TLS with Node's trusted certificates */
-  readonly dial?: Connect;
+  /** Gets checked addresses only. @default TCP and TLS with Node's trusted certificates */
+  readonly connect?: Connect;
 }
 
 /**
- * A guarded client resolves a name once per request, refuses it when any of its addresses is refused, and dials the
- * addresses themselves: between check and connection no name is left that could be given another meaning. TLS and
- * the Host header keep the name. Connections are never shared between clients, and so not between policies.
+ * Resolves a name once per request, rejects it when any of its addresses is not allowed, and connects to the checked
+ * address itself: a name cannot change its address between check and connection (DNS rebinding). TLS and the Host
+ * header use the name. Clients with different policies share no connections.
  */
 export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHttpClient {
-  const { policy, clock, userAgent, lookup = createDnsLookup(), dial = createConnect() } = deps;
-  const connections = createConnections({ dial, clock });
+  const { policy, clock, userAgent, lookup = createDnsLookup(), connect = createConnect() } = deps;
+  const connections = new Connections({ connect, clock });
   const running = new Set<Deadline>();
   let closing: Promise<void> | undefined;
 
   function send(
-    { keepAlive = false, confirmBeforeLastByte: beforeLastByte }: GuardedRequest,
+    { keepAlive = false, confirmBeforeLastByte }: GuardedRequest,
     outgoing: OutgoingRequest,
     to: SocketOptions,
   ) {
-    if (beforeLastByte) {
+    if (confirmBeforeLastByte) {
       const { connect, release } = connections.leaseSocket(to);
-      return {
-        release,
-        answer: connect().then((socket) => exchangeWithConfirmation(socket, outgoing, beforeLastByte)),
-      };
+      const exchanging = connect().then((socket) =>
+        exchangeWithConfirmation(socket, outgoing, confirmBeforeLastByte),
+      );
+      return { release, response: exchanging };
     }
     const { dispatcher, release } = connections.lease({ ...to, origin: outgoing.url.origin, keepAlive });
-    return { release, answer: exchange(dispatcher, outgoing) };
+    return { release, response: exchange(dispatcher, outgoing) };
   }
 
-  async function perform(request: GuardedRequest, signal: AbortSignal): Promise<AddressedAnswer> {
+  async function perform(request: GuardedRequest, signal: AbortSignal): Promise<AddressedResponse> {
     signal.throwIfAborted();
     const refused = checkTarget(request.url, policy) ?? checkHeaders(request.headers ?? []);
     if (refused) throw refused;
     const outgoing = outgoingOf(request, userAgent, signal);
     const addresses = await resolveTarget(outgoing.url, { lookup, policy }, signal);
     return tryInTurn(addresses, async (address, isLast) => {
-      const { release, answer } = send(request, outgoing, {
+      const { release, response } = send(request, outgoing, {
         endpoint: endpointAt(address, outgoing.url),
         connectTimeoutMs: isLast ? request.timeoutMs : Math.min(ADDRESS_ATTEMPT_MS, request.timeoutMs),
       });
       try {
-        return { ...(await unlessAborted(answer, signal)), address };
+        return { ...(await unlessAborted(response, signal)), address };
       } finally {
         await release();
       }
@@ -126,8 +130,8 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
       running.add(deadline);
       if (closing) deadline.abort('the client is closed');
       try {
-        const answer = await perform(request, deadline.signal);
-        return { ...answer, durationMs: clock.monotonicMs() - startedMs };
+        const response = await perform(request, deadline.signal);
+        return { ...response, durationMs: clock.monotonicMs() - startedMs };
       } catch (error) {
         throw deadline.signal.aborted ? deadline.signal.reason : error;
       } finally {
@@ -144,17 +148,16 @@ export function createGuardedHttpClient(deps: GuardedHttpClientDeps): GuardedHtt
 }
 
 /**
- * The answer's body as text.
+ * The response body as text.
  *
- * @throws {HttpClientError} `response_encoded` when it is compressed although no compression was asked for: unpacking
- *   would let a small answer fill the memory.
+ * @throws {HttpClientError} `response_encoded` when it is compressed: decompression could fill the memory.
  */
 export function responseText({ headers, body }: Pick<HttpResponse, 'headers' | 'body'>): string {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     throw new HttpClientError(
       'response_encoded',
-      `the response is encoded as ${encoding}; it must come as it is`,
+      `the response is encoded as ${encoding}; it must be sent uncompressed`,
     );
   }
   return new TextDecoder().decode(body);
@@ -177,7 +180,7 @@ function withOwnHeaders(headers: readonly HeaderEntry[], userAgent: string): Hea
   return [...own, { key: 'accept-encoding', value: 'identity' }, ...headers];
 }
 
-/** Tries the next address only after `connect_failed`, when it is certain that nothing was sent to the last one. */
+/** Tries the next address only after `connect_failed`, when nothing was sent to the previous one. */
 async function tryInTurn<Result>(
   [address = '', ...others]: readonly string[],
   attempt: (address: string, isLast: boolean) => Promise<Result>,

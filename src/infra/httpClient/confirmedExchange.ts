@@ -6,41 +6,40 @@ import type { OutgoingRequest } from './exchange.ts';
 import { connectionLost, type HttpResponse, headersTooLong, notHttp, readResponse } from './response.ts';
 
 /**
- * Sends one request over a connection of its own, but for its body's last byte, which waits for leave. No server can take
- * a body for whole that is shorter than its Content-Length, so that until then closing the connection takes the request
- * back. A request without a body is held back from its first byte on.
+ * Sends one request on a connection of its own and holds back the last byte of its body for a confirmation. A server
+ * cannot accept a body that is shorter than its Content-Length, so closing the connection before the last byte
+ * withdraws the request. A request without a body is held back completely.
  *
- * A server may answer first, and read the rest afterwards: its answer counts once leave has come, and the last byte is
- * sent to it all the same. That is why Node's own client does it: undici closes a connection whose answer is complete
- * before its request is.
+ * A server may respond early and read the rest later. Its response is used after the confirmation, and the last byte
+ * is still sent. Node's own client supports that; undici closes a connection whose response ends before its request.
  *
- * @param socket - Just opened; its owner closes it, whatever came of the request.
- * @param beforeLastByte - Asked once, when the rest was handed to the system or the server has answered already; not at
- *   all where the request is over before.
- * @throws {HttpClientError} As {@link exchange}; and `aborted` where `beforeLastByte` rejects.
+ * @param socket - Newly opened; its owner closes it.
+ * @param confirmBeforeLastByte - Called once, when the rest was handed to the system or the server has responded; not
+ *   called when the request has failed before.
+ * @throws {HttpClientError} As {@link exchange}; and `aborted` when `confirmBeforeLastByte` rejects.
  */
 export async function exchangeWithConfirmation(
   socket: Socket,
   outgoing: OutgoingRequest,
-  beforeLastByte: () => Promise<void>,
+  confirmBeforeLastByte: () => Promise<void>,
 ): Promise<HttpResponse> {
   const body = Buffer.from(outgoing.body ?? '');
   const request = openRequest(socket, outgoing, body.length);
   try {
-    const answered = answerTo(request);
-    answered.catch(() => {}); // thrown where it is waited for
-    if (body.length > 1) await Promise.race([writtenTo(request, body.subarray(0, -1)), answered]);
-    const leave = askFor(beforeLastByte);
-    // A connection that is lost meanwhile ends the wait; an answer does not.
-    await Promise.race([leave, answered.then(() => leave)]);
+    const response = responseTo(request);
+    response.catch(() => {}); // handled where it is awaited
+    if (body.length > 1) await Promise.race([writtenTo(request, body.subarray(0, -1)), response]);
+    const confirmed = confirm(confirmBeforeLastByte);
+    // A lost connection ends the wait; a response does not.
+    await Promise.race([confirmed, response.then(() => confirmed)]);
     outgoing.signal.throwIfAborted();
     request.end(body.subarray(-1));
-    // Should the answer have been here first, the connection is not closed before the byte is out.
-    const [response] = await Promise.all([answered, nextTurn()]);
-    const { statusCode = 0, headersDistinct } = response;
-    return await readResponse({ statusCode, headers: headersDistinct, body: response }, outgoing);
+    // When the response is already here, the byte must be written before the connection is closed.
+    const [incoming] = await Promise.all([response, nextTurn()]);
+    const { statusCode = 0, headersDistinct } = incoming;
+    return await readResponse({ statusCode, headers: headersDistinct, body: incoming }, outgoing);
   } catch (error) {
-    throw asEgressError(error, outgoing.url.hostname);
+    throw toHttpClientError(error, outgoing.url.hostname);
   }
 }
 
@@ -52,7 +51,7 @@ function openRequest(
   const hasPayload = lengthBytes > 0 || (method !== 'GET' && method !== 'HEAD');
   const framing = [
     { key: 'host', value: url.host },
-    // A server that is told to close, and answers first, may close before the last byte has come.
+    // With `connection: close` a server that responds early may close before the last byte arrives.
     { key: 'connection', value: 'keep-alive' },
     ...(hasPayload ? [{ key: 'content-length', value: String(lengthBytes) }] : []),
   ];
@@ -65,16 +64,18 @@ function openRequest(
   });
 }
 
-function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once('response', resolve);
-    // It stays, for what fails once the answer is here.
+    // The listener stays for errors after the response.
     request.on('error', reject);
     request.once('close', () => reject(new Error('closed')));
   });
 }
 
-/** Resolves once the system has taken all of it. Where it does not, the request has failed, which is told elsewhere. */
+/**
+ * Resolves when the system has accepted all bytes. On an error the request fails, which is reported by the request.
+ */
 function writtenTo(request: ClientRequest, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     request.write(bytes, (error) => {
@@ -83,11 +84,11 @@ function writtenTo(request: ClientRequest, bytes: Uint8Array): Promise<void> {
   });
 }
 
-async function askFor(leave: () => Promise<void>): Promise<void> {
+async function confirm(confirmBeforeLastByte: () => Promise<void>): Promise<void> {
   try {
-    await leave();
+    await confirmBeforeLastByte();
   } catch (cause) {
-    throw new HttpClientError('aborted', 'the request was taken back before its last byte', cause);
+    throw new HttpClientError('aborted', 'the request was withdrawn before its last byte', cause);
   }
 }
 
@@ -95,7 +96,7 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function asEgressError(error: unknown, host: string): HttpClientError {
+function toHttpClientError(error: unknown, host: string): HttpClientError {
   if (error instanceof HttpClientError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLong(host, error);

@@ -4,21 +4,21 @@ import type { buildConnector } from 'undici';
 import type { Clock } from '../../base/clock.ts';
 import { HttpClientError } from './errors.ts';
 
-/** Where to open a connection. `address` is an IP address and nothing else, so that no resolver can be asked again. */
+/** Where to connect. `address` is an IP address, so that no resolver is asked again. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
-  /** Absent for plain http. `serverName` is absent when the URL names an IP address (RFC 6066 section 3). */
+  /** Undefined for plain http. `serverName` is undefined when the URL has an IP address (RFC 6066 section 3). */
   readonly tls?: { readonly serverName?: string };
 }
 
-/** Begins to open a connection and returns its socket at once. */
+/** Starts to connect and returns the socket at once. */
 export type Connect = (endpoint: Endpoint) => Socket;
 
 /**
- * Dials TCP, and TLS over it, with the certificate checked against the name, or against the address without one.
+ * Connects over TCP or TLS. The certificate is verified for the name, or for the address without a name.
  *
- * @param options.ca - Trusted certificates, PEM, in place of Node's own (those and `NODE_EXTRA_CA_CERTS`).
+ * @param options.ca - Trusted certificates as PEM, instead of Node's own and `NODE_EXTRA_CA_CERTS`.
  */
 export function createConnect(options: { readonly ca?: string } = {}): Connect {
   return ({ address, port, tls: secure }) => {
@@ -34,29 +34,28 @@ export function createConnect(options: { readonly ca?: string } = {}): Connect {
 }
 
 export interface ConnectorOptions {
-  readonly dial: Connect;
+  readonly connect: Connect;
   readonly clock: Clock;
   readonly endpoint: Endpoint;
-  /** To the end of the TLS handshake. */
+  /** Includes the TLS handshake. */
   readonly timeoutMs: number;
-  /** Sockets that are open or being opened; the connector keeps it up to date, its owner may destroy them. */
+  /** Sockets that are open or connecting. The connector updates it; the owner may destroy them. */
   readonly sockets: Set<Socket>;
 }
 
-/** A connector for undici that can reach one endpoint only, whatever undici asks for; it fails as {@link openSocket}. */
+/** A connector for undici that connects to one endpoint only; fails as {@link openSocket}. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
   return (_asked, callback) => openSocket(options, callback);
 }
 
 /**
- * Opens a connection to the endpoint. It fails with `connect_failed` while no request can have been sent, or with
- * `tls_failed` once TCP stands.
+ * Connects to the endpoint. Fails with `connect_failed` before TCP is connected, and with `tls_failed` afterwards.
  *
- * @param callback - Called once, in the tick in which it is known.
+ * @param callback - Called once, synchronously with the event.
  */
 export function openSocket(options: ConnectorOptions, callback: buildConnector.Callback): void {
-  const { dial, clock, endpoint, timeoutMs, sockets } = options;
-  const socket = dial(endpoint);
+  const { connect, clock, endpoint, timeoutMs, sockets } = options;
+  const socket = connect(endpoint);
   let isTcpOpen = false;
   sockets.add(socket);
   socket.setNoDelay(true);

@@ -3,7 +3,7 @@ import { Client, type Dispatcher, Pool } from 'undici';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { type Connect, createConnector, type Endpoint, openSocket } from './connect.ts';
 
-/** Below the five seconds after which many servers close an idle connection, so that requests seldom meet a closed one. */
+/** Shorter than five seconds, after which many servers close an idle connection. */
 const IDLE_CONNECTION_MS = 4_000;
 export const MAX_RESPONSE_HEADER_BYTES = 16_384;
 
@@ -15,13 +15,13 @@ export interface SocketOptions {
 export interface LeaseOptions extends SocketOptions {
   /** `https://name:port`, for the request's Host header. */
   readonly origin: string;
-  /** Shares connections with other requests for the same origin at the same address. */
+  /** Shares connections with other requests to the same origin and address. */
   readonly keepAlive: boolean;
 }
 
-/** The right to send one request; `release` must follow, whatever became of the request. Idempotent. */
+/** Permission to send one request. `release` must be called in any case. Idempotent. */
 export interface SocketLease {
-  /** @throws {EgressError} `connect_failed`, `tls_failed` */
+  /** @throws {HttpClientError} `connect_failed`, `tls_failed` */
   connect(): Promise<Socket>;
   release(): Promise<void>;
 }
@@ -32,111 +32,100 @@ export interface Lease {
   release(): Promise<void>;
 }
 
-export interface Connections {
-  lease(options: LeaseOptions): Lease;
-  /** A connection that nobody else gets, open or not. */
-  leaseSocket(options: SocketOptions): SocketLease;
-  /** Destroys every connection, also those in use. Idempotent. */
-  close(): Promise<void>;
-}
-
-interface Line {
-  readonly dispatcher?: Dispatcher;
+interface Connection {
   readonly sockets: Set<Socket>;
+  readonly dispatcher?: Dispatcher;
 }
 
-interface DispatcherLine extends Line {
+interface SharedConnection extends Connection {
   readonly dispatcher: Dispatcher;
-}
-
-interface SharedLine extends DispatcherLine {
   users: number;
   idleTimer: Timer | undefined;
 }
 
 /**
- * Keeps the open connections of one guarded client. A line leads to one origin at one checked address; lines are
- * shared only under exactly that pair, so that a name that moves to another address gets another line.
+ * The open connections of one client. Connections are shared only for the same origin and the same checked address, so a
+ * name that moves to another address gets new ones.
  */
-export function createConnections(deps: { readonly dial: Connect; readonly clock: Clock }): Connections {
-  const shared = new Map<string, SharedLine>();
-  const single = new Set<Line>();
+export class Connections {
+  readonly #deps: { readonly connect: Connect; readonly clock: Clock };
+  readonly #shared = new Map<string, SharedConnection>();
+  readonly #exclusive = new Set<Connection>();
 
-  function open({ origin, endpoint, connectTimeoutMs, keepAlive }: LeaseOptions): DispatcherLine {
+  constructor(deps: { readonly connect: Connect; readonly clock: Clock }) {
+    this.#deps = deps;
+  }
+
+  lease(options: LeaseOptions): Lease {
+    return options.keepAlive ? this.#leaseShared(options) : this.#leaseExclusive(this.#open(options));
+  }
+
+  /** A connection for one request. */
+  leaseSocket({ endpoint, connectTimeoutMs }: SocketOptions): SocketLease {
     const sockets = new Set<Socket>();
-    const options = {
-      connect: createConnector({ ...deps, endpoint, timeoutMs: connectTimeoutMs, sockets }),
-      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
-      // The request's own deadline holds for all of it.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    };
-    const dispatcher = keepAlive
-      ? new Pool(origin, {
-          ...options,
-          keepAliveTimeout: IDLE_CONNECTION_MS,
-          keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-        })
-      : new Client(origin, { ...options, pipelining: 0 });
-    return { dispatcher, sockets };
-  }
-
-  async function destroy({ dispatcher, sockets }: Line): Promise<void> {
-    for (const socket of sockets) socket.destroy();
-    await dispatcher?.destroy();
-  }
-
-  function keepUntilReleased(line: Line) {
-    single.add(line);
-    return { release: () => (single.delete(line) ? destroy(line) : Promise.resolve()) };
-  }
-
-  function leaseSingle(options: LeaseOptions): Lease {
-    const line = open(options);
-    return { dispatcher: line.dispatcher, ...keepUntilReleased(line) };
-  }
-
-  function leaseSocket({ endpoint, connectTimeoutMs }: SocketOptions) {
-    const line = { sockets: new Set<Socket>() };
-    const options = { ...deps, endpoint, timeoutMs: connectTimeoutMs, sockets: line.sockets };
+    const options = { ...this.#deps, endpoint, timeoutMs: connectTimeoutMs, sockets };
     const connect = () =>
       new Promise<Socket>((resolve, reject) => {
         openSocket(options, (error, socket) => (socket ? resolve(socket) : reject(error)));
       });
-    return { connect, ...keepUntilReleased(line) };
+    return { connect, ...this.#leaseExclusive({ sockets }) };
   }
 
-  function leaseShared(options: LeaseOptions): Lease {
-    const key = `${options.origin} ${options.endpoint.address}`;
-    const line = shared.get(key) ?? { ...open(options), users: 0, idleTimer: undefined };
-    shared.set(key, line);
-    line.users += 1;
-    line.idleTimer?.cancel();
-    let isReleased = false;
-    return {
-      dispatcher: line.dispatcher,
-      async release() {
-        if (isReleased) return;
-        isReleased = true;
-        line.users -= 1;
-        if (line.users > 0 || shared.get(key) !== line) return;
-        line.idleTimer = deps.clock.setTimer(() => {
-          shared.delete(key);
-          void destroy(line);
-        }, IDLE_CONNECTION_MS);
-      },
+  /** Destroys all connections, including those in use. Idempotent. */
+  async close(): Promise<void> {
+    const all = [...this.#exclusive, ...this.#shared.values()];
+    for (const { idleTimer } of this.#shared.values()) idleTimer?.cancel();
+    this.#exclusive.clear();
+    this.#shared.clear();
+    await Promise.all(all.map(destroy));
+  }
+
+  #open({ origin, endpoint, connectTimeoutMs, keepAlive }: LeaseOptions) {
+    const sockets = new Set<Socket>();
+    const options = {
+      connect: createConnector({ ...this.#deps, endpoint, timeoutMs: connectTimeoutMs, sockets }),
+      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
+      // The request's own deadline applies.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     };
+    const idle = { keepAliveTimeout: IDLE_CONNECTION_MS, keepAliveMaxTimeout: IDLE_CONNECTION_MS };
+    const dispatcher = keepAlive
+      ? new Pool(origin, { ...options, ...idle })
+      : new Client(origin, { ...options, pipelining: 0 });
+    return { dispatcher, sockets };
   }
 
-  return {
-    lease: (options) => (options.keepAlive ? leaseShared(options) : leaseSingle(options)),
-    leaseSocket,
-    async close() {
-      const lines = [...single, ...shared.values()];
-      for (const line of shared.values()) line.idleTimer?.cancel();
-      single.clear();
-      shared.clear();
-      await Promise.all(lines.map(destroy));
-    },
-  };
+  #leaseExclusive<Leased extends Connection>(connection: Leased) {
+    this.#exclusive.add(connection);
+    const release = async () => {
+      if (this.#exclusive.delete(connection)) await destroy(connection);
+    };
+    return { ...connection, release };
+  }
+
+  #leaseShared(options: LeaseOptions): Lease {
+    const key = `${options.origin} ${options.endpoint.address}`;
+    const connection = this.#shared.get(key) ?? { ...this.#open(options), users: 0, idleTimer: undefined };
+    this.#shared.set(key, connection);
+    connection.users += 1;
+    connection.idleTimer?.cancel();
+    let isReleased = false;
+    const release = async () => {
+      if (isReleased) return;
+      isReleased = true;
+      connection.users -= 1;
+      if (connection.users > 0 || this.#shared.get(key) !== connection) return;
+      connection.idleTimer = this.#deps.clock.setTimer(() => {
+        this.#shared.delete(key);
+        void destroy(connection);
+      }, IDLE_CONNECTION_MS);
+    };
+    return { dispatcher: connection.dispatcher, release };
+  }
+}
+
+async function destroy({ dispatcher, sockets }: Connection): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  await dispatcher?.destroy();
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { HttpClientError } from './errors.ts';
 
-/** The one signal that ends a request: its time is up, its caller gave up, or its client is closed. */
+/** The signal that ends a request: timeout, abort by the caller, or closed client. */
 export interface Deadline {
-  /** Its reason is always an {@link HttpClientError}, `timeout` or `aborted`. */
+  /** Its reason is an {@link HttpClientError}, `timeout` or `aborted`. */
   readonly signal: AbortSignal;
   abort(message: string): void;
-  /** Takes off the timer and the listener. Idempotent. */
+  /** Removes the timer and the listener. Idempotent. */
   end(): void;
 }
 
@@ -20,7 +20,7 @@ export function startDeadline(options: {
   const abort = (message: string) => controller.abort(new HttpClientError('aborted', message));
   const onAbort = () => abort('the request was aborted by its caller');
   const timer = clock.setTimer(() => {
-    controller.abort(new HttpClientError('timeout', `no complete answer within ${timeoutMs} ms`));
+    controller.abort(new HttpClientError('timeout', `no complete response within ${timeoutMs} ms`));
   }, timeoutMs);
   signal?.addEventListener('abort', onAbort, { once: true });
   if (signal?.aborted) onAbort();
@@ -35,8 +35,8 @@ export function startDeadline(options: {
 }
 
 /**
- * Settles as the promise does, or rejects with the signal's reason as soon as it is aborted. For what does not heed
- * a signal at every moment: a resolver, or an HTTP client that is still connecting.
+ * Settles as the promise does, or rejects with the signal's reason when it is aborted. For operations that do not
+ * always react to a signal: DNS, and an HTTP client that is connecting.
  */
 export function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { CallwayError, type ErrorCategory } from '../../base/errors.ts';
 
-/** Every way in which a request to a user's address can fail; part of the API, in tool results and delivery records. */
+/** All failures of a request to a user's URL; part of the API, in tool results and delivery records. */
 const CATEGORY_OF = {
   target_invalid_url: 'invalid',
   target_not_https: 'invalid',
@@ -21,8 +21,8 @@ const CATEGORY_OF = {
 export type HttpClientErrorCode = keyof typeof CATEGORY_OF;
 
 /**
- * A request to a user's address that was refused or that failed. The message names the host and never the path,
- * the query or a header, where users keep their keys.
+ * A request to a user's URL that was rejected or failed. The message names the host, never the path, the query or a
+ * header, which may contain keys.
  */
 export class HttpClientError extends CallwayError {
   declare readonly code: HttpClientErrorCode;

@@ -13,7 +13,7 @@ import {
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type HttpMethod = (typeof HTTP_METHODS)[number];
 
-/** What is sent; headers and URL are already checked. */
+/** Headers and URL are checked. */
 export interface OutgoingRequest extends ResponseLimits {
   readonly url: URL;
   readonly method: HttpMethod;
@@ -23,22 +23,22 @@ export interface OutgoingRequest extends ResponseLimits {
 }
 
 /**
- * Sends one request and reads its answer, following nothing and decoding nothing.
+ * Sends one request and reads its response. Follows no redirect and decodes nothing.
  *
- * @throws {HttpClientError} `response_too_large`, `response_invalid`, `connection_lost`, or what the connector threw.
- *   Once `signal` is aborted, anything may be thrown.
+ * @throws {HttpClientError} `response_too_large`, `response_invalid`, `connection_lost`, or the connector's error.
+ *   After `signal` is aborted any error may be thrown.
  */
 export async function exchange(dispatcher: Dispatcher, outgoing: OutgoingRequest): Promise<HttpResponse> {
   const { url, method, headers, body, signal } = outgoing;
   try {
-    const answer = await dispatcher.request({
+    const response = await dispatcher.request({
       path: `${url.pathname}${url.search}`,
       method,
       headers: headers.flatMap(({ key, value }) => [key, value]),
       body: body ?? null,
       signal,
     });
-    return await readResponse(answer, outgoing);
+    return await readResponse(response, outgoing);
   } catch (error) {
     throw toHttpClientError(error, url.hostname);
   }

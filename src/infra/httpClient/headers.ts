@@ -4,7 +4,7 @@ import { HttpClientError } from './errors.ts';
 export const MAX_HEADERS = 50;
 export const MAX_HEADER_VALUE_LENGTH = 4096;
 
-/** Headers that belong to the connection or to the message's framing, and so to the client alone. */
+/** Headers of the connection or the message framing, which only the client may set. */
 const RESERVED = new Set([
   'accept-encoding',
   'connection',
@@ -24,16 +24,19 @@ const RESERVED = new Set([
 
 /** A token, RFC 9110 section 5.6.2. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
-/** Visible characters, spaces and tabs of Latin-1, RFC 9110 section 5.5: no line breaks, so no header can hold another. */
+/**
+ * Visible characters, spaces and tabs of Latin-1, RFC 9110 section 5.5. No line breaks, so a value cannot add a
+ * header.
+ */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** One header as users write it. */
+/** One header in a user's configuration. */
 export interface HeaderEntry {
   readonly key: string;
   readonly value: string;
 }
 
-/** @returns What is wrong with the first bad header (`target_header_invalid`); its value is never in the message. */
+/** @returns The first invalid header as `target_header_invalid`; its value is never in the message. */
 export function checkHeaders(headers: readonly HeaderEntry[]): HttpClientError | undefined {
   if (headers.length > MAX_HEADERS) return bad(`at most ${MAX_HEADERS} headers are allowed`);
   for (const header of headers) {
@@ -43,7 +46,7 @@ export function checkHeaders(headers: readonly HeaderEntry[]): HttpClientError |
   return undefined;
 }
 
-/** A list of `{key, value}` that a user wants sent along with each request. */
+/** Headers that a user adds to each request. */
 export function targetHeadersSchema() {
   const entry = z
     .strictObject({
@@ -79,7 +82,7 @@ function bad(message: string): HttpClientError {
   return new HttpClientError('target_header_invalid', message);
 }
 
-/** Adds who the request belongs to, where anybody traces and the user has not set it. */
+/** Adds the trace context, unless the user has set it. */
 export function withTraceparent(
   headers: readonly HeaderEntry[],
   traceparent: string | undefined,

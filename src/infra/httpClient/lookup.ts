@@ -1,31 +1,31 @@
 import { Resolver } from 'node:dns/promises';
 import { classifyHostname } from './address.ts';
 
-/** How long one name server may take over one question; doubled by the resolver for the second try. */
-const NAME_SERVER_TIMEOUT_MS = 1_500;
-const NAME_SERVER_TRIES = 2;
+/** Timeout of a query; the resolver doubles it for the second try. */
+const DNS_TIMEOUT_MS = 1_500;
+const DNS_TRIES = 2;
 
 /**
- * All addresses of a name, in the order in which they should be tried.
+ * Resolves a name to all of its addresses, in the order in which they are tried.
  *
- * @throws When the name has none or no server answers, or when `signal` is aborted.
+ * @throws When the name has none, no server answers, or `signal` is aborted.
  */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Asks name servers directly, and not by way of the system's `getaddrinfo`: that one blocks a thread of the pool
- * that file access shares, so that a few users whose name servers never answer could stall every recording.
- * The price is that `/etc/hosts` is not read; `localhost` and the names below it are known without asking.
+ * Queries DNS servers directly instead of `getaddrinfo`, which blocks a thread of the pool that file access shares: a
+ * few names with unreachable DNS servers could stall all recordings. Ignores `/etc/hosts`; `localhost` and names
+ * below it are resolved without DNS.
  *
- * IPv4 addresses come first: where IPv6 is half configured, trying it first costs a timeout.
+ * IPv4 addresses come first: with a broken IPv6 configuration, IPv6 first would cost a timeout.
  *
- * @param options.servers - `address:port` of the name servers; by default the system's.
+ * @param options.servers - `address:port` of the DNS servers; default the system's.
  */
 export function createDnsLookup(options: { readonly servers?: readonly string[] } = {}): Lookup {
   return async (hostname, signal) => {
     if (classifyHostname(hostname) === 'loopback') return ['127.0.0.1', '::1'];
     signal.throwIfAborted();
-    const resolver = new Resolver({ timeout: NAME_SERVER_TIMEOUT_MS, tries: NAME_SERVER_TRIES });
+    const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
     if (options.servers) resolver.setServers(options.servers);
     const cancel = () => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });

@@ -5,8 +5,8 @@ import type { Lookup } from './lookup.ts';
 import { mayReach, type TargetPolicy } from './target.ts';
 
 /**
- * The addresses that a checked URL may be dialled at. One refused address refuses them all: who mixes public and
- * private ones wants the private one reached.
+ * Resolves the addresses of a checked URL. One disallowed address rejects all of them: a name with public and private
+ * addresses is an attack.
  *
  * @throws {HttpClientError} `dns_failed` or `target_private_address`; or the signal's reason.
  */
@@ -21,13 +21,13 @@ export async function resolveTarget(
     const addressClass = classifyAddress(address);
     if (mayReach(url.protocol, addressClass, deps.policy)) continue;
     const why =
-      url.protocol === 'http:' ? 'plain http may reach loopback only' : 'it must be publicly reachable';
+      url.protocol === 'http:' ? 'plain http is allowed for loopback only' : 'it must be publicly reachable';
     throw new HttpClientError('target_private_address', `${host} is at a ${addressClass} address; ${why}`);
   }
   return addresses;
 }
 
-/** Whether a bare host is an address itself, and no name. */
+/** Whether a bare host is an IP address. */
 export function isAddress(host: string): boolean {
   return classifyAddress(host) !== 'invalid';
 }

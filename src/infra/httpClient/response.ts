@@ -3,13 +3,13 @@ import { HttpClientError } from './errors.ts';
 
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case; a header that came several times has its values joined with `, `. */
+  /** Names in lower case; values of a repeated header are joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As it came over the wire, never decompressed. */
+  /** As received; never decompressed. */
   readonly body: Uint8Array;
 }
 
-/** An answer whose headers are here. */
+/** A response with its headers and an unread body. */
 export interface StreamingResponse {
   readonly statusCode: number;
   readonly headers: NodeJS.Dict<string | string[]>;
@@ -17,17 +17,20 @@ export interface StreamingResponse {
 }
 
 export interface ResponseLimits {
-  /** False lets go of the body, and of the connection with it. */
+  /** False discards the body and closes the connection. */
   readonly readBody: boolean;
   readonly maxResponseBytes: number;
 }
 
-/** @throws {HttpClientError} `response_too_large`; and what the body's stream throws. */
-export async function readResponse(answer: StreamingResponse, limits: ResponseLimits): Promise<HttpResponse> {
-  // The loop that reads it reports its errors; this one only keeps a late one from having no listener.
-  answer.body.on('error', () => undefined);
-  const body = limits.readBody ? await readWithin(answer, limits.maxResponseBytes) : discard(answer);
-  return { status: answer.statusCode, headers: joined(answer.headers), body };
+/** @throws {HttpClientError} `response_too_large`; and errors of the body stream. */
+export async function readResponse(
+  response: StreamingResponse,
+  limits: ResponseLimits,
+): Promise<HttpResponse> {
+  // The loop below reports errors; this listener handles errors after it.
+  response.body.on('error', () => undefined);
+  const body = limits.readBody ? await readAtMost(response, limits.maxResponseBytes) : discard(response);
+  return { status: response.statusCode, headers: joined(response.headers), body };
 }
 
 export function headersTooLong(host: string, cause: unknown): HttpClientError {
@@ -35,15 +38,15 @@ export function headersTooLong(host: string, cause: unknown): HttpClientError {
 }
 
 export function notHttp(host: string, cause: unknown): HttpClientError {
-  return new HttpClientError('response_invalid', `${host} did not answer in valid HTTP`, cause);
+  return new HttpClientError('response_invalid', `${host} did not respond with valid HTTP`, cause);
 }
 
 export function connectionLost(host: string, cause: unknown): HttpClientError {
-  const message = `${host} closed the connection before its answer was complete`;
+  const message = `${host} closed the connection before its response was complete`;
   return new HttpClientError('connection_lost', message, cause);
 }
 
-async function readWithin({ headers, body }: StreamingResponse, maxBytes: number): Promise<Uint8Array> {
+async function readAtMost({ headers, body }: StreamingResponse, maxBytes: number): Promise<Uint8Array> {
   const announced = Number(headers['content-length'] ?? 0);
   const chunks: Uint8Array[] = [];
   let lengthBytes = 0;

@@ -4,10 +4,10 @@ import { checkTarget, type TargetPolicy } from './target.ts';
 const SOCKET_SCHEME = /^ws(s?):\/\//i;
 
 /**
- * Judges the URL of a WebSocket as {@link checkTarget} judges one of HTTP: `wss` to public hosts, and plain `ws` to
- * loopback only where the policy allows it.
+ * Checks the URL of a WebSocket as {@link checkTarget} checks an HTTP URL: `wss` to public hosts, and `ws` to
+ * loopback when the policy allows it.
  *
- * @returns What is wrong with it; `undefined` when nothing is.
+ * @returns The problem, if any.
  */
 export function checkSocketTarget(text: string, policy: TargetPolicy): HttpClientError | undefined {
   if (!SOCKET_SCHEME.test(text)) return notSecure(policy);
@@ -18,6 +18,6 @@ export function checkSocketTarget(text: string, policy: TargetPolicy): HttpClien
 function notSecure({ allowInsecureLoopback }: TargetPolicy): HttpClientError {
   return new HttpClientError(
     'target_not_https',
-    `the URL must begin with wss://${allowInsecureLoopback ? '; plain ws may reach loopback only' : ''}`,
+    `the URL must begin with wss://${allowInsecureLoopback ? '; plain ws is allowed for loopback only' : ''}`,
   );
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type AddressClass, classifyHostname } from './address.ts';
 import { HttpClientError } from './errors.ts';
 
-/** Long enough for any endpoint with a token in it, short enough for a log line and an index. */
+/** Long enough for a URL with a token, short enough for a log line and an index. */
 export const MAX_TARGET_URL_LENGTH = 2048;
 
-/** What follows the scheme up to the first `/`, `?` or `#`, which must be there: nothing can be appended to the host. */
+/** Scheme and host, closed by the first `/`, `?` or `#`: a template cannot extend the host. */
 const CLOSED_AUTHORITY = /^[a-z]+:\/\/[^/?#]+[/?#]/i;
 const TEMPLATE = /\{\{.*?\}\}|\{%.*?%\}/g;
 const TEMPLATE_MARK = /\{\{|\}\}|\{%|%\}/;
@@ -14,23 +14,23 @@ const HIDDEN_CHARACTER = /[\u0000-\u0020\u007f\\]/;
 const HOST_NAME = /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*\.?$/;
 const IPV6_LITERAL = /^\[[0-9a-f:.]+\]$/;
 
-/** Which addresses users may name. */
+/** Which addresses users may configure. */
 export interface TargetPolicy {
-  /** Lets targets reach this machine's loopback addresses, there by plain http too; for development. */
+  /** Allows loopback addresses, also over plain http; for development. */
   readonly allowInsecureLoopback: boolean;
 }
 
 export interface TargetOptions {
-  /** The path and the query may hold LiquidJS templates; the host never may. */
+  /** Allows Liquid templates in the path and the query; never in the host. */
   readonly allowTemplates?: boolean;
 }
 
 /**
- * Judges a URL that a user wants to save, without asking a resolver: what a name resolves to is judged at every
- * connection, since it may change.
+ * Checks a URL before it is saved, without DNS. The addresses of its name are checked at every connection, since they
+ * may change.
  *
- * @returns What is wrong with it, with code `target_invalid_url`, `target_has_credentials`, `target_not_https` or
- *   `target_private_address`; `undefined` when nothing is.
+ * @returns The problem, if any: `target_invalid_url`, `target_has_credentials`, `target_not_https` or
+ *   `target_private_address`.
  */
 export function checkTarget(
   text: string,
@@ -50,11 +50,7 @@ export function checkTarget(
   return checkParts(new URL(filled), policy);
 }
 
-/**
- * A string field that holds a target. Its issue carries the error's code in `params.code`.
- *
- * @throws Never; the schema reports.
- */
+/** A zod string with a target URL. Its issue has the error's code in `params.code`. */
 export function targetUrlSchema(policy: TargetPolicy, options: TargetOptions = {}): z.ZodString {
   return z
     .string()
@@ -71,7 +67,7 @@ export function targetUrlSchema(policy: TargetPolicy, options: TargetOptions = {
     });
 }
 
-/** Whether a target under this scheme may be at an address of this class: public over https, else loopback by policy. */
+/** Whether the policy allows an address of this class: public over https; else loopback. */
 export function mayReach(protocol: string, addressClass: AddressClass, policy: TargetPolicy): boolean {
   if (addressClass === 'loopback') return policy.allowInsecureLoopback;
   return addressClass === 'public' && protocol === 'https:';
@@ -80,13 +76,14 @@ export function mayReach(protocol: string, addressClass: AddressClass, policy: T
 function checkTemplates(text: string, { allowTemplates }: TargetOptions): HttpClientError | undefined {
   const at = text.search(TEMPLATE_MARK);
   if (at === -1) return undefined;
-  if (!allowTemplates) return invalidUrl('contains a template mark such as {{; it must be written out');
+  if (!allowTemplates)
+    return invalidUrl('contains a template mark such as {{; templates are not allowed here');
   if (!CLOSED_AUTHORITY.test(text.slice(0, at))) {
     return invalidUrl(
       'has a template in its host; templates are allowed only after the / that ends the host',
     );
   }
-  if (TEMPLATE_MARK.test(text.replace(TEMPLATE, ''))) return invalidUrl('has a template that is not closed');
+  if (TEMPLATE_MARK.test(text.replace(TEMPLATE, ''))) return invalidUrl('has an unclosed template');
   return undefined;
 }
 
@@ -94,7 +91,7 @@ function checkParts(url: URL, policy: TargetPolicy): HttpClientError | undefined
   if (url.username !== '' || url.password !== '') {
     return new HttpClientError(
       'target_has_credentials',
-      'the URL carries a user name or a password; send them in a header instead',
+      'the URL contains a user name or a password; send them in a header instead',
     );
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return notHttps(policy);
@@ -118,6 +115,6 @@ function invalidUrl(what: string): HttpClientError {
 function notHttps({ allowInsecureLoopback }: TargetPolicy): HttpClientError {
   return new HttpClientError(
     'target_not_https',
-    `the URL must begin with https://${allowInsecureLoopback ? '; plain http may reach loopback only' : ''}`,
+    `the URL must begin with https://${allowInsecureLoopback ? '; plain http is allowed for loopback only' : ''}`,
   );
 }

@@ -13,25 +13,25 @@ export interface BucketOptions {
   readonly region: string;
   /** For stores other than AWS. */
   readonly endpoint?: string;
-  /** Without them those of the environment, as the SDK finds them. */
+  /** Default: the SDK's credential chain. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-  /** Put the bucket into the path. */
+  /** Whether the URL path contains the bucket name. */
   readonly forcePathStyle: boolean;
 }
 
-/** One bucket of an S3-compatible store. Whoever keeps objects in it begins their keys with a prefix of their own. */
+/** One bucket of an S3-compatible store. Its users share it with a key prefix each. */
 export interface Bucket {
   /**
-   * Keeps what comes as one object, in parts where it is longer than 5 MiB; nothing is kept when `body` breaks off.
+   * Stores a stream as one object, as a multipart upload above 5 MiB. Stores nothing when `body` fails.
    *
-   * @throws {Error} What `body` ended with, or what the store said.
+   * @throws {Error} The error of `body` or of the store.
    */
   put(key: string, body: Readable, contentType: string): Promise<void>;
-  /** @returns In bytes; undefined where there is no such object. */
+  /** @returns Length in bytes; undefined when the object does not exist. */
   lengthOf(key: string): Promise<number | undefined>;
   /**
-   * @param range - Bytes, both included; without it all.
-   * @returns To be read to its end, or destroyed; undefined where there is no such object.
+   * @param range - First and last byte, inclusive; default all.
+   * @returns The caller reads it to its end or destroys it; undefined when the object does not exist.
    */
   read(key: string, range?: { readonly first: number; readonly last: number }): Promise<Readable | undefined>;
   /** Idempotent. */
@@ -39,7 +39,7 @@ export interface Bucket {
   close(): void;
 }
 
-/** Parts that are on their way at a time, each of 5 MiB in memory. */
+/** Concurrent parts of an upload, 5 MiB of memory each. */
 const PARTS_AT_ONCE = 2;
 const HTTP_NOT_FOUND = 404;
 
@@ -48,7 +48,7 @@ export function openBucket(options: BucketOptions): Bucket {
   const client = new S3Client({
     region,
     forcePathStyle,
-    // Other stores do not know the newer checksums, and the connection has its own.
+    // Other stores do not support the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(endpoint === undefined ? {} : { endpoint }),
@@ -60,7 +60,7 @@ export function openBucket(options: BucketOptions): Bucket {
       try {
         await new Upload({ client, params, queueSize: PARTS_AT_ONCE }).done();
       } catch (error) {
-        // Taking the parts back may fail too, which is not what went wrong first.
+        // The abort of the upload may fail too; report the first error.
         throw Body.errored ?? error;
       } finally {
         Body.destroy();

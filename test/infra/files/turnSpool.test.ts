@@ -25,7 +25,7 @@ const taken = (instanceId: string, turn: number) => {
   return { session, record: { messages: [], events: [] } };
 };
 
-test('turns read back by sessions and in their order, and go when they are kept', async () => {
+test('Turns are read back by session in order, and removed when they are stored', async () => {
   const folder = join(tempDir(), 'turns');
   const spool = createTurnSpool(folder);
   expect(await spool.readPending()).toEqual([]);
@@ -42,7 +42,7 @@ test('turns read back by sessions and in their order, and go when they are kept'
   expect(await spool.readPending()).toEqual([[taken(other, 4)]]);
 });
 
-test('a line that a crash cut short is left out, and nobody else may read the files', async () => {
+test('An incomplete line is ignored, and the files are private', async () => {
   const folder = tempDir();
   const spool = createTurnSpool(folder);
   await spool.put(taken(uuidV7(), 1));
@@ -52,6 +52,6 @@ test('a line that a crash cut short is left out, and nobody else may read the fi
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
 });
 
-test('a name that leads out of the folder is none', async () => {
+test('A name that leaves the folder is rejected', async () => {
   await expect(createTurnSpool(tempDir()).put(taken('../../x', 1))).rejects.toThrow(RangeError);
 });

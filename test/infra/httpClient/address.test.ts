@@ -47,7 +47,7 @@ describe('classifyAddress', () => {
     ['240.0.0.0', 'reserved'],
     ['255.255.255.254', 'reserved'],
     ['255.255.255.255', 'broadcast'],
-  ])('calls IPv4 %s %s', (address, expected) => {
+  ])('classifies IPv4 %s as %s', (address, expected) => {
     expect(classifyAddress(address)).toBe(expected);
   });
 
@@ -76,7 +76,7 @@ describe('classifyAddress', () => {
     ['64:ff9b:1::7f00:1', 'reserved'],
     ['5f00::1', 'reserved'],
     ['4000::1', 'reserved'],
-  ])('calls IPv6 %s %s', (address, expected) => {
+  ])('classifies IPv6 %s as %s', (address, expected) => {
     expect(classifyAddress(address)).toBe(expected);
   });
 
@@ -92,16 +92,16 @@ describe('classifyAddress', () => {
     ['6to4', '2002:7f00:1::', 'loopback'],
     ['6to4', '2002:a00:1:ffff::1', 'private'],
     ['6to4', '2002:808:808::1', 'public'],
-    // Server 8.8.8.8, flags 0, port 0, client 10.0.0.1 flipped.
+    // Server 8.8.8.8, flags 0, port 0, client 10.0.0.1 inverted.
     ['Teredo client', '2001:0:808:808::f5ff:fffe', 'private'],
-    // Server 127.0.0.1, client 8.8.8.8 flipped.
+    // Server 127.0.0.1, client 8.8.8.8 inverted.
     ['Teredo server', '2001:0:7f00:1::f7f7:f7f7', 'loopback'],
     ['Teredo', '2001:0:808:808::f7f7:f7f7', 'public'],
-  ])('judges %s %s by what it carries: %s', (_kind, address, expected) => {
+  ])('classifies %s %s by its embedded address: %s', (_kind, address, expected) => {
     expect(classifyAddress(address)).toBe(expected);
   });
 
-  it('judges every IPv4 address alike, written plain or mapped', () => {
+  it('classifies every IPv4 address in the same way, plain and mapped', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const plain = classifyAddress(address);
@@ -122,7 +122,7 @@ describe('classifyAddress', () => {
     '1.2.3.4.',
     '[::1]',
     '1.2.3.4:80',
-  ])('takes %j for no address', (text) => {
+  ])('rejects %j', (text) => {
     expect(classifyAddress(text)).toBe('invalid');
   });
 });
@@ -148,7 +148,7 @@ describe('classifyHostname', () => {
     ['http://localhost.example.com/', undefined],
     ['http://notlocalhost/', undefined],
     ['http://127.0.0.1.example.com/', undefined],
-  ])('calls the host of %s %s', (url, expected) => {
+  ])('classifies the host of %s as %s', (url, expected) => {
     expect(classifyHostname(new URL(url).hostname)).toBe(expected);
   });
 });
@@ -158,7 +158,7 @@ describe('bareHost', () => {
     ['[::1]', '::1'],
     ['example.com.', 'example.com'],
     ['example.com', 'example.com'],
-  ])('makes %s %s', (hostname, expected) => {
+  ])('converts %s to %s', (hostname, expected) => {
     expect(bareHost(hostname)).toBe(expected);
   });
 });

@@ -27,8 +27,8 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const cleanups = cleanedUp();
 
-describe('a guarded client', () => {
-  it('sends method, headers and body, and gives back the answer with the address it came from', async () => {
+describe('The guarded HTTP client', () => {
+  it('sends method, headers and body, and returns the response with the server’s address', async () => {
     const server = await serve((request, response) => {
       request.setEncoding('utf8');
       let body = '';
@@ -66,7 +66,7 @@ describe('a guarded client', () => {
     });
   });
 
-  it('keeps the name for TLS and for the Host header while it dials the address', async () => {
+  it('uses the name for TLS and the Host header when it connects to the address', async () => {
     let seen: unknown;
     const server = await serve(
       (request, response) => {
@@ -82,25 +82,25 @@ describe('a guarded client', () => {
     expect(seen).toEqual({ host: `hook.test:${server.port}`, sni: 'hook.test' });
   });
 
-  it('checks the certificate against an address where the URL names one', async () => {
+  it('verifies the certificate for an address when the URL has no name', async () => {
     const server = await serve((_request, response) => response.end(), { secure: true });
     await expect(client().request(get(`https://127.0.0.1:${server.port}/`))).resolves.toMatchObject({
       status: 200,
     });
   });
 
-  it('refuses a certificate for another name, and one of an unknown authority', async () => {
+  it('rejects a certificate for another name and one of an unknown authority', async () => {
     const server = await serve((_request, response) => response.end(), { secure: true });
     const lookup = async () => ['127.0.0.1'];
     const other = get(`https://other.test:${server.port}/`);
     await expect(client({ lookup }).request(other)).rejects.toMatchObject({ code: 'tls_failed' });
     const known = get(`https://hook.test:${server.port}/`);
-    await expect(client({ lookup, dial: createConnect() }).request(known)).rejects.toMatchObject({
+    await expect(client({ lookup, connect: createConnect() }).request(known)).rejects.toMatchObject({
       code: 'tls_failed',
     });
   });
 
-  it('trusts what NODE_EXTRA_CA_CERTS names', async () => {
+  it('trusts the certificates in NODE_EXTRA_CA_CERTS', async () => {
     const server = await serve((_request, response) => response.end(), { secure: true });
     const program = fileURLToPath(new URL('../../fixtures/tls/request.ts', import.meta.url));
     const run = (extra: Record<string, string>) =>
@@ -116,7 +116,7 @@ describe('a guarded client', () => {
     expect((await run({ NODE_EXTRA_CA_CERTS: '' })).stdout.trim()).toBe('tls_failed');
   });
 
-  it('gives a redirect back and does not follow it', async () => {
+  it('returns a redirect and does not follow it', async () => {
     const inside = await serve((_request, response) => response.end('secret'));
     const outside = await serve((_request, response) => {
       response.writeHead(307, { location: `http://127.0.0.1:${inside.port}/` });
@@ -127,11 +127,11 @@ describe('a guarded client', () => {
     expect(inside.connections()).toBe(0);
   });
 
-  it('sends nothing that is refused before a connection', async () => {
+  it('sends nothing when a check fails', async () => {
     const asked: string[] = [];
     const guarded = client({
       policy: { allowInsecureLoopback: false },
-      dial: ({ address }) => {
+      connect: ({ address }) => {
         throw new Error(`dialled ${address}`);
       },
       lookup: async (name) => {
@@ -158,8 +158,8 @@ describe('a guarded client', () => {
   });
 });
 
-describe('names that change their address', () => {
-  it('dials only the address that was checked, though the name has moved to loopback since', async () => {
+describe('Names that change their address', () => {
+  it('connects only to the checked address, even when the name has moved to loopback since', async () => {
     const inside = await serve((_request, response) => response.end('secret'), { secure: true });
     const answers = [['8.8.8.8'], ['127.0.0.1']];
     const dialled: Endpoint[] = [];
@@ -167,8 +167,8 @@ describe('names that change their address', () => {
     const guarded = client({
       policy: { allowInsecureLoopback: false },
       lookup: async () => answers[lookups++] ?? [],
-      // Stands in for the network: whatever is dialled is noted and goes nowhere.
-      dial: (endpoint) => {
+      // Instead of the network: connections are recorded and fail.
+      connect: (endpoint) => {
         dialled.push(endpoint);
         return unreachableSocket();
       },
@@ -183,32 +183,36 @@ describe('names that change their address', () => {
   });
 
   it.each([
-    ['one private among public ones', ['8.8.8.8', '10.0.0.1']],
-    ['a mapped loopback', ['::ffff:127.0.0.1']],
-    ['no IP address', ['internal.example.com']],
-    ['an odd spelling', ['0177.0.0.1']],
-    ['the metadata service', ['169.254.169.254']],
-  ])('refuses a name with %s', async (_what, addresses) => {
-    const dial = () => {
+    ['a private address among public ones', ['8.8.8.8', '10.0.0.1']],
+    ['a mapped loopback address', ['::ffff:127.0.0.1']],
+    ['a name instead of an address', ['internal.example.com']],
+    ['a non-canonical address', ['0177.0.0.1']],
+    ['the address of the metadata service', ['169.254.169.254']],
+  ])('rejects %s', async (_what, addresses) => {
+    const connect = () => {
       throw new Error('dialled');
     };
-    const guarded = client({ policy: { allowInsecureLoopback: false }, lookup: async () => addresses, dial });
+    const guarded = client({
+      policy: { allowInsecureLoopback: false },
+      lookup: async () => addresses,
+      connect,
+    });
     await expect(guarded.request(get('https://mixed.test/'))).rejects.toMatchObject({
       code: 'target_private_address',
     });
   });
 
-  it('refuses plain http to a name that is not at loopback, whatever the policy', async () => {
-    const dial = () => {
+  it('rejects plain http to a name outside loopback with any policy', async () => {
+    const connect = () => {
       throw new Error('dialled');
     };
-    const guarded = client({ lookup: async () => ['8.8.8.8'], dial });
+    const guarded = client({ lookup: async () => ['8.8.8.8'], connect });
     await expect(guarded.request(get('http://localhost/'))).rejects.toMatchObject({
       code: 'target_private_address',
     });
   });
 
-  it('never takes an open connection to the old address once the name has moved', async () => {
+  it('does not reuse a connection to the old address after the name has moved', async () => {
     const reply =
       (text: string): RequestListener =>
       (_request, response) =>
@@ -230,7 +234,7 @@ describe('names that change their address', () => {
 });
 
 describe('connections', () => {
-  it('are opened anew for each request unless keepAlive asks otherwise', async () => {
+  it('are new for each request unless keepAlive is set', async () => {
     const server = await serve((_request, response) => response.end());
     const guarded = client();
     for (const keepAlive of [false, false, true, true, true]) {
@@ -240,7 +244,7 @@ describe('connections', () => {
     expect(server.connections()).toBe(3);
   });
 
-  it('are closed when idle, and by close', async () => {
+  it('are closed when idle and by close', async () => {
     const clock = createSimulatedClock();
     const server = await serve((_request, response) => response.end());
     const guarded = client({ clock });
@@ -255,7 +259,7 @@ describe('connections', () => {
     await expect(guarded.request(request)).rejects.toMatchObject({ code: 'aborted' });
   });
 
-  it('fall back to the next address when one cannot be reached', async () => {
+  it('fall back to the next address when one is unreachable', async () => {
     const server = await serve((_request, response) => response.end('here'), {
       secure: true,
       host: '127.0.0.2',
@@ -265,7 +269,7 @@ describe('connections', () => {
     expect(answer).toMatchObject({ status: 200, address: '127.0.0.2' });
   });
 
-  it('report a refused connection, and an address that says nothing, as connect_failed or timeout', async () => {
+  it('report a refused connection as connect_failed and a silent address as timeout', async () => {
     const server = await serve(() => undefined);
     await server.close();
     cleanups.pop();
@@ -278,7 +282,7 @@ describe('connections', () => {
     const silent = client({
       clock,
       lookup: async () => ['8.8.8.8', '8.8.4.4'],
-      dial: ({ address }) => {
+      connect: ({ address }) => {
         dialled.push(address);
         return new net.Socket();
       },
@@ -294,7 +298,7 @@ describe('connections', () => {
     await until(() => clock.pendingTimers() === 0);
   });
 
-  it('report a server that speaks no TLS as tls_failed', async () => {
+  it('report a server without TLS as tls_failed', async () => {
     const server = await serveRaw((socket) => socket.end('hello\r\n'));
     await expect(client().request(get(`https://127.0.0.1:${server.port}/`))).rejects.toMatchObject({
       code: 'tls_failed',
@@ -310,7 +314,7 @@ describe('resolving', () => {
       /nowhere.test.*ENOTFOUND/,
     ],
     ['finds nothing', () => Promise.resolve([]), /nowhere.test has no address/],
-  ])('gives dns_failed when it %s', async (_what, lookup, message) => {
+  ])('reports dns_failed when the lookup %s', async (_what, lookup, message) => {
     const error = await client({ lookup })
       .request(get('https://nowhere.test/'))
       .catch((caught: unknown) => caught);
@@ -318,7 +322,7 @@ describe('resolving', () => {
     expect(error).toMatchObject({ code: 'dns_failed', message: expect.stringMatching(message) });
   });
 
-  it('counts towards the time limit', async () => {
+  it('counts towards the timeout', async () => {
     const clock = createSimulatedClock();
     const guarded = client({ clock, lookup: () => new Promise(() => undefined) });
     const pending = guarded.request(get('https://slow.test/'));
@@ -331,7 +335,7 @@ describe('hostile answers', () => {
   it.each([
     ['never answers', () => undefined],
     [
-      'drips its body',
+      'sends its body byte by byte',
       (_request, response) => {
         response.write('x');
         const drip = setInterval(() => response.write('x'), 5);
@@ -361,7 +365,7 @@ describe('hostile answers', () => {
   it.each([
     ['announced', (_request, response) => response.writeHead(200, { 'content-length': 1e9 }).write('x')],
     [
-      'chunked without end',
+      'endless with chunked encoding',
       (_request, response) => {
         const more = () => {
           while (!response.destroyed && response.write(Buffer.alloc(65_536)));
@@ -371,20 +375,23 @@ describe('hostile answers', () => {
       },
     ],
     [
-      'with endless headers',
+      'with oversized headers',
       (_request, response) => response.writeHead(200, { big: 'x'.repeat(20_000) }).end(),
     ],
-  ] satisfies [string, RequestListener][])('that are too large, %s, are cut off', async (_what, listener) => {
-    const server = await serve(listener);
-    const pending = client().request({
-      ...get(`http://127.0.0.1:${server.port}/`),
-      maxResponseBytes: 100_000,
-    });
-    await expect(pending).rejects.toMatchObject({ code: 'response_too_large' });
-    await until(() => server.open() === 0);
-  });
+  ] satisfies [string, RequestListener][])(
+    'are aborted when they are too large: %s',
+    async (_what, listener) => {
+      const server = await serve(listener);
+      const pending = client().request({
+        ...get(`http://127.0.0.1:${server.port}/`),
+        maxResponseBytes: 100_000,
+      });
+      await expect(pending).rejects.toMatchObject({ code: 'response_too_large' });
+      await until(() => server.open() === 0);
+    },
+  );
 
-  it('that are just as long as allowed are taken', async () => {
+  it('are accepted at the maximum length', async () => {
     const server = await serve((_request, response) => response.end(Buffer.alloc(1000)));
     const request = (maxResponseBytes: number) =>
       client().request({ ...get(`http://127.0.0.1:${server.port}/`), maxResponseBytes });
@@ -392,7 +399,7 @@ describe('hostile answers', () => {
     await expect(request(999)).rejects.toMatchObject({ code: 'response_too_large' });
   });
 
-  it('that are compressed are never unpacked', async () => {
+  it('are not decompressed', async () => {
     const packed = gzipSync(Buffer.alloc(10_000_000));
     const server = await serve((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
@@ -404,20 +411,20 @@ describe('hostile answers', () => {
   });
 
   it.each([
-    ['is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'response_invalid'],
-    ['ends too early', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection_lost'],
+    ['is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', 'response_invalid'],
+    ['is truncated', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection_lost'],
     [
-      'has two lengths',
+      'has two content lengths',
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
       'response_invalid',
     ],
     ['is nothing', '', 'connection_lost'],
-  ])('are refused when the answer %s', async (_what, bytes, code) => {
+  ])('are rejected when the response %s', async (_what, bytes, code) => {
     const server = await serveRaw((socket) => socket.end(bytes));
     await expect(client().request(get(`http://127.0.0.1:${server.port}/`))).rejects.toMatchObject({ code });
   });
 
-  it('do not matter beyond the status when the body is not read', async () => {
+  it('are closed after the headers when the body is not read', async () => {
     const server = await serve((_request, response) => response.writeHead(204 + 1).write('drip'));
     const answer = await client().request({ ...get(`http://127.0.0.1:${server.port}/`), readBody: false });
     expect(answer).toMatchObject({ status: 205 });
@@ -427,7 +434,7 @@ describe('hostile answers', () => {
 });
 
 describe('aborting', () => {
-  it('ends a request that is under way, and one that has not begun', async () => {
+  it('ends a running request and rejects one that has not started', async () => {
     const server = await serve(() => undefined);
     const controller = new AbortController();
     const request = { ...get(`http://127.0.0.1:${server.port}/`), signal: controller.signal };
@@ -440,7 +447,7 @@ describe('aborting', () => {
     expect(server.connections()).toBe(1);
   });
 
-  it('happens to everything under way when the client closes', async () => {
+  it('applies to all running requests when the client closes', async () => {
     const server = await serve(() => undefined);
     const guarded = client();
     const results = [true, false].map((keepAlive) =>
@@ -467,7 +474,7 @@ function client(deps: Partial<GuardedHttpClientDeps> = {}): GuardedHttpClient {
     policy: { allowInsecureLoopback: true },
     clock: systemClock,
     userAgent: 'Callway/test',
-    dial: createConnect({ ca: testAuthority }),
+    connect: createConnect({ ca: testAuthority }),
     ...deps,
   });
   cleanups.push(() => guarded.close());
@@ -495,7 +502,7 @@ function unreachableSocket(): net.Socket {
   return socket;
 }
 
-/** A connection is free for the next request one turn of the event loop after its answer. */
+/** A connection can be reused one turn of the event loop after its response. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -10,12 +10,12 @@ import { listenOnLoopback, serveOnLoopback, testAuthority } from '../../support/
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const BODY = '{"event":"session.ended"}';
-/** More than the buffers of both ends of a connection hold together. */
+/** Larger than the socket buffers of both ends. */
 const LONG = Buffer.alloc(32_000_000, 0x61);
 const cleanups = cleanedUp();
 
-describe('a request whose last byte waits for leave', () => {
-  it('is on the wire but for that byte, with its whole length told, and is not chunked', async () => {
+describe('A request with a confirmation before its last byte', () => {
+  it('is sent up to that byte, with its full length and without chunked encoding', async () => {
     const wire = await serveBytes();
     const leave = askedLeave();
     const answer = post(wire.url, { confirmBeforeLastByte: leave.ask });
@@ -41,7 +41,7 @@ describe('a request whose last byte waits for leave', () => {
     ['two bytes', 'ab', 'ab'],
     ['a last character of several bytes', 'voil\u00e0', 'voil\u00e0'],
     ['bytes', new Uint8Array([0x7b, 0x7d]), '{}'],
-  ])('arrives whole with %s', async (_what, body, expected) => {
+  ])('arrives complete with %s', async (_what, body, expected) => {
     const { url, taken } = await serve((request, response) => request.on('end', () => response.end()));
     const leave = askedLeave();
     const answer = post(url, { body, confirmBeforeLastByte: leave.ask });
@@ -53,7 +53,7 @@ describe('a request whose last byte waits for leave', () => {
     expect(taken.whole).toEqual([expected]);
   });
 
-  it('asks for leave once a long body has been taken, and not before', async () => {
+  it('asks for the confirmation when a long body has been accepted, and not before', async () => {
     let drain = () => {};
     const { url, taken } = await serve((request, response) => {
       request.pause();
@@ -72,7 +72,7 @@ describe('a request whose last byte waits for leave', () => {
   });
 
   it.each([false, true])(
-    'is torn down where leave is refused, and was never whole (TLS: %s)',
+    'is withdrawn when the confirmation is denied, and was never complete (TLS: %s)',
     async (secure) => {
       const { url, taken } = await serve(
         (request, response) => request.on('end', () => response.end()),
@@ -89,7 +89,7 @@ describe('a request whose last byte waits for leave', () => {
   it.each([
     ['one byte', 'a'],
     ['none', undefined],
-  ])('is not begun at all where leave is refused for a body of %s', async (_what, body) => {
+  ])('is not started when the confirmation is denied for a body of %s', async (_what, body) => {
     const { url, taken } = await serve((_request, response) => response.end());
     const answer = post(url, { body, confirmBeforeLastByte: () => Promise.reject(new Error('no')) });
     await expect(answer).rejects.toMatchObject({ code: 'aborted' });
@@ -97,7 +97,7 @@ describe('a request whose last byte waits for leave', () => {
     expect(taken.begun).toBe(0);
   });
 
-  it('that fails before is not asked for', async () => {
+  it('does not ask for a confirmation when it fails before', async () => {
     const gone = await serveBytes();
     const [{ url }, plain] = [await serve((_request, response) => response.end(), true), await serveBytes()];
     await gone.close();
@@ -114,7 +114,7 @@ describe('a request whose last byte waits for leave', () => {
     expect(leave.count()).toBe(0);
   });
 
-  it('that breaks off while it is being written is not asked for', async () => {
+  it('does not ask for a confirmation when it fails during the body', async () => {
     const { url } = await serve((request) => {
       request.pause();
       setTimeout(() => request.socket.destroy(), 20);
@@ -127,7 +127,7 @@ describe('a request whose last byte waits for leave', () => {
     expect(leave.count()).toBe(0);
   });
 
-  it('whose connection is lost while leave is waited for fails at once, and leave does no harm', async () => {
+  it('fails at once when the connection is lost during the confirmation', async () => {
     const wire = await serveBytes();
     const leave = askedLeave();
     const answer = post(wire.url, { confirmBeforeLastByte: leave.ask });
@@ -138,7 +138,7 @@ describe('a request whose last byte waits for leave', () => {
     await pause();
   });
 
-  it('whose time is up while leave is waited for is torn down, and leave comes too late', async () => {
+  it('is aborted at the timeout during the confirmation', async () => {
     const clock = createSimulatedClock();
     const { url, taken } = await serve((request, response) => request.on('end', () => response.end()));
     const leave = askedLeave();
@@ -153,38 +153,35 @@ describe('a request whose last byte waits for leave', () => {
   });
 });
 
-describe('an answer before the last byte', () => {
+describe('A response before the last byte', () => {
   it.each([
-    ['that ends with its headers', 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n', 401, ''],
+    ['with headers only', 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n', 401, ''],
     ['without a body', 'HTTP/1.1 204 No Content\r\n\r\n', 204, ''],
     ['with a body', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok', 200, 'ok'],
     [
-      'after an informational one',
+      'after an informational response',
       'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n',
       410,
       '',
     ],
-  ])(
-    '%s counts once leave is given, and the rest is sent all the same',
-    async (_what, bytes, status, text) => {
-      const wire = await serveBytes();
-      const leave = askedLeave();
-      let isDone = false;
-      const answer = post(wire.url, { confirmBeforeLastByte: leave.ask }).finally(() => {
-        isDone = true;
-      });
-      await leave.asked;
-      wire.say(bytes);
-      await pause();
-      expect(isDone).toBe(false);
-      leave.give();
-      expect(await answer).toMatchObject({ status, body: Buffer.from(text) });
-      await vi.waitFor(() => expect(wire.text().endsWith(BODY)).toBe(true));
-    },
-  );
+  ])('%s is used after the confirmation, and the rest is sent', async (_what, bytes, status, text) => {
+    const wire = await serveBytes();
+    const leave = askedLeave();
+    let isDone = false;
+    const answer = post(wire.url, { confirmBeforeLastByte: leave.ask }).finally(() => {
+      isDone = true;
+    });
+    await leave.asked;
+    wire.say(bytes);
+    await pause();
+    expect(isDone).toBe(false);
+    leave.give();
+    expect(await answer).toMatchObject({ status, body: Buffer.from(text) });
+    await vi.waitFor(() => expect(wire.text().endsWith(BODY)).toBe(true));
+  });
 
   it.each([false, true])(
-    'whose server reads the body afterwards leaves it whole (TLS: %s)',
+    'leaves the request complete when the server reads the body afterwards (TLS: %s)',
     async (secure) => {
       const { url, taken } = await serve((_request, response) => response.writeHead(204).end(), secure);
       for (const readBody of [false, true]) {
@@ -202,22 +199,25 @@ describe('an answer before the last byte', () => {
   it.each([
     ['stays', false],
     ['closes', true],
-  ])('of a server that never reads a long body and %s counts after leave', async (_what, closes) => {
-    const wire = await serveBytes({ reads: false });
-    const leave = askedLeave();
-    const answer = post(wire.url, { body: LONG, readBody: false, confirmBeforeLastByte: leave.ask });
-    await wire.connected();
-    await pause();
-    expect(leave.count()).toBe(0);
-    wire.say('HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n', closes);
-    await leave.asked;
-    await pause();
-    leave.give();
-    expect(await answer).toMatchObject({ status: 413 });
-    expect(leave.count()).toBe(1);
-  });
+  ])(
+    'of a server that never reads a long body and %s is used after the confirmation',
+    async (_what, closes) => {
+      const wire = await serveBytes({ reads: false });
+      const leave = askedLeave();
+      const answer = post(wire.url, { body: LONG, readBody: false, confirmBeforeLastByte: leave.ask });
+      await wire.connected();
+      await pause();
+      expect(leave.count()).toBe(0);
+      wire.say('HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\n\r\n', closes);
+      await leave.asked;
+      await pause();
+      leave.give();
+      expect(await answer).toMatchObject({ status: 413 });
+      expect(leave.count()).toBe(1);
+    },
+  );
 
-  it('of a server that is gone by then counts', async () => {
+  it('is used when the server has closed the connection meanwhile', async () => {
     const wire = await serveBytes();
     const leave = askedLeave();
     const answer = post(wire.url, { readBody: false, confirmBeforeLastByte: leave.ask });
@@ -230,8 +230,8 @@ describe('an answer before the last byte', () => {
 
   it.each([
     ['a short body', BODY],
-    ['a body that is not read', LONG],
-  ])('does not count where leave is refused, with %s', async (_what, body) => {
+    ['an unread body', LONG],
+  ])('is not used when the confirmation is denied, with %s', async (_what, body) => {
     const wire = await serveBytes({ reads: body === BODY });
     const leave = askedLeave();
     const answer = post(wire.url, { body, readBody: false, confirmBeforeLastByte: leave.ask });
@@ -240,13 +240,13 @@ describe('an answer before the last byte', () => {
     await leave.asked;
     leave.refuse();
     await expect(answer).rejects.toMatchObject({ code: 'aborted' });
-    // Who does not read does not see that the other side has gone.
+    // A server that does not read does not notice that the client has closed.
     if (body === BODY) await vi.waitFor(() => expect(wire.open()).toBe(0));
     expect(wire.text().endsWith('}')).toBe(false);
   });
 });
 
-/** Leave that a test gives, or refuses, when it likes. */
+/** A confirmation that the test grants or denies. */
 function askedLeave() {
   let [give, refuse, tellAsked] = [() => {}, () => {}, () => {}];
   let count = 0;
@@ -275,7 +275,7 @@ function post(
     policy: { allowInsecureLoopback: true },
     clock,
     userAgent: 'Callway/test',
-    dial: createConnect({ ca: testAuthority }),
+    connect: createConnect({ ca: testAuthority }),
     lookup: async (name) => (name === 'localhost' ? ['127.0.0.1'] : []),
   });
   cleanups.push(() => client.close());
@@ -289,7 +289,7 @@ interface Taken {
   readonly whole: string[];
 }
 
-/** An HTTP server that notes which requests came whole, and which broke off. */
+/** An HTTP server that records complete and aborted requests. */
 async function serve(listener: RequestListener, secure = false) {
   const taken: Taken = { begun: 0, aborted: 0, whole: [] };
   const server = await serveOnLoopback(
@@ -314,7 +314,7 @@ function note(request: IncomingMessage, taken: Taken): void {
   });
 }
 
-/** A server that says what a test tells it to, when it tells it. */
+/** A server whose output the test controls. */
 async function serveBytes({ reads = true }: { reads?: boolean } = {}) {
   const chunks: Buffer[] = [];
   const sockets: Socket[] = [];

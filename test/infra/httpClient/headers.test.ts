@@ -8,7 +8,7 @@ describe('checkHeaders', () => {
     ['x-latin', 'caf\u00e9'],
     ['x-empty', ''],
     ['User-Agent', 'mine'],
-  ])('takes %s: %j', (key, value) => {
+  ])('accepts %s: %j', (key, value) => {
     expect(checkHeaders([{ key, value }])).toBeUndefined();
   });
 
@@ -32,26 +32,26 @@ describe('checkHeaders', () => {
     ['x', 'a\u0000b'],
     ['x', '\u4f60\u597d'],
     ['x', 'a'.repeat(4097)],
-  ])('refuses %j: %j', (key, value) => {
+  ])('rejects %j: %j', (key, value) => {
     expect(checkHeaders([{ key, value }])).toMatchObject({
       code: 'target_header_invalid',
       category: 'invalid',
     });
   });
 
-  it('refuses more headers than a request should have', () => {
+  it('rejects more than the maximum number of headers', () => {
     const headers = Array.from({ length: 51 }, (_, index) => ({ key: `x-${index}`, value: '' }));
     expect(checkHeaders(headers)?.code).toBe('target_header_invalid');
     expect(checkHeaders(headers.slice(1))).toBeUndefined();
   });
 
-  it('never repeats a value, which may be a key', () => {
+  it('never repeats a value, which may be a secret', () => {
     expect(checkHeaders([{ key: 'x', value: 'hunter2\n' }])?.message).not.toContain('hunter2');
   });
 });
 
 describe('targetHeadersSchema', () => {
-  it('points at the header that is wrong', () => {
+  it('reports the path of the invalid header', () => {
     const result = targetHeadersSchema().safeParse([
       { key: 'x', value: '1' },
       { key: 'Host', value: 'internal' },
@@ -65,7 +65,7 @@ describe('targetHeadersSchema', () => {
     ]);
   });
 
-  it('refuses unknown fields', () => {
+  it('rejects unknown fields', () => {
     expect(targetHeadersSchema().safeParse([{ key: 'x', value: '1', other: 1 }]).success).toBe(false);
   });
 });

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe('createDnsLookup', () => {
-  it('answers the addresses of both families, IPv4 first', async () => {
+  it('returns the addresses of both families, IPv4 first', async () => {
     const server = await nameServer((query, type) =>
       type === TYPE_A
         ? answer(query, [[192, 0, 2, 1]])
@@ -33,21 +33,21 @@ describe('createDnsLookup', () => {
     ]);
   });
 
-  it('is content with one family', async () => {
+  it('accepts one family', async () => {
     const server = await nameServer((query, type) =>
       type === TYPE_A ? answer(query, [[192, 0, 2, 1]]) : failure(query, 2),
     );
     await expect(createDnsLookup({ servers: [server] })('hook.test', never)).resolves.toEqual(['192.0.2.1']);
   });
 
-  it('fails for a name that does not exist', async () => {
+  it('rejects for a name that does not exist', async () => {
     const server = await nameServer((query) => failure(query, 3));
     await expect(createDnsLookup({ servers: [server] })('no.test', never)).rejects.toMatchObject({
       code: 'ENOTFOUND',
     });
   });
 
-  it('stops asking when it is aborted', async () => {
+  it('stops when it is aborted', async () => {
     const controller = new AbortController();
     const server = await nameServer(() => {
       controller.abort();
@@ -57,7 +57,7 @@ describe('createDnsLookup', () => {
     await expect(pending).rejects.toMatchObject({ code: 'ECANCELLED' });
   });
 
-  it.each(['localhost', 'localhost.', 'a.localhost'])('knows %s without asking', async (name) => {
+  it.each(['localhost', 'localhost.', 'a.localhost'])('resolves %s without DNS', async (name) => {
     const server = await nameServer(() => {
       throw new Error('asked');
     });
@@ -65,7 +65,7 @@ describe('createDnsLookup', () => {
   });
 });
 
-/** @returns `address:port` of a name server on loopback that sends what `reply` makes of each query. */
+/** @returns `address:port` of a DNS server on loopback that responds with the result of `reply`. */
 async function nameServer(reply: (query: Buffer, type: number) => Buffer | undefined): Promise<string> {
   const socket = createSocket('udp4');
   servers.push(socket);
@@ -78,7 +78,7 @@ async function nameServer(reply: (query: Buffer, type: number) => Buffer | undef
   return `127.0.0.1:${(socket.address() as AddressInfo).port}`;
 }
 
-/** The question begins at byte 12: labels, a zero, two bytes of type, two of class (RFC 1035 section 4.1.2). */
+/** The question starts at byte 12: labels, a zero byte, two bytes of type, two of class (RFC 1035 section 4.1.2). */
 function endOfQuestion(query: Buffer): number {
   return query.indexOf(0, 12) + 5;
 }
@@ -107,7 +107,7 @@ function answer(query: Buffer, addresses: number[][]): Buffer {
       ...[0xc0, 12], // the question's name again
       ...type,
       ...[0, 1], // class IN
-      ...[0, 0, 0, 60], // seconds to live
+      ...[0, 0, 0, 60], // time to live in seconds
       ...[0, address.length],
       ...address,
     ]),

@@ -68,7 +68,7 @@ describe('checkTarget', () => {
     ['https://example.com/{{ id }}', 'target_invalid_url'],
     [`https://example.com/${'a'.repeat(2048 - 20)}`, undefined],
     [`https://example.com/${'a'.repeat(2049 - 20)}`, 'target_invalid_url'],
-  ])('finds %j %s', (url, expected) => {
+  ])('classifies %j as %s', (url, expected) => {
     expect(codeOf(url, strict)).toBe(expected);
   });
 
@@ -82,7 +82,7 @@ describe('checkTarget', () => {
     ['http://10.0.0.1/', 'target_not_https'],
     ['http://0.0.0.0/', 'target_not_https'],
     ['https://10.0.0.1/', 'target_private_address'],
-  ])('finds %s %s while insecure loopback is allowed', (url, expected) => {
+  ])('classifies %s as %s when insecure loopback is allowed', (url, expected) => {
     expect(codeOf(url, development)).toBe(expected);
   });
 
@@ -101,11 +101,11 @@ describe('checkTarget', () => {
     ['https://10.0.0.1/{{ id }}', 'target_private_address'],
     ['https://me:{{ secret }}@example.com/', 'target_invalid_url'],
     ['https://me:secret@example.com/{{ id }}', 'target_has_credentials'],
-  ])('finds %j %s where templates are allowed', (url, expected) => {
+  ])('classifies %j as %s when templates are allowed', (url, expected) => {
     expect(codeOf(url, strict, { allowTemplates: true })).toBe(expected);
   });
 
-  it('never repeats the URL, which may hold a token', () => {
+  it('never repeats the URL, which may contain a token', () => {
     const error = checkTarget('https://user:hunter2@example.com/?token=abc', strict);
     expect(error?.message).not.toMatch(/hunter2|abc/);
     expect(error).toMatchObject({ category: 'invalid', name: 'EgressError' });
@@ -113,7 +113,7 @@ describe('checkTarget', () => {
 });
 
 describe('targetUrlSchema', () => {
-  it('reports the code and the message, once', () => {
+  it('reports the code and the message once', () => {
     const result = targetUrlSchema(strict).safeParse('http://example.com/');
     expect(result.error?.issues).toEqual([
       expect.objectContaining({
@@ -124,7 +124,7 @@ describe('targetUrlSchema', () => {
     expect(targetUrlSchema(strict).safeParse(`https://a/${'b'.repeat(3000)}`).error?.issues).toHaveLength(1);
   });
 
-  it('takes a good URL as it is, and describes itself for OpenAPI', () => {
+  it('returns a valid URL unchanged and describes itself for OpenAPI', () => {
     const schema = targetUrlSchema(development, { allowTemplates: true });
     expect(schema.parse('http://localhost:1/{{ id }}')).toBe('http://localhost:1/{{ id }}');
     expect(z.toJSONSchema(schema)).toMatchObject({ type: 'string', maxLength: 2048 });

@@ -9,21 +9,21 @@ import type { DocumentFiles } from '../../../knowledge/files.ts';
 import type { Bucket } from '../bucket.ts';
 import { requireFileKey } from './fileKey.ts';
 
-/** Documents lie below it, since the bucket holds other things, too. */
+/** The bucket also holds recordings. */
 const PREFIX = 'documents/';
 const CONTENT_TYPE = 'application/octet-stream';
-/** Longer than any document is read; what is older was left by a process that died. */
+/** Longer than a document is read; older copies were left by a process that died. */
 const LEFT_BEHIND_MS = 3_600_000;
 
 export interface BucketFilesOptions {
   readonly bucket: Bucket;
-  /** Of this machine, for copies of documents while they are read. */
+  /** On this machine, for copies of documents while they are read. */
   readonly workingFolder: string;
   /** Unix time in milliseconds. */
   readonly now: () => number;
 }
 
-/** Files in a bucket, which any node can read, whichever took them. */
+/** Documents in a bucket, readable by all nodes. */
 export function bucketDocuments({ bucket, workingFolder, now }: BucketFilesOptions): DocumentFiles {
   const objectOf = (key: string): string => {
     requireFileKey(key);
@@ -57,13 +57,13 @@ export function bucketDocuments({ bucket, workingFolder, now }: BucketFilesOptio
 async function removeLeftBehind(folder: string, beforeMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    // Another process of this machine may have removed it just now.
+    // Another process may have removed it meanwhile.
     const state = await stat(path).catch(() => undefined);
     if (state && state.mtimeMs < beforeMs) await rm(path, { force: true });
   }
 }
 
-/** As a file system says it. */
+/** The error code of a file system. */
 function missing(key: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(`there is no document ${key} in the bucket`), { code: 'ENOENT' });
+  return Object.assign(new Error(`document ${key} does not exist in the bucket`), { code: 'ENOENT' });
 }

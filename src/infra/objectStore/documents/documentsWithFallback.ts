@@ -1,8 +1,8 @@
 import type { DocumentFiles } from '../../../knowledge/files.ts';
 
 /**
- * Files whose place was changed by the settings: new ones go to the new place, and what was kept before is still read
- * from the old one, and removed from it.
+ * Documents after a change of their location in the settings: new ones are written to the new location; existing ones
+ * are read from the old one as well.
  */
 export function documentsWithFallback(place: DocumentFiles, before: DocumentFiles): DocumentFiles {
   return {

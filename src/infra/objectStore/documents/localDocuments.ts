@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import type { DocumentFiles } from '../../../knowledge/files.ts';
 import { requireFileKey } from './fileKey.ts';
 
-/** In `DATA_DIR`: documents as they were uploaded. */
+/** Uploaded documents in `DATA_DIR`. */
 export const UPLOADS_FOLDER = 'uploads';
 
-/** Files in a folder of this machine; nodes that share it, share them. */
+/** Documents in a folder of this machine, or one that nodes share. */
 export function localDocuments(folder: string): DocumentFiles {
   const pathOf = (key: string) => {
     requireFileKey(key);

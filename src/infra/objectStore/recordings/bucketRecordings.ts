@@ -8,10 +8,10 @@ import {
 } from '../../../calls/recording/recordingStore.ts';
 import type { Bucket } from '../bucket.ts';
 
-/** Recordings lie below it, since the bucket holds other things, too. */
+/** The bucket also holds documents. */
 const PREFIX = 'recordings/';
 
-/** Recordings as objects of an S3-compatible store. */
+/** Recordings in an S3-compatible store. */
 export function bucketRecordings(bucket: Bucket): RecordingStore {
   const objectOf = (key: string): string => {
     requireRecordingKey(key);

@@ -6,7 +6,7 @@ import {
   resolveByteRange,
 } from '../../../calls/recording/recordingStore.ts';
 
-/** Recordings as files below one folder. */
+/** Recordings in a folder. */
 export function localRecordings(folder: string): RecordingStore {
   const pathOf = (key: string): string => {
     requireRecordingKey(key);
@@ -39,7 +39,7 @@ export function localRecordings(folder: string): RecordingStore {
   };
 }
 
-/** A rename where both are on one disk; else a copy under another name first, so that nobody sees half a file. */
+/** Renames on the same disk; otherwise copies to a temporary name first, so that no partial file is visible. */
 async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

@@ -4,13 +4,13 @@ import { buffer } from 'node:stream/consumers';
 import type { RecordingStore } from '../../../calls/recording/recordingStore.ts';
 import { WAV_HEADER_BYTES } from '../../../media/wav.ts';
 
-/** Where the header has bytes per second. @see http://soundfile.sapp.org/doc/WaveFormat/ */
+/** Offset of the byte rate in the header. @see http://soundfile.sapp.org/doc/WaveFormat/ */
 const BYTE_RATE_AT = 28;
 
 /**
- * How much of a recording reached the disk, whose writer may have been killed.
+ * Duration of a recording file that its writer may not have completed.
  *
- * @returns Undefined where there is no such file, or nothing in it.
+ * @returns Undefined when the file does not exist or is empty.
  */
 export async function recordingFileDurationMs(path: string): Promise<number | undefined> {
   const file = await open(path).catch((error: unknown) => {
@@ -28,7 +28,7 @@ export async function recordingFileDurationMs(path: string): Promise<number | un
   }
 }
 
-/** How long a recording is that was given to the store. @returns Undefined where it has none of this name. */
+/** Duration of a stored recording. @returns Undefined when it does not exist. */
 export async function storedRecordingDurationMs(
   store: Pick<RecordingStore, 'open'>,
   key: string,

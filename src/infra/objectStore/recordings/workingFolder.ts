@@ -4,15 +4,15 @@ import { requireRecordingKey } from '../../../calls/recording/recordingStore.ts'
 
 const ENDING = '.wav';
 
-/** Where calls' recordings grow until they are whole and are given to the store. */
+/** Recordings of running calls, before they are moved to the store. */
 export interface WorkingFolder {
   /** @param callId - Without slashes. */
   pathOf(callId: string): string;
-  /** Calls whose recordings lie here: those that run, and those that a former life of this node left. */
+  /** Calls with a file here: running ones, and those of a previous run of this node. */
   callIds(): Promise<string[]>;
 }
 
-/** @param folder - Made when the first recording is. */
+/** @param folder - Created with the first recording. */
 export function createWorkingFolder(folder: string): WorkingFolder {
   return {
     pathOf(callId) {

@@ -18,7 +18,7 @@ const inBucket = async (workingFolder = join(tempDir(), 'in-use')): Promise<Docu
 const stores = {
   'a folder': async () => localDocuments(join(tempDir(), 'uploads')),
   'a bucket': () => inBucket(),
-  'a bucket that took the place of a folder': async () =>
+  'a bucket after a folder': async () =>
     documentsWithFallback(await inBucket(), localDocuments(join(tempDir(), 'uploads'))),
 } as const;
 
@@ -36,8 +36,8 @@ async function contentOf(files: DocumentFiles, key: string): Promise<Buffer> {
   return content;
 }
 
-describe.each(Object.entries(stores))('documents in %s', (_name, open) => {
-  test('come out as they went in', async () => {
+describe.each(Object.entries(stores))('Documents in %s', (_name, open) => {
+  test('are read as they were written', async () => {
     const files = await open();
     await files.write('one', pieces(Buffer.from('Hello '), Buffer.from([0, 255, 128]), Buffer.alloc(0)));
     await files.write('folder/two', pieces(Buffer.from('other')));
@@ -45,7 +45,7 @@ describe.each(Object.entries(stores))('documents in %s', (_name, open) => {
     expect(await contentOf(files, 'folder/two')).toEqual(Buffer.from('other'));
   });
 
-  test('longer than some parts come out whole', async () => {
+  test('of several parts are complete', async () => {
     const files = await open();
     const parts = Array.from({ length: 13 }, (_, index) => Buffer.alloc(MEBIBYTE, `part ${index}`));
     await files.write('long', pieces(...parts));
@@ -55,15 +55,15 @@ describe.each(Object.entries(stores))('documents in %s', (_name, open) => {
   test.each([
     ['early', [Buffer.from('half')]],
     ['after some parts', Array.from({ length: 12 }, () => Buffer.alloc(MEBIBYTE, 'x'))],
-  ])('whose source breaks off %s are not kept, and what it said is told', async (_, content) => {
+  ])('are not stored when the source fails %s, and report its error', async (_, content) => {
     const files = await open();
-    await expect(files.write('broken', pieces(...content, new Error('it broke off')))).rejects.toThrow(
-      'it broke off',
+    await expect(files.write('broken', pieces(...content, new Error('source failed')))).rejects.toThrow(
+      'source failed',
     );
     await expect(files.checkOut('broken')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('are not there when they never were, or are removed', async () => {
+  test('do not exist before they are written and after they are removed', async () => {
     const files = await open();
     await expect(files.checkOut('none')).rejects.toMatchObject({ code: 'ENOENT' });
     await files.write('one', pieces(Buffer.from('x')));
@@ -73,17 +73,17 @@ describe.each(Object.entries(stores))('documents in %s', (_name, open) => {
   });
 
   test.each(['../x', '/x', 'a//b', 'a/../b', '', '.hidden', 'a\\b', 'a\0b'])(
-    'have no key like %j',
+    'reject the key %j',
     async (key) => {
       const files = await open();
-      await expect(async () => files.write(key, Readable.from([]))).rejects.toThrow('not the key of a file');
-      await expect(async () => files.checkOut(key)).rejects.toThrow('not the key of a file');
-      await expect(async () => files.remove(key)).rejects.toThrow('not the key of a file');
+      await expect(async () => files.write(key, Readable.from([]))).rejects.toThrow('invalid file key');
+      await expect(async () => files.checkOut(key)).rejects.toThrow('invalid file key');
+      await expect(async () => files.remove(key)).rejects.toThrow('invalid file key');
     },
   );
 });
 
-test('copies out of a bucket are gone when they are released, and those that a dead process left, too', async () => {
+test('Copies of documents are removed on release, and so are those of a dead process', async () => {
   const folder = join(tempDir(), 'in-use');
   const files = await inBucket(folder);
   await files.write('one', pieces(Buffer.from('x')));
@@ -102,13 +102,13 @@ test('copies out of a bucket are gone when they are released, and those that a d
   expect(readdirSync(folder)).toEqual(['young']);
 });
 
-describe('when a bucket takes the place of a folder', () => {
+describe('After a change from a folder to a bucket', () => {
   const open = async () => {
     const [before, bucket] = [localDocuments(join(tempDir(), 'uploads')), await inBucket()];
     return { before, bucket, files: documentsWithFallback(bucket, before) };
   };
 
-  test('what was kept before is read, and removed', async () => {
+  test('existing documents are read and removed', async () => {
     const { before, files } = await open();
     await before.write('old', pieces(Buffer.from('from before')));
     expect(await contentOf(files, 'old')).toEqual(Buffer.from('from before'));
@@ -116,14 +116,14 @@ describe('when a bucket takes the place of a folder', () => {
     await expect(before.checkOut('old')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('what comes goes into the bucket alone', async () => {
+  test('new documents are written to the bucket only', async () => {
     const { before, bucket, files } = await open();
     await files.write('new', pieces(Buffer.from('x')));
     expect(await contentOf(bucket, 'new')).toEqual(Buffer.from('x'));
     await expect(before.checkOut('new')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('a bucket that fails is not taken for an empty one', async () => {
+  test('a failing bucket is not treated as an empty one', async () => {
     const { before } = await open();
     await before.write('old', pieces(Buffer.from('x')));
     const broken = { ...before, checkOut: () => Promise.reject(new Error('access denied')) };

@@ -31,8 +31,8 @@ async function kept(store: RecordingStore, key: string, bytes: Uint8Array = BYTE
   return path;
 }
 
-describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
-  it('are taken over whole, and are gone from where they were', async () => {
+describe.each(Object.entries(stores))('Recordings in %s', (_name, open) => {
+  it('are moved into the store', async () => {
     const store = await open();
     const path = await kept(store, 'project-1/call.1.wav');
     expect(existsSync(path)).toBe(false);
@@ -55,7 +55,7 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
     expect(await buffer(recording?.stream ?? Readable.from([]))).toEqual(BYTES.subarray(first, last + 1));
   });
 
-  it('say how long they are when a range lies behind the end', async () => {
+  it('report their length when a range is out of bounds', async () => {
     const store = await open();
     await kept(store, 'p/c.wav');
     const refused = store.open('p/c.wav', { first: 1000 });
@@ -63,7 +63,7 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
     await expect(refused).rejects.toMatchObject({ totalBytes: 1000 });
   });
 
-  it('are not there when they never were, or are removed', async () => {
+  it('do not exist before they are stored and after they are removed', async () => {
     const store = await open();
     expect(await store.open('p/none.wav')).toBeUndefined();
     await kept(store, 'p/c.wav');
@@ -72,7 +72,7 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
     await store.remove('p/c.wav');
   });
 
-  it('are replaced when they are kept again', async () => {
+  it('are replaced when they are stored again', async () => {
     const store = await open();
     await kept(store, 'p/c.wav');
     await kept(store, 'p/c.wav', Buffer.from('newer'));
@@ -81,7 +81,7 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
     );
   });
 
-  it('have keys that stay inside', async () => {
+  it('have keys that cannot leave the store', async () => {
     const store = await open();
     for (const key of [
       '../x.wav',
@@ -99,21 +99,21 @@ describe.each(Object.entries(stores))('recordings in %s', (_name, open) => {
     }
   });
 
-  it('that were taken over before may be taken over again, as by who did not hear that they were', async () => {
+  it('can be stored again by a caller that missed the first result', async () => {
     const store = await open();
     const path = await kept(store, 'p/c.wav');
     await store.save(path, 'p/c.wav');
     expect(await buffer((await store.open('p/c.wav'))?.stream ?? Readable.from([]))).toEqual(BYTES);
   });
 
-  it('stay where they are when they cannot be taken over', async () => {
+  it('stay in place when they cannot be stored', async () => {
     const store = await open();
     await expect(store.save(join(tempDir(), 'missing.wav'), 'p/c.wav')).rejects.toThrow('ENOENT');
     expect(await store.open('p/c.wav')).toBeUndefined();
   });
 });
 
-it('a recording longer than one part comes whole out of S3', async () => {
+it('A recording of several parts is read back from S3', async () => {
   const store = await startS3();
   const long = Buffer.alloc(12 * 1024 * 1024, 'callway');
   await kept(store, 'p/long.wav', long);
@@ -122,7 +122,7 @@ it('a recording longer than one part comes whole out of S3', async () => {
   expect((await buffer(recording?.stream ?? Readable.from([]))).equals(long)).toBe(true);
 });
 
-it('a working folder knows whose recordings lie in it', async () => {
+it('A working folder lists the calls with a recording', async () => {
   const folder = join(tempDir(), 'working');
   const working = createWorkingFolder(folder);
   expect(await working.callIds()).toEqual([]);
