@@ -18,7 +18,7 @@ interface Report {
   };
 }
 
-/** Reads the sources of a folder as `npm run check` does. */
+/** Runs dependency-cruiser on a folder as `npm run check` does. */
 async function cruise(folder: string, output: 'json' | 'err') {
   const program = join(ROOT, 'node_modules', 'dependency-cruiser', 'bin', 'dependency-cruise.mjs');
   const args = [program, 'src', 'sip', 'offline', '--config', RULES, '--output-type', output];
@@ -29,7 +29,7 @@ async function cruise(folder: string, output: 'json' | 'err') {
   });
 }
 
-/** A tree of the given files under the rules of this one. */
+/** A tree of the given files under the rules of this repository. */
 function plant(files: Readonly<Record<string, string>>): string {
   const { path, remove } = makeTempDir();
   onTestFinished(remove);
@@ -43,7 +43,7 @@ function plant(files: Readonly<Record<string, string>>): string {
   return path;
 }
 
-/** Each of these may import what it does. */
+/** Valid imports. */
 const SOUND = {
   'src/base/ids.ts': 'export const makeId = () => "1";\n',
   'src/api/server.ts':
@@ -52,7 +52,7 @@ const SOUND = {
   'offline/model.ts': 'export const model = 1;\n',
 };
 
-test('a tree that keeps to the rules passes', { timeout: TIMEOUT }, async () => {
+test('a tree that follows the rules passes', { timeout: TIMEOUT }, async () => {
   expect(await cruise(plant({}), 'err')).toMatchObject({ ok: true });
 });
 
@@ -132,7 +132,9 @@ test.each<[string, string, Record<string, string>]>([
   expect(text).toContain(`error ${rule}: `);
 });
 
-test('every file of the real tree is read, with what it imports', { timeout: TIMEOUT }, async () => {
+test('reads every file of this repository with its imports, and finds no violation', {
+  timeout: TIMEOUT,
+}, async () => {
   const { modules, summary } = JSON.parse((await cruise(ROOT, 'json')).text) as Report;
   const own = modules.filter(({ source }) => /^(src|sip|offline)\//.test(source));
   const files = ['src', 'sip', 'offline'].flatMap((folder) =>

@@ -18,7 +18,7 @@ const panel = (more: Partial<Drawn> = {}): Drawn => ({
 describe('the dashboard of docker/', () => {
   const path = new URL('../../docker/monitoring/grafana/dashboards/callway.json', import.meta.url);
 
-  test('is read with its rows, its units and its queries', () => {
+  test('is parsed with its rows, units and queries', () => {
     const { title, panels } = readDashboard(readFileSync(path, 'utf8'));
     expect(title).toBe('Callway');
     expect(panels[0]).toMatchObject({ type: 'row', title: 'Calls', targets: [] });
@@ -33,13 +33,13 @@ describe('the dashboard of docker/', () => {
     });
   });
 
-  test('with panels of a kind that cannot be drawn is refused', () => {
+  test('with unsupported kinds of panels is refused', () => {
     const gauge = { type: 'gauge', title: 'x', gridPos: { x: 0, y: 0, w: 1, h: 1 } };
     expect(() => readDashboard(JSON.stringify({ title: 't', panels: [gauge] }))).toThrow(/type/);
   });
 });
 
-test('a query gets its interval, and tells its metrics', () => {
+test('a query has its interval filled in, and names its metrics', () => {
   const expr =
     'rate(callway_calls_total[$__rate_interval]) / rate(process_cpu_seconds_total[$__rate_interval])';
   expect(withInterval(expr, 30)).toBe(
@@ -52,7 +52,7 @@ test.each([
   ['{{status}} {{ end_reason }}', { status: 'failed', end_reason: 'trunk_error' }, 'failed trunk_error'],
   ['{{absent}} p95', {}, 'p95'],
   ['', { le: '1', route: '/v1' }, 'le=1 route=/v1'],
-])('a curve is called by its labels: %j', (format, labels, name) => {
+])('a curve is named by its labels: %j', (format, labels, name) => {
   expect(nameOf(format, labels)).toBe(name);
 });
 
@@ -63,7 +63,7 @@ test.each([
   [4.1, 8],
   [9, 10],
   [812, 1000],
-])('%d is drawn up to %d', (value, top) => {
+])('the axis of %d ends at %d', (value, top) => {
   expect(roundUp(value)).toBeCloseTo(top, 9);
 });
 
@@ -95,7 +95,7 @@ describe('the picture', () => {
     expect(svg).not.toContain('No data');
   });
 
-  test('says so where there is nothing, marks a lonely point, and tells what its legend leaves out', () => {
+  test('says when there is no data, marks a single point, and reports what its legend leaves out', () => {
     expect(drawDashboard('t', [panel()], TIME)).toContain('No data');
     const lonely = { name: 'once', points: [{ x: 150, y: 1 }] };
     expect(drawDashboard('t', [panel({ curves: [lonely] })], TIME)).toContain('<circle cx="143.0" cy="0.0"');

@@ -4,7 +4,7 @@ import { driftOf, type Sample } from '../../bench/soak/drift.ts';
 import { readNumbers } from '../../bench/soak/numbers.ts';
 import { draw } from '../../bench/soak/picture.ts';
 
-/** A figure of `from` at the begin and `to` at the end of eight minutes. */
+/** A figure of `from` at the start and `to` at the end of eight minutes. */
 const line = (from: number, to: number, of: 'rss' | 'turnP95' = 'rss'): Sample[] =>
   Array.from({ length: 9 }, (_, minute) => ({ atMinutes: minute, [of]: from + ((to - from) * minute) / 8 }));
 
@@ -19,25 +19,25 @@ describe('drift', () => {
     expect(driftOf(line(from, to), 'rss')).toMatchObject({ fromMinutes: 2, toMinutes: 8, to, isBeyond });
   });
 
-  test('is told, and not judged, of what the machine does beside us', () => {
+  test('is reported but not judged for figures of the machine', () => {
     const busy = line(0, 40).map(({ atMinutes, rss = 0 }) => ({ atMinutes, load: rss }));
     expect(driftOf(busy, 'load')).toMatchObject({ to: 40, isBeyond: false });
   });
 
-  test('is read behind the warm-up, and not from a few points, nor from those of another figure', () => {
+  test('ignores the warm-up, too few points, and other figures', () => {
     const warming = [{ atMinutes: -1, rss: 1 }, ...line(500, 500)];
     expect(driftOf(warming, 'rss')).toMatchObject({ from: 500, to: 500 });
     expect(driftOf(line(1, 2).slice(0, 5), 'rss')).toBeUndefined();
     expect(driftOf(line(1, 2), 'heap')).toBeUndefined();
   });
 
-  test('is the least squares’ line: one wild point tilts it a little', () => {
+  test('is the least-squares line: one outlier tilts it a little', () => {
     const wild = line(500, 500).map((sample) => (sample.atMinutes === 5 ? { ...sample, rss: 1200 } : sample));
     expect(driftOf(wild, 'rss')).toMatchObject({ from: 600, to: 600, isBeyond: false });
   });
 });
 
-test('the service’s numbers are read off its metrics, and those it lacks are left out', () => {
+test('the service’s figures are parsed from its metrics; missing ones are left out', () => {
   const text = [
     '# TYPE process_open_fds gauge',
     'process_open_fds 41',
@@ -48,7 +48,7 @@ test('the service’s numbers are read off its metrics, and those it lacks are l
   expect(readNumbers(text)).toEqual({ descriptors: 41, rss: 512, lag: 12 });
 });
 
-test('the picture has a panel for each figure that was measured, and names nothing as markup', () => {
+test('the picture has a panel for each measured figure, and escapes names', () => {
   const svg = draw([...line(500, 800), ...line(900, 900, 'turnP95')], '<8 min> & more');
   expect(svg.match(/<polyline/g)).toHaveLength(2);
   expect(svg).toContain('&lt;8 min> &amp; more');

@@ -23,28 +23,28 @@ const service = (name: string): Service => {
   return found;
 };
 
-test('Callway commands the SIP server at its port, with the secret that both have', () => {
+test('Callway connects to the SIP server’s control port with the shared secret', () => {
   const url = service('callway').environment.DRACHTIO_URL?.replace(/\$\{[^}]*\}/, 'secret');
   expect(loadConfig({ DRACHTIO_URL: url }).DRACHTIO_URL).toBe('drachtio://:secret@drachtio:9022');
   expect(read('drachtio/drachtio.conf.xml')).toMatch(/<admin port="9022">0\.0\.0\.0<\/admin>/);
-  // What stands in a command is seen by every process of the machine.
+  // Every process of the machine can read a command line.
   expect(service('drachtio').command.join(' ')).not.toContain('SECRET');
   expect(service('drachtio').environment.DRACHTIO_SECRET).toMatch(/^\$\{DRACHTIO_SECRET:\?/);
 });
 
-test('carriers reach SIP at the SIP server alone, and nobody outside its control port', () => {
+test('only the SIP server’s SIP ports are published, not its control port', () => {
   const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
     ports.filter((port) => /5060|9022/.test(port)).map((port) => `${name} ${port}`),
   );
   expect(published).toEqual(['drachtio 5060:5060/tcp', 'drachtio 5060:5060/udp']);
 });
 
-test('no secret stands in a file', () => {
+test('no file contains a secret', () => {
   for (const file of ['compose.yaml', 'monitoring/compose.yaml', 'drachtio/drachtio.conf.xml'])
     expect(read(file)).not.toMatch(/(secret|password)["']?\s*[=:]\s*["']?[a-z0-9]+["'>\s]/i);
 });
 
-test('what is mounted exists, from the folder that compose starts at', () => {
+test('mounted files exist, relative to the folder where compose starts', () => {
   const mounted = ['drachtio', 'prometheus', 'grafana'].flatMap((name) => service(name).volumes);
   const files = mounted.map((volume) => volume.split(':')[0] ?? '').filter((path) => path.startsWith('./'));
   expect(files).toContain('./monitoring/alerts.yaml');
@@ -52,7 +52,7 @@ test('what is mounted exists, from the folder that compose starts at', () => {
     expect(read(file).length).toBeGreaterThan(0);
 });
 
-test('what sees Callway is reachable from this machine only', () => {
+test('monitoring is reachable from this machine only', () => {
   for (const { ports = [] } of Object.values(monitoring.services))
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
 });

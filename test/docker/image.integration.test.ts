@@ -28,13 +28,13 @@ function exampleNames(): string[] {
   return [...read('docker/.env.example').matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
 }
 
-test('every setting that compose gives to Callway exists', () => {
+test('compose sets only settings that exist', () => {
   const names = Object.keys(compose.services.callway?.environment ?? {});
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !knownSettings.includes(name))).toEqual([]);
 });
 
-test('every value that compose asks for is in the example file, and tells what it is when it is not set', () => {
+test('every value that compose needs is in the example file, and is required with a message', () => {
   const asked = [...composeText.matchAll(/\$\{([^}]*)\}/g)].map(([, inner = '']) => inner);
   expect(asked.length).toBeGreaterThan(0);
   for (const inner of asked) {
@@ -43,7 +43,7 @@ test('every value that compose asks for is in the example file, and tells what i
   }
 });
 
-test('the example file holds settings of Callway and the passwords of its stores, without values', () => {
+test('the example file has settings of Callway and the passwords of its stores, without values', () => {
   const passwords = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'DRACHTIO_SECRET', 'GRAFANA_PASSWORD'];
   expect(exampleNames().filter((name) => ![...knownSettings, ...passwords].includes(name))).toEqual([]);
   expect(read('docker/.env.example')).not.toMatch(/^[A-Z_]+=./m);
@@ -59,7 +59,7 @@ test('Callway waits for the SIP server and for healthy stores', () => {
   expect(compose.services.redis?.healthcheck).toBeDefined();
 });
 
-test('the stores are not reachable from outside, and the API only from this machine', () => {
+test('the stores are not published, and the API only on this machine', () => {
   expect(compose.services.postgres?.ports).toBeUndefined();
   expect(compose.services.redis?.ports).toBeUndefined();
   expect(compose.services.callway?.ports?.filter((port) => port.endsWith(':3000'))).toEqual([
@@ -67,12 +67,12 @@ test('the stores are not reachable from outside, and the API only from this mach
   ]);
 });
 
-test('the published UDP ports are those that audio uses', () => {
+test('the published UDP ports are the RTP ports', () => {
   const { RTP_PORT_MIN: first, RTP_PORT_MAX: last } = compose.services.callway?.environment ?? {};
   expect(compose.services.callway?.ports).toContain(`${first}-${last}:${first}-${last}/udp`);
 });
 
-test('the image runs Node itself as process 1, not as root, and can tell whether it is healthy', () => {
+test('the image runs Node as process 1, not as root, with a healthcheck', () => {
   const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
   expect(lastStage).toMatch(/^USER node$/m);
   expect(lastStage).toMatch(/^CMD \["node", "dist\/src\/main\.js"\]$/m);
@@ -80,12 +80,12 @@ test('the image runs Node itself as process 1, not as root, and can tell whether
   expect(lastStage).toMatch(/NODE_ENV=production/);
 });
 
-test('the image hears callers without any endpoint', () => {
+test('the image recognizes speech without any endpoint', () => {
   const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
   expect(lastStage).toContain(`--no-install-recommends ${aptPackages(['pocketsphinx'], 16).join(' ')}`);
 });
 
-test('the build context holds everything that the image copies', () => {
+test('the build context has everything that the image copies', () => {
   const allowed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path = '']) => path);
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, paths = '']) =>
     paths.split(' ').slice(0, -1),
@@ -96,7 +96,7 @@ test('the build context holds everything that the image copies', () => {
   );
 });
 
-test('the healthcheck is a program that exits 0 only when the service says it is healthy', async () => {
+test('the healthcheck exits with 0 only when the service is healthy', async () => {
   const command = /HEALTHCHECK [^[]*CMD (\[.*\])$/m.exec(dockerfile)?.[1];
   const [program, flag, code] = JSON.parse(command ?? '[]');
   expect([program, flag]).toEqual(['node', '-e']);

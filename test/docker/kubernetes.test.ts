@@ -31,7 +31,7 @@ const podOf = (role: string) => of('Deployment', `callway-${role}`).spec.templat
 const containerOf = (role: string) => podOf(role).spec.containers[0];
 const drainSeconds = Number(of('ConfigMap', 'callway').data.DRAIN_SECONDS);
 
-test('there is a file for each role, and each manifest is of a known kind and version, with a name of its own', () => {
+test('there is one file per role, and each manifest has a known kind and version and a unique name', () => {
   expect(files).toEqual(['api.yaml', 'config.yaml', 'media.yaml', 'voice.yaml', 'worker.yaml']);
   expect(manifests.map(({ kind, apiVersion }) => [kind, apiVersion])).toEqual(
     manifests.map(({ kind }) => [kind, VERSIONS[kind]]),
@@ -41,7 +41,7 @@ test('there is a file for each role, and each manifest is of a known kind and ve
 });
 
 describe.each(ROLES)('the role %s', (role) => {
-  test('is what its pods do, and its budget and autoscaler are for these pods', () => {
+  test('is set on its pods, and its budget and autoscaler select these pods', () => {
     const { spec } = of('Deployment', `callway-${role}`);
     expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
     expect(containerOf(role).env[0]).toEqual({ name: 'ROLES', value: role });
@@ -53,7 +53,7 @@ describe.each(ROLES)('the role %s', (role) => {
     });
   });
 
-  test('is given settings that exist', () => {
+  test('gets settings that exist', () => {
     const known = [...Object.keys(settings.shape), 'POD_IP'];
     const given = [
       ...containerOf(role).env.map(({ name }: { name: string }) => name),
@@ -62,20 +62,20 @@ describe.each(ROLES)('the role %s', (role) => {
     expect(given.filter((name: string) => !known.includes(name))).toEqual([]);
   });
 
-  test('has the time to drain, and is asked whether it lives and whether it is ready', () => {
+  test('has time to drain, and liveness and readiness probes', () => {
     const { terminationGracePeriodSeconds } = podOf(role).spec;
     const { startupProbe, livenessProbe, readinessProbe, lifecycle, ports } = containerOf(role);
     const [, , script] = lifecycle.preStop.exec.command;
     const preStopSeconds = Number(/, (\d+)\)$/.exec(script)?.[1]) / 1000;
     expect(preStopSeconds).toBe(5);
-    // The process itself cuts off what is left ten seconds after the drain time.
+    // The process itself ends remaining calls ten seconds after the drain time.
     expect(terminationGracePeriodSeconds).toBeGreaterThan(drainSeconds + preStopSeconds + 10);
     const paths = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path);
     expect(paths).toEqual(['/healthz', '/healthz', '/readyz']);
     expect(ports).toContainEqual({ name: 'http', containerPort: 3000 });
   });
 
-  test('runs without rights that it does not need', () => {
+  test('runs without unneeded privileges', () => {
     expect(podOf(role).spec.securityContext.runAsNonRoot).toBe(true);
     expect(containerOf(role).securityContext).toEqual({
       allowPrivilegeEscalation: false,
@@ -84,7 +84,7 @@ describe.each(ROLES)('the role %s', (role) => {
   });
 });
 
-test('calls and talks are what their nodes are scaled by, and go on while nodes become fewer', () => {
+test('calls and sessions drive the autoscalers, and scaling down drains', () => {
   const scaledBy = (role: string) =>
     of('HorizontalPodAutoscaler', `callway-${role}`).spec.metrics.map(
       (metric: { pods?: { metric: { name: string } } }) => metric.pods?.metric.name,
@@ -99,13 +99,13 @@ test('calls and talks are what their nodes are scaled by, and go on while nodes 
   }
 });
 
-test('nodes that talk say where they are reached, and nodes that carry calls are reached by carriers', () => {
+test('voice nodes register their URL, and media nodes are reachable by carriers', () => {
   expect(containerOf('voice').env).toContainEqual({ name: 'NODE_URL', value: 'http://$(POD_IP):3000' });
   expect(podOf('media').spec.hostNetwork).toBe(true);
   expect(containerOf('media').env.map(({ name }: { name: string }) => name)).toContain('PUBLIC_IP');
 });
 
-test('what one node takes and another gives out lies in a bucket; a pod’s own folder goes with it', () => {
+test('files shared between roles are in a bucket; a pod’s own folder is temporary', () => {
   expect(of('ConfigMap', 'callway').data.S3_BUCKET).toBeTruthy();
   for (const role of ROLES) {
     expect(containerOf(role).volumeMounts).toEqual([{ name: 'data', mountPath: '/data' }]);
@@ -113,7 +113,7 @@ test('what one node takes and another gives out lies in a bucket; a pod’s own 
   }
 });
 
-test('no secret stands in a manifest', () => {
+test('no manifest contains a secret', () => {
   expect(manifests.map(({ kind }) => kind)).not.toContain('Secret');
   for (const role of ROLES)
     expect(containerOf(role).envFrom).toContainEqual({ secretRef: { name: 'callway' } });

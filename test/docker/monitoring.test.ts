@@ -31,7 +31,7 @@ const queries = [
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-/** What a node of all roles shows. */
+/** The metrics of a node with all roles. */
 async function page(): Promise<string> {
   const metrics = buildMetrics();
   metrics.trunks({ publish: async () => undefined }, () => 0);
@@ -56,7 +56,7 @@ async function types(): Promise<Map<string, string>> {
   return new Map([...lines].map(([, name = '', type = '']) => [name, type]));
 }
 
-test.each(queries)('%s asks for numbers that there are', async (_title, expr) => {
+test.each(queries)('%s queries metrics that exist', async (_title, expr) => {
   const known = await types();
   const asked = [...expr.matchAll(/\b(?:callway|nodejs|process)_\w+/g)].map(([name]) => name);
   const isKnown = (name: string) => known.has(name) || known.has(name.replace(/_(bucket|sum|count)$/, ''));
@@ -66,7 +66,7 @@ test.each(queries)('%s asks for numbers that there are', async (_title, expr) =>
 
 describe('metrics', () => {
   /** @see https://prometheus.io/docs/practices/naming/ */
-  test('are named after the rules: what they belong to, base units, and _total for what only grows', async () => {
+  test('follow the naming rules: prefix, base units, and _total for counters', async () => {
     for (const [name, type] of await types()) {
       expect(name).toMatch(/^(callway|nodejs|process)(_[a-z0-9]+)+$/);
       expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
@@ -74,7 +74,7 @@ describe('metrics', () => {
     }
   });
 
-  test('say what they are, and their labels are named like them', async () => {
+  test('have help texts, and labels in the same style', async () => {
     const text = await page();
     for (const name of (await types()).keys())
       expect(text).toMatch(new RegExp(`^# HELP ${name} \\S.{8}`, 'm'));
@@ -85,14 +85,14 @@ describe('metrics', () => {
 });
 
 describe('alerts', () => {
-  test('find each count of the SIP server that they watch before it happens', async () => {
+  test('have series for the SIP server’s counters before the first event', async () => {
     const watched = rules.flatMap(({ expr }) => /event=~"([^"]+)"/.exec(expr)?.[1]?.split('|') ?? []);
     expect(watched.length).toBeGreaterThan(0);
     const text = await page();
     for (const event of watched) expect(text).toContain(`callway_sip_events_total{event="${event}"} 0`);
   });
 
-  test('have names of their own, and say how bad it is and what to do', () => {
+  test('have unique names, a severity, and say what to do', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     for (const rule of rules) {
       expect(rule.for).toMatch(/^\d+m$/);
@@ -105,7 +105,7 @@ describe('alerts', () => {
 });
 
 describe('the dashboard', () => {
-  test('asks the data source that is provisioned', () => {
+  test('uses the provisioned data source', () => {
     const { datasources } = parse(read('grafana/provisioning/datasources/prometheus.yaml'));
     const graphs = dashboard.panels.filter(({ type }) => type === 'timeseries');
     expect(graphs.length).toBeGreaterThan(10);
@@ -118,7 +118,7 @@ describe('the dashboard', () => {
     ]);
   });
 
-  test('has panels that do not lie over each other, within 24 columns', () => {
+  test('has panels that do not overlap, within 24 columns', () => {
     const cells = dashboard.panels.flatMap(({ gridPos: { h, w, x, y } }) => {
       expect(x + w).toBeLessThanOrEqual(24);
       return Array.from({ length: h * w }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`);

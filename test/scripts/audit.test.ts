@@ -11,7 +11,7 @@ const finding = (name: string, severity: string, fixAvailable: unknown) => ({
 });
 
 describe('an audit', () => {
-  test('has what is known, the worst first', () => {
+  test('lists advisories, the most severe first', () => {
     const vulnerabilities = {
       a: finding('a', 'low', false),
       b: finding('b', 'critical', { name: 'b', version: '2.0.0' }),
@@ -30,7 +30,7 @@ describe('an audit', () => {
     expect(findings.filter(isGrave).map(({ name }) => name)).toEqual(['b', 'c']);
   });
 
-  test('of packages without blemish is empty', () => {
+  test('of packages without advisories is empty', () => {
     expect(readAudit('{"vulnerabilities":{}}')).toEqual({ asked: true, findings: [] });
   });
 
@@ -44,7 +44,7 @@ describe('an audit', () => {
     ['nothing', '', 'npm gave no report'],
     ['something else', '<html>', 'npm gave no report'],
     ['no report', '{"vulnerabilities":null}', 'npm gave no report'],
-  ])('that gets %s was not made', (_what, output, reason) => {
+  ])('whose output is %s counts as not done', (_what, output, reason) => {
     expect(readAudit(output)).toEqual({ asked: false, reason });
   });
 });

@@ -20,7 +20,7 @@ import { tempDir } from '../support/tempDir.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-test('every thread that the code starts is built under the name by which it is started', () => {
+test('the bundle has every thread under the name by which the code starts it', () => {
   const started = ['src', 'sip', 'offline'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
@@ -36,7 +36,7 @@ test('every thread that the code starts is built under the name by which it is s
   expect(started.sort()).toEqual(threads.sort());
 });
 
-test('what cannot be built is told with its place', async () => {
+test('a build error is reported with its place', async () => {
   const folder = tempDir();
   writeFileSync(join(folder, 'broken.ts'), 'const one = ;\n');
 
@@ -47,8 +47,8 @@ test('what cannot be built is told with its place', async () => {
   expect(existsSync(join(folder, 'dist'))).toBe(false);
 });
 
-describe('what was built', () => {
-  // Below the repository, since it takes some packages from node_modules as it runs.
+describe('the built service', () => {
+  // Below the repository, since it loads some packages from node_modules.
   const cache = join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const dist = mkdtempSync(join(cache, 'callway-test-'));
@@ -57,7 +57,7 @@ describe('what was built', () => {
     expect(await bundle(dist)).toEqual({ ok: true, output: '' });
   }, 120_000);
 
-  test('serves, with its threads, its pages and its migrations', { timeout: 180_000 }, async () => {
+  test('serves with its threads, pages and migrations', { timeout: 180_000 }, async () => {
     const service = await startService({ entry: join(dist, 'src', 'main.js'), readyTimeoutMs: 120_000 });
     onTestFinished(() => service.close());
 

@@ -36,11 +36,11 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s reaches the service once
     console.log('ready');`);
   if (wrapper.stdout) await once(wrapper.stdout, 'data');
   wrapper.kill(signal);
-  setTimeout(() => wrapper.kill(signal), 50); // npm hands on what its whole process group has got already
+  setTimeout(() => wrapper.kill(signal), 50); // npm forwards a signal that its whole process group has received
   expect(await once(wrapper, 'exit')).toEqual([11, null]);
 });
 
-test('the end by a signal is passed on', async () => {
+test('an end by signal is passed on', async () => {
   const ending = await once(runThrough("process.kill(process.pid, 'SIGKILL')"), 'exit');
   expect(ending).toEqual([null, 'SIGKILL']);
 });

@@ -9,7 +9,7 @@ import { tempDir } from '../support/tempDir.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A clone with only what starting needs. */
+/** A clone with only what a start needs. */
 function clone(): string {
   const folder = tempDir();
   for (const name of ['bin', 'scripts', 'package.json'])
@@ -22,7 +22,7 @@ function write(folder: string, path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-test('the command line without dependencies says how to get them', async () => {
+test('the command line without dependencies says how to install them', async () => {
   const folder = clone();
   await expect(run(process.execPath, [join(folder, 'bin/callway.mjs')])).rejects.toMatchObject({
     code: 1,
@@ -30,7 +30,7 @@ test('the command line without dependencies says how to get them', async () => {
   });
 });
 
-test('the command line runs from its source, and from what was built when there is that', async () => {
+test('the command line runs from source, and from the build where there is one', async () => {
   const folder = clone();
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   write(folder, 'src/cli/main.ts', "const [, , name]: string[] = process.argv; console.log('source', name);");
@@ -53,14 +53,14 @@ test.each([
   expect(stdout).toBe('source --help\n');
 });
 
-test('an unknown command names those that there are', async () => {
+test('an unknown command lists the known ones', async () => {
   await expect(run(process.execPath, [join(root, 'scripts/run.mjs'), 'tset'])).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^There is no command "tset"\.[\s\S]*\n {2}test /),
   });
 });
 
-test('an unknown measurement is refused', async () => {
+test('an unknown benchmark is refused', async () => {
   await expect(run(process.execPath, [join(root, 'scripts/run.mjs'), 'bench', '../x'])).rejects.toMatchObject(
     {
       code: 1,
@@ -69,7 +69,7 @@ test('an unknown measurement is refused', async () => {
   );
 });
 
-test('in production start runs what was built, installs nothing, and reads .env for what is not set', async () => {
+test('in production, start runs the build, installs nothing, and reads unset settings from .env', async () => {
   const folder = clone();
   write(folder, 'dist/src/main.js', "console.log('built', process.cwd(), process.argv[2]);");
   write(folder, '.env', 'REDIS_URL=redis://127.0.0.1:1\nNODE_ENV=production\nSTT_PROVIDER=openai\n');
@@ -85,7 +85,7 @@ test('in production start runs what was built, installs nothing, and reads .env 
   expect(stderr).toBe('');
 });
 
-test('start without Redis tells what is lacking and what else would do', async () => {
+test('start without Redis says what is missing and the alternative', async () => {
   const folder = clone();
   write(folder, 'dist/src/main.js', '');
   const { REDIS_URL: _, ...env } = process.env;

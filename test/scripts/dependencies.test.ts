@@ -18,7 +18,7 @@ function clone(): string {
   return folder;
 }
 
-/** What `npm ci` does, as far as it matters here; counts its runs. */
+/** What `npm ci` does, as far as these tests need; counts its runs. */
 function installer(folder: string, record: object = { packages: {} }) {
   const installer = {
     runs: 0,
@@ -42,7 +42,7 @@ test('a fresh clone is installed once', async () => {
   expect(whyInstall(folder)).toBe('');
 });
 
-test('a changed lock is installed again', async () => {
+test('a changed lock file is installed again', async () => {
   const folder = clone();
   const npm = installer(folder);
   await ensureDependencies({ folder, install: npm.install });
@@ -52,7 +52,7 @@ test('a changed lock is installed again', async () => {
   expect(npm.runs).toBe(2);
 });
 
-test('what another Node or platform installed is installed again', async () => {
+test('an installation by another Node or platform is replaced', async () => {
   const folder = clone();
   await ensureDependencies({ folder, install: installer(folder).install });
   const stamp = join(folder, 'node_modules', '.callway-stamp');
@@ -68,13 +68,13 @@ test.each([
     'node_modules is not what package-lock.json says',
   ],
   ['less than the lock names', {}, 'node_modules is not what package-lock.json says'],
-])('a node_modules that npm itself installed with %s', async (_, packages, reason) => {
+])('a node_modules that npm installed with %s', async (_, packages, reason) => {
   const folder = clone();
   await installer(folder, { packages }).install();
   expect(whyInstall(folder)).toBe(reason);
 });
 
-test('two at once install once', async () => {
+test('two concurrent calls install once', async () => {
   const folder = clone();
   const npm = installer(folder);
   const install = async () => {
@@ -85,7 +85,7 @@ test('two at once install once', async () => {
   expect(npm.runs).toBe(1);
 });
 
-test('an installation that fails leaves no stamp', async () => {
+test('a failed installation leaves no stamp', async () => {
   const folder = clone();
   const install = async () => {
     await installer(folder).install();

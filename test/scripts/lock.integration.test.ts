@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { withLock } from '../../scripts/lib/lock.mjs';
 import { tempDir } from '../support/tempDir.ts';
 
-/** Of a process that has ended. */
+/** The id of a process that has ended. */
 function deadPid(): number {
   return spawnSync('true').pid;
 }
@@ -27,14 +27,14 @@ test('work under one lock never overlaps', async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-test('a dead holder is succeeded', async () => {
+test('a dead holder’s lock is taken over', async () => {
   const path = join(tempDir(), 'lock');
   writeFileSync(path, String(deadPid()));
   expect(await withLock(path, async () => 'done')).toBe('done');
   expect(existsSync(path)).toBe(false);
 });
 
-test('a living holder is waited for only so long', async () => {
+test('waiting for a living holder ends after patienceMs', async () => {
   const path = join(tempDir(), 'lock');
   writeFileSync(path, '1');
   await expect(withLock(path, async () => 'done', { patienceMs: 0 })).rejects.toThrow(
@@ -43,7 +43,7 @@ test('a living holder is waited for only so long', async () => {
   expect(existsSync(path)).toBe(true);
 });
 
-test('a failure gives the lock back', async () => {
+test('a failure releases the lock', async () => {
   const path = join(tempDir(), 'lock');
   await expect(
     withLock(path, async () => {
