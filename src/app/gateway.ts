@@ -232,7 +232,7 @@ async function build(
   const admission = createNodeCapacity(callCapacity(config));
   metrics.watchNode({
     queues: jobs.depths,
-    talks: () => live.active,
+    talks: () => live.count,
     ...(media && {
       calls: {
         admission,

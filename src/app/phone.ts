@@ -19,7 +19,7 @@ import type { Telephony } from '../calls/telephony.ts';
 import { selectTrunks } from '../calls/trunks/trunkSelection.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
-import type { StreamTarget } from '../media/mediaSession.ts';
+import type { StreamTarget } from '../media/agentStream/streamClient.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { BuiltCalls } from './calls.ts';
 import type { Recordings } from './recordings.ts';

@@ -15,7 +15,7 @@ import type { PacketIo } from '../media/transport/packetIo.ts';
  *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread(connectEngine: ConnectStream, packetIo: PacketIo = dgramPacketIo): void {
+export function runMediaThread(connectStream: ConnectStream, packetIo: PacketIo = dgramPacketIo): void {
   if (parentPort === null) throw new Error('audio runs in a worker thread only');
   const random = new Uint32Array(1);
   const randomUint32 = (): number => randomFillSync(random)[0] ?? 0;
@@ -26,7 +26,7 @@ export function runMediaThread(connectEngine: ConnectStream, packetIo: PacketIo 
       rest: createThreadSleep(),
       packetIo,
       codecs: createCodecRegistry(),
-      connectEngine,
+      connectStream,
       randomUint32,
       hasPriority: raiseThreadPriority(),
     },

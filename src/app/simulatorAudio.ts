@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 import type { Clock } from '../base/clock.ts';
 import type { MediaSession } from '../media/mediaSession.ts';
 import { acceptStream } from '../streams/acceptStream.ts';
-import { CALLWAY_SUBPROTOCOL } from '../streams/messages.ts';
+import { chooseSubprotocol } from '../streams/dialects/index.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 
 export interface SimulatorAudio {
@@ -29,7 +29,7 @@ export async function openSimulatorAudio(deps: SimulatorAudioDeps): Promise<Simu
     host: LOOPBACK,
     port: 0,
     perMessageDeflate: false,
-    handleProtocols: (offered) => offered.has(CALLWAY_SUBPROTOCOL) && CALLWAY_SUBPROTOCOL,
+    handleProtocols: chooseSubprotocol,
   });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -12,7 +12,7 @@ import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisStreamTickets } from '../infra/redis/nodes/streamTickets.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { type ActiveStreams, createActiveStreams } from '../streams/activeStreams.ts';
+import { ActiveStreams } from '../streams/activeStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../streams/mediaStreams.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import type { Closers } from './conversation.ts';
@@ -37,9 +37,6 @@ export interface StreamParts {
   readonly closers: Closers;
 }
 
-/** A node without voice lets nobody wait in silence. @see RFC 6455 section 7.4.1, and its registry: try again later */
-const TRY_AGAIN_LATER = 1013;
-
 export interface BuiltStreams {
   readonly mediaStreams: MediaStreams;
   /** Those that this node talks on; none, for ever, where it has no voice. */
@@ -50,12 +47,12 @@ export interface BuiltStreams {
 export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
   const { config, clock, conversations } = parts;
   const logger = parts.logger.child({ part: 'streams' });
-  const talk = config.ROLES.includes('voice') ? await talker(parts) : refuse;
-  const live = createActiveStreams({ clock, talk, onChange: parts.onChange });
+  const serveVoiceSession = config.ROLES.includes('voice') ? await talker(parts) : undefined;
+  const live = new ActiveStreams({ clock, serveVoiceSession, onCountChange: parts.onChange });
   const mediaStreams = createMediaStreams({
     tickets: redisStreamTickets(parts.redis),
     conversations,
-    talk: live.serve,
+    serveVoiceSession: (stream) => live.serve(stream),
     clock,
     makeId: parts.makeId,
     publicUrl: parts.publicUrl,
@@ -123,8 +120,4 @@ async function standbyOf({ storage, conversations }: StreamParts, projectId: str
 /** Whether anything was heard of the agent: else the greeting is still due. */
 function hasBegun({ turn, state }: Session): boolean {
   return state.currentNodeId !== null && (state.hasSpoken || turn > 1);
-}
-
-async function refuse(stream: AudioStream): Promise<void> {
-  stream.close(TRY_AGAIN_LATER, 'this node has no voice');
 }

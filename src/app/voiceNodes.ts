@@ -20,10 +20,10 @@ export interface VoiceNodeParts {
 export function announceOwnVoice(
   { config, nodes, nodeId, clock, onError }: VoiceNodeParts,
   app: App,
-  streams: Pick<ActiveStreams, 'active'>,
+  streams: Pick<ActiveStreams, 'count'>,
 ): Promise<VoiceNodeRegistration> {
   const url = config.NODE_URL ?? addressOf(app, reachableFromAfar(config.HOST));
-  return registerVoiceNode({ nodes, node: { nodeId, url }, talks: () => streams.active, clock, onError });
+  return registerVoiceNode({ nodes, node: { nodeId, url }, talks: () => streams.count, clock, onError });
 }
 
 /** Where this node's calls are talked with. */

@@ -1,4 +1,5 @@
 import type { Emitter } from '../base/emitter.ts';
+import type { CallCommand, StreamEnd, StreamTarget, TransferStatus } from './agentStream/streamClient.ts';
 import type { MediaQuality } from './quality/mediaQuality.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
 
@@ -103,33 +104,6 @@ export interface NegotiatedCodec {
   readonly payloadType: number;
 }
 
-/** Which messages a WebSocket speaks. `callway` is `audio.callway.v1`, `twilio` is Twilio Media Streams. */
-export type StreamDialect = 'callway' | 'twilio';
-
-export interface StreamTarget {
-  readonly url: string;
-  readonly dialect: StreamDialect;
-  readonly streamId: string;
-  readonly callId: string;
-  /** Passed to the engine in its `start` message. */
-  readonly customParameters: Readonly<Record<string, string>>;
-  /** Asked for a new target when the socket breaks, so that the call goes on; without it a break is the end. */
-  readonly canReconnect: boolean;
-  /** Our own engine, wherever it runs; any other address is a user's, and held against the egress policy. */
-  readonly isInternal?: true;
-}
-
-/** What an engine asks of the call beside playing audio; not part of Twilio's messages. */
-export type CallCommand =
-  | { readonly kind: 'hangup' }
-  | { readonly kind: 'transfer'; readonly to: string }
-  | { readonly kind: 'send_dtmf'; readonly digits: string };
-
-/** How a transfer goes, for the engine: after `failed` the call is the engine's again. */
-export type TransferStatus =
-  | { readonly status: 'begun'; readonly to: string }
-  | { readonly status: 'failed'; readonly to: string; readonly reason: string };
-
 export interface MediaEvents {
   /** The first valid packet of the peer; ms since the Unix epoch, fractions allowed, as all `atMs` here. */
   readonly firstPacket: { readonly atMs: number };
@@ -143,16 +117,15 @@ export interface MediaEvents {
    * The engine's socket is gone: `stopped` by the engine's own wish (a close with code 1000 or none), `broken` otherwise.
    * The session lives on, and a bridge can be started anew.
    */
-  readonly streamClosed: {
-    readonly how: 'stopped' | 'broken';
-    readonly code: number;
-    readonly reason: string;
-  };
+  readonly streamClosed: StreamEnd;
   /** Once; the call goes on without. */
   readonly recordingFailed: { readonly reason: string };
   /** The thread died; nothing more comes, and the call has no audio any more. */
   readonly lost: { readonly reason: string };
 }
+
+/** Emits an event of the call's audio; typed by the event's name. */
+export type EmitMediaEvent = <Name extends keyof MediaEvents>(name: Name, value: MediaEvents[Name]) => void;
 
 export interface MediaReport {
   /** Absent when the session was never connected. */

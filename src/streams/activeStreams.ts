@@ -1,59 +1,57 @@
 import type { Clock } from '../base/clock.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
-
-/** The other side is to connect again, elsewhere. @see RFC 6455 section 7.4.1, and its registry: service restart */
-const SERVICE_RESTART = 1012;
+import { CLOSE_SERVICE_RESTART, CLOSE_TRY_AGAIN_LATER } from './transport/streamSocket.ts';
 
 export interface ActiveStreamsDeps {
   readonly clock: Clock;
-  /** Talks over a stream until it closes, or closes it. */
-  readonly talk: (stream: AudioStream) => Promise<unknown>;
-  /** The number of streams is another. */
-  readonly onChange: () => void;
+  /** Runs a voice session on the stream; resolves when it has ended. Undefined on a node without voice. */
+  readonly serveVoiceSession: ((stream: AudioStream) => Promise<unknown>) | undefined;
+  readonly onCountChange: () => void;
 }
 
-/** The streams that this node talks on. */
-export interface ActiveStreams {
-  readonly active: number;
-  /** Resolves when its talk is over. */
-  serve(stream: AudioStream): Promise<void>;
-  /** Resolves when no stream is left; those that are after `graceMs` are told to connect elsewhere. Idempotent. */
-  drain(graceMs: number): Promise<void>;
-}
+/** The audio streams that this node serves. */
+export class ActiveStreams {
+  readonly #deps: ActiveStreamsDeps;
+  readonly #sessions = new Map<AudioStream, Promise<unknown>>();
+  #drained: Promise<void> | undefined;
 
-export function createActiveStreams({ clock, talk, onChange }: ActiveStreamsDeps): ActiveStreams {
-  const live = new Map<AudioStream, Promise<unknown>>();
-  let draining: Promise<void> | undefined;
+  constructor(deps: ActiveStreamsDeps) {
+    this.#deps = deps;
+  }
 
-  const all = async (): Promise<void> => {
-    while (live.size > 0) await Promise.allSettled(live.values());
-  };
-  const drain = async (graceMs: number): Promise<void> => {
-    const timer = clock.setTimer(() => {
-      for (const stream of live.keys()) stream.close(SERVICE_RESTART, 'this node stops');
+  get count(): number {
+    return this.#sessions.size;
+  }
+
+  /** Resolves when the stream's voice session has ended; refuses the stream on a node without voice. */
+  async serve(stream: AudioStream): Promise<void> {
+    const { serveVoiceSession, onCountChange } = this.#deps;
+    if (serveVoiceSession === undefined) {
+      stream.close(CLOSE_TRY_AGAIN_LATER, 'this node has no voice');
+      return;
+    }
+    const session = serveVoiceSession(stream);
+    this.#sessions.set(stream, session);
+    onCountChange();
+    try {
+      await session;
+    } finally {
+      this.#sessions.delete(stream);
+      onCountChange();
+    }
+  }
+
+  /** Resolves when no stream is left. After `graceMs` the gateways are asked to connect elsewhere. Idempotent. */
+  drain(graceMs: number): Promise<void> {
+    this.#drained ??= this.#drain(graceMs);
+    return this.#drained;
+  }
+
+  async #drain(graceMs: number): Promise<void> {
+    const timer = this.#deps.clock.setTimer(() => {
+      for (const stream of this.#sessions.keys()) stream.close(CLOSE_SERVICE_RESTART, 'this node stops');
     }, graceMs);
-    await all();
+    while (this.#sessions.size > 0) await Promise.allSettled(this.#sessions.values());
     timer.cancel();
-  };
-
-  return {
-    get active() {
-      return live.size;
-    },
-    async serve(stream) {
-      const talking = talk(stream);
-      live.set(stream, talking);
-      onChange();
-      try {
-        await talking;
-      } finally {
-        live.delete(stream);
-        onChange();
-      }
-    },
-    drain(graceMs) {
-      draining ??= drain(graceMs);
-      return draining;
-    },
-  };
+  }
 }

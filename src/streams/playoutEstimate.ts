@@ -1,36 +1,30 @@
-import type { PlayoutPosition } from '../voice/audioStream.ts';
+import type { PlayoutPosition } from '../media/agentStream/streamClient.ts';
 
 /**
- * Follows what a peer has played that does not tell: it plays what it has been sent, one sample for each that it sends
- * up. Twilio's messages carry marks, but no positions.
+ * Playout at a gateway that reports no positions: it is taken to play one sample of what it was sent for each sample
+ * that it sends.
  */
-export interface PlayoutEstimate {
-  queued(samples: number): void;
-  received(samples: number): void;
-  /** @returns How many samples were dropped. */
-  cleared(): number;
-  position(): PlayoutPosition;
-}
+export class PlayoutEstimate {
+  #queuedSamples = 0;
+  #playedSamples = 0;
+  #receivedSamples = 0;
 
-export function createPlayoutEstimate(): PlayoutEstimate {
-  let waiting = 0;
-  let playedSamples = 0;
-  let receivedSamples = 0;
-  return {
-    queued(samples) {
-      waiting += samples;
-    },
-    received(samples) {
-      receivedSamples += samples;
-      const played = Math.min(waiting, samples);
-      playedSamples += played;
-      waiting -= played;
-    },
-    cleared() {
-      const dropped = waiting;
-      waiting = 0;
-      return dropped;
-    },
-    position: () => ({ playedSamples, receivedSamples, bufferDelayMs: 0 }),
-  };
+  queued(samples: number): void {
+    this.#queuedSamples += samples;
+  }
+
+  received(samples: number): void {
+    this.#receivedSamples += samples;
+    const played = Math.min(this.#queuedSamples, samples);
+    this.#playedSamples += played;
+    this.#queuedSamples -= played;
+  }
+
+  cleared(): void {
+    this.#queuedSamples = 0;
+  }
+
+  get position(): PlayoutPosition {
+    return { playedSamples: this.#playedSamples, receivedSamples: this.#receivedSamples, bufferDelayMs: 0 };
+  }
 }

@@ -1,18 +1,19 @@
-import type { StreamDialect } from '../media/mediaSession.ts';
+import type { DialectName } from './dialects/index.ts';
 
-/** The stream that a WebSocket's ticket admits. */
-export interface ExpectedStream {
+/** What a ticket admits: one audio stream of a session. */
+export interface StreamGrant {
   readonly projectId: string;
   readonly sessionId: string;
-  readonly dialect: StreamDialect;
+  readonly dialect: DialectName;
+  /** A call of ours; undefined for streams of other carriers. */
   readonly callId?: string;
   /** Of the call's span. */
   readonly traceparent?: string;
 }
 
-/** Single-use tickets, each for one WebSocket; visible to every node, since any may get the connection. */
+/** Single-use tickets for WebSocket connections, shared by all nodes, since any node may get the connection. */
 export interface StreamTickets {
-  issue(ticket: string, stream: ExpectedStream, lifetimeMs: number): Promise<void>;
-  /** Uses the ticket up. @returns The stream; undefined when the ticket is unknown, expired or used. */
-  redeem(ticket: string): Promise<ExpectedStream | undefined>;
+  issue(ticket: string, grant: StreamGrant, lifetimeMs: number): Promise<void>;
+  /** Uses the ticket up. @returns Undefined when it is unknown, expired or used. */
+  redeem(ticket: string): Promise<StreamGrant | undefined>;
 }

@@ -1,9 +1,12 @@
 import type { Emitter } from '../base/emitter.ts';
-import type { FailoverPrompts } from '../media/agentStream/failoverPlayer.ts';
-import type { CallCommand, StreamDialect, TransferStatus } from '../media/mediaSession.ts';
-import type { MarkReport, PlayoutPosition } from '../media/playPosition.ts';
-
-export type { MarkReport, PlayoutPosition } from '../media/playPosition.ts';
+import type {
+  CallCommand,
+  FailoverPrompts,
+  MarkReport,
+  PlayoutPosition,
+  TransferStatus,
+} from '../media/agentStream/streamClient.ts';
+import type { DialectName } from '../streams/dialects/index.ts';
 
 /**
  * One call's audio as the voice engine has it: a WebSocket's other side, whatever it speaks.
@@ -32,7 +35,7 @@ export interface AudioStream {
 
 export interface StreamInfo {
   readonly streamId: string;
-  readonly dialect: StreamDialect;
+  readonly dialect: DialectName;
   /** Of both directions: 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   readonly projectId: string;

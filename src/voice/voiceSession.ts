@@ -3,7 +3,7 @@ import { createWatchdog, type Watchdog } from '../base/watchdog.ts';
 import { withTimeout } from '../base/withTimeout.ts';
 import type { Session } from '../engine/session/session.ts';
 import type { TurnInput } from '../engine/turn/turn.ts';
-import type { TransferStatus } from '../media/mediaSession.ts';
+import type { TransferStatus } from '../media/agentStream/streamClient.ts';
 import {
   type AnsweringMachineDetector,
   createAnsweringMachineDetector,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createActiveStreams } from '../../src/streams/activeStreams.ts';
+import { ActiveStreams } from '../../src/streams/activeStreams.ts';
 import type { AudioStream } from '../../src/voice/audioStream.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
@@ -10,51 +10,62 @@ function setUp() {
   const clock = createSimulatedClock();
   const counts: number[] = [];
   const ends = new Map<AudioStream, () => void>();
-  const live = createActiveStreams({
+  const streams = new ActiveStreams({
     clock,
-    talk: (stream) => new Promise<void>((resolve) => ends.set(stream, resolve)),
-    onChange: () => counts.push(live.active),
+    serveVoiceSession: (stream) => new Promise<void>((resolve) => ends.set(stream, resolve)),
+    onCountChange: () => counts.push(streams.count),
   });
-  const closes: unknown[][] = [];
-  const stream = () => {
-    const one = {
-      close(...given: unknown[]) {
-        closes.push(given);
-        ends.get(one)?.();
-      },
-    } as unknown as AudioStream;
-    return one;
-  };
-  return { clock, counts, ends, live, closes, stream };
+  return { clock, counts, ends, streams, ...createStreams(ends) };
 }
 
-test('streams are counted from their begin to their end, and each change is told', async () => {
-  const { counts, ends, live, stream } = setUp();
-  const [one, other] = [stream(), stream()];
-  const talks = [live.serve(one), live.serve(other)];
-  expect(live.active).toBe(2);
+function createStreams(ends = new Map<AudioStream, () => void>()) {
+  const closes: unknown[][] = [];
+  const createStream = () => {
+    const stream = {
+      close(...given: unknown[]) {
+        closes.push(given);
+        ends.get(stream)?.();
+      },
+    } as unknown as AudioStream;
+    return stream;
+  };
+  return { closes, createStream };
+}
+
+test('ActiveStreams counts streams from start to end and announces each change', async () => {
+  const { counts, ends, streams, createStream } = setUp();
+  const sessions = [streams.serve(createStream()), streams.serve(createStream())];
+  expect(streams.count).toBe(2);
   for (const end of ends.values()) end();
-  await Promise.all(talks);
-  expect([live.active, counts]).toEqual([0, [1, 2, 1, 0]]);
+  await Promise.all(sessions);
+  expect([streams.count, counts]).toEqual([0, [1, 2, 1, 0]]);
 });
 
-test('a talk that fails is over, and says so to whoever began it', async () => {
-  const live = createActiveStreams({
+test('ActiveStreams rejects and forgets a stream whose voice session fails', async () => {
+  const streams = new ActiveStreams({
     clock: createSimulatedClock(),
-    talk: () => Promise.reject(new Error('the talk failed')),
-    onChange: () => undefined,
+    serveVoiceSession: () => Promise.reject(new Error('the session failed')),
+    onCountChange: () => undefined,
   });
-  await expect(live.serve({} as AudioStream)).rejects.toThrow('the talk failed');
-  expect(live.active).toBe(0);
+  await expect(streams.serve({} as AudioStream)).rejects.toThrow('the session failed');
+  expect(streams.count).toBe(0);
 });
 
-test('a node that stops waits for its talks, and sends away only those that outlast its patience', async () => {
-  const { clock, ends, live, closes, stream } = setUp();
-  const [short, long] = [stream(), stream()];
-  void live.serve(short);
-  void live.serve(long);
+test('ActiveStreams of a node without voice asks the gateway to try again later', async () => {
+  const { closes, createStream } = createStreams();
+  const clock = createSimulatedClock();
+  const streams = new ActiveStreams({ clock, serveVoiceSession: undefined, onCountChange: () => undefined });
+  await streams.serve(createStream());
+  expect([closes, streams.count]).toEqual([[[1013, 'this node has no voice']], 0]);
+});
+
+test('ActiveStreams drains by waiting, and closes the streams that outlast the grace period', async () => {
+  const { clock, ends, streams, closes, createStream } = setUp();
+  const [short, long] = [createStream(), createStream()];
+  void streams.serve(short);
+  void streams.serve(long);
   let isDrained = false;
-  const drained = Promise.all([live.drain(1000), live.drain(1000)]).then(() => {
+  const drained = Promise.all([streams.drain(1000), streams.drain(1000)]).then(() => {
     isDrained = true;
   });
   ends.get(short)?.();
@@ -63,7 +74,6 @@ test('a node that stops waits for its talks, and sends away only those that outl
   expect([isDrained, closes]).toEqual([false, []]);
   clock.advance(1);
   await drained;
-  // Service restart: whoever carries the call connects to another node.
   expect(closes).toEqual([[1012, 'this node stops']]);
   expect(clock.pendingTimers()).toBe(0);
 });

@@ -1,6 +1,6 @@
 import websocket from '@fastify/websocket';
 
-import { CALLWAY_SUBPROTOCOL } from '../../streams/messages.ts';
+import { chooseSubprotocol } from '../../streams/dialects/index.ts';
 import type { App } from '../app.ts';
 
 /** Speech comes in pieces of some kilobytes; a whole minute of it in one message is below this. */
@@ -17,7 +17,7 @@ export async function webSockets(app: App, addRoutes: (scope: App) => void): Pro
         maxPayload: MAX_MESSAGE_BYTES,
         perMessageDeflate: false,
         clientTracking: true,
-        handleProtocols: (offered) => (offered.has(CALLWAY_SUBPROTOCOL) ? CALLWAY_SUBPROTOCOL : false),
+        handleProtocols: chooseSubprotocol,
       },
     });
     addRoutes(scope);

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 
+import { dialectName } from '../../streams/dialects/index.ts';
+
 /** Where a call's audio goes instead of to the agent. */
 export const callMedia = z
   .strictObject({
     url: z.string().max(2000).describe('`wss://…` of your own bot.'),
-    dialect: z.enum(['callway', 'twilio']),
+    dialect: dialectName,
   })
   .meta({ id: 'CallMedia' });
 

@@ -1,4 +1,4 @@
-import type { CallCommand } from '../../media/mediaSession.ts';
+import type { CallCommand } from '../../media/agentStream/streamClient.ts';
 import type { LegEnd } from '../telephony.ts';
 import { type CallResult, callResultOf, type HangupIntent, mayTryNextTrunk } from './callResult.ts';
 

@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { withTimeout } from '../../base/withTimeout.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
-import type { MediaReport, MediaSession, StreamTarget } from '../../media/mediaSession.ts';
+import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
 import type { Call, CallChange } from '../call.ts';
 import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';

@@ -1,165 +1,157 @@
 import { CallwayError, unavailable } from '../../base/errors.ts';
-import type { MediaCounters, StreamTarget, TransferStatus } from '../mediaSession.ts';
-import type { SampleRateHz } from '../resample/resampler.ts';
-import type { Announce } from '../session/announce.ts';
-import { telephoneRate } from '../session/telephoneRate.ts';
+import type { EmitMediaEvent, MediaCounters } from '../mediaSession.ts';
+import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import { AgentConnection } from './agentConnection.ts';
 import { FailoverPlayer } from './failoverPlayer.ts';
-import type { ConnectStream, StreamClient } from './streamClient.ts';
+import type { AgentMessages, ConnectStream, StreamClient, StreamTarget } from './streamClient.ts';
 
 export interface AgentStreamOptions {
   readonly codecRateHz: SampleRateHz;
-  readonly connectEngine: ConnectStream;
-  readonly announce: Announce;
+  readonly connectStream: ConnectStream;
+  readonly emit: EmitMediaEvent;
   /** On the ticks' clock. */
   readonly nowMs: () => number;
 }
 
 type Counts = Pick<MediaCounters, 'callerFramesDropped' | 'agentSamplesDropped' | 'playoutUnderruns'>;
 
-/** The call is over. @see RFC 6455 section 7.4.1 */
+/** @see RFC 6455 section 7.4.1 */
 const NORMAL_CLOSURE = 1000;
-const TWILIO_RATE_HZ = 8000;
 
-/**
- * A call's side toward its engine, whichever that is at the moment: one connection after the other, and what is heard
- * between them.
- */
+/** A call's audio stream to its agent: successive connections, and the failover prompts played between them. */
 export class AgentStream {
   readonly #options: AgentStreamOptions;
-  readonly #standby: FailoverPlayer;
-  readonly #ending = new AbortController();
+  readonly #failover: FailoverPlayer;
+  readonly #callEnd = new AbortController();
   #codecRateHz: SampleRateHz;
   #isHeld = false;
-  #channel: AgentConnection | undefined;
-  #earlier: Counts = { callerFramesDropped: 0, agentSamplesDropped: 0, playoutUnderruns: 0 };
+  #connection: AgentConnection | undefined;
+  #earlierCounts: Counts = { callerFramesDropped: 0, agentSamplesDropped: 0, playoutUnderruns: 0 };
 
   constructor(options: AgentStreamOptions) {
     this.#options = options;
     this.#codecRateHz = options.codecRateHz;
-    this.#standby = new FailoverPlayer(options.codecRateHz);
+    this.#failover = new FailoverPlayer(options.codecRateHz);
   }
 
   /**
-   * Opens the connection; a former one that is gone is replaced.
+   * Connects to an agent, in place of an earlier connection that is closed.
    *
    * @throws {CallwayError} `engine_unavailable`, or `bridge_running`.
    */
   async start(target: StreamTarget): Promise<void> {
-    if (this.#channel?.isOpen === true) {
-      throw new CallwayError('conflict', 'bridge_running', 'the call has a connection to an engine already');
+    if (this.#connection?.isOpen === true) {
+      throw new CallwayError('conflict', 'bridge_running', 'the call is connected to an agent already');
     }
-    const { announce, nowMs } = this.#options;
-    const channel: AgentConnection = new AgentConnection(this.#codecRateHz, {
-      onCommand: (command) => announce('command', command),
-      onStandby: (words, sampleRateHz) => this.#standby.keep(words, sampleRateHz),
+    const { emit, nowMs } = this.#options;
+    const connection: AgentConnection = new AgentConnection(this.#codecRateHz, {
+      onCommand: (command) => emit('command', command),
+      onFailoverPrompts: (prompts, sampleRateHz) => this.#failover.keep(prompts, sampleRateHz),
       onClosed: (end) => {
-        if (target.canReconnect && end.how === 'broken') this.#standby.begin(nowMs());
-        announce('streamClosed', end);
+        if (target.canReconnect && end.how === 'broken') this.#failover.start(nowMs());
+        emit('streamClosed', end);
       },
     });
-    const link = await this.#connect(target, channel);
-    if (this.#ending.signal.aborted) {
-      await link.close(NORMAL_CLOSURE, 'the call has ended');
+    const client = await this.#connect(target, connection);
+    if (this.#callEnd.signal.aborted) {
+      await client.close(NORMAL_CLOSURE, 'the call has ended');
       throw unavailable('engine');
     }
-    this.#retireChannel('replaced');
-    channel.setHeld(this.#isHeld);
-    channel.open(link);
-    channel.changeRate(this.#codecRateHz);
-    this.#channel = channel;
-    if (channel.isOpen) this.#standby.end();
+    this.#retire('replaced');
+    connection.setHeld(this.#isHeld);
+    connection.open(client);
+    connection.changeRate(this.#codecRateHz);
+    this.#connection = connection;
+    if (connection.isOpen) this.#failover.stop();
   }
 
-  /** Takes leave of the engine, and drops what it has not said yet; its end is not announced. */
-  leave(): void {
-    this.#retireChannel('the call goes on without the engine');
-    this.#channel = undefined;
-    this.#standby.end();
+  /** Closes the connection and drops the agent's queued audio, without a `streamClosed` event. */
+  stop(): void {
+    this.#retire('the call goes on without the agent');
+    this.#connection = undefined;
+    this.#failover.stop();
   }
 
-  sendTransfer(progress: TransferStatus): void {
-    this.#channel?.sendTransfer(progress);
+  /** Where messages other than audio go; undefined while no agent is connected. */
+  get toAgent(): AgentMessages | undefined {
+    return this.#connection?.toAgent;
   }
 
-  /** The call goes on with another codec. */
+  /** The call has another codec from now on. */
   changeRate(codecRateHz: SampleRateHz): void {
     this.#codecRateHz = codecRateHz;
-    this.#channel?.changeRate(codecRateHz);
-    this.#standby.changeRate(codecRateHz);
+    this.#connection?.changeRate(codecRateHz);
+    this.#failover.changeRate(codecRateHz);
   }
 
-  /** Tells the engine, and those that follow it, whether the peer hears it. */
+  /** Tells this agent, and each that replaces it, whether the caller hears it. */
   setHeld(isHeld: boolean): void {
     this.#isHeld = isHeld;
-    this.#channel?.setHeld(isHeld);
+    this.#connection?.setHeld(isHeld);
   }
 
   /** @param frame - The caller's next 20 ms at the codec's rate. */
   sendCaller(frame: Int16Array): void {
-    this.#channel?.sendCaller(frame);
-  }
-
-  sendDigit(digit: string, durationMs: number): void {
-    this.#channel?.sendDigit(digit, durationMs);
+    this.#connection?.sendCaller(frame);
   }
 
   /**
-   * Fills the frame with what is to be said, or silence.
+   * Fills the frame with the agent's next audio, a failover prompt, or silence.
    *
    * @param frame - 20 ms at the codec's rate, silent.
-   * @returns Whether the engine speaks in it.
+   * @returns Whether the frame has the agent's speech.
    */
   pullAgent(frame: Int16Array): boolean {
-    if (this.#channel?.pullAgent(frame) === true) {
-      this.#standby.interrupt();
+    if (this.#connection?.pullAgent(frame) === true) {
+      this.#failover.interrupt();
       return true;
     }
-    this.#standby.pull(frame, this.#options.nowMs());
+    this.#failover.pull(frame, this.#options.nowMs());
     return false;
   }
 
-  /** Tells the engine what became of its audio; call when the tick's packet has left. */
-  answer(bufferDelayMs: number): void {
-    this.#channel?.answer(bufferDelayMs);
+  /** Answers the agent's marks and clears; call when the tick's packet has left. */
+  sendAnswers(bufferDelayMs: number): void {
+    this.#connection?.sendAnswers(bufferDelayMs);
   }
 
-  /** @see MediaSession.apologise */
-  apologise(): Promise<void> {
-    return this.#standby.apologise();
+  /** @see MediaSession.playApology */
+  playApology(): Promise<void> {
+    return this.#failover.playApology();
   }
 
   /** Of all connections. */
   get counts(): Counts {
-    const { callerFramesDropped, agentSamplesDropped, playoutUnderruns } = this.#earlier;
+    const { callerFramesDropped, agentSamplesDropped, playoutUnderruns } = this.#earlierCounts;
+    const connection = this.#connection;
     return {
-      callerFramesDropped: callerFramesDropped + (this.#channel?.droppedCallerFrames ?? 0),
-      agentSamplesDropped: agentSamplesDropped + (this.#channel?.overflowedSamples ?? 0),
-      playoutUnderruns: playoutUnderruns + (this.#channel?.underruns.count ?? 0),
+      callerFramesDropped: callerFramesDropped + (connection?.droppedCallerFrames ?? 0),
+      agentSamplesDropped: agentSamplesDropped + (connection?.overflowedSamples ?? 0),
+      playoutUnderruns: playoutUnderruns + (connection?.underruns.count ?? 0),
     };
   }
 
   /** Idempotent. */
   async close(): Promise<void> {
-    this.#ending.abort(new CallwayError('conflict', 'call_ended', 'the call has ended'));
-    this.#standby.close();
-    await this.#channel?.close(NORMAL_CLOSURE, 'the call has ended');
+    this.#callEnd.abort(new CallwayError('conflict', 'call_ended', 'the call has ended'));
+    this.#failover.close();
+    await this.#connection?.close(NORMAL_CLOSURE, 'the call has ended');
   }
 
-  async #connect(target: StreamTarget, channel: AgentConnection): Promise<StreamClient> {
-    const { connectEngine, nowMs } = this.#options;
-    const sampleRateHz = target.dialect === 'twilio' ? TWILIO_RATE_HZ : telephoneRate(this.#codecRateHz);
+  async #connect(target: StreamTarget, connection: AgentConnection): Promise<StreamClient> {
+    const { connectStream, nowMs } = this.#options;
+    const request = { target, sampleRateHz: speechRateHz(this.#codecRateHz), signal: this.#callEnd.signal };
     try {
-      return await connectEngine({ target, sampleRateHz, signal: this.#ending.signal }, channel.receiver);
+      return await connectStream(request, connection.handler);
     } catch (error) {
-      if (target.canReconnect) this.#standby.begin(nowMs());
+      if (target.canReconnect) this.#failover.start(nowMs());
       throw error;
     }
   }
 
-  #retireChannel(why: string): void {
-    if (this.#channel === undefined) return;
-    this.#earlier = this.counts;
-    void this.#channel.close(NORMAL_CLOSURE, why);
+  #retire(reason: string): void {
+    if (this.#connection === undefined) return;
+    this.#earlierCounts = this.counts;
+    void this.#connection.close(NORMAL_CLOSURE, reason);
   }
 }

@@ -1,50 +1,48 @@
 import type { StreamClient } from './streamClient.ts';
 
-/** A healthy connection holds nothing; from here on it is slower than speech. Half a second at 16 kHz. */
+/** Half a second at 16 kHz. A connection in time buffers nothing; above this it is slower than speech. */
 const MAX_BUFFERED_BYTES = 16_384;
-/** Frames kept back for it: a second. What is older is of no use in a conversation. */
+/** One second. Older audio is of no use in a conversation. */
 const MAX_HELD_FRAMES = 50;
 
 /**
- * The caller's frames on their way to the engine. While the engine is too slow a second of them is kept, the oldest
- * give way, and memory never grows.
+ * The caller's frames on their way to the agent. While the connection is too slow, the latest second is held and older
+ * frames are dropped.
  */
 export class CallerSendBuffer {
-  /** Samples handed to the link in all: the stream's clock. */
+  /** The stream's clock: samples handed to the client. */
   sentSamples = 0;
   droppedFrames = 0;
-  readonly #link: StreamClient;
+  readonly #client: StreamClient;
   readonly #frameSamples: number;
-  /** Made when it is first needed, which mostly is never. */
+  /** A ring of frames, allocated on first use: most connections are never slow. */
   #held: Int16Array | undefined;
   #first = 0;
   #count = 0;
 
-  constructor(link: StreamClient, frameSamples: number) {
-    this.#link = link;
+  constructor(client: StreamClient, frameSamples: number) {
+    this.#client = client;
     this.#frameSamples = frameSamples;
   }
 
-  get heldFrames(): number {
-    return this.#count;
-  }
-
-  /** @param frame - Copied where it must wait. */
+  /** @param frame - Copied if it is held. */
   send(frame: Int16Array): void {
-    while (this.#count > 0 && this.#link.bufferedBytes < MAX_BUFFERED_BYTES) this.#sendOldest();
-    if (this.#count === 0 && this.#link.bufferedBytes < MAX_BUFFERED_BYTES) this.#pass(frame);
+    while (this.#count > 0 && this.#hasRoom) {
+      this.#pass(this.#slot(this.#first));
+      this.#dropOldest();
+    }
+    if (this.#count === 0 && this.#hasRoom) this.#pass(frame);
     else this.#hold(frame);
   }
 
-  #sendOldest(): void {
-    this.#pass(this.#slot(this.#first));
-    this.#dropOldest();
+  get #hasRoom(): boolean {
+    return this.#client.bufferedBytes < MAX_BUFFERED_BYTES;
   }
 
   #pass(frame: Int16Array): void {
     const position = this.sentSamples;
     this.sentSamples += frame.length;
-    this.#link.sendAudio(frame, position);
+    this.#client.toAgent.audio(frame, position);
   }
 
   #hold(frame: Int16Array): void {

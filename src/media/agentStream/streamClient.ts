@@ -1,70 +1,132 @@
-import type { CallCommand, MediaEvents, StreamTarget, TransferStatus } from '../mediaSession.ts';
-import type { MarkReport, PlayoutPosition } from '../playPosition.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
-import type { FailoverPrompts } from './failoverPlayer.ts';
+
+/** An agent's audio stream that a call connects to. */
+export interface StreamTarget {
+  readonly url: string;
+  /** Name of a registered stream dialect; opaque to the media threads. */
+  readonly dialect: string;
+  readonly streamId: string;
+  readonly callId: string;
+  /** Sent to the agent in the start message. */
+  readonly customParameters: Readonly<Record<string, string>>;
+  /** When the connection breaks, the call asks for a new target; otherwise the break ends the call. */
+  readonly canReconnect: boolean;
+  /** Set for our own voice nodes. Any other address is a user's and is checked against the egress policy. */
+  readonly isInternal?: true;
+}
+
+/** What an agent can ask of the call besides playing audio. */
+export type CallCommand =
+  | { readonly kind: 'hangup' }
+  | { readonly kind: 'transfer'; readonly to: string }
+  | { readonly kind: 'send_dtmf'; readonly digits: string };
+
+/** Progress of a transfer, for the agent. After `failed` the agent has the call again. */
+export type TransferStatus =
+  | { readonly status: 'begun'; readonly to: string }
+  | { readonly status: 'failed'; readonly to: string; readonly reason: string };
+
+/** Both directions of a stream at one tick of the media clock. */
+export interface PlayoutPosition {
+  /** The agent's samples that were sent to the caller, since the stream's start. */
+  readonly playedSamples: number;
+  /** The caller's samples that were sent to the agent, since the stream's start. */
+  readonly receivedSamples: number;
+  /** Delay that the jitter buffer added to the caller's audio. */
+  readonly bufferDelayMs: number;
+}
+
+/** The fate of a mark, and when it was decided. */
+export interface MarkReport extends PlayoutPosition {
+  readonly name: string;
+  readonly outcome: 'played' | 'cleared';
+}
+
+/** Prompts that an agent leaves for the time after its own failure, at the stream's rate. Either may be empty. */
+export interface FailoverPrompts {
+  /** Played while another agent is being connected. */
+  readonly waiting: Int16Array;
+  /** Played when no other agent could be connected. */
+  readonly apology: Int16Array;
+}
 
 /**
- * Opens the connection to an engine; the bridge implements it.
+ * Opens an audio stream to an agent; implemented by `streams/`.
  *
- * @param receiver - Told of what the engine sends, from the moment the promise resolves.
- * @throws {CallwayError} 503 `engine_unavailable` when the engine cannot be reached in time, or refuses; the signal's
+ * @param handler - Called from the moment the promise resolves.
+ * @throws {CallwayError} 503 `engine_unavailable` when the agent refuses or does not answer in time; the signal's
  *   reason when `signal` is aborted.
  */
-export type ConnectStream = (request: StreamRequest, receiver: StreamHandler) => Promise<StreamClient>;
+export type ConnectStream = (request: StreamRequest, handler: StreamHandler) => Promise<StreamClient>;
 
 export interface StreamRequest {
   readonly target: StreamTarget;
-  /** The codec's natural rate: what costs no resampling. The link says which rate it took. */
+  /** The rate that needs the least resampling. The client's `sampleRateHz` is the rate in use. */
   readonly sampleRateHz: SampleRateHz;
   /** Aborted when the call ends meanwhile. */
   readonly signal: AbortSignal;
 }
 
-/**
- * One call's connection to its engine, as the call's session uses it. All samples and positions are at the link's own
- * rate; both directions have the same. Nothing here throws or blocks: what cannot be sent any more is let go.
- */
+/** A call's open audio stream to its agent. Samples and positions of both directions are at `sampleRateHz`. */
 export interface StreamClient {
   readonly sampleRateHz: SampleRateHz;
-  /** Handed over and not yet taken by the network; the session holds audio back while it is high. */
+  /** Bytes that the network has not taken yet. */
   readonly bufferedBytes: number;
+  readonly toAgent: AgentMessages;
   /**
-   * The caller's next 20 ms.
-   *
-   * @param samples - Overwritten when the call has returned; take a copy of what is kept.
-   * @param position - Samples sent before these: the stream's clock. Audio that was dropped is not counted.
-   */
-  sendAudio(samples: Int16Array, position: number): void;
-  /** A key of the caller, once it was released. */
-  sendDtmf(digit: string, durationMs: number): void;
-  /** The peer hears nothing until it is over; what the engine says waits. */
-  sendHold(isHeld: boolean): void;
-  /** How a transfer goes that the engine, or the API, has asked for. */
-  sendTransfer(progress: TransferStatus): void;
-  /** Answers the engine's mark: all before it has left, or was cleared. */
-  sendMark(mark: MarkReport): void;
-  /** Answers the engine's clear, after the marks that it dropped. */
-  sendCleared(position: PlayoutPosition): void;
-  /**
-   * Takes leave of the engine; `closed` is not announced after it. Idempotent.
+   * Closes the stream without a call of `closed`. Idempotent.
    *
    * @param code - A WebSocket close code (RFC 6455 section 7.4).
-   * @returns Resolves when the connection is closed, or was cut off because the engine did not answer. Never rejects.
+   * @returns Resolves when the connection is closed, or was terminated because the agent did not answer. Never rejects.
    */
   close(code: number, reason: string): Promise<void>;
 }
 
-/** What an engine says, as calls into the session; valid until `closed`. None of them throws. */
-export interface StreamHandler {
-  /** Speech to play, at the link's rate, of any length; the array is the session's from now on. */
+/**
+ * Messages to the agent. None throws or blocks; a message to a closed stream is dropped. A dialect without the message
+ * leaves the optional member out.
+ */
+export interface AgentMessages {
+  /**
+   * The caller's next 20 ms.
+   *
+   * @param samples - Overwritten after the call returns.
+   * @param position - Samples sent before these: the stream's clock. Dropped audio is not counted.
+   */
+  audio(samples: Int16Array, position: number): void;
+  /** A digit that the caller has released. */
+  dtmf(digit: string, durationMs: number): void;
+  /** Answers the agent's mark. */
+  mark(report: MarkReport): void;
+  /** Answers the agent's clear, after the marks that it dropped. */
+  cleared?(position: PlayoutPosition): void;
+  /** While the call is held the caller hears nothing, and the agent's audio waits. */
+  hold?(isHeld: boolean): void;
+  transferStatus?(status: TransferStatus): void;
+}
+
+/** Messages of the agent. None throws. */
+export interface AgentMessageHandler {
+  /** Speech to play, of any length. The handler owns the array. */
   audio(samples: Int16Array): void;
-  /** Answered by `sendMark`. */
+  /** Answered by `mark` when all audio before it has been sent or cleared. */
   mark(name: string): void;
-  /** Stops what sounds within a frame and drops what waits; answered by `sendCleared`. */
+  /** Stops playout within a frame and drops queued audio; answered by `cleared`. */
   clear(): void;
   command(command: CallCommand): void;
-  /** What is to be heard when the engine is gone, in place of what it left before; valid during the call only. */
-  failoverPrompts(words: FailoverPrompts): void;
-  /** Once, and nothing after it. */
-  closed(end: MediaEvents['streamClosed']): void;
+  /** Replaces earlier prompts. @param prompts - Valid during the call only. */
+  failoverPrompts(prompts: FailoverPrompts): void;
+}
+
+export interface StreamHandler extends AgentMessageHandler {
+  /** The agent's connection is gone. Called once, last. */
+  closed(end: StreamEnd): void;
+}
+
+export interface StreamEnd {
+  /** `stopped` when the agent closed the stream (code 1000 or none) or hung up, else `broken`. */
+  readonly how: 'stopped' | 'broken';
+  /** A WebSocket close code. */
+  readonly code: number;
+  readonly reason: string;
 }

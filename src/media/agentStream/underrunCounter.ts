@@ -1,31 +1,31 @@
-/** A silence that is longer is a pause of the speaker's own, or the end: 200 ms. */
+/** 200 ms. A longer silence is a pause of the speaker, or the end of the turn. */
 const MAX_GAP_FRAMES = 10;
 
 /**
- * Counts the holes in speech that comes too slowly: a frame was to be filled and too little was there, and more came
- * within 200 ms. What ends by a mark or a clear is said, and no hole follows it.
+ * Counts gaps in speech that arrives too slowly: a frame had too few samples, and more came within 200 ms. A mark or a
+ * clear ends the speech, so that no gap follows.
  */
 export class UnderrunCounter {
   count = 0;
   #isSpeaking = false;
   #gapFrames = 0;
 
-  /** More speech is there. */
-  came(): void {
+  /** More speech has arrived. */
+  received(): void {
     if (this.#gapFrames > 0) this.count++;
     this.#gapFrames = 0;
     this.#isSpeaking = true;
   }
 
-  /** All that was said is over. */
+  /** The speech is complete. */
   ended(): void {
     this.#isSpeaking = false;
     this.#gapFrames = 0;
   }
 
-  /** A frame is to be filled from so many samples that wait. */
-  pulling(waitingSamples: number, frameSamples: number): void {
-    if (!this.#isSpeaking || waitingSamples >= frameSamples) return;
+  /** Call before each frame is filled from the queue. */
+  pulling(queuedSamples: number, frameSamples: number): void {
+    if (!this.#isSpeaking || queuedSamples >= frameSamples) return;
     this.#gapFrames++;
     if (this.#gapFrames > MAX_GAP_FRAMES) this.ended();
   }

@@ -1,14 +1,7 @@
 import { createEmitter } from '../../base/emitter.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type {
-  DtmfDigit,
-  MediaEvents,
-  MediaParameters,
-  MediaReport,
-  MediaSession,
-  StreamTarget,
-  TransferStatus,
-} from '../mediaSession.ts';
+import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
 import type { MediaQuality } from '../quality/mediaQuality.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
 import type { MediaThreadEvent, ThreadCallName, ThreadCalls } from './threadMessages.ts';

@@ -1,13 +1,7 @@
 import type { ErrorCategory } from '../../base/errors.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type {
-  DtmfDigit,
-  MediaEvents,
-  MediaParameters,
-  MediaReport,
-  StreamTarget,
-  TransferStatus,
-} from '../mediaSession.ts';
+import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
 import type { MediaQuality } from '../quality/mediaQuality.ts';
 
 /** What a thread is started with. */

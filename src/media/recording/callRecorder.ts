@@ -1,7 +1,6 @@
 import { CallwayError } from '../../base/errors.ts';
 import type { RecordingReport } from '../mediaSession.ts';
-import type { SampleRateHz } from '../resample/resampler.ts';
-import { telephoneRate } from '../session/telephoneRate.ts';
+import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
 import { RecordingTap } from './recordingTap.ts';
 import { startRecorder } from './stereoRecorder.ts';
 
@@ -24,7 +23,7 @@ export class CallRecorder {
     }
     const tap = new RecordingTap(codecRateHz);
     this.#tap = tap;
-    this.#opening = this.#open(tap, path, telephoneRate(codecRateHz));
+    this.#opening = this.#open(tap, path, speechRateHz(codecRateHz));
     try {
       await this.#opening;
     } catch (error) {

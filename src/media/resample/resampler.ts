@@ -41,6 +41,11 @@ const STEPS: Readonly<Record<`${SampleRateHz}>${SampleRateHz}`, readonly Step[]>
   '48000>48000': [],
 };
 
+/** The rate that telephony, recordings and agents use: 8 kHz for a narrowband codec, 16 kHz for any other. */
+export function speechRateHz(codecRateHz: SampleRateHz): 8000 | 16_000 {
+  return codecRateHz === 8000 ? 8000 : 16_000;
+}
+
 export function isSampleRate(rateHz: number): rateHz is SampleRateHz {
   return SAMPLE_RATES_HZ.some((rate) => rate === rateHz);
 }

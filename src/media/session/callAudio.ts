@@ -1,15 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { AgentStream } from '../agentStream/agentStream.ts';
-import type { ConnectStream } from '../agentStream/streamClient.ts';
+import type { ConnectStream, StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
-import type {
-  DtmfDigit,
-  MediaParameters,
-  MediaReport,
-  StreamTarget,
-  TransferStatus,
-} from '../mediaSession.ts';
+import type { DtmfDigit, EmitMediaEvent, MediaParameters, MediaReport } from '../mediaSession.ts';
 import type { MediaQuality } from '../quality/mediaQuality.ts';
 import { CallRecorder } from '../recording/callRecorder.ts';
 import { frameLength } from '../resample/frameResampler.ts';
@@ -20,7 +14,6 @@ import { type SrtpContexts, srtpContextsFor } from '../srtp/srtpContexts.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
 import type { PacketIo } from '../transport/packetIo.ts';
 import { RtpTransport, type SocketPair } from '../transport/rtpTransport.ts';
-import type { Announce } from './announce.ts';
 import type { BridgePeer } from './bridgePeer.ts';
 import { type BridgedCall, bridgeCalls } from './callBridge.ts';
 import { countersOf } from './counters.ts';
@@ -40,7 +33,7 @@ export interface CallAudioDeps {
   readonly clock: Clock;
   readonly packetIo: PacketIo;
   readonly codecs: CodecRegistry;
-  readonly connectEngine: ConnectStream;
+  readonly connectStream: ConnectStream;
   /** 0..2^32-1, not to be foreseen. */
   readonly randomUint32: () => number;
 }
@@ -51,7 +44,7 @@ export interface CallAudioOptions {
   /** Even. RTCP is the port above it. */
   readonly rtpPort: number;
   readonly timeoutMs: number;
-  readonly announce: Announce;
+  readonly announce: EmitMediaEvent;
 }
 
 /** Time that a stalled thread lost is made up with silence as far as this: ten seconds. */
@@ -86,7 +79,7 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
  */
 export class CallAudio {
   readonly #deps: CallAudioDeps;
-  readonly #announce: Announce;
+  readonly #announce: EmitMediaEvent;
   readonly #path: RtpTransport;
   readonly #rtcp: RtcpSession;
   readonly #watch: PeerWatch;
@@ -177,17 +170,17 @@ export class CallAudio {
   /** @see MediaSession.apologise */
   async apologise(): Promise<void> {
     this.#requireOpen();
-    await this.#engine?.apologise();
+    await this.#engine?.playApology();
   }
 
   /** @see MediaSession.stopBridge */
   stopBridge(): void {
-    this.#engine?.leave();
+    this.#engine?.stop();
   }
 
   /** Tells the engine how a transfer of the call goes. */
   tellEngine(progress: TransferStatus): void {
-    this.#engine?.sendTransfer(progress);
+    this.#engine?.toAgent?.transferStatus?.(progress);
   }
 
   /**
@@ -242,7 +235,7 @@ export class CallAudio {
     this.#keysCome ??= way;
     if (way !== this.#keysCome) return;
     this.#announce('dtmf', key);
-    this.#engine?.sendDigit(key.digit, key.durationMs);
+    this.#engine?.toAgent?.dtmf(key.digit, key.durationMs);
     this.#neighbour?.press(key.digit);
   }
 
@@ -260,7 +253,7 @@ export class CallAudio {
     this.#engine?.sendCaller(this.#caller);
     this.#neighbour?.say(this.#caller);
     this.#sendFrame(streams);
-    this.#engine?.answer(streams.inbound.buffer.delayMs);
+    this.#engine?.sendAnswers(streams.inbound.buffer.delayMs);
     this.#recording.write(this.#caller, this.#agent);
     this.#keepHouse(streams, tick.deadlineMs + tick.lateMs, tick.deadlineMs);
   }
@@ -351,9 +344,9 @@ export class CallAudio {
   }
 
   #openEngineSide(codecRateHz: SampleRateHz): AgentStream {
-    const { connectEngine, clock } = this.#deps;
+    const { connectStream, clock } = this.#deps;
     const nowMs = () => clock.monotonicMs();
-    return new AgentStream({ codecRateHz, connectEngine, announce: this.#announce, nowMs });
+    return new AgentStream({ codecRateHz, connectStream, emit: this.#announce, nowMs });
   }
 
   get #isSending(): boolean {

@@ -6,37 +6,37 @@ import { HttpClientError } from '../../infra/httpClient/errors.ts';
 import type { Lookup } from '../../infra/httpClient/lookup.ts';
 import { isAddress, resolveTarget } from '../../infra/httpClient/resolveTarget.ts';
 import { checkTarget, type TargetPolicy } from '../../infra/httpClient/target.ts';
-import type { StreamTarget } from '../../media/mediaSession.ts';
-import { CALLWAY_SUBPROTOCOL } from '../messages.ts';
+import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 
 export interface DialDeps {
   readonly policy: TargetPolicy;
   readonly lookup: Lookup;
-  /** Trusted certificates, PEM, in place of Node's own. */
+  /** Trusted certificates, PEM, instead of Node's. */
   readonly ca?: string;
 }
 
-/** A bot that takes longer leaves somebody in silence. */
-export const CONNECT_TIMEOUT_MS = 5000;
-/** An engine's frames are speech; a minute of it at 24 kHz is below this. */
+/** The caller hears nothing meanwhile. */
+const CONNECT_TIMEOUT_MS = 5000;
+/** Above a minute of speech at 24 kHz. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Opens the WebSocket to an engine. A user's address must be public and is looked up once: the connection goes to the
- * very address that was judged.
+ * Opens the WebSocket to an agent. A user's address must be public and is resolved once: the connection goes to the
+ * address that was checked.
  *
- * @throws {HttpClientError} When the address may not be reached or has none.
- * @throws {CallwayError} `engine_unavailable` when the engine refuses or does not answer in time.
+ * @throws {HttpClientError} When the policy forbids the address, or it does not resolve.
+ * @throws {CallwayError} `engine_unavailable` when the agent refuses or does not answer in time.
  */
 export async function dialWebSocket(
   target: StreamTarget,
+  subprotocol: string | undefined,
   deps: DialDeps,
   signal: AbortSignal,
 ): Promise<WebSocket> {
   const url = new URL(target.url);
-  const address = target.isInternal ? undefined : await judge(url, deps, signal);
+  const address = target.isInternal ? undefined : await checkedAddress(url, deps, signal);
   const host = bareHost(url.hostname);
-  const socket = new WebSocket(url, target.dialect === 'callway' ? [CALLWAY_SUBPROTOCOL] : [], {
+  const socket = new WebSocket(url, subprotocol === undefined ? [] : [subprotocol], {
     handshakeTimeout: CONNECT_TIMEOUT_MS,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
@@ -55,8 +55,8 @@ export async function dialWebSocket(
   return socket;
 }
 
-/** The same rules as for webhooks, whose schemes differ by their names only. */
-async function judge(url: URL, deps: DialDeps, signal: AbortSignal): Promise<string> {
+/** The HTTP rules apply, with `ws` read as `http`. */
+async function checkedAddress(url: URL, deps: DialDeps, signal: AbortSignal): Promise<string> {
   const asHttp = new URL(url.href.replace(/^ws/i, 'http'));
   const problem = checkTarget(asHttp.href, deps.policy);
   if (problem) throw problem;
@@ -88,7 +88,7 @@ function opened(socket: WebSocket, signal: AbortSignal): Promise<void> {
     });
     socket.once('error', (cause) => {
       settle();
-      const message = `the engine's WebSocket did not open: ${cause.message}`;
+      const message = `the agent's WebSocket did not open: ${cause.message}`;
       reject(new CallwayError('unavailable', 'engine_unavailable', message, { cause }));
     });
     if (signal.aborted) abort();

@@ -1,51 +1,37 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { OPEN, type StreamSocket } from './streamSocket.ts';
 
-/** Our own processes answer at once, unless they are frozen, cut off, or of no use to a caller anyhow. */
-export const OWN_PING_INTERVAL_MS = 1000;
-/** A bot that works something out without looking at its socket is slow, and not gone. */
-export const FOREIGN_PING_INTERVAL_MS = 3000;
+/** Our own processes answer at once, unless they are frozen or cut off. */
+const INTERNAL_PING_INTERVAL_MS = 1000;
+/** A user's agent may be busy and still be alive. */
+const EXTERNAL_PING_INTERVAL_MS = 3000;
 /**
- * Counted rather than timed: a process that stood still itself finds its timer due before the answers that lie ready,
- * and must not take its peer for the one that slept.
+ * Counted rather than timed: a process that was itself suspended finds its timer due before the answers that have
+ * arrived, and would otherwise blame its peer.
  */
 const MAX_UNANSWERED = 5;
 
-export interface HeartbeatOptions {
-  readonly clock: Clock;
-  readonly intervalMs: number;
-  readonly ping: () => void;
-  /** Once: nothing came for five intervals. */
-  readonly onSilent: () => void;
-}
-
-/** Asks a peer for a sign of life, and notices when none comes: TCP alone would wait for minutes. */
-export interface Heartbeat {
-  /** Something came of the peer; whatever it was, it lives. */
-  heard(): void;
-  /** Idempotent. */
-  stop(): void;
-}
-
-/** @see RFC 6455 section 5.5.2 */
-export function startHeartbeat({ clock, intervalMs, ping, onSilent }: HeartbeatOptions): Heartbeat {
+/**
+ * Pings the peer for the life of the connection, and terminates it after five intervals without any message from the
+ * peer: TCP alone takes minutes to detect that.
+ *
+ * @param isInternal - The peer is one of our own processes.
+ * @see RFC 6455 section 5.5.2
+ */
+export function startHeartbeat(socket: StreamSocket, clock: Clock, isInternal: boolean): void {
+  const intervalMs = isInternal ? INTERNAL_PING_INTERVAL_MS : EXTERNAL_PING_INTERVAL_MS;
   let unanswered = 0;
-  let timer: Timer;
   const beat = () => {
-    if (unanswered === MAX_UNANSWERED) return onSilent();
+    if (unanswered === MAX_UNANSWERED) return socket.terminate();
     unanswered++;
-    ping();
-    wait();
-  };
-  const wait = () => {
+    if (socket.readyState === OPEN) socket.ping();
     timer = clock.setTimer(beat, intervalMs);
   };
-  wait();
-  return {
-    heard() {
-      unanswered = 0;
-    },
-    stop() {
-      timer.cancel();
-    },
+  let timer = clock.setTimer(beat, intervalMs);
+  const answered = () => {
+    unanswered = 0;
   };
+  socket.on('message', answered);
+  socket.on('pong', answered);
+  socket.on('close', () => timer.cancel());
 }

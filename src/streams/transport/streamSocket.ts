@@ -1,8 +1,13 @@
-/** A WebSocket as both ends of the bridge need it; `ws` has the shape. */
+import type { StreamMessage } from '../dialects/dialect.ts';
+
+/**
+ * A connection that carries whole messages, at both ends of a stream. `ws` has this shape. Another transport adapts to
+ * it: it cuts its byte stream into binary messages, and answers `ping` in its own way.
+ */
 export interface StreamSocket {
-  send(data: string | Uint8Array, options: { readonly binary: boolean }): void;
+  send(data: StreamMessage, options: { readonly binary: boolean }): void;
   close(code?: number, reason?: string): void;
-  /** Ends the connection without a word. */
+  /** Closes the connection without a closing handshake. */
   terminate(): void;
   /** Asks for a `pong`. */
   ping(): void;
@@ -16,16 +21,21 @@ export interface StreamSocket {
 }
 
 export const OPEN = 1;
-/** Either end has said that it closes, and the connection is there still. */
+/** One end has sent a close; the connection still exists. */
 export const CLOSING = 2;
 
-/** Meanings of close codes that we send. @see RFC 6455 section 7.4.1 */
+/** Close codes. @see RFC 6455 section 7.4.1 and the IANA WebSocket close code registry */
 export const CLOSE_NORMAL = 1000;
-export const CLOSE_GOING_AWAY = 1001;
 export const CLOSE_PROTOCOL_ERROR = 1002;
-export const CLOSE_POLICY = 1008;
-export const CLOSE_TOO_SLOW = 1013;
-/** What the other end of a connection that broke has heard: nothing. */
-export const CLOSE_ABNORMAL = 1006;
-/** What is heard of a peer that closed in order and gave no code, as many WebSocket libraries do. */
+/** Reported for a close without a code, as many WebSocket libraries send it. Never sent. */
 export const CLOSE_WITHOUT_CODE = 1005;
+export const CLOSE_SERVICE_RESTART = 1012;
+export const CLOSE_TRY_AGAIN_LATER = 1013;
+
+export function toMessage(data: Buffer, isBinary: boolean): StreamMessage {
+  return isBinary ? data : data.toString('utf8');
+}
+
+export function sendMessage(socket: StreamSocket, message: StreamMessage): void {
+  if (socket.readyState === OPEN) socket.send(message, { binary: typeof message !== 'string' });
+}

@@ -25,16 +25,16 @@ describe('while no engine is there', () => {
   test('nothing is heard of a break that is mended at once', () => {
     const standby = new FailoverPlayer(8000);
     standby.keep(WORDS, 8000);
-    standby.begin(0);
+    standby.start(0);
     expect(listen(standby, 0, 680)).toEqual([]);
-    standby.end();
+    standby.stop();
     expect(listen(standby, 680, 10_000)).toEqual([]);
   });
 
   test('the words that were left are heard once, and then a soft tone every few seconds', () => {
     const standby = new FailoverPlayer(8000);
     standby.keep(WORDS, 8000);
-    standby.begin(0);
+    standby.start(0);
     const words = listen(standby, 0, 3000);
     expect(words).toEqual(range(700, 800).map((atMs) => [atMs, 100]));
     const tones = listen(standby, 3000, 8000);
@@ -48,28 +48,28 @@ describe('while no engine is there', () => {
   ])('the tone alone is heard where %s', (_why, words) => {
     const standby = new FailoverPlayer(8000);
     if (words) standby.keep(words, 8000);
-    standby.begin(0);
+    standby.start(0);
     expect(times(listen(standby, 0, 1000))).toEqual(range(700, 900));
   });
 
   test('an attempt that fails does not begin the wait anew', () => {
     const standby = new FailoverPlayer(8000);
     standby.keep(WORDS, 8000);
-    standby.begin(0);
-    standby.begin(600);
+    standby.start(0);
+    standby.start(600);
     expect(times(listen(standby, 600, 720))).toEqual([700]);
   });
 
   test('words are said to their end when an engine is back, unless it speaks', () => {
     const standby = new FailoverPlayer(8000);
     standby.keep(WORDS, 8000);
-    standby.begin(0);
+    standby.start(0);
     listen(standby, 0, 740);
-    standby.end();
+    standby.stop();
     expect(times(listen(standby, 740, 5000))).toEqual(range(740, 800));
-    standby.begin(5000);
+    standby.start(5000);
     listen(standby, 5000, 5740);
-    standby.end();
+    standby.stop();
     standby.interrupt();
     expect(listen(standby, 5740, 10_000)).toEqual([]);
   });
@@ -77,7 +77,7 @@ describe('while no engine is there', () => {
   test('words at another rate than the codec’s last as long', () => {
     const standby = new FailoverPlayer(8000);
     standby.keep({ ...WORDS, waiting: constant(100, 1600) }, 16_000);
-    standby.begin(0);
+    standby.start(0);
     expect(times(listen(standby, 0, 740))).toEqual([700, 720]);
     standby.changeRate(48_000);
     expect(times(listen(standby, 740, 1000, 48_000))).toEqual([740, 760, 780]);
@@ -86,7 +86,7 @@ describe('while no engine is there', () => {
   test('words longer than ten seconds are cut', () => {
     const standby = new FailoverPlayer(8000);
     standby.keep({ waiting: constant(100, 30 * 8000), apology: constant(0, 0) }, 8000);
-    standby.begin(0);
+    standby.start(0);
     expect(times(listen(standby, 0, 13_000))).toEqual(range(700, 10_700));
   });
 });
@@ -95,10 +95,10 @@ describe('the apology', () => {
   test('is over when it is out, and nothing comes after it', async () => {
     const standby = new FailoverPlayer(8000);
     standby.keep(WORDS, 8000);
-    standby.begin(0);
+    standby.start(0);
     listen(standby, 0, 720);
     let isOver = false;
-    const over = standby.apologise().then(() => {
+    const over = standby.playApology().then(() => {
       isOver = true;
     });
     expect(listen(standby, 720, 800)).toEqual(range(720, 800).map((atMs) => [atMs, 200]));
@@ -109,13 +109,13 @@ describe('the apology', () => {
   });
 
   test('is over at once where there are no words', async () => {
-    await new FailoverPlayer(8000).apologise();
+    await new FailoverPlayer(8000).playApology();
   });
 
   test('is over when the call is', async () => {
     const standby = new FailoverPlayer(8000);
     standby.keep(WORDS, 8000);
-    const over = standby.apologise();
+    const over = standby.playApology();
     standby.close();
     await over;
     expect(listen(standby, 0, 2000)).toEqual([]);

@@ -6,13 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { startThread } from '../../../src/base/thread.ts';
+import type { StreamTarget } from '../../../src/media/agentStream/streamClient.ts';
 import {
   type MediaFault,
   startMediaEngine,
   type ThreadedMediaEngine,
 } from '../../../src/media/engine/mediaEngine.ts';
 import type { ThreadStatistics } from '../../../src/media/engine/threadMessages.ts';
-import type { MediaSession, NegotiatedCodec, StreamTarget } from '../../../src/media/mediaSession.ts';
+import type { MediaSession, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { soundMs, toneMs } from '../../e2e/phone/support/tones.ts';
 import { watchLeaks } from '../../support/leaks.ts';

@@ -207,7 +207,7 @@ describe('marks and clears', () => {
 
   it('hears what an engine says before its connection is known here', async () => {
     const call = await openCall({
-      connectEngine: async ({ sampleRateHz }, receiver) => {
+      connectStream: async ({ sampleRateHz }, receiver) => {
         receiver.audio(new Int16Array(320).fill(2000));
         receiver.mark('early');
         return Object.assign(link, { sampleRateHz, receiver });
@@ -259,8 +259,8 @@ describe('an engine that is lost', () => {
   });
 
   it('is stood in for by a tone where it was never reached', async () => {
-    const connectEngine = () => Promise.reject(new Error('nobody listens there'));
-    const call = await openCall({ connectEngine });
+    const connectStream = () => Promise.reject(new Error('nobody listens there'));
+    const call = await openCall({ connectStream });
     call.connect();
     await expect(call.bridge({ canReconnect: true })).rejects.toThrow('nobody listens there');
     const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
@@ -771,7 +771,7 @@ it('reports the same each time it is closed, and takes nothing after it', async 
   call.ticks(5);
   const report = await call.audio.close();
   expect(await call.audio.close()).toBe(report);
-  expect(report).toMatchObject({ packetsSent: 5, figures: { codec: 'PCMU', packetsReceived: 0 } });
+  expect(report).toMatchObject({ packetsSent: 5, quality: { codec: 'PCMU', packetsReceived: 0 } });
   expect(report.quality?.mos).toBeUndefined();
   expect(link.closedWith).toEqual({ code: 1000, reason: 'the call has ended' });
   expect(() => call.connect()).toThrow('the call has ended');

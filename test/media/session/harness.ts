@@ -1,18 +1,17 @@
 import { onTestFinished } from 'vitest';
 import type {
+  AgentMessages,
   ConnectStream,
+  MarkReport,
+  PlayoutPosition,
   StreamClient,
   StreamHandler,
+  StreamTarget,
+  TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
 import type { Codec } from '../../../src/media/codecs/codec.ts';
 import { type CodecRegistry, createCodecRegistry } from '../../../src/media/codecs/registry.ts';
-import type {
-  MediaParameters,
-  NegotiatedCodec,
-  StreamTarget,
-  TransferStatus,
-} from '../../../src/media/mediaSession.ts';
-import type { MarkReport, PlayoutPosition } from '../../../src/media/playPosition.ts';
+import type { MediaParameters, NegotiatedCodec } from '../../../src/media/mediaSession.ts';
 import type { SampleRateHz } from '../../../src/media/resample/resampler.ts';
 import { RtpPacketView, writeRtpHeader } from '../../../src/media/rtp/packet.ts';
 import { type CallAudio, openCallAudio } from '../../../src/media/session/callAudio.ts';
@@ -81,25 +80,17 @@ export class FakeLink implements StreamClient {
     this.sampleRateHz = sampleRateHz;
     this.receiver = receiver;
   }
-  sendAudio(samples: Int16Array, position: number): void {
-    this.positions.push(position);
-    for (const sample of samples) this.audio.push(sample);
-  }
-  sendDtmf(digit: string, durationMs: number): void {
-    this.said.push({ digit, durationMs });
-  }
-  sendHold(isHeld: boolean): void {
-    this.said.push({ isHeld });
-  }
-  sendTransfer(transfer: TransferStatus): void {
-    this.said.push({ transfer });
-  }
-  sendMark(mark: MarkReport): void {
-    this.said.push({ mark });
-  }
-  sendCleared(cleared: PlayoutPosition): void {
-    this.said.push({ cleared });
-  }
+  readonly toAgent: AgentMessages = {
+    audio: (samples, position) => {
+      this.positions.push(position);
+      for (const sample of samples) this.audio.push(sample);
+    },
+    dtmf: (digit, durationMs) => this.said.push({ digit, durationMs }),
+    hold: (isHeld) => this.said.push({ isHeld }),
+    transferStatus: (transfer) => this.said.push({ transfer }),
+    mark: (mark) => this.said.push({ mark }),
+    cleared: (cleared) => this.said.push({ cleared }),
+  };
   async close(code: number, reason: string): Promise<void> {
     this.closedWith ??= { code, reason };
   }
@@ -182,7 +173,7 @@ export interface CallHarness {
 
 /** A call with everything around it simulated. */
 export async function openCall(
-  options: { timeoutMs?: number; connectEngine?: ConnectStream } = {},
+  options: { timeoutMs?: number; connectStream?: ConnectStream } = {},
 ): Promise<CallHarness> {
   const clock = createSimulatedClock();
   clock.advance(1000);
@@ -195,8 +186,8 @@ export async function openCall(
     },
   };
   const links: FakeLink[] = [];
-  const connectEngine: ConnectStream = async ({ sampleRateHz }, receiver) => {
-    const link = new FakeLink(sampleRateHz, receiver);
+  const connectStream: ConnectStream = async ({ target, sampleRateHz }, receiver) => {
+    const link = new FakeLink(target.dialect === 'twilio' ? 8000 : sampleRateHz, receiver);
     links.push(link);
     return link;
   };
@@ -207,7 +198,7 @@ export async function openCall(
       clock,
       packetIo,
       codecs,
-      connectEngine: options.connectEngine ?? connectEngine,
+      connectStream: options.connectStream ?? connectStream,
       randomUint32: () => (++randoms * 2_654_435_761) % 2 ** 32,
     },
     {

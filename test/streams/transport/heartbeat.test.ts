@@ -1,51 +1,57 @@
+import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 
 import { startHeartbeat } from '../../../src/streams/transport/heartbeat.ts';
+import { OPEN, type StreamSocket } from '../../../src/streams/transport/streamSocket.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-function beating() {
+function startOn() {
   const clock = createSimulatedClock();
-  const told: string[] = [];
-  const heartbeat = startHeartbeat({
-    clock,
-    intervalMs: 1000,
-    ping: () => told.push('ping'),
-    onSilent: () => told.push('silent'),
-  });
-  return { clock, told, heartbeat };
+  const calls: string[] = [];
+  const events = new EventEmitter();
+  const socket: StreamSocket = {
+    on: (event: string, listener: (...values: never[]) => void) => events.on(event, listener as () => void),
+    send: () => {},
+    close: () => {},
+    terminate: () => calls.push('terminate'),
+    ping: () => calls.push('ping'),
+    bufferedAmount: 0,
+    readyState: OPEN,
+  };
+  startHeartbeat(socket, clock, true);
+  return { clock, calls, events };
 }
 
-test('a peer that answers is asked again and again', () => {
-  const { clock, told, heartbeat } = beating();
+test.each(['pong', 'message'])('Heartbeat pings a peer that answers with a %s for ever', (event) => {
+  const { clock, calls, events } = startOn();
   for (let second = 0; second < 60; second++) {
     clock.advance(1000);
-    heartbeat.heard();
+    events.emit(event);
   }
-  expect(told).toEqual(new Array(60).fill('ping'));
+  expect(calls).toEqual(new Array(60).fill('ping'));
 });
 
-test('a peer that leaves five questions unanswered is given up, once', () => {
-  const { clock, told, heartbeat } = beating();
+test('Heartbeat terminates the connection once, after five unanswered pings', () => {
+  const { clock, calls, events } = startOn();
   clock.advance(1000);
-  heartbeat.heard();
+  events.emit('pong');
   for (let second = 0; second < 20; second++) clock.advance(1000);
-  expect(told).toEqual([...new Array(6).fill('ping'), 'silent']);
+  expect(calls).toEqual([...new Array(6).fill('ping'), 'terminate']);
 });
 
-test('a process that stood still does not take its peer for the one that did', () => {
-  const { clock, told, heartbeat } = beating();
+test('Heartbeat of a suspended process counts one interval, however late its timer is', () => {
+  const { clock, calls, events } = startOn();
   clock.advance(1000);
-  // The timer rings once, however late.
   clock.advance(1000);
-  heartbeat.heard();
+  events.emit('pong');
   clock.advance(1000);
-  expect(told).not.toContain('silent');
+  expect(calls).not.toContain('terminate');
 });
 
-test('nobody is asked once it is stopped', () => {
-  const { clock, told, heartbeat } = beating();
-  heartbeat.stop();
-  heartbeat.stop();
+test('Heartbeat ends with the connection', () => {
+  const { clock, calls, events } = startOn();
+  events.emit('close');
   clock.advance(60_000);
-  expect(told).toEqual([]);
+  expect(calls).toEqual([]);
+  expect(clock.pendingTimers()).toBe(0);
 });

@@ -2,10 +2,10 @@ import { runMediaThread } from '../../../src/app/runMediaThread.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { ConnectStream } from '../../../src/media/agentStream/streamClient.ts';
 
-/** A media thread whose engine answers as the URL says: `echo:`, `refuse:`, or `crash:` and `stall:` for the thread. */
-const connect: ConnectStream = async ({ target, sampleRateHz }, receiver) => {
+/** A media thread whose agent behaves as its URL says: `echo:`, `refuse:`, or `crash:`, `throw:` and `stall:` for the thread. */
+const connect: ConnectStream = async ({ target, sampleRateHz }, handler) => {
   if (target.url === 'refuse:')
-    throw new CallwayError('unavailable', 'engine_unavailable', 'the engine refuses');
+    throw new CallwayError('unavailable', 'engine_unavailable', 'the agent refuses');
   if (target.url === 'crash:') process.exit(3);
   if (target.url === 'throw:')
     setImmediate(() => {
@@ -15,12 +15,11 @@ const connect: ConnectStream = async ({ target, sampleRateHz }, receiver) => {
   return {
     sampleRateHz,
     bufferedBytes: 0,
-    sendAudio: (samples) => receiver.audio(samples.slice()),
-    sendDtmf: (digit) => receiver.command({ kind: 'send_dtmf', digits: digit }),
-    sendHold: () => {},
-    sendTransfer: () => {},
-    sendMark: () => {},
-    sendCleared: () => {},
+    toAgent: {
+      audio: (samples) => handler.audio(samples.slice()),
+      dtmf: (digit) => handler.command({ kind: 'send_dtmf', digits: digit }),
+      mark: () => {},
+    },
     close: async () => {},
   };
 };

@@ -1,7 +1,10 @@
 import { createEmitter } from '../../../src/base/emitter.ts';
-import type { FailoverPrompts } from '../../../src/media/agentStream/failoverPlayer.ts';
 import { PlayoutQueue } from '../../../src/media/agentStream/playoutQueue.ts';
-import type { CallCommand, TransferStatus } from '../../../src/media/mediaSession.ts';
+import type {
+  CallCommand,
+  FailoverPrompts,
+  TransferStatus,
+} from '../../../src/media/agentStream/streamClient.ts';
 import type { AudioStream, AudioStreamEvents } from '../../../src/voice/audioStream.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 

@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { CallwayError } from '../../../base/errors.ts';
-import type { ExpectedStream } from '../../../streams/streamTickets.ts';
+import { dialectName, dialects } from '../../../streams/dialects/index.ts';
+import type { StreamGrant } from '../../../streams/streamTickets.ts';
 import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
 import type { App } from '../../app.ts';
 import { createOnceApart } from '../../idempotency.ts';
@@ -14,9 +15,7 @@ import { about, errors, projectParams } from '../../schemas.ts';
 const access: Access = { kind: 'project', scope: 'calls' };
 
 const input = z.strictObject({
-  dialect: z
-    .enum(['callway', 'twilio'])
-    .describe('`callway` is the subprotocol `audio.callway.v1`; `twilio` is Twilio Media Streams.'),
+  dialect: dialectName.describe('The protocol that the connecting side speaks.'),
   sessionId: sessionIdField
     .optional()
     .describe('A live session goes on; else one is made, under this id or a new one.'),
@@ -35,16 +34,16 @@ const opened = z
   })
   .meta({ id: 'MediaStream' });
 
-const PROTOCOL = `A WebSocket that carries one talk. The connecting side is the one with the phone: it sends \`connected\`, then \`start\`, then the caller's audio, and plays what comes back.
+const PROTOCOL = `A WebSocket that carries one voice session. The connecting side has the caller: it sends the caller's audio and plays what comes back. Its messages depend on the stream's dialect.
 
-\`twilio\`: all messages as Twilio Media Streams has them, audio as µ-law in base64.
-
-\`callway\` (subprotocol \`audio.callway.v1\`): the same control messages as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`; \`hold\` \`{isHeld}\` tells that the phone does not hear the engine until it is over, and what was sent waits; the engine may also send \`hangup\`, \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`. Whoever asked for it, a transfer is told as \`transfer_status\`: \`transfer.status\` \`begun\`, then \`failed\` with a \`reason\` when the caller is the engine's again; one that succeeds ends the stream.`;
+${Object.entries(dialects)
+  .map(([name, { description }]) => `\`${name}\`${description}`)
+  .join('\n\n')}`;
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What the ticket of a WebSocket lets in. */
-    stream: ExpectedStream | undefined;
+    stream: StreamGrant | undefined;
   }
 }
 

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 import { omitUndefined } from '../../../base/omitUndefined.ts';
+import { dialectName } from '../../../streams/dialects/index.ts';
 import type { StreamTickets } from '../../../streams/streamTickets.ts';
 import { orUnavailable, type RedisConnection } from '../connection/connection.ts';
 
 const kept = z.object({
   projectId: z.string(),
   sessionId: z.string(),
-  dialect: z.enum(['callway', 'twilio']),
+  dialect: dialectName,
   callId: z.string().optional(),
   traceparent: z.string().optional(),
 });
@@ -16,8 +17,8 @@ const kept = z.object({
 /** Single-use tickets: a key for each ticket's digest, deleted by the first read. */
 export function redisStreamTickets(redis: RedisConnection): StreamTickets {
   return {
-    async issue(ticket, stream, lifetimeMs) {
-      await orUnavailable(redis.client.set(keyOf(ticket), JSON.stringify(stream), 'PX', lifetimeMs));
+    async issue(ticket, grant, lifetimeMs) {
+      await orUnavailable(redis.client.set(keyOf(ticket), JSON.stringify(grant), 'PX', lifetimeMs));
     },
     async redeem(ticket) {
       const text = await orUnavailable(redis.client.getdel(keyOf(ticket)));

@@ -1,13 +1,11 @@
-/** Every machine that Node runs on has its samples this way round, but it is checked and not hoped. */
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /**
  * Reads 16-bit little-endian samples.
  *
- * @returns A view of the bytes' own memory where it lies right, else a copy; a byte that is left over at the end is
- *   left out.
+ * @returns A view of the bytes' own memory where alignment allows, else a copy. An odd byte at the end is ignored.
  */
-export function readL16(bytes: Uint8Array): Int16Array {
+export function readPcm16(bytes: Uint8Array): Int16Array {
   if (IS_LITTLE_ENDIAN && bytes.byteOffset % Int16Array.BYTES_PER_ELEMENT === 0) {
     return new Int16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 1);
   }
@@ -18,8 +16,8 @@ export function readL16(bytes: Uint8Array): Int16Array {
   return samples;
 }
 
-/** @returns A view of the samples' own memory where the machine allows, else a copy. */
-export function writeL16(samples: Int16Array): Uint8Array {
+/** @returns A view of the samples' own memory on a little-endian machine, else a copy. */
+export function writePcm16(samples: Int16Array): Uint8Array {
   const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
   if (IS_LITTLE_ENDIAN) return bytes;
   const copy = bytes.slice();

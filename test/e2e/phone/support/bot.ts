@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { pcmu } from '../../../../src/media/codecs/g711.ts';
-import { readL16, writeL16 } from '../../../../src/streams/dialects/wire/pcm16.ts';
+import { readPcm16, writePcm16 } from '../../../../src/streams/dialects/wire/pcm16.ts';
 import { record } from '../../../streams/support/socketPair.ts';
 
 export type Dialect = 'twilio' | 'callway';
@@ -85,7 +85,7 @@ export function streamEnd(
   const send = (message: object) => socket.send(JSON.stringify({ streamSid, ...message }));
   const pieces = () =>
     recorded.messages.flatMap((message) => {
-      if (Buffer.isBuffer(message)) return dialect === 'callway' ? [readL16(message)] : [];
+      if (Buffer.isBuffer(message)) return dialect === 'callway' ? [readPcm16(message)] : [];
       if (message.event !== 'media') return [];
       const bytes = Buffer.from((message.media as { payload: string }).payload, 'base64');
       const samples = new Int16Array(bytes.length);
@@ -99,7 +99,7 @@ export function streamEnd(
     heard: () => Int16Array.from(pieces().flatMap((piece) => [...piece])),
     send,
     say(samples) {
-      if (dialect === 'callway') return socket.send(writeL16(samples));
+      if (dialect === 'callway') return socket.send(writePcm16(samples));
       const bytes = new Uint8Array(samples.length);
       codec.encode(samples, bytes);
       send({ event: 'media', media: { payload: Buffer.from(bytes).toString('base64') } });

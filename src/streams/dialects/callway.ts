@@ -1,0 +1,182 @@
+import type {
+  AgentMessages,
+  CallCommand,
+  MarkReport,
+  TransferStatus,
+} from '../../media/agentStream/streamClient.ts';
+import { frameLength } from '../../media/resample/frameResampler.ts';
+import type {
+  AgentReader,
+  ClientRequest,
+  DialectClient,
+  DialectConnection,
+  DialectServer,
+  GatewayMessageHandler,
+  StreamDialect,
+} from './dialect.ts';
+import { createFrameBundle } from './wire/frameBundle.ts';
+import { type Fields, fieldsOf, nameOf, parseJson, positionOf, toBase64 } from './wire/json.ts';
+import { GatewayMessages, readAgentMessage, readDigits, readStart } from './wire/mediaStreams.ts';
+import { readPcm16, writePcm16 } from './wire/pcm16.ts';
+
+/** Little-endian, as WebSocket clients expect it; L16 in RTP is big-endian. */
+const ENCODING = 'audio/l16;endianness=little';
+const SAMPLE_RATES_HZ: readonly number[] = [8000, 16_000, 24_000];
+
+/** Our own dialect: the control messages of Twilio Media Streams and some more as text, the audio as binary L16. */
+export const callway: StreamDialect = {
+  subprotocol: 'audio.callway.v1',
+  description: `(subprotocol \`audio.callway.v1\`): the control messages of Twilio Media Streams as text, and the audio both ways as binary frames of 16-bit little-endian samples, mono, at \`start.mediaFormat.sampleRate\` (8000, 16000 or 24000). \`mark\` answers carry \`outcome\` (\`played\` or \`cleared\`) and \`position\` (\`playedSamples\`, \`receivedSamples\`, \`bufferDelayMs\`); \`clear\` is answered by \`cleared\` with a \`position\`. \`hold\` \`{isHeld}\` reports that the caller does not hear the agent; audio sent meanwhile waits. The agent can send \`hangup\`, \`transfer\` \`{to}\` and \`dtmf\` \`{digits}\`. The progress of a transfer is reported as \`transfer_status\`: \`transfer.status\` is \`begun\`, then \`failed\` with a \`reason\` when the agent has the caller again; a transfer that succeeds ends the stream.`,
+  openServer,
+  openClient,
+};
+
+function openServer(connection: DialectConnection): DialectServer {
+  let streamSid = '';
+  const send = (event: string, fields: object = {}) =>
+    connection.send(JSON.stringify({ event, streamSid, ...fields }));
+  return {
+    confirmsClear: true,
+    readStart(message) {
+      const start = readStart(message);
+      if (start === undefined) return undefined;
+      if (!SAMPLE_RATES_HZ.includes(start.sampleRateHz)) {
+        return `the sample rate must be one of ${SAMPLE_RATES_HZ.join(', ')}`;
+      }
+      streamSid = start.streamId;
+      return start;
+    },
+    read(message, gateway) {
+      if (typeof message === 'string') readGatewayMessage(parseJson(message), gateway);
+      else readAudio(message, gateway);
+    },
+    play: (samples) => connection.send(writePcm16(samples)),
+    mark: (name) => send('mark', { mark: { name } }),
+    clear: () => send('clear'),
+    command: (command) => send(...commandMessage(command)),
+    setFailoverPrompts: ({ waiting, apology }) =>
+      send('standby', {
+        standby: { waiting: toBase64(writePcm16(waiting)), apology: toBase64(writePcm16(apology)) },
+      }),
+  };
+}
+
+function openClient(connection: DialectConnection, { target, sampleRateHz }: ClientRequest): DialectClient {
+  const frameBytes = frameLength(sampleRateHz) * Int16Array.BYTES_PER_ELEMENT;
+  const bundle = createFrameBundle(frameBytes, (message) => connection.send(message));
+  const messages = new GatewayMessages(target, (text) => {
+    // A message refers to all audio before it.
+    bundle.flush();
+    connection.send(text);
+  });
+  messages.start({ encoding: ENCODING, sampleRateHz });
+  const toAgent: AgentMessages = {
+    audio(samples) {
+      bundle.add(writePcm16(samples));
+      // A user's agent gets each frame at once.
+      if (!target.isInternal) bundle.flush();
+    },
+    dtmf: (digit) => messages.dtmf(digit),
+    mark: ({ name, outcome, ...position }) => messages.write('mark', { mark: { name, outcome, position } }),
+    cleared: (position) => messages.write('cleared', { position }),
+    hold: (isHeld) => messages.write('hold', { hold: { isHeld } }),
+    transferStatus: (status) => messages.write('transfer_status', { transfer: status }),
+  };
+  return {
+    ...toAgent,
+    sampleRateHz,
+    agentClosesAfterStop: true,
+    read(message, agent) {
+      if (typeof message !== 'string') return readAudio(message, agent);
+      const fields = parseJson(message);
+      // A user's agent is never replaced, so that its prompts would never be played.
+      const isRead = target.isInternal && fields?.event === 'standby' && readFailoverPrompts(fields, agent);
+      if (!isRead && !readAgentMessage(fields, agent)) agent.malformed();
+    },
+    stop: () => messages.stop(),
+  };
+}
+
+function readAudio(message: Uint8Array, receiver: Pick<AgentReader, 'audio' | 'malformed'>): void {
+  if (message.length % Int16Array.BYTES_PER_ELEMENT === 1) receiver.malformed();
+  receiver.audio(readPcm16(message));
+}
+
+function readGatewayMessage(message: Fields | undefined, gateway: GatewayMessageHandler): void {
+  if (message === undefined || !readKnownMessage(message, gateway)) gateway.malformed();
+}
+
+function readKnownMessage(message: Fields, gateway: GatewayMessageHandler): boolean {
+  switch (message.event) {
+    case 'connected':
+    case 'start':
+      return true;
+    case 'stop':
+      gateway.stopped();
+      return true;
+    case 'dtmf': {
+      const digits = readDigits(message);
+      for (const digit of digits ?? '') gateway.dtmf(digit);
+      return digits !== undefined;
+    }
+    case 'hold': {
+      const isHeld = fieldsOf(message.hold)?.isHeld;
+      if (typeof isHeld === 'boolean') gateway.hold(isHeld);
+      return typeof isHeld === 'boolean';
+    }
+    case 'mark':
+      return readMark(fieldsOf(message.mark), gateway);
+    case 'cleared': {
+      const position = positionOf(fieldsOf(message.position));
+      if (position !== undefined) gateway.cleared(position);
+      return position !== undefined;
+    }
+    case 'transfer_status': {
+      const status = readTransferStatus(fieldsOf(message.transfer));
+      if (status !== undefined) gateway.transferStatus(status);
+      return status !== undefined;
+    }
+    default:
+      return false;
+  }
+}
+
+function readMark(mark: Fields | undefined, gateway: GatewayMessageHandler): boolean {
+  const name = nameOf(mark?.name);
+  if (name === undefined) return false;
+  const outcome: MarkReport['outcome'] | undefined =
+    mark?.outcome === 'played' || mark?.outcome === 'cleared' ? mark.outcome : undefined;
+  const position = positionOf(fieldsOf(mark?.position));
+  gateway.mark(name, { ...(outcome && { outcome }), ...(position && { position }) });
+  return true;
+}
+
+function readTransferStatus(transfer: Fields | undefined): TransferStatus | undefined {
+  const to = nameOf(transfer?.to);
+  if (to === undefined) return undefined;
+  if (transfer?.status === 'begun') return { status: 'begun', to };
+  const reason = nameOf(transfer?.reason);
+  return transfer?.status === 'failed' && reason !== undefined ? { status: 'failed', to, reason } : undefined;
+}
+
+function readFailoverPrompts(message: Fields, agent: AgentReader): boolean {
+  const { waiting, apology } = fieldsOf(message.standby) ?? {};
+  if (typeof waiting !== 'string' || typeof apology !== 'string') return false;
+  agent.failoverPrompts({ waiting: fromBase64(waiting), apology: fromBase64(apology) });
+  return true;
+}
+
+function fromBase64(text: string): Int16Array {
+  return readPcm16(Buffer.from(text, 'base64'));
+}
+
+function commandMessage(command: CallCommand): [event: string, fields?: object] {
+  switch (command.kind) {
+    case 'hangup':
+      return ['hangup'];
+    case 'transfer':
+      return ['transfer', { transfer: { to: command.to } }];
+    case 'send_dtmf':
+      return ['dtmf', { dtmf: { digits: command.digits } }];
+  }
+}

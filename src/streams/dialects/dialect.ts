@@ -1,0 +1,103 @@
+import type {
+  AgentMessageHandler,
+  AgentMessages,
+  CallCommand,
+  FailoverPrompts,
+  MarkReport,
+  PlayoutPosition,
+  StreamRequest,
+  TransferStatus,
+} from '../../media/agentStream/streamClient.ts';
+import type { SampleRateHz } from '../../media/resample/resampler.ts';
+
+/** One message of the transport. A WebSocket has text and binary messages; a byte stream is cut into binary ones. */
+export type StreamMessage = string | Uint8Array;
+
+/**
+ * A wire protocol for one call's audio between a media gateway, which has the caller, and an agent. A dialect serves
+ * both ends: `openServer` where a carrier's gateway connects to our agent, `openClient` where our gateway connects to a
+ * user's agent. Each is opened once per connection and may keep state.
+ *
+ * A dialect knows messages only. Connecting, tickets, heartbeats, back pressure and close codes belong to the transport
+ * and are the same for all dialects.
+ */
+export interface StreamDialect {
+  /** For the API documentation, in Markdown: what the dialect carries and how it differs from others. */
+  readonly description: string;
+  /** WebSocket subprotocol that is offered and accepted. Absent where the protocol has none. */
+  readonly subprotocol?: string;
+  openServer(connection: DialectConnection): DialectServer;
+  openClient(connection: DialectConnection, request: ClientRequest): DialectClient;
+}
+
+/** The open connection, as a dialect uses it. */
+export interface DialectConnection {
+  /** Dropped when the connection is closed. The transport owns the bytes. */
+  send(message: StreamMessage): void;
+  /** Closes in order. */
+  close(reason: string): void;
+}
+
+/** Our agent's end of a carrier's stream. */
+export interface DialectServer {
+  /** Whether the peer answers `clear` with a position; otherwise the position is estimated at once. */
+  readonly confirmsClear: boolean;
+  /**
+   * Looks for the description of the stream. Called with each message until it returns a start; all messages, this one
+   * included, are then given to `read`.
+   *
+   * @returns Undefined while the message is not the start; a text that says why the stream is refused.
+   */
+  readStart(message: StreamMessage): StreamStart | string | undefined;
+  read(message: StreamMessage, gateway: GatewayMessageHandler): void;
+  /** @param samples - At the stream's rate. The dialect owns the array. */
+  play(samples: Int16Array): void;
+  mark(name: string): void;
+  clear(): void;
+  /** A command without a message in the dialect is ignored; `hangup` then closes the connection. */
+  command(command: CallCommand): void;
+  setFailoverPrompts?(prompts: FailoverPrompts): void;
+}
+
+export interface StreamStart {
+  readonly streamId: string;
+  readonly sampleRateHz: number;
+  readonly customParameters: Readonly<Record<string, string>>;
+}
+
+/** Messages of the gateway, read. None throws. */
+export interface GatewayMessageHandler {
+  /** The caller's next samples, without gaps; valid during the call only. */
+  audio(samples: Int16Array): void;
+  dtmf(digit: string): void;
+  /** @param report - What the gateway told; the rest is estimated. */
+  mark(
+    name: string,
+    report?: { readonly outcome?: MarkReport['outcome']; readonly position?: PlayoutPosition },
+  ): void;
+  cleared(position: PlayoutPosition): void;
+  hold(isHeld: boolean): void;
+  transferStatus(status: TransferStatus): void;
+  /** The carrier's call has ended. */
+  stopped(): void;
+  /** Counts a message that cannot be read. */
+  malformed(): void;
+}
+
+export type ClientRequest = Pick<StreamRequest, 'target' | 'sampleRateHz'>;
+
+/** Our gateway's end of a stream to an agent. Opening it sends what comes before the audio. */
+export interface DialectClient extends AgentMessages {
+  readonly sampleRateHz: SampleRateHz;
+  /** Whether the agent closes the connection after `stop`; otherwise we do. */
+  readonly agentClosesAfterStop: boolean;
+  read(message: StreamMessage, agent: AgentReader): void;
+  /** Tells the agent that the call has ended. */
+  stop(): void;
+}
+
+/** Messages of the agent, read. */
+export interface AgentReader extends AgentMessageHandler {
+  /** Counts a message that cannot be read. */
+  malformed(): void;
+}
