@@ -35,7 +35,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
     return stores.phoneNumbers.insert(projectId, uuidV7(), input, at);
   };
 
-  describe('trunks', () => {
+  describe('Trunks', () => {
     test('are stored completely, with sealed passwords', async () => {
       const input = trunkInput.parse({
         name: 'Carrier ü',
@@ -123,7 +123,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
     });
   });
 
-  describe('phone numbers', () => {
+  describe('Phone numbers', () => {
     test('are stored completely, with their trunks in order', async () => {
       const [one, two] = [await addTrunk(), await addTrunk()];
       const media = { url: 'wss://example.com/bot', dialect: 'callway' } as const;

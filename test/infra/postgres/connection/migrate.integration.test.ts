@@ -91,12 +91,12 @@ describe('The migrations folder', () => {
     ['a gap', ['0001_a.sql', '0003_c.sql']],
     ['a duplicate number', ['0001_a.sql', '0001_b.sql']],
     ['no name', ['0001.sql']],
-    ['a stranger', ['0001_a.sql', 'notes.sql']],
+    ['another file', ['0001_a.sql', 'notes.sql']],
   ])('with %s is rejected', async (_, names) => {
     const folder = tempDir();
     for (const name of names) writeFileSync(join(folder, name), 'SELECT 1;');
 
-    await expect(readMigrations(folder)).rejects.toThrow('named like 0001_what_it_does.sql');
+    await expect(readMigrations(folder)).rejects.toThrow('a name like 0001_what_it_does.sql');
   });
 });
 

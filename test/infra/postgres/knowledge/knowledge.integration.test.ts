@@ -370,7 +370,7 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
     );
   });
 
-  describe('a search', () => {
+  describe('A search', () => {
     let knowledgebase: Knowledgebase;
     const find = async (text: string, limit = 5) =>
       await storage.chunkSearch.nearestAndMatching({
@@ -529,7 +529,7 @@ describe.each(databases)('Knowledge on the $name database', ({ open }) => {
     }
   });
 
-  describe('the plan', () => {
+  describe('The query plan', () => {
     const planOf = async (sql: string, knowledgebaseId: string, vector: Float32Array, prepare: boolean) =>
       await opened.database.transaction(async (transaction) => {
         if (prepare) await transaction.query(PREPARE_INDEX, [String(EF_SEARCH), '20000']);

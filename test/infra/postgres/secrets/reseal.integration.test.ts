@@ -89,7 +89,7 @@ describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
     const { database } = opened;
     const lost = createSealer(Buffer.alloc(32, 9));
     await expect(resealSecrets(database, lost)).rejects.toThrow(UnreadableSecretError);
-    await expect(resealSecrets(database, lost)).rejects.toThrow(/^trunks [0-9a-f-]{36} holds a secret/);
+    await expect(resealSecrets(database, lost)).rejects.toThrow(/^trunks [0-9a-f-]{36} contains a secret/);
     await expect(requireSameSealer(database, lost)).rejects.toBeInstanceOf(WrongSecretsKeyError);
   });
 });

@@ -166,7 +166,7 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     expect(await updatedAt()).toBe(later(5_000));
   });
 
-  describe('the end', () => {
+  describe('The end of a session', () => {
     test('removes the state and succeeds for one of several callers', async () => {
       const session = await world.say(await world.start(), [user('a secret')]);
       const ends = await Promise.all([1, 2, 3].map(() => world.end(session)));
@@ -229,7 +229,7 @@ describe.each(databases)('Sessions on the $name database', ({ open }) => {
     });
   });
 
-  describe('search', () => {
+  describe('Session search', () => {
     test.each([
       ['case counts', 'Taipei', 'taipei', 0],
       ['a percent sign is literal', '100 percent', '100 %', 0],
