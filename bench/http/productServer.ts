@@ -12,7 +12,11 @@ const RATE_LIMIT_PER_MINUTE = 100_000_000;
 
 /** The product's server as the gateway builds it. @returns Its address. */
 export async function startProductServer(logLevel: string, storage: Storage): Promise<string> {
-  const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
+  const revocations = {
+    isConnected: () => true,
+    listen: () => () => undefined,
+    announce: async () => undefined,
+  };
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,

@@ -9,11 +9,11 @@ export const webhookEventName = z.enum([
 ]);
 export type WebhookEventName = z.infer<typeof webhookEventName>;
 
-/** What a webhook without `events` gets. */
+/** The events of a webhook without `events`. */
 export const DEFAULT_WEBHOOK_EVENTS: readonly WebhookEventName[] = ['session.ended'];
 
-const LONGEST_PROMPT = 100_000;
-const LONGEST_BEFORE_START_MILLISECONDS = 15_000;
+const MAX_PROMPT_CHARACTERS = 100_000;
+const MAX_BEFORE_START_TIMEOUT_MS = 15_000;
 
 const timezone = z
   .string()
@@ -22,7 +22,7 @@ const timezone = z
   .meta({ example: 'Asia/Taipei' });
 
 const postSessionWebhook = z.strictObject({
-  url: targetUrl.describe('HTTPS endpoint that takes POST with JSON.'),
+  url: targetUrl.describe('HTTPS endpoint that accepts POST with JSON.'),
   headers: headerList.optional(),
   events: z.array(webhookEventName).max(4).optional().describe('Default: session.ended.'),
 });
@@ -31,9 +31,9 @@ const beforeStartConfig = z
   .strictObject({
     url: targetUrl,
     headers: headerList.optional(),
-    timeoutMs: z.int().min(100).max(LONGEST_BEFORE_START_MILLISECONDS).optional(),
+    timeoutMs: z.int().min(100).max(MAX_BEFORE_START_TIMEOUT_MS).optional(),
   })
-  .describe('Asked for variables before the first turn.');
+  .describe('Called for variables before the first turn.');
 
 const postEvaluationConfig = z
   .strictObject({
@@ -42,14 +42,16 @@ const postEvaluationConfig = z
       .min(1)
       .max(50),
   })
-  .describe('Judged by the model after the end; the result is in the history and in session.finalized.');
+  .describe(
+    'The model evaluates each ended session by these criteria; the result is in the history and in session.finalized.',
+  );
 
 const placeholderMessages = z
   .record(
     z.string().regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'must be a language tag such as en'),
     z.array(z.string().min(1).max(500)).max(20),
   )
-  .describe('Said when a tool takes over 1.2 s, by language.')
+  .describe('Spoken when a tool takes longer than 1.2 s, by language.')
   .meta({ example: { en: ['One moment…'] } });
 
 const variableConfig = z
@@ -62,7 +64,7 @@ const variableConfig = z
   })
   .refine(({ type, values }) => (type === 'enum') === (values !== undefined), {
     path: ['values'],
-    message: 'values belong to the type enum, which needs them',
+    message: 'values are required for the type enum, and allowed for no other',
   });
 
 const fields = {
@@ -70,13 +72,15 @@ const fields = {
   type: z
     .enum(['monolithic', 'skill'])
     .describe(
-      'monolithic shows the model the whole pathway; skill shows the current node and its neighbours.',
+      'monolithic gives the model the whole pathway; skill gives it the current node and its adjacent nodes.',
     ),
-  status: z.enum(['draft', 'published']).describe('draft freezes what callers get, until published again.'),
-  globalPrompt: z.string().max(LONGEST_PROMPT).nullable().describe('Stands before every node’s prompt.'),
-  executionMode: z.enum(['smart', 'turbo', 'balance']).nullable().describe('null is balance.'),
+  status: z
+    .enum(['draft', 'published'])
+    .describe('While draft, callers get the release that was published last.'),
+  globalPrompt: z.string().max(MAX_PROMPT_CHARACTERS).nullable().describe('Precedes every node’s prompt.'),
+  executionMode: z.enum(['smart', 'turbo', 'balance']).nullable().describe('null means balance.'),
   timezone: timezone.nullable(),
-  memoryEnabled: z.boolean().describe('Keep what was learnt of a customer for later sessions.'),
+  memoryEnabled: z.boolean().describe('Remember facts about a customer for later sessions.'),
   beforeStartConfig: beforeStartConfig.nullable(),
   postSessionWebhook: postSessionWebhook.nullable(),
   postEvaluationConfig: postEvaluationConfig.nullable(),
@@ -84,23 +88,20 @@ const fields = {
   variableConfigs: z
     .array(variableConfig)
     .max(100)
-    .refine(
-      (list) => new Set(list.map(({ name }) => name)).size === list.length,
-      'must have names that differ',
-    )
+    .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'must have unique names')
     .nullable()
-    .describe('Variables that are drawn from the talk.'),
+    .describe('Variables that the model extracts from the conversation.'),
 };
 
-/** An agent's whole configuration. */
+/** An agent's configuration. */
 export const agentConfig = z.object(fields).meta({ id: 'Agent' });
-/** What an update may hold; only what it names changes. */
+/** An update: only the supplied fields change. */
 export const agentConfigPatch = z.strictObject(fields).partial();
 
 export type AgentConfig = z.infer<typeof agentConfig>;
 export type AgentConfigPatch = z.infer<typeof agentConfigPatch>;
 
-/** The agent that a new project gets. */
+/** The agent of a new project. */
 export function newAgentConfig(name: string): AgentConfig {
   return {
     name,

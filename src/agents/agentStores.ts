@@ -3,18 +3,18 @@ import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import type { AgentRecord } from './release.ts';
 import type { Tool } from './tool.ts';
 
-/** Keeps one agent a project. */
+/** One agent per project. */
 export interface AgentStore {
-  /** @param lock - Keeps other writers out until the transaction ends. */
+  /** @param lock - Blocks other writers until the transaction ends. */
   find(projectId: string, lock?: 'for update'): Promise<AgentRecord | undefined>;
   insert(projectId: string, record: AgentRecord): Promise<void>;
   save(projectId: string, record: AgentRecord, updatedAt: string): Promise<void>;
 }
 
-/** A pathway with its place among its versions. */
+/** The current version of a pathway. */
 export interface StoredPathway {
   readonly id: string;
-  /** Counts up by one with each change, from 1. */
+  /** Starts at 1; each change adds 1. */
   readonly version: number;
   readonly graph: Pathway;
   readonly updatedAt: string;
@@ -37,7 +37,7 @@ export interface NewPathwayVersion {
   readonly restoredFrom?: number;
 }
 
-/** Keeps one pathway a project, with all of its versions. */
+/** One pathway per project, with all its versions. */
 export interface PathwayStore {
   find(projectId: string, lock?: 'for update'): Promise<StoredPathway | undefined>;
   insert(projectId: string, pathwayId: string, first: NewPathwayVersion): Promise<void>;

@@ -2,7 +2,7 @@ import type { AgentConfig } from './agentConfig.ts';
 import type { Pathway } from './pathway/schema/pathwaySchema.ts';
 import type { Tool } from './tool.ts';
 
-/** All that a session runs on, as it was at one moment. */
+/** Everything a session runs on, as of one moment. */
 export interface AgentRelease {
   readonly agent: AgentConfig;
   readonly pathwayId: string;
@@ -11,16 +11,15 @@ export interface AgentRelease {
   readonly tools: readonly Tool[];
 }
 
-/** Where an agent stands between its editors and its callers. */
 export interface AgentRecord {
   /** The working copy, which editors change. */
   readonly config: AgentConfig;
-  /** What callers get while the status is `draft`; null where the working copy is live. */
+  /** The release that callers get while the status is `draft`; null when the working copy is live. */
   readonly frozen: AgentRelease | null;
 }
 
 /**
- * Moves an agent to its next configuration. Leaving `published` freezes what was live; coming back thaws it.
+ * Applies a configuration change. A change from `published` to `draft` freezes the live release; publishing drops it.
  *
  * ```
  *   draft, never published ──publish──▶ published ──draft──▶ draft, frozen
@@ -28,10 +27,14 @@ export interface AgentRecord {
  *                                            ▲──────publish──────┘
  * ```
  *
- * @param live - The release as callers get it now; asked for only when it has to be frozen.
+ * @param live - Loads the release that callers get now; called only when it is frozen.
  */
-export function nextRecord(record: AgentRecord, config: AgentConfig, live: () => AgentRelease): AgentRecord {
+export async function nextRecord(
+  record: AgentRecord,
+  config: AgentConfig,
+  live: () => Promise<AgentRelease>,
+): Promise<AgentRecord> {
   if (config.status === 'published') return { config, frozen: null };
-  if (record.config.status === 'published') return { config, frozen: live() };
+  if (record.config.status === 'published') return { config, frozen: await live() };
   return { config, frozen: record.frozen };
 }

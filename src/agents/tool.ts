@@ -1,28 +1,28 @@
 import { z } from 'zod';
 import { headerList, targetUrl } from './fields.ts';
 
-export const DEFAULT_TOOL_TIMEOUT_MILLISECONDS = 10_000;
-const LONGEST_TOOL_TIMEOUT_MILLISECONDS = 60_000;
+export const DEFAULT_TOOL_TIMEOUT_MS = 10_000;
+const MAX_TOOL_TIMEOUT_MS = 60_000;
 
 const httpFields = {
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
-  url: targetUrl.describe('May hold templates in its path and query.'),
+  url: targetUrl.describe('May contain templates in its path and query.'),
   headers: headerList,
-  bodyTemplate: z.string().max(20_000).optional().describe('Without it the arguments are sent as JSON.'),
-  timeoutMs: z.int().min(100).max(LONGEST_TOOL_TIMEOUT_MILLISECONDS),
+  bodyTemplate: z.string().max(20_000).optional().describe('Default: the arguments as JSON.'),
+  timeoutMs: z.int().min(100).max(MAX_TOOL_TIMEOUT_MS),
 };
 const http = z.strictObject(httpFields);
 const httpInput = z.strictObject({
   ...httpFields,
   headers: httpFields.headers.default([]),
-  timeoutMs: httpFields.timeoutMs.default(DEFAULT_TOOL_TIMEOUT_MILLISECONDS),
+  timeoutMs: httpFields.timeoutMs.default(DEFAULT_TOOL_TIMEOUT_MS),
 });
 
 const fields = {
   name: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be letters, digits, _ and -, at most 64')
-    .describe('What the model calls it by; unique in the project.')
+    .describe('The name that the model sees; unique in the project.')
     .meta({ example: 'book_appointment' }),
   description: z.string().max(4000),
   parameters: z.record(z.string(), z.unknown()).describe('JSON Schema of the arguments.'),
@@ -35,7 +35,7 @@ export const toolInput = z.strictObject({
   parameters: fields.parameters.default({ type: 'object', properties: {} }),
   http: httpInput,
 });
-/** What it leaves out stays as it is. What a new tool may leave out it takes away by null. */
+/** Only the supplied fields change. Null removes an optional field. */
 export const toolPatch = z
   .strictObject({
     ...fields,
@@ -52,7 +52,7 @@ export const toolPatch = z
 export const tool = z
   .object({ id: z.uuid(), ...fields, createdAt: z.iso.datetime(), updatedAt: z.iso.datetime() })
   .meta({ id: 'Tool' });
-/** The answer to its creation; a repetition of that answer has null in place of header values, which are not kept. */
+/** The response to its creation. A repeated response has null as header values, which are not stored for it. */
 export const createdTool = tool.extend({
   http: http.extend({ headers: z.array(z.object({ key: z.string(), value: z.string().nullable() })) }),
 });
@@ -61,7 +61,7 @@ export type ToolInput = z.output<typeof toolInput>;
 export type ToolPatch = z.output<typeof toolPatch>;
 export type Tool = z.infer<typeof tool>;
 
-/** The tool as a patch leaves it; what the patch sets to null has the default of a new tool, or is gone. */
+/** Applies a patch; null resets a field to the default of a new tool, or removes it. */
 export function patchTool(current: Tool, patch: ToolPatch): ToolInput {
   const http = Object.entries({ ...current.http, ...patch.http }).filter(([, value]) => value !== null);
   return toolInput.parse({

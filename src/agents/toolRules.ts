@@ -8,9 +8,9 @@ import { checkTemplate } from './pathway/templates.ts';
 import type { ToolInput } from './tool.ts';
 
 /**
- * Checks what a tool's form alone cannot tell.
+ * Checks what the schema cannot: names, templates, targets and the JSON Schema of the parameters.
  *
- * @throws {CallwayError} `invalid_tool` with what is wrong.
+ * @throws {CallwayError} 400 `invalid_tool`
  */
 export function requireValidTool(tool: ToolInput, policy: TargetPolicy): void {
   const problems = [
@@ -28,11 +28,7 @@ export function requireValidTool(tool: ToolInput, policy: TargetPolicy): void {
   if (first) throw invalid('invalid_tool', first.message, problems);
 }
 
-/**
- * A tool that the pathway names cannot go; the message says where it is used.
- *
- * @throws {CallwayError} 409 `tool_in_use`
- */
+/** @throws {CallwayError} 409 `tool_in_use` when a node uses the tool. */
 export function requireUnusedTool(toolId: string, pathway: Pathway): void {
   const users = pathway.nodes.filter((node) => node.data.tools.includes(toolId));
   if (users.length === 0) return;
@@ -40,7 +36,7 @@ export function requireUnusedTool(toolId: string, pathway: Pathway): void {
   throw new CallwayError(
     'conflict',
     'tool_in_use',
-    `The tool is used by the pathway, in: ${titles}; take it out there first`,
+    `The pathway uses the tool, in: ${titles}; remove it there first`,
   );
 }
 
@@ -48,7 +44,7 @@ function described(path: string, message: string | undefined) {
   return message === undefined ? undefined : { path, message };
 }
 
-/** Parameters are an object's JSON Schema, as models want it. @see https://json-schema.org/draft/2020-12 */
+/** Models need parameters as the JSON Schema of an object. @see https://json-schema.org/draft/2020-12 */
 function checkParameters(schema: Readonly<Record<string, unknown>>): string | undefined {
   if (schema.type !== 'object') return 'parameters must be a JSON Schema of type object';
   const { $schema: _dialect, ...rest } = schema;

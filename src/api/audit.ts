@@ -4,28 +4,30 @@ import { actorOf } from '../agents/accounts/principal.ts';
 import { principalOf } from './plugins/accessControl.ts';
 import type { HttpDeps, Stores } from './ports.ts';
 
-export interface Audited {
+export interface AuditedChange {
+  /** As `trunk.created`. */
   readonly action: string;
   readonly projectId: string | null;
+  /** Id of the changed resource. */
   readonly target: string;
   readonly details?: Record<string, unknown>;
 }
 
-/** Writes down who changed what, in the transaction of the change. */
+/** Appends a change to the audit log, in the transaction of the change. */
 export async function audit(
   deps: Pick<HttpDeps, 'clock' | 'makeId'>,
   stores: Pick<Stores, 'audit'>,
   request: FastifyRequest,
-  entry: Audited,
+  { action, projectId, target, details = {} }: AuditedChange,
 ): Promise<void> {
   await stores.audit.append({
     id: deps.makeId(),
-    projectId: entry.projectId,
+    projectId,
     at: new Date(deps.clock.now()).toISOString(),
     actor: actorOf(principalOf(request)),
-    action: entry.action,
-    target: entry.target,
-    details: entry.details ?? {},
+    action,
+    target,
+    details,
     requestId: request.id,
   });
 }

@@ -19,7 +19,7 @@ const STATUS: Record<ErrorCategory, number> = {
   internal: 500,
 };
 
-/** What Fastify itself refuses, in the API's own words. @see https://fastify.dev/docs/latest/Reference/Errors/ */
+/** Errors of Fastify itself, in the API's terms. @see https://fastify.dev/docs/latest/Reference/Errors/ */
 const FASTIFY_ERRORS: Record<string, { status: number; code: string; message: string }> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
     status: 413,
@@ -34,7 +34,7 @@ const FASTIFY_ERRORS: Record<string, { status: number; code: string; message: st
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
     code: 'invalid_content_length',
-    message: 'The request body is not as long as its Content-Length says',
+    message: 'The length of the request body differs from its Content-Length',
   },
   FST_ERR_BAD_URL: { status: 400, code: 'invalid_url', message: 'The path has a broken percent-encoding' },
   FST_ERR_MAX_PARAM_LENGTH: { status: 404, code: 'not_found', message: 'Not found' },
@@ -46,9 +46,9 @@ export interface ErrorBody {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Puts an error into the API's shape; what was not foreseen is a 500 that tells nothing of its inside. */
+/** Converts an error to the API's format; an unexpected error becomes a 500 without internal details. */
 export function errorBody(error: unknown): ErrorBody {
-  if (error instanceof CallwayError) return foreseen(error);
+  if (error instanceof CallwayError) return callwayErrorBody(error);
   const known = FASTIFY_ERRORS[codeOf(error)];
   if (known) return { status: known.status, headers: {}, body: { error: known.message, code: known.code } };
   const status = (error as Partial<FastifyError> | undefined)?.statusCode ?? 500;
@@ -58,14 +58,13 @@ export function errorBody(error: unknown): ErrorBody {
   return { status: 500, headers: {}, body: { error: 'Internal server error', code: 'internal_error' } };
 }
 
-/** Answers an error, and logs what only the operator may see. */
+/** Sends an error response, and logs what only the operator may see. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body } = errorBody(error);
-  // What is away is told of by who watches it; here it is one line, without a stack, on why this request got nothing.
-  if (isUnavailable(error)) request.log.warn({ requestId: request.id, err: error }, 'request refused');
-  else if (status >= 500) request.log.error({ requestId: request.id, err: error }, 'request failed');
-  // Fastify closes where a body was refused; who is still sending it then often loses the answer. Node reads on and
-  // throws it away, for as long as the body watch lets it.
+  if (isUnavailable(error)) request.log.warn({ err: error }, 'request refused: dependency unavailable');
+  else if (status >= 500) request.log.error({ err: error }, 'request failed');
+  // Fastify would close the connection after a refused body, and a client that is still sending would often lose the
+  // response. Without the header, Node reads and discards the rest until the body timeout.
   if (codeOf(error) in FASTIFY_ERRORS) reply.removeHeader('connection');
   return reply
     .code(status)
@@ -75,7 +74,7 @@ export function replyWithError(error: unknown, request: FastifyRequest, reply: F
     .send(body);
 }
 
-function foreseen(error: CallwayError): ErrorBody {
+function callwayErrorBody(error: CallwayError): ErrorBody {
   const status = STATUS[error.category];
   const headers: Record<string, string> = {};
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);

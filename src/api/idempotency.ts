@@ -1,152 +1,124 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { KeptAnswer } from '../agents/accounts/requestStores.ts';
+import type { StoredResponse } from '../agents/accounts/accountStores.ts';
 import { CallwayError, invalid } from '../base/errors.ts';
 import { principalOf } from './plugins/accessControl.ts';
 import type { HttpDeps, Stores } from './ports.ts';
 
 const REPLAYED_HEADER = 'idempotency-replayed';
-const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
+const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/;
 
-export interface Creation<Body> {
+type Deps = Pick<HttpDeps, 'storage' | 'clock'>;
+
+/** A POST and how it is answered. */
+export interface IdempotentRequest<Body> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Of the first response, and of its repetitions. */
   readonly status: number;
-  /** Takes what is secret out of the answer that is kept. */
-  readonly withoutSecrets?: (body: Body) => unknown;
+  /** Removes secrets from the response that is stored for repetitions. */
+  readonly withoutSecrets?: ((body: Body) => unknown) | undefined;
 }
 
 /**
- * Does what a POST asks for, once: in one transaction that also keeps the answer under the request's
- * `Idempotency-Key`. A repetition, even one that runs at the same time, gets the kept answer; a failed attempt
- * keeps nothing and may be repeated.
+ * Runs the work of a POST once per `Idempotency-Key`, in the transaction that also stores its response. A repetition,
+ * even a concurrent one, gets the stored response. A failed request stores nothing and may be repeated.
  *
- * @throws {CallwayError} 409 `idempotency_key_reused` when the key came with another request before.
+ * @throws {CallwayError} 409 `idempotency_key_reused` when the key was used with another request.
  */
-export async function createOnce<Body>(
-  deps: Pick<HttpDeps, 'storage' | 'clock'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  creation: Creation<Body>,
+export async function idempotent<Body>(
+  deps: Deps,
+  post: IdempotentRequest<Body>,
   work: (stores: Stores) => Promise<Body>,
 ): Promise<Body> {
-  const key = keyOfRequest(request);
-  reply.code(creation.status);
+  const { request, reply, status, withoutSecrets } = post;
+  const key = idempotencyKey(request);
+  reply.code(status);
   if (key === undefined) return await deps.storage.transaction(work);
-
   return await deps.storage.transaction(async (stores) => {
-    const kept = await claim(deps, request, stores, key);
-    if (kept) return replay(reply, kept) as Body;
+    const stored = await claim(deps, request, stores, key);
+    if (stored) return replay<Body>(reply, stored);
     const body = await work(stores);
-    const shown = creation.withoutSecrets?.(body) ?? body;
-    await stores.idempotency.keep(scopeOf(request), key, creation.status, shown);
+    await stores.idempotency.keep(scopeOf(request), key, status, withoutSecrets?.(body) ?? body);
     return body;
   });
 }
 
 /**
- * As {@link createOnce}, for work that keeps what it does by itself and therefore cannot share the transaction: the
- * answer is kept right after the work. A repetition that comes in between, or after a crash in between, runs the work
- * again; the work must bear that, by refusing what exists already or by doing no harm.
+ * Like {@link idempotent}, for work that has steps outside the transaction. The work may run again for a repetition
+ * that arrives before the response is stored, so it must refuse what exists already, or be harmless.
  *
+ * @param work - Calls `store` once, with what belongs into the transaction; that may return an earlier response.
  * @throws {CallwayError} 409 `idempotency_key_reused`
  */
-export async function createOnceApart<Body>(
-  deps: Pick<HttpDeps, 'storage' | 'clock'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  creation: Creation<Body>,
-  work: () => Promise<Body>,
+export async function idempotentAround<Body>(
+  deps: Deps,
+  post: IdempotentRequest<Body>,
+  work: (store: (insert: (stores: Stores) => Promise<Body>) => Promise<Body>) => Promise<Body>,
 ): Promise<Body> {
-  const key = keyOfRequest(request);
-  const kept = key === undefined ? undefined : await lookUp(deps, request, key);
-  if (kept) return replay(reply, kept) as Body;
-  const body = await work().catch(async (error: unknown) => {
-    // The same request may have been faster on another connection: then its answer is the answer.
-    const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
-    if (!meanwhile) throw error;
-    return replay(reply, meanwhile) as Body;
-  });
-  if (reply.hasHeader(REPLAYED_HEADER)) return body;
-  if (key === undefined) {
-    reply.code(creation.status);
-    return body;
+  const { request, reply } = post;
+  const key = idempotencyKey(request);
+  const stored = await findStored(deps, request, key);
+  if (stored) return replay<Body>(reply, stored);
+  try {
+    return await work((insert) => idempotent(deps, post, insert));
+  } catch (error) {
+    // The same request may have succeeded on another connection meanwhile.
+    const concurrent = await findStored(deps, request, key);
+    if (!concurrent) throw error;
+    return replay<Body>(reply, concurrent);
   }
-  return await createOnce(deps, request, reply, creation, async () => body);
 }
 
-/**
- * As {@link createOnce}, for work that has more to do around its transaction than fits into it.
- *
- * @param work - Gets the transaction, to run it once: what that gives back may be an earlier answer.
- * @throws {CallwayError} 409 `idempotency_key_reused`
- */
-export async function createOnceAround<Body>(
-  deps: Pick<HttpDeps, 'storage' | 'clock'>,
+/** Looks a response up without leaving a claim. */
+async function findStored(
+  deps: Deps,
   request: FastifyRequest,
-  reply: FastifyReply,
-  creation: Creation<Body>,
-  work: (keep: (insert: (stores: Stores) => Promise<Body>) => Promise<Body>) => Promise<Body>,
-): Promise<Body> {
-  const key = keyOfRequest(request);
-  const kept = key === undefined ? undefined : await lookUp(deps, request, key);
-  if (kept) return replay(reply, kept) as Body;
-  return await work((insert) => createOnce(deps, request, reply, creation, insert)).catch(
-    async (error: unknown) => {
-      // The same request may have been faster on another connection: then its answer is the answer.
-      const meanwhile = key === undefined ? undefined : await lookUp(deps, request, key);
-      if (!meanwhile) throw error;
-      return replay(reply, meanwhile) as Body;
-    },
-  );
-}
-
-/** Leaves no claim behind, since the work comes between looking and keeping. */
-async function lookUp(
-  deps: Pick<HttpDeps, 'storage' | 'clock'>,
-  request: FastifyRequest,
-  key: string,
-): Promise<KeptAnswer | undefined> {
-  const nothingKept = new Error('nothing is kept under this key');
+  key: string | undefined,
+): Promise<StoredResponse | undefined> {
+  if (key === undefined) return undefined;
+  const rollBack = new Error('no response is stored under this key');
   try {
     return await deps.storage.transaction(async (stores) => {
-      const kept = await claim(deps, request, stores, key);
-      if (!kept) throw nothingKept;
-      return kept;
+      const stored = await claim(deps, request, stores, key);
+      if (!stored) throw rollBack;
+      return stored;
     });
   } catch (error) {
-    if (error !== nothingKept) throw error;
+    if (error !== rollBack) throw error;
     return undefined;
   }
 }
 
 async function claim(
-  deps: Pick<HttpDeps, 'clock'>,
+  deps: Deps,
   request: FastifyRequest,
   stores: Stores,
   key: string,
-): Promise<KeptAnswer | undefined> {
+): Promise<StoredResponse | undefined> {
   const fingerprint = fingerprintOf(request);
   const now = new Date(deps.clock.now());
-  const kept = await stores.idempotency.claim(scopeOf(request), key, fingerprint, now);
-  if (kept && kept.fingerprint !== fingerprint) {
+  const stored = await stores.idempotency.claim(scopeOf(request), key, fingerprint, now);
+  if (stored && stored.fingerprint !== fingerprint) {
     throw new CallwayError(
       'conflict',
       'idempotency_key_reused',
-      'This Idempotency-Key came with another request before; use a new one',
+      'This Idempotency-Key was used with another request; use a new one',
     );
   }
-  return kept;
+  return stored;
 }
 
-function replay(reply: FastifyReply, kept: KeptAnswer): unknown {
-  reply.code(kept.status).header(REPLAYED_HEADER, 'true');
-  return kept.body;
+function replay<Body>(reply: FastifyReply, { status, body }: StoredResponse): Body {
+  reply.code(status).header(REPLAYED_HEADER, 'true');
+  return body as Body;
 }
 
-function keyOfRequest(request: FastifyRequest): string | undefined {
+function idempotencyKey(request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key'];
   if (header === undefined) return undefined;
-  if (typeof header !== 'string' || !KEY_FORM.test(header)) {
+  if (typeof header !== 'string' || !KEY_PATTERN.test(header)) {
     throw invalid('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 printable ASCII characters');
   }
   return header;
@@ -157,20 +129,20 @@ function scopeOf(request: FastifyRequest): string {
   return principal.kind === 'admin' ? 'admin' : principal.projectId;
 }
 
-/** The same for the same request, however its JSON is spaced and ordered. */
+/** Equal for equal requests, whatever the spacing and key order of their JSON. */
 function fingerprintOf(request: FastifyRequest): string {
   const [path] = request.url.split('?');
   return createHash('sha256')
-    .update(`${request.method} ${path} ${JSON.stringify(sorted(request.body)) ?? ''}`)
+    .update(`${request.method} ${path} ${JSON.stringify(withSortedKeys(request.body)) ?? ''}`)
     .digest('hex');
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
+      .map(([key, item]) => [key, withSortedKeys(item)]),
   );
 }

@@ -1,23 +1,23 @@
 import type { Scope } from '../agents/accounts/apiKey.ts';
 import type { Access } from './plugins/accessControl.ts';
 
-/** A route that stands on two paths while the legacy one lasts. */
-export interface BothPaths {
+/** A route that has a legacy path beside its /v1 path. */
+export interface LegacyPath {
   readonly legacy: string;
   readonly v1: string;
   readonly scope: Scope;
 }
 
-/** What tells the two registrations of a route apart. */
+/** What differs between the two registrations of a route. */
 export interface PathSettings {
   readonly url: string;
   readonly config: { readonly access: Access; readonly successor?: string };
-  /** For the document. */
+  /** For the OpenAPI document. */
   readonly mark: { readonly deprecated?: true };
 }
 
-/** The rows of which one handler serves both paths; bodies and answers are the same. */
-export const BOTH_PATHS = {
+/** Routes with the same handler, body and response on both paths. */
+export const LEGACY_PATHS = {
   chat: {
     legacy: '/project/:projectId/chat/completions',
     v1: '/v1/projects/:projectId/chat/completions',
@@ -49,11 +49,10 @@ export const BOTH_PATHS = {
     v1: '/v1/projects/:projectId/models/:model',
     scope: 'read',
   },
-} as const satisfies Record<string, BothPaths>;
+} as const satisfies Record<string, LegacyPath>;
 
-/** Registers a route at its /v1 path and at the legacy one, which tells its callers of the other. */
-export function onBothPaths(paths: BothPaths, register: (settings: PathSettings) => void): void {
-  const { legacy, v1, scope } = paths;
+/** Registers a route on its /v1 path and on its legacy path, which announces the other. */
+export function onBothPaths({ legacy, v1, scope }: LegacyPath, register: (path: PathSettings) => void): void {
   register({ url: v1, config: { access: { kind: 'project', scope } }, mark: {} });
   register({
     url: legacy,

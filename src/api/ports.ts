@@ -1,8 +1,21 @@
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
-import type { ApiKeyStore, AuditStore, ProjectStore } from '../agents/accounts/accountStores.ts';
+import type {
+  ApiKeyStore,
+  AuditStore,
+  IdempotencyStore,
+  LegacyUsageStore,
+  ProjectStore,
+} from '../agents/accounts/accountStores.ts';
 import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
 import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
-import type { IdempotencyStore, LegacyUsageStore } from '../agents/accounts/requestStores.ts';
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { AgentStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
@@ -35,7 +48,16 @@ import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { WebhookSecretStore } from '../webhooks/signingSecrets.ts';
 
-/** One store an aggregate; in a transaction all of them see and change the same moment. */
+/** The server as routes see it: handlers get the types of their schemas. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+/** One store per aggregate. Within a transaction all of them share it. */
 export interface Stores {
   readonly projects: ProjectStore;
   readonly apiKeys: ApiKeyStore;
@@ -66,16 +88,16 @@ export interface Storage {
   transaction<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
 }
 
-/** Something that Callway stands on. */
+/** A service that Callway cannot work without, such as Postgres. */
 export interface Dependency {
   readonly name: string;
-  /** @throws {Error} When it does not answer. */
+  /** @throws {Error} When it does not respond. */
   check(): Promise<void>;
-  /** Known at once, without asking; absent where only asking tells. */
+  /** The last known state, without a request; absent when only `check` can tell. */
   isDown?(): boolean;
 }
 
-/** One webhook that was sent, and what its receiver made of it. */
+/** One webhook request and its outcome. */
 export interface WebhookDelivery {
   readonly deliveryId: string;
   readonly event: WebhookEventName;
@@ -83,9 +105,9 @@ export interface WebhookDelivery {
   readonly url: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Whether the receiver answered 2xx. */
+  /** True when the receiver answered 2xx. */
   readonly ok: boolean;
-  /** Null when there was no answer. */
+  /** Null without an answer. */
   readonly status: number | null;
   readonly durationMs: number;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -99,45 +121,45 @@ export interface WebhookDeliveryFilter {
 export interface SigningSecret {
   /** `whsec_…` */
   readonly secret: string;
-  /** Until when the secret before this one signs as well; null when none does. */
+  /** Until then deliveries are also signed with the previous secret; null when there is none. */
   readonly previousValidUntil: string | null;
 }
 
-/** What a project's operator sees of its webhooks. */
+/** A project's webhook deliveries and signing secret. */
 export interface WebhookAdmin {
-  /** Latest first. */
+  /** Newest first. */
   deliveries(projectId: string, filter: WebhookDeliveryFilter, page: Page): Promise<PageOf<WebhookDelivery>>;
   secret(projectId: string): Promise<SigningSecret>;
-  /** @param store - Of the transaction that the rotation is part of. */
+  /** @param store - Belongs to the transaction of the rotation. */
   rotate(projectId: string, store: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
 }
 
-/** Documents, from their upload to what is found in them. */
+/** Ingests documents and searches them. */
 export interface KnowledgeService {
-  /** What really makes the vectors of a knowledgebase for which this model was asked. */
+  /** The encoder that serves the requested embedding model. */
   encoderOf(embeddingModelName: OpenAiEmbeddingModelName): EmbeddingModelName;
   readonly documents: Documents;
   readonly retrieval: Retrieval;
 }
 
-/** Recordings, and the links that open them. */
+/** Recordings and their signed links. */
 export interface RecordingAccess {
   readonly store: Pick<RecordingStore, 'open'>;
   readonly urls: Pick<RecordingUrls, 'verify'>;
 }
 
-/** Calls, beside what is kept of them. */
+/** Live calls; stored calls are in {@link Stores}. */
 export interface CallService extends Pick<CallControl, 'hangUp' | 'transfer'> {
   /** @see acceptCall */
   accept(order: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall>;
-  /** What is known of each trunk at the moment. */
+  /** Health of each trunk, as last reported. */
   trunkHealth(trunkIds: readonly string[]): Promise<Map<string, TrunkHealth>>;
-  /** Tells the nodes that a trunk or a number was changed. */
+  /** Notifies all nodes that a trunk or a phone number changed. */
   trunksChanged(): Promise<void>;
   readonly recordings: Pick<CallRecordings, 'url'>;
 }
 
-/** All that the routes need from the rest of the program. */
+/** Everything the HTTP API needs from the rest of the program. */
 export interface HttpDeps {
   readonly storage: Storage;
   readonly authenticator: ApiAuthenticator;
@@ -149,26 +171,25 @@ export interface HttpDeps {
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly settings: HttpSettings;
-  /** Absent where nobody traces. */
+  /** Absent when tracing is off. */
   readonly tracing?: Tracer;
   readonly metrics: HttpMetrics;
   readonly conversations: ConversationEngine;
   readonly webhookAdmin: WebhookAdmin;
   readonly knowledge: KnowledgeService;
-  /** Absent where the program has no voice. */
+  /** Absent on nodes without voice. */
   readonly mediaStreams?: MediaStreams;
-  /** Absent where the program keeps no recordings. */
+  /** Absent when recordings are not stored. */
   readonly recordings?: RecordingAccess;
-  /** Hangs up a live call; absent where the program takes no calls. */
   readonly calls: CallService;
-  /** Hangs up a live call and waits for its end; absent where the program takes no calls. */
+  /** Hangs up a live call and waits until it has ended; absent on nodes without calls. */
   readonly hangUp?: (projectId: string, callId: string) => Promise<void>;
 }
 
 export interface HttpSettings {
-  /** What beside `/healthz`, `/readyz` and `/metrics`: the public API, the WebSockets of streams of audio. */
+  /** Besides `/healthz`, `/readyz` and `/metrics`: the public API, the WebSockets of audio streams. */
   readonly serves: readonly ('api' | 'talks')[];
-  /** Of the models that answer, as `GET …/models` shows them. */
+  /** As `GET …/models` lists them. */
   readonly modelNames: readonly string[];
   readonly publicUrl: () => string;
   readonly trustProxy: boolean;
@@ -177,14 +198,14 @@ export interface HttpSettings {
   readonly rateLimitPerMinute: number;
   readonly failedAuthPerMinute: number;
   readonly maxUploadBytes: number;
-  /** Set while the service stops: it is not ready, and says so. */
+  /** True from the start of a shutdown on. */
   readonly isDraining: () => boolean;
 }
 
-/** The numbers that the HTTP room reports. */
+/** Metrics of the HTTP API. */
 export interface HttpMetrics {
   readonly contentType: string;
   render(): Promise<string>;
-  requestDone(labels: { method: string; route: string; status: number }, seconds: number): void;
-  legacyRequest(labels: { project: string; route: string }): void;
+  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
+  countLegacyRequest(labels: { project: string; route: string }): void;
 }

@@ -3,53 +3,76 @@ import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { z } from 'zod';
 
 import { invalid } from '../base/errors.ts';
+import { parseTraceparent } from '../base/tracing.ts';
+import { keyOf } from './plugins/accessControl.ts';
 
 export const SESSION_HEADER = 'x-session-id';
-const MAX_CHARACTERS = 255;
-const FORM = `1 to ${MAX_CHARACTERS} characters`;
-/** What a header's value may hold. @see RFC 9110 section 5.5 */
+const AGENT_VERSION_HEADER = 'x-agent-version';
+const MAX_SESSION_ID_CHARACTERS = 255;
+const SESSION_ID_RULE = `1 to ${MAX_SESSION_ID_CHARACTERS} characters`;
+/** Characters of a header value. @see RFC 9110 section 5.5 */
 const HEADER_SAFE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** The id of a session, chosen by its caller. */
+export const agentVersionHeaders = z.object({
+  [AGENT_VERSION_HEADER]: z
+    .string()
+    .optional()
+    .describe(
+      '`draft` starts a new session on the working copy. Needs a developer key; ignored with other keys.',
+    ),
+});
+
+/** True when the request asks that a new session runs on the working copy. */
+export function wantsDraft(request: FastifyRequest): boolean {
+  return request.headers[AGENT_VERSION_HEADER] === 'draft' && keyOf(request).kind === 'developer';
+}
+
+/** The `traceparent` header, unless it is malformed. @see https://www.w3.org/TR/trace-context/ */
+export function traceparentOf({ headers }: FastifyRequest): string | undefined {
+  const { traceparent } = headers;
+  return typeof traceparent === 'string' && parseTraceparent(traceparent) ? traceparent : undefined;
+}
+
+/** A session id, chosen by the API's user. */
 export const sessionIdField = z
   .string()
-  .refine(isSessionId, `{field} must be ${FORM}`)
-  .meta({ minLength: 1, maxLength: MAX_CHARACTERS, example: 'customer-4711' });
+  .refine(isSessionId, `{field} must be ${SESSION_ID_RULE}`)
+  .meta({ minLength: 1, maxLength: MAX_SESSION_ID_CHARACTERS, example: 'customer-4711' });
 
 /**
- * The session that the header names, decoded as UTF-8 where its bytes are that.
+ * The session id in the header, decoded as UTF-8 when its bytes are valid UTF-8, else as Latin-1.
  *
  * @throws {CallwayError} 400 `invalid_session_id`
  */
 export function sessionIdOfHeader(request: FastifyRequest): string | undefined {
   const header = request.headers[SESSION_HEADER];
   if (header === undefined) return undefined;
-  // Node gives a header's bytes as Latin-1.
+  // Node decodes header bytes as Latin-1.
   const bytes = Buffer.from(String(header), 'latin1');
   const id = isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1');
-  if (!isSessionId(id)) throw invalid('invalid_session_id', `The header X-Session-ID must be ${FORM}`);
+  if (!isSessionId(id))
+    throw invalid('invalid_session_id', `The header X-Session-ID must be ${SESSION_ID_RULE}`);
   return id;
 }
 
-/** Sends the id back as UTF-8. One with control characters cannot stand in a header; the body has it. */
-export function echoSessionId(reply: FastifyReply, sessionId: string): void {
+/** Sets the session id as UTF-8. An id with control characters fits no header; it is in the body only. */
+export function setSessionIdHeader(reply: FastifyReply, sessionId: string): void {
   const value = Buffer.from(sessionId, 'utf8').toString('latin1');
   if (HEADER_SAFE.test(value)) reply.header(SESSION_HEADER, value);
 }
 
 /**
- * An `onSend` hook for routes that echo a session's id. Node writes a header and a body of text in one go, as UTF-8,
- * and would so encode the bytes of the header a second time; a body of bytes leaves them as they are.
+ * `onSend` hook for routes that set the session id header. Node writes headers and a text body together as UTF-8, which
+ * would encode the header's bytes a second time; with a body of bytes it does not.
  */
-export const keepHeaderBytes: onSendHookHandler<unknown> = (_request, reply, payload, done) => {
-  const echoed = reply.getHeader(SESSION_HEADER);
-  const isPlain = typeof echoed !== 'string' || ASCII.test(echoed);
-  done(null, isPlain || typeof payload !== 'string' ? payload : Buffer.from(payload, 'utf8'));
+export const sendAsBytes: onSendHookHandler<unknown> = (_request, reply, payload, done) => {
+  const header = reply.getHeader(SESSION_HEADER);
+  const isAscii = typeof header !== 'string' || ASCII.test(header);
+  done(null, isAscii || typeof payload !== 'string' ? payload : Buffer.from(payload, 'utf8'));
 };
 
-/** Counts as people do: an emoji is one. */
+/** Counts characters, not UTF-16 units: an emoji is one. */
 function isSessionId(id: string): boolean {
-  return id !== '' && (id.length <= MAX_CHARACTERS || [...id].length <= MAX_CHARACTERS);
+  return id !== '' && (id.length <= MAX_SESSION_ID_CHARACTERS || [...id].length <= MAX_SESSION_ID_CHARACTERS);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { releaseFor } from '../agents/agents.ts';
 import { createTemplateCache } from '../agents/pathway/templates.ts';
-import { releaseFor } from '../agents/updateAgent.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';

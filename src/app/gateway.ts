@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
 import { createApiAuthenticator } from '../agents/accounts/apiAuthenticator.ts';
-import type { App } from '../api/app.ts';
 import { createHttpMetrics } from '../api/metrics.ts';
 import { drainConnections } from '../api/plugins/drainConnections.ts';
+import type { App } from '../api/ports.ts';
 import { createServer } from '../api/server.ts';
 import { systemClock } from '../base/clock.ts';
 import type { HealthMonitorOptions } from '../base/healthMonitor.ts';

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-import type { App } from '../api/app.ts';
+import type { App } from '../api/ports.ts';
 
 const ALL_ADDRESSES: readonly string[] = ['0.0.0.0', '::'];
 

@@ -1,5 +1,4 @@
-import type { App } from '../api/app.ts';
-import type { Dependency } from '../api/ports.ts';
+import type { App, Dependency } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { VoiceNodeRegistry } from '../calls/nodes/voiceNodeRegistry.ts';
 import { registerVoiceNode, type VoiceNodeRegistration } from '../calls/nodes/voiceNodeRegistry.ts';

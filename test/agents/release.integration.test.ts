@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { createAgent } from '../../src/agents/createAgent.ts';
+import { createAgent, releaseFor, updateAgent } from '../../src/agents/agents.ts';
 import { editPathway } from '../../src/agents/pathway/editPathway.ts';
-import { releaseFor, updateAgent } from '../../src/agents/updateAgent.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
 import { createSealer } from '../../src/base/sealer.ts';
 import { createStorage } from '../../src/infra/postgres/storage.ts';

@@ -45,8 +45,8 @@ async function page(): Promise<string> {
     async () => renderSipServerMetrics({}),
   ];
   const shown = createHttpMetrics({ ...metrics, texts });
-  shown.legacyRequest({ project: 'p', route: '/project' });
-  shown.requestDone({ method: 'GET', route: '/v1/projects', status: 200 }, 0.1);
+  shown.countLegacyRequest({ project: 'p', route: '/project' });
+  shown.observeRequest({ method: 'GET', route: '/v1/projects', status: 200 }, 0.1);
   return await shown.render();
 }
 

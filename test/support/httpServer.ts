@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
+import type { LegacyUse, StoredResponse } from '../../src/agents/accounts/accountStores.ts';
 import type { ApiAuthenticator } from '../../src/agents/accounts/apiAuthenticator.ts';
 import type { AuditEntry } from '../../src/agents/accounts/audit.ts';
 import { NO_CALL_LIMITS } from '../../src/agents/accounts/callLimits.ts';
 import type { Principal } from '../../src/agents/accounts/principal.ts';
 import type { Project } from '../../src/agents/accounts/project.ts';
-import type { KeptAnswer, LegacyUse } from '../../src/agents/accounts/requestStores.ts';
 import type { HttpDeps, Stores, WebhookAdmin } from '../../src/api/ports.ts';
 import { createServer } from '../../src/api/server.ts';
 import { uuidV7 } from '../../src/base/ids.ts';
@@ -94,8 +94,8 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     metrics: {
       contentType: 'text/plain',
       render: async () => '',
-      requestDone: (labels) => void requestsDone.push(labels),
-      legacyRequest: () => {},
+      observeRequest: (labels) => void requestsDone.push(labels),
+      countLegacyRequest: () => {},
     },
     conversations,
     knowledge: unusedKnowledge,
@@ -155,7 +155,7 @@ const UNUSED_STORES = [
 const NO_CALLS_KEPT = { find: async () => undefined, turnLatencies: async () => new Map() };
 
 function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], uses: LegacyUse[]) {
-  const kept = new Map<string, KeptAnswer>();
+  const kept = new Map<string, StoredResponse>();
   const project = (): Project => ({
     id: PROJECT_ID,
     name: 'Test',
@@ -181,7 +181,7 @@ function memoryStores(settings: { reportUsage: boolean }, audit: AuditEntry[], u
 }
 
 /** A claim that is not followed by an answer leaves nothing, as a transaction that was rolled back. */
-function keptAnswers(kept: Map<string, KeptAnswer>) {
+function keptAnswers(kept: Map<string, StoredResponse>) {
   const fingerprints = new Map<string, string>();
   return {
     async claim(scope: string, key: string, fingerprint: string) {

@@ -6,15 +6,14 @@ import type { Project, ProjectPatch } from './project.ts';
 
 export type NewProject = Omit<Project, 'callLimits'> & Partial<Pick<Project, 'callLimits'>>;
 
-/** Keeps projects. */
 export interface ProjectStore {
-  /** One whose limits are not named has none. */
+  /** A project without limits has none. */
   insert(project: NewProject): Promise<void>;
-  /** @param lock - Keeps everything out that would write to the project, until the transaction ends. */
+  /** @param lock - Blocks all writes to the project until the transaction ends. */
   find(projectId: string, lock?: 'for removal'): Promise<Project | undefined>;
   list(page: Page): Promise<PageOf<Project>>;
   update(projectId: string, patch: ProjectPatch, updatedAt: string): Promise<Project | undefined>;
-  /** Removes the project with all that belongs to it. */
+  /** Removes the project and everything that belongs to it. */
   remove(projectId: string): Promise<boolean>;
 }
 
@@ -25,14 +24,14 @@ export interface NewApiKey extends ApiKey {
   readonly scopes: Scope[];
 }
 
-/** Keeps the digests of keys; the keys themselves are nowhere. */
+/** Stores the digests of keys, never the keys. */
 export interface ApiKeyStore {
   insert(key: NewApiKey): Promise<void>;
   list(projectId: string, page: Page): Promise<PageOf<ApiKey>>;
   findByDigest(digest: string): Promise<KeyPrincipal | undefined>;
-  /** @returns The digest of the key that is gone now, or `undefined` where there was none. */
+  /** @returns The digest of the removed key; `undefined` when there was none. */
   remove(projectId: string, keyId: string): Promise<string | undefined>;
-  /** The digests of all keys of a project, to revoke them when the project goes. */
+  /** The digests of all keys of a project. */
   digestsOf(projectId: string): Promise<string[]>;
   markUsed(uses: ReadonlyMap<string, Date>): Promise<void>;
 }
@@ -40,4 +39,32 @@ export interface ApiKeyStore {
 export interface AuditStore {
   append(entry: AuditEntry): Promise<void>;
   list(projectId: string, page: Page): Promise<PageOf<AuditEntry>>;
+}
+
+/** The response to a POST, stored for repetitions of the request. */
+export interface StoredResponse {
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Stores responses by `Idempotency-Key`, in the transaction that did the work. */
+export interface IdempotencyStore {
+  /** Waits for a concurrent claim of the same key. @returns The stored response, if any. */
+  claim(scope: string, key: string, fingerprint: string, now: Date): Promise<StoredResponse | undefined>;
+  keep(scope: string, key: string, status: number, body: unknown): Promise<void>;
+  removeOlderThan(time: Date): Promise<void>;
+}
+
+export interface LegacyUse {
+  readonly projectId: string;
+  readonly route: string;
+  /** As `2026-11-21`, in UTC. */
+  readonly day: string;
+  readonly requests: number;
+}
+
+export interface LegacyUsageStore {
+  add(uses: readonly LegacyUse[]): Promise<void>;
+  since(projectId: string, day: string): Promise<Omit<LegacyUse, 'projectId'>[]>;
 }

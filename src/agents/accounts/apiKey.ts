@@ -1,21 +1,25 @@
 import { hash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 
-/** `secret` keys begin with `sk_`, `developer` keys with `dk_`. */
+/** A `secret` key begins with `sk_`, a `developer` key with `dk_`. */
 export const keyKind = z.enum(['secret', 'developer']);
 export const scope = z.enum(['read', 'write', 'calls', 'keys:write']);
 
 export type KeyKind = z.infer<typeof keyKind>;
 export type Scope = z.infer<typeof scope>;
 
-/** What a developer key may do when its maker names nothing, and what every secret key may do. */
+/** The scopes of every secret key, and the default of developer keys. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['read', 'write', 'calls'];
 
 export const apiKeyInput = z
   .strictObject({
     name: z.string().min(1).max(128).meta({ example: 'CRM' }),
     kind: keyKind,
-    scopes: z.array(scope).min(1).optional().describe('For developer keys; default read, write and calls.'),
+    scopes: z
+      .array(scope)
+      .min(1)
+      .optional()
+      .describe('Only for developer keys. Default: read, write and calls.'),
   })
   .refine(({ kind, scopes }) => kind === 'developer' || scopes === undefined, {
     path: ['scopes'],
@@ -43,22 +47,20 @@ const HINT_DIGITS = 4;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const FORM = new RegExp(`^(?:sk|dk)_[0-9A-Za-z]{${KEY_DIGITS}}$`);
 
-/**
- * Makes a key from 32 random bytes. The key itself is shown once and kept nowhere; `digest` is what is stored.
- */
+/** Generates a key from 32 random bytes. Only `digest` is stored; the key itself is shown once. */
 export function makeApiKey(kind: KeyKind): { key: string; digest: string; hint: string } {
   const key = PREFIX[kind] + base62(randomBytes(KEY_BYTES));
   return { key, digest: digestCredential(key), hint: `${PREFIX[kind]}…${key.slice(-HINT_DIGITS)}` };
 }
 
-/** Whether a credential has a key's form at all; what has not need not be looked up. */
+/** True when a credential has the format of a key. */
 export function looksLikeApiKey(credential: string): boolean {
   return FORM.test(credential);
 }
 
 /**
- * SHA-256 in hex. A key carries 256 random bits, so that a fast digest is enough, and so that finding it by its
- * digest tells an attacker's clock nothing about the key.
+ * SHA-256 in hex. A key has 256 random bits, so a fast digest suffices; and since a lookup compares digests, its timing
+ * reveals nothing about the key.
  */
 export function digestCredential(credential: string): string {
   return hash('sha256', credential, 'hex');

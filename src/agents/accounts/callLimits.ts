@@ -6,10 +6,12 @@ const MINUTES_OF_A_THOUSAND_LINES = 1000 * 24 * 60;
 const HIGHEST_RATE = 10_000;
 const MOST_SPENDING = 1_000_000_000;
 
-/** `+` alone stands for all numbers. @see ITU-T E.164 section 6 */
+/** `+` alone matches all numbers. @see ITU-T E.164 section 6 */
 const PREFIX = /^\+([1-9]\d{0,14})?$/;
 
-const prefix = z.string().regex(PREFIX, 'must begin like a number in E.164, as +886 does; + is all numbers');
+const prefix = z
+  .string()
+  .regex(PREFIX, 'must be the beginning of an E.164 number, such as +886; + matches all numbers');
 const prefixes = z.array(prefix).max(MOST_PREFIXES);
 const rate = z.strictObject({
   prefix,
@@ -19,26 +21,26 @@ const limit = (most: number) => z.int().min(1).max(most).nullable();
 
 const fields = {
   allowedPrefixes: prefixes
-    .describe('Where any is given, only numbers that begin so may be called.')
+    .describe('If not empty, only numbers with one of these prefixes may be called.')
     .meta({ example: ['+886'] }),
   blockedPrefixes: prefixes
     .describe(
-      'Numbers that begin so may not be called. Of all prefixes that fit a number the longest counts.',
+      'Numbers with one of these prefixes may not be called. The longest matching prefix of both lists decides.',
     )
     .meta({ example: ['+8862031'] }),
   maxConcurrentCalls: limit(MOST_CALLS).describe(
-    'Calls of both directions at a time: beyond it outbound calls wait in the queue, and callers get 503.',
+    'Concurrent calls, inbound and outbound. Beyond it outbound calls wait in the queue, and inbound calls get 503.',
   ),
-  maxCallsPerMinute: limit(MOST_CALLS).describe('Outbound calls accepted in a clock minute.'),
-  maxCallsPerHour: limit(MOST_CALLS).describe('Outbound calls accepted in a clock hour.'),
+  maxCallsPerMinute: limit(MOST_CALLS).describe('Outbound calls accepted per clock minute.'),
+  maxCallsPerHour: limit(MOST_CALLS).describe('Outbound calls accepted per clock hour.'),
   maxCallMinutesPerDay: limit(MINUTES_OF_A_THOUSAND_LINES).describe(
-    'Minutes that outbound calls talk in a day of UTC, all together; those that talk when it is reached are hung up. A caller who is joined with somebody by a second leg talks on an outbound call too.',
+    'Total connected minutes of outbound calls per UTC day. Connected calls are hung up when it is reached. The second leg of a bridged transfer counts as an outbound call.',
   ),
   rates: z
     .array(rate)
     .max(MOST_PREFIXES)
     .describe(
-      'What a minute of an outbound call costs, in money of your choice. Of all prefixes that fit a number the longest counts; a number that none fits costs nothing.',
+      'Price of a minute of an outbound call, in a currency of your choice. The longest matching prefix decides; a number without a match costs nothing.',
     )
     .meta({ example: [{ prefix: '+886', perMinute: 0.04 }] }),
   maxSpendingPerDay: z
@@ -47,11 +49,11 @@ const fields = {
     .max(MOST_SPENDING)
     .nullable()
     .describe(
-      'What outbound calls may cost in a day of UTC by `rates`, all together; those that talk when it is reached are hung up.',
+      'Total cost of outbound calls per UTC day, by `rates`. Connected calls are hung up when it is reached.',
     ),
 };
 
-/** What a project may call, and how much; null is no limit. */
+/** Which numbers a project may call, and how much; null means no limit. */
 export const callLimits = z.strictObject(fields).meta({ id: 'CallLimits' });
 export const callLimitsPatch = z.strictObject(fields).partial();
 

@@ -1,11 +1,11 @@
 import type { KeyKind, Scope } from './apiKey.ts';
 
-/** The operator, by the admin token: may manage all projects and their keys, and use none of their data routes. */
+/** The operator, by the admin token: manages all projects and keys, and has no access to project data. */
 export interface AdminPrincipal {
   readonly kind: 'admin';
 }
 
-/** A program of one project, by one of its keys. */
+/** A client of one project, by one of its keys. */
 export interface KeyPrincipal {
   readonly kind: KeyKind;
   readonly keyId: string;
@@ -16,7 +16,7 @@ export interface KeyPrincipal {
 
 export type Principal = AdminPrincipal | KeyPrincipal;
 
-/** Who did it, as the audit log and the versions of a pathway keep it. */
+/** The author of a change, as stored in the audit log and in pathway versions. */
 export function actorOf(principal: Principal): { kind: string; keyId?: string; hint?: string } {
   return principal.kind === 'admin'
     ? { kind: 'admin' }

@@ -8,7 +8,8 @@ export const DEFAULT_HISTORY_RETENTION_DAYS = 30;
 const LONGEST_SESSION_IDLE_MINUTES = 7 * 24 * 60;
 const LONGEST_HISTORY_RETENTION_DAYS = 3650;
 
-const CALL_LIMITS = 'What the project may call, and how much: guards against stolen keys and against bills.';
+const CALL_LIMITS =
+  'Which numbers the project may call, and how much: protects against stolen keys and high bills.';
 
 const fields = {
   name: z.string().min(1).max(128).describe('Display name.').meta({ example: 'Clinic reception' }),
@@ -16,16 +17,15 @@ const fields = {
     .int()
     .min(1)
     .max(LONGEST_SESSION_IDLE_MINUTES)
-    .describe('A live session without traffic for so many minutes is ended by the service.'),
+    .describe('A live session without activity for this many minutes is ended.'),
   historyRetentionDays: z
     .int()
     .min(0)
     .max(LONGEST_HISTORY_RETENTION_DAYS)
-    .describe('Days that transcripts and recordings are kept; 0 keeps none at all.'),
-  reportUsage: z.boolean().describe('Report true token counts in completions instead of -1.'),
+    .describe('Days that transcripts and recordings are kept; 0 keeps none.'),
+  reportUsage: z.boolean().describe('Report actual token counts in completions instead of -1.'),
 };
 
-/** What a project is made from. */
 export const projectInput = z.strictObject({
   name: fields.name,
   sessionIdleMinutes: fields.sessionIdleMinutes.default(DEFAULT_SESSION_IDLE_MINUTES),
@@ -40,7 +40,7 @@ export const projectInput = z.strictObject({
 export const projectPatch = z
   .strictObject({
     ...fields,
-    callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only those that are given change.`),
+    callLimits: callLimitsPatch.describe(`${CALL_LIMITS} Only the supplied limits change.`),
   })
   .partial();
 

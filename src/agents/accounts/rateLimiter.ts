@@ -1,14 +1,11 @@
-/** Whether a request may go on; `retryAfterSeconds` until the next window opens. */
+/** `retryAfterSeconds` is the time until the next window. */
 export type Allowance =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
 export interface RateLimiter {
-  /**
-   * Takes one from the minute's allowance of `key`, counted over all nodes: never more than `limit` a minute
-   * (clock minutes) pass in all. A limit of 0 is none.
-   */
+  /** Counts one request of `key`: over all nodes, at most `limit` pass per clock minute. 0 means no limit. */
   take(key: string, limit: number): Allowance | Promise<Allowance>;
-  /** Whether this node knows that nothing is left; takes nothing. */
+  /** Checks, without counting, whether this node knows that the limit of `key` is reached. */
   isExhausted(key: string): Allowance;
 }

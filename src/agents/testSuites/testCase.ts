@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-const LONGEST_TEXT = 20_000;
-const LONGEST_WAIT_MILLISECONDS = 600_000;
+const MAX_TEXT_CHARACTERS = 20_000;
+const MAX_WAIT_MS = 600_000;
 
 const turn = z.union([
-  z.strictObject({ say: z.string().min(1).max(LONGEST_TEXT) }),
+  z.strictObject({ say: z.string().min(1).max(MAX_TEXT_CHARACTERS) }),
   z.strictObject({ dtmf: z.string().regex(/^[0-9A-D*#]{1,64}$/, 'must be digits 0-9, A-D, * and #') }),
-  z.strictObject({ waitMs: z.int().min(0).max(LONGEST_WAIT_MILLISECONDS) }),
+  z.strictObject({ waitMs: z.int().min(0).max(MAX_WAIT_MS) }),
 ]);
 
-/** Any JSON; written out flat, since a schema that refers to itself has no place of its own in the document. */
+/** Any JSON. Not recursive, since the OpenAPI generator does not support recursive schemas. */
 const anyJson = z.union([
   z.null(),
   z.boolean(),
@@ -19,10 +19,10 @@ const anyJson = z.union([
   z.record(z.string(), z.unknown()),
 ]);
 
-/** What must hold after the run for the case to pass. */
+/** A condition that must hold after the run. */
 export const assertion = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('contains'), value: z.string().min(1).max(LONGEST_TEXT) }),
-  z.strictObject({ type: z.literal('not_contains'), value: z.string().min(1).max(LONGEST_TEXT) }),
+  z.strictObject({ type: z.literal('contains'), value: z.string().min(1).max(MAX_TEXT_CHARACTERS) }),
+  z.strictObject({ type: z.literal('not_contains'), value: z.string().min(1).max(MAX_TEXT_CHARACTERS) }),
   z.strictObject({
     type: z.literal('regex'),
     value: z.string().min(1).max(2000).refine(isRegularExpression, 'must be a regular expression'),
@@ -30,8 +30,8 @@ export const assertion = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('node_visited'), nodeId: z.string().min(1).max(128) }),
   z.strictObject({ type: z.literal('variable_equals'), name: z.string().min(1).max(64), value: anyJson }),
   z.strictObject({ type: z.literal('tool_called'), name: z.string().min(1).max(64) }),
-  z.strictObject({ type: z.literal('max_latency_ms'), value: z.int().min(1).max(LONGEST_WAIT_MILLISECONDS) }),
-  z.strictObject({ type: z.literal('judge'), prompt: z.string().min(1).max(LONGEST_TEXT) }),
+  z.strictObject({ type: z.literal('max_latency_ms'), value: z.int().min(1).max(MAX_WAIT_MS) }),
+  z.strictObject({ type: z.literal('judge'), prompt: z.string().min(1).max(MAX_TEXT_CHARACTERS) }),
 ]);
 
 const fields = {
@@ -39,11 +39,11 @@ const fields = {
   description: z.string().max(4000).nullable(),
   channel: z.enum(['chat', 'phone']),
   persona: z
-    .strictObject({ prompt: z.string().min(1).max(LONGEST_TEXT) })
+    .strictObject({ prompt: z.string().min(1).max(MAX_TEXT_CHARACTERS) })
     .nullable()
-    .describe('Plays the caller where there are no turns.'),
+    .describe('Simulates the caller if there are no turns.'),
   variables: z.record(z.string(), z.unknown()).nullable(),
-  turns: z.array(turn).max(200).nullable().describe('What the caller says, keys or waits, in order.'),
+  turns: z.array(turn).max(200).nullable().describe('The caller’s words, DTMF digits and pauses, in order.'),
   assertions: z.array(assertion).max(100),
 };
 

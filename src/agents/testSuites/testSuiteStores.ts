@@ -7,9 +7,9 @@ export interface TestCaseStore {
   find(projectId: string, testCaseId: string, lock?: 'for update'): Promise<TestCase | undefined>;
   list(projectId: string, page: Page): Promise<PageOf<TestCase>>;
   update(testCase: TestCase): Promise<void>;
-  /** Suites lose their connection to it. */
+  /** Also removes it from its test suites. */
   remove(projectId: string, testCaseId: string): Promise<boolean>;
-  /** Of these ids, the ones that the project has; in a transaction they stay until its end. */
+  /** The ids that belong to the project; in a transaction these cannot be deleted until its end. */
   known(projectId: string, testCaseIds: readonly string[]): Promise<Set<string>>;
 }
 

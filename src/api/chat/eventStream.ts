@@ -4,41 +4,41 @@ import type { FastifyReply } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 
 /** Shorter than the idle time after which common proxies close a connection. */
-export const COMMENT_INTERVAL_MILLISECONDS = 15_000;
-/** A client that takes nothing for so long is given up: its session must be free for others. */
-export const STALLED_CLIENT_MILLISECONDS = 60_000;
+export const KEEP_ALIVE_INTERVAL_MS = 15_000;
+/** A client that reads nothing for this long is disconnected, so that its session becomes free. */
+export const STALLED_CLIENT_TIMEOUT_MS = 60_000;
 
-const COMMENT = ': keep-alive\n\n';
+const KEEP_ALIVE_COMMENT = ': keep-alive\n\n';
 const HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache',
-  // nginx and its kin would gather the whole answer first.
+  // Turns off response buffering in nginx.
   'x-accel-buffering': 'no',
 };
 
-/** Server-sent events on their way to one client. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Server-sent events to one client. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
 export interface EventStream {
-  /** Sends whole events at once. @returns Where the client is slow, when it has room again, or is gone. */
+  /** Sends complete events. @returns For a slow client, resolves when it can take more or has disconnected. */
   write(events: string): Promise<void> | undefined;
-  /** Sends the last events, and closes. */
+  /** Sends the last events and ends the response. */
   end(events: string): void;
 }
 
-/** Takes an answer over from Fastify, with all headers that were set on it, and begins a stream. */
+/** Starts a stream with all headers set on the reply so far. Fastify no longer manages the response. */
 export function openEventStream(reply: FastifyReply, clock: Clock): EventStream {
   const { raw } = reply;
   reply.hijack();
   raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
-  let timer = clock.setTimer(comment, COMMENT_INTERVAL_MILLISECONDS);
-  function comment() {
-    if (!raw.writableNeedDrain) raw.write(COMMENT);
-    timer = clock.setTimer(comment, COMMENT_INTERVAL_MILLISECONDS);
+  let timer = clock.setTimer(keepAlive, KEEP_ALIVE_INTERVAL_MS);
+  function keepAlive() {
+    if (!raw.writableNeedDrain) raw.write(KEEP_ALIVE_COMMENT);
+    timer = clock.setTimer(keepAlive, KEEP_ALIVE_INTERVAL_MS);
   }
   raw.once('close', () => timer.cancel());
   return {
     write(events) {
       if (raw.destroyed || raw.write(events)) return undefined;
-      return roomAgain(raw, clock);
+      return drained(raw, clock);
     },
     end(events) {
       timer.cancel();
@@ -47,12 +47,11 @@ export function openEventStream(reply: FastifyReply, clock: Clock): EventStream 
   };
 }
 
-/** Resolves once there is room, or nobody left to write to. */
-function roomAgain(raw: ServerResponse, clock: Clock): Promise<void> {
+function drained(raw: ServerResponse, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    const stalled = clock.setTimer(() => raw.destroy(), STALLED_CLIENT_MILLISECONDS);
+    const timeout = clock.setTimer(() => raw.destroy(), STALLED_CLIENT_TIMEOUT_MS);
     const settle = () => {
-      stalled.cancel();
+      timeout.cancel();
       raw.off('drain', settle);
       raw.off('close', settle);
       resolve();

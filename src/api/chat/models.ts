@@ -1,13 +1,12 @@
 import { z } from 'zod';
 
 import { notFound } from '../../base/errors.ts';
-import type { App } from '../app.ts';
-import { BOTH_PATHS, onBothPaths } from '../legacyPaths.ts';
-import type { HttpDeps } from '../ports.ts';
+import { LEGACY_PATHS, onBothPaths } from '../legacyPaths.ts';
+import type { App, HttpDeps } from '../ports.ts';
 import { about, errors, projectParams } from '../schemas.ts';
 
-/** When a model was made is not known here. */
-const CREATED_UNKNOWN = 0;
+/** The creation time of a model is unknown. */
+const CREATED = 0;
 
 const model = z
   .object({
@@ -18,14 +17,15 @@ const model = z
   })
   .meta({ id: 'Model' });
 
-const NOTE = 'In OpenAI’s shape, for its clients. Which of them answers is up to the agent’s execution mode.';
+const NOTE =
+  'In OpenAI’s format, for its clients. The agent’s execution mode chooses the model that answers.';
 
 export function modelRoutes(app: App, deps: HttpDeps): void {
   const models = deps.settings.modelNames.map(
-    (id): z.infer<typeof model> => ({ id, object: 'model', created: CREATED_UNKNOWN, owned_by: 'callway' }),
+    (id): z.infer<typeof model> => ({ id, object: 'model', created: CREATED, owned_by: 'callway' }),
   );
 
-  onBothPaths(BOTH_PATHS.models, ({ url, config, mark }) => {
+  onBothPaths(LEGACY_PATHS.models, ({ url, config, mark }) => {
     app.get(
       url,
       {
@@ -41,7 +41,7 @@ export function modelRoutes(app: App, deps: HttpDeps): void {
     );
   });
 
-  onBothPaths(BOTH_PATHS.model, ({ url, config, mark }) => {
+  onBothPaths(LEGACY_PATHS.model, ({ url, config, mark }) => {
     app.get(
       url,
       {

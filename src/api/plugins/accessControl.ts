@@ -3,176 +3,168 @@ import type { ApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts
 import type { Scope } from '../../agents/accounts/apiKey.ts';
 import type { KeyPrincipal, Principal } from '../../agents/accounts/principal.ts';
 import type { Allowance, RateLimiter } from '../../agents/accounts/rateLimiter.ts';
-import { CallwayError } from '../../base/errors.ts';
-import type { HttpSettings } from '../ports.ts';
+import { CallwayError, unavailable } from '../../base/errors.ts';
+import type { App, Dependency, HttpSettings } from '../ports.ts';
 
-/** Who may call a route. */
+/** Which credentials a route accepts. */
 export type Access =
-  /** Anybody. */
+  /** None needed. */
   | { readonly kind: 'public' }
-  /** The operator. */
+  /** The operator's admin token. */
   | { readonly kind: 'admin' }
-  /** The operator, or a developer key of the project with the scope `keys:write`. */
+  /** The admin token, or a developer key of the project with the scope `keys:write`. */
   | { readonly kind: 'manage' }
-  /** A key of the project in the path; `admin` lets the operator in as well. */
+  /** A key of the project in the path; with `admin` the admin token too. */
   | { readonly kind: 'project'; readonly scope: Scope; readonly admin?: boolean }
-  /** A key of any project: the handler looks to which. @see requireProject */
+  /** A key of any project; the handler checks which one. @see requireProject */
   | { readonly kind: 'key'; readonly scope: Scope }
-  /** A secret key of the project in the path, on the legacy routes. */
+  /** A secret key of the project in the path, on legacy routes. */
   | { readonly kind: 'legacy'; readonly scope: Scope }
-  /** A secret key in the header `x-api-key`, which names the project too: the path does not. */
+  /** A secret key in the header `x-api-key`; the key determines the project, the path does not name one. */
   | { readonly kind: 'knowledge'; readonly scope: Scope };
+type ProtectedAccess = Exclude<Access, { kind: 'public' }>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; on public routes nobody. */
+    /** The authenticated caller; undefined on public routes. */
     principal: Principal | undefined;
   }
   interface FastifyContextConfig {
+    /** Default: public. */
     access?: Access;
   }
 }
 
-export interface GateDeps {
+export interface AccessControlDeps {
   readonly authenticator: ApiAuthenticator;
   readonly rateLimiter: RateLimiter;
+  readonly dependencies: readonly Dependency[];
   readonly settings: Pick<HttpSettings, 'rateLimitPerMinute' | 'failedAuthPerMinute'>;
 }
 
-/** Makes the gates of routes; public ones have none. They come before the body is read, so that a stranger's never is. */
-export function createGate(deps: GateDeps) {
+/**
+ * Authenticates, authorizes and rate-limits requests of routes with an `access` configuration, before the body is read.
+ * Answers 503 while a dependency is known to be down.
+ */
+export function accessControl(app: App, deps: AccessControlDeps): void {
   const { authenticator, rateLimiter, settings } = deps;
 
-  const refuse = async (request: FastifyRequest, error: CallwayError): Promise<never> => {
-    const allowance = await rateLimiter.take(failuresOf(request), settings.failedAuthPerMinute);
-    throw allowance.allowed ? error : tooMany(allowance.retryAfterSeconds, 'refused credentials');
+  /** Counts a failed authentication by the client's address. */
+  const rejected = async (request: FastifyRequest, error: CallwayError): Promise<CallwayError> => {
+    const allowance = await rateLimiter.take(failureKey(request), settings.failedAuthPerMinute);
+    return allowance.allowed ? error : tooManyFailures(allowance.retryAfterSeconds);
   };
 
-  const lookUp = async (request: FastifyRequest, credential: string): Promise<Principal> => {
-    // A source that has failed too often may not make us look up more; a key that works is remembered from before.
-    const allowance = rateLimiter.isExhausted(failuresOf(request));
-    if (!allowance.allowed) throw tooMany(allowance.retryAfterSeconds, 'refused credentials');
+  const authenticate = async (request: FastifyRequest, credential: string): Promise<Principal> => {
+    // An address with too many failures causes no more database lookups; keys in the cache still pass.
+    const cached = authenticator.authenticateFromCache(credential);
+    if (cached) return cached;
+    const allowance = rateLimiter.isExhausted(failureKey(request));
+    if (!allowance.allowed) throw tooManyFailures(allowance.retryAfterSeconds);
     const found = await authenticator.authenticate(credential);
-    return found ?? (await refuse(request, INVALID_CREDENTIAL()));
+    if (!found) throw await rejected(request, invalidCredential());
+    return found;
   };
 
-  const admit = (request: FastifyRequest, access: Closed, principal: Principal): Waiting => {
-    const problem = judge(access, principal, projectOf(request));
-    if (problem?.category === 'unauthenticated') return refuse(request, problem);
-    if (problem) throw problem;
+  app.decorateRequest('principal', undefined);
+  app.addHook('onRequest', async (request) => {
+    const { access } = request.routeOptions.config;
+    if (!access || access.kind === 'public') return;
+    requireDependencies(deps.dependencies);
+    const credential = access.kind === 'knowledge' ? apiKeyHeader(request) : bearerToken(request);
+    if (credential === undefined) throw await rejected(request, missingCredential(access));
+    const principal = await authenticate(request, credential);
+    const problem = authorize(access, principal, projectIdOf(request));
+    if (problem) throw problem.category === 'unauthenticated' ? await rejected(request, problem) : problem;
     request.principal = principal;
-    if (principal.kind === 'admin') return undefined;
-    const allowance = rateLimiter.take(principal.keyId, settings.rateLimitPerMinute);
-    return 'allowed' in allowance ? requireAllowed(allowance) : allowance.then(requireAllowed);
-  };
-
-  return function gateOf(access: Access): Gate | undefined {
-    if (access.kind === 'public') return undefined;
-    const credentialOf = access.kind === 'knowledge' ? apiKey : bearer;
-    return (request) => {
-      const credential = credentialOf(request);
-      if (credential === undefined) return refuse(request, MISSING_CREDENTIAL(access));
-      const known = authenticator.authenticateFromCache(credential);
-      if (known) return admit(request, access, known);
-      return lookUp(request, credential).then((principal) => admit(request, access, principal));
-    };
-  };
+    if (principal.kind === 'admin') return;
+    requireAllowed(await rateLimiter.take(principal.keyId, settings.rateLimitPerMinute));
+  });
 }
 
-/** Of a route that is not for anybody. */
-type Closed = Exclude<Access, { kind: 'public' }>;
-
-/**
- * Lets a request in, or says why not.
- *
- * @throws {CallwayError} At once, or in what is to be waited for.
- */
-type Gate = (request: FastifyRequest) => Waiting;
-
-/** What is still to be waited for; nothing, most of the time, and then a request should not wait for a promise. */
-type Waiting = Promise<void> | undefined;
-
-/** The key that called; on routes that only keys may call. */
+/** The calling key, on routes that accept keys only. */
 export function keyOf(request: FastifyRequest): KeyPrincipal {
-  if (!request.principal || request.principal.kind === 'admin') throw INVALID_CREDENTIAL();
+  if (!request.principal || request.principal.kind === 'admin') throw invalidCredential();
   return request.principal;
 }
 
-/** Who called, on routes that are not public. */
+/** The caller, on routes that are not public. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw INVALID_CREDENTIAL();
+  if (!request.principal) throw invalidCredential();
   return request.principal;
 }
 
 /**
- * For routes that name their project in the body.
+ * For routes whose body names the project.
  *
- * @throws {CallwayError} 401 where the key is another project's, as on another project's path.
+ * @throws {CallwayError} 401 when the key belongs to another project, as on another project's path.
  */
 export function requireProject(request: FastifyRequest, projectId: string): void {
-  if (keyOf(request).projectId !== projectId) throw INVALID_CREDENTIAL();
+  if (keyOf(request).projectId !== projectId) throw invalidCredential();
 }
 
-function judge(
-  access: Closed,
+function authorize(
+  access: ProtectedAccess,
   principal: Principal,
   projectId: string | undefined,
 ): CallwayError | undefined {
   if (principal.kind === 'admin') {
-    const welcome =
+    const isAllowed =
       access.kind === 'admin' || access.kind === 'manage' || (access.kind === 'project' && access.admin);
-    return welcome ? undefined : INVALID_CREDENTIAL();
+    return isAllowed ? undefined : invalidCredential();
   }
-  const namesNoProject = access.kind === 'key' || access.kind === 'knowledge';
-  const isTheirs = namesNoProject || principal.projectId === projectId;
-  if (access.kind === 'admin' || !isTheirs) return INVALID_CREDENTIAL();
-  const isForSecretKeys = access.kind === 'legacy' || access.kind === 'knowledge';
-  if (isForSecretKeys && principal.kind !== 'secret') return INVALID_CREDENTIAL();
+  const isAnyProject = access.kind === 'key' || access.kind === 'knowledge';
+  const isOwnProject = isAnyProject || principal.projectId === projectId;
+  if (access.kind === 'admin' || !isOwnProject) return invalidCredential();
+  const needsSecretKey = access.kind === 'legacy' || access.kind === 'knowledge';
+  if (needsSecretKey && principal.kind !== 'secret') return invalidCredential();
   const scope = access.kind === 'manage' ? 'keys:write' : access.scope;
   return principal.scopes.includes(scope)
     ? undefined
     : new CallwayError('forbidden', 'missing_scope', `This key lacks the scope ${scope}`);
 }
 
-function bearer(request: FastifyRequest): string | undefined {
-  const [, credential] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-  return credential;
+/** @throws {CallwayError} 503 while a dependency is known to be down. */
+function requireDependencies(dependencies: readonly Dependency[]): void {
+  for (const dependency of dependencies) if (dependency.isDown?.()) throw unavailable(dependency.name);
 }
 
-function apiKey(request: FastifyRequest): string | undefined {
+function bearerToken(request: FastifyRequest): string | undefined {
+  const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  return token;
+}
+
+function apiKeyHeader(request: FastifyRequest): string | undefined {
   const header = request.headers['x-api-key'];
   return typeof header === 'string' && header !== '' ? header : undefined;
 }
 
-function projectOf(request: FastifyRequest): string | undefined {
+function projectIdOf(request: FastifyRequest): string | undefined {
   return (request.params as { projectId?: string }).projectId;
 }
 
-const failuresOf = (request: FastifyRequest) => `failed:${request.ip}`;
-
-function unauthenticated(code: string, message: string): CallwayError {
-  return new CallwayError('unauthenticated', code, message);
+function failureKey(request: FastifyRequest): string {
+  return `failed:${request.ip}`;
 }
 
-const MISSING_CREDENTIAL = ({ kind }: Access) =>
-  unauthenticated(
-    'missing_credential',
-    `Send the header ${kind === 'knowledge' ? 'x-api-key: <key>' : 'Authorization: Bearer <key>'}`,
-  );
-
-const INVALID_CREDENTIAL = () => unauthenticated('invalid_credential', 'The credential is not valid here');
-
-function requireAllowed(allowance: Allowance): undefined {
-  if (!allowance.allowed) throw tooMany(allowance.retryAfterSeconds, 'requests with this key');
+function missingCredential({ kind }: Access): CallwayError {
+  const header = kind === 'knowledge' ? 'x-api-key: <key>' : 'Authorization: Bearer <key>';
+  return new CallwayError('unauthenticated', 'missing_credential', `Send the header ${header}`);
 }
 
-function tooMany(retryAfterSeconds: number, what: string): CallwayError {
-  return new CallwayError(
-    'rate_limited',
-    'rate_limited',
-    `Too many ${what}; try again in ${retryAfterSeconds} s`,
-    {
-      retryAfterSeconds,
-    },
-  );
+function invalidCredential(): CallwayError {
+  return new CallwayError('unauthenticated', 'invalid_credential', 'The credential is not valid here');
+}
+
+function requireAllowed(allowance: Allowance): void {
+  if (!allowance.allowed) throw rateLimited('requests with this key', allowance.retryAfterSeconds);
+}
+
+function tooManyFailures(retryAfterSeconds: number): CallwayError {
+  return rateLimited('rejected credentials', retryAfterSeconds);
+}
+
+function rateLimited(what: string, retryAfterSeconds: number): CallwayError {
+  const message = `Too many ${what}; try again in ${retryAfterSeconds} s`;
+  return new CallwayError('rate_limited', 'rate_limited', message, { retryAfterSeconds });
 }

@@ -2,15 +2,15 @@ import type { Socket } from 'node:net';
 
 import type { MakeId } from '../../base/ids.ts';
 
-const ANSWERS: Readonly<Record<string, readonly [line: string, code: string]>> = {
+const RESPONSES: Readonly<Record<string, readonly [statusLine: string, code: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'headers_too_large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request_timeout'],
 };
 const NOT_HTTP = ['400 Bad Request', 'invalid_http'] as const;
 
 /**
- * Answers what never became a request: no HTTP, headers without end, or a client that is too slow. The connection is
- * gone afterwards, whether or not the client closes its half.
+ * Answers what never became a request: bytes that are not HTTP, headers that do not end, a client that is too slow.
+ * Then destroys the connection, whether or not the client closes its half.
  */
 export function answerClientErrors(makeId: MakeId) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
@@ -18,10 +18,10 @@ export function answerClientErrors(makeId: MakeId) {
       socket.destroy();
       return;
     }
-    const [line, code] = ANSWERS[error.code ?? ''] ?? NOT_HTTP;
+    const [statusLine, code] = RESPONSES[error.code ?? ''] ?? NOT_HTTP;
     const body = JSON.stringify({ error: 'The request cannot be read', code });
     const head = [
-      `HTTP/1.1 ${line}`,
+      `HTTP/1.1 ${statusLine}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${body.length}`,
       `X-Request-Id: ${makeId()}`,

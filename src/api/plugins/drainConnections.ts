@@ -2,13 +2,13 @@ import type { Server } from 'node:http';
 
 import type { Clock } from '../../base/clock.ts';
 
-/** A client that keeps its connections busy has sent something over each by then, and was told to go. */
-const LONGEST_MS = 1000;
-const LOOK_MS = 25;
+/** A busy connection carries a response within this time, which tells its client to close it. */
+const MAX_WAIT_MS = 1000;
+const POLL_INTERVAL_MS = 25;
 
 /**
- * Waits until no client has a connection any more, or those that are left have been quiet for a while: a request that
- * is sent over a connection at the moment it is closed is lost, and its client cannot know whether it was taken.
+ * Waits until all clients have closed their connections, at most a second. A request sent while its connection is being
+ * closed is lost, and its client cannot know whether it was processed.
  *
  * @see RFC 9112 section 9.6
  */
@@ -16,13 +16,13 @@ export async function drainConnections(
   server: Pick<Server, 'getConnections'>,
   clock: Pick<Clock, 'monotonicMs' | 'setTimer'>,
 ): Promise<void> {
-  const endMs = clock.monotonicMs() + LONGEST_MS;
-  while (clock.monotonicMs() < endMs && (await connectionsOf(server)) > 0) {
-    await new Promise<void>((resolve) => clock.setTimer(resolve, LOOK_MS));
+  const deadlineMs = clock.monotonicMs() + MAX_WAIT_MS;
+  while (clock.monotonicMs() < deadlineMs && (await countConnections(server)) > 0) {
+    await new Promise<void>((resolve) => clock.setTimer(resolve, POLL_INTERVAL_MS));
   }
 }
 
-/** A server that does not listen has none. */
-function connectionsOf(server: Pick<Server, 'getConnections'>): Promise<number> {
+/** 0 for a server that does not listen. */
+function countConnections(server: Pick<Server, 'getConnections'>): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }

@@ -3,27 +3,27 @@ import secureJson from 'secure-json-parse';
 
 import { type CallwayError, invalid } from '../../base/errors.ts';
 
-/** Deeper than any honest document, and shallow enough for every later walk over it. */
+/** Deeper than real documents, and shallow enough for recursive code. */
 export const MAX_JSON_DEPTH = 64;
 
-/** An escape, or as many digits as a number beyond the largest double needs. */
+/** Finds texts that need a closer check: an escape, or a number that may exceed the largest double. */
 const MAY_BE_UNSTORABLE = /\\u|\d{200}|[eE]\+?\d{3}/;
 
 /**
- * Reads a request's JSON: strict UTF-8, bounded depth, no `__proto__`, and nothing that a database cannot keep
- * (U+0000, halves of surrogate pairs, numbers beyond the doubles). An empty body is `undefined`.
+ * Parses a request body: strict UTF-8, bounded depth, no `__proto__`, and no values that Postgres cannot store (U+0000,
+ * lone surrogates, numbers that overflow a double). An empty body is `undefined`.
  *
- * @throws {CallwayError} `invalid_json` and its kin.
+ * @throws {CallwayError} 400 `invalid_json`, `invalid_utf8`, `json_too_deep` or `invalid_text`.
  * @see RFC 8259
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   const text = bytes.toString('utf8');
-  // What is not UTF-8 comes out as that character; it may have been sent as well.
+  // Invalid UTF-8 decodes to U+FFFD, which a valid body may also contain.
   if (text.includes('\uFFFD') && !isUtf8(bytes)) {
     throw invalid('invalid_utf8', 'The request body is not valid UTF-8');
   }
-  // A document of that depth has at least so many brackets on each side.
+  // A document of that depth has at least that many brackets on each side.
   if (text.length > 2 * MAX_JSON_DEPTH && isTooDeep(text)) {
     throw invalid('json_too_deep', `The request body is nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
@@ -68,7 +68,7 @@ function refuseUnstorable(value: unknown): void {
     const error = unstorable(value);
     if (error) throw error;
   } else if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw invalid('invalid_json', 'A number is too large to be kept');
+    if (!Number.isFinite(value)) throw invalid('invalid_json', 'A number is too large to be stored');
   } else if (Array.isArray(value)) {
     for (const item of value) refuseUnstorable(item);
   } else if (typeof value === 'object' && value !== null) {
@@ -81,7 +81,7 @@ function refuseUnstorable(value: unknown): void {
 
 function unstorable(text: string): CallwayError | undefined {
   if (text.includes('\0'))
-    return invalid('invalid_text', 'A text holds the character U+0000, which cannot be stored');
-  if (!text.isWellFormed()) return invalid('invalid_text', 'A text holds half of a surrogate pair');
+    return invalid('invalid_text', 'A text contains the character U+0000, which cannot be stored');
+  if (!text.isWellFormed()) return invalid('invalid_text', 'A text contains a lone surrogate');
   return undefined;
 }

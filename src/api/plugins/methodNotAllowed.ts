@@ -1,12 +1,12 @@
 import { CallwayError } from '../../base/errors.ts';
-import type { App } from '../app.ts';
+import type { App } from '../ports.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /**
- * Notes every route that is registered after this call.
+ * Records every route that is registered after this call.
  *
- * @returns A function that answers 405 with `Allow` for the methods that the noted paths lack.
+ * @returns Adds routes that answer 405 with `Allow` for the methods that the recorded paths lack.
  */
 export function watchMethods(app: App): () => void {
   const methodsOf = new Map<string, Set<string>>();
@@ -16,10 +16,10 @@ export function watchMethods(app: App): () => void {
     for (const name of [method].flat()) known.add(name);
   });
   return () => {
-    // As it is now: the routes that are added here are noted too.
-    const noted = new Map([...methodsOf].map(([url, methods]) => [url, new Set(methods)]));
-    for (const [url, known] of noted) {
-      const allowed = METHODS.filter((name) => known.has(name) || isTakenByWider(name, url, noted));
+    // A copy, since the routes added below are recorded too.
+    const recorded = new Map([...methodsOf].map(([url, methods]) => [url, new Set(methods)]));
+    for (const [url, known] of recorded) {
+      const allowed = METHODS.filter((name) => known.has(name) || hasWiderPath(name, url, recorded));
       const missing = METHODS.filter((name) => !allowed.includes(name));
       if (missing.length === 0 || url.includes('*')) continue;
       const allow = allowed.join(', ');
@@ -38,8 +38,8 @@ export function watchMethods(app: App): () => void {
   };
 }
 
-/** Whether a path with parameters takes the method at this place, as `GET …/sessions/:sessionId` does at `…/sessions/search`. */
-function isTakenByWider(
+/** True when a path with parameters matches too and has the method: `GET …/sessions/:sessionId` for `…/sessions/search`. */
+function hasWiderPath(
   method: string,
   url: string,
   methodsOf: ReadonlyMap<string, ReadonlySet<string>>,

@@ -4,11 +4,11 @@ import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 
 import { webhookBodySchemas } from '../../webhooks/events.ts';
-import type { App } from '../app.ts';
+import type { App } from '../ports.ts';
 
 const VERSION = '1.0.0';
 
-/** Describes every route that is registered after it, at `/openapi.json` and, to read, at `/docs`. */
+/** Documents every route that is registered after it: `/openapi.json`, and Swagger UI at `/docs`. */
 export async function openApi(app: App, publicUrl: () => string): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -17,7 +17,7 @@ export async function openApi(app: App, publicUrl: () => string): Promise<void> 
         title: 'Callway',
         version: VERSION,
         description:
-          'A voice gateway that talks: phone calls over your own SIP trunks, and an OpenAI-compatible chat API, on one engine that follows a pathway.',
+          'A voice gateway: phone calls over your own SIP trunks, and an OpenAI-compatible chat API, on one engine that follows a pathway.',
       },
       tags: TAGS.map(([name, description]) => ({ name, description })),
       components: {
@@ -47,24 +47,24 @@ export async function openApi(app: App, publicUrl: () => string): Promise<void> 
 }
 
 const TAGS = [
-  ['Projects', 'Projects and their keys; for the operator.'],
+  ['Projects', 'Projects and their API keys.'],
   ['Agent', 'The agent’s configuration.'],
-  ['Pathway', 'The graph that a talk follows.'],
-  ['Tools', 'HTTP calls that the agent can make.'],
-  ['Chat', 'Talking with the agent through OpenAI’s clients.'],
-  ['Sessions', 'Live sessions, and the history of all.'],
+  ['Pathway', 'The graph that conversations follow.'],
+  ['Tools', 'HTTP requests that the agent can make.'],
+  ['Chat', 'Chat with the agent through OpenAI’s clients.'],
+  ['Sessions', 'Live sessions, and the history of all sessions.'],
   ['Knowledge', 'Documents that the agent answers from.'],
-  ['Calls', 'Phone calls, from the order to the recording.'],
-  ['Trunks', 'SIP trunks, and the numbers that calls go out from and come in to.'],
-  ['Media streams', 'Talking with the agent by audio over a WebSocket.'],
-  ['Webhooks', 'What is sent at a session’s end, and how it is signed.'],
+  ['Calls', 'Phone calls: placing, control and recordings.'],
+  ['Trunks', 'SIP trunks and phone numbers.'],
+  ['Media streams', 'Voice conversations with the agent over a WebSocket.'],
+  ['Webhooks', 'Requests sent at the end of a session, and their signature.'],
   ['Tests', 'Test cases, and suites of them.'],
-  ['Operations', 'Health, readiness, numbers.'],
+  ['Operations', 'Health, readiness and metrics.'],
 ] as const;
 
 type Document = ReturnType<typeof jsonSchemaTransformObject>;
 
-/** Says what the generator leaves open: where the API is, and what each status means. */
+/** Adds what the generator leaves out: the server address, and a description of each status. */
 function finish(document: Document, url: string): Document {
   const paths: unknown = 'paths' in document ? document.paths : {};
   for (const operations of Object.values(paths as Record<string, object>)) {
@@ -72,7 +72,7 @@ function finish(document: Document, url: string): Document {
       const { responses } = operation as { responses?: Record<string, { description?: string }> };
       for (const [status, response] of Object.entries(responses ?? {})) {
         if (response.description === undefined || response.description === 'Default Response') {
-          response.description = STATUS_CODES[status] ?? 'Answer';
+          response.description = STATUS_CODES[status] ?? 'Response';
         }
       }
     }
@@ -80,11 +80,11 @@ function finish(document: Document, url: string): Document {
   return { ...document, servers: [{ url }], webhooks: webhooks() } as Document;
 }
 
-/** What the service sends by itself. @see https://spec.openapis.org/oas/v3.1.1.html, "webhooks" */
+/** The requests that the service sends. @see https://spec.openapis.org/oas/v3.1.1.html, "webhooks" */
 function webhooks(): Record<string, object> {
   return Object.fromEntries(
     Object.entries(webhookBodySchemas).map(([event, body]) => {
-      // The generator puts every schema that has an id among the components.
+      // The generator adds every schema with an id to the components.
       const { id = event, description = event } = body.meta() ?? {};
       const schema = { $ref: `#/components/schemas/${id}` };
       const operation = {
@@ -100,7 +100,7 @@ function webhooks(): Record<string, object> {
         })),
         requestBody: { required: true, content: { 'application/json': { schema } } },
         responses: {
-          '2XX': { description: 'Received. Any other answer is recorded, and nothing is sent again.' },
+          '2XX': { description: 'Received. Any other response is recorded; the request is not repeated.' },
         },
       };
       return [event, { post: operation }];
@@ -110,10 +110,10 @@ function webhooks(): Record<string, object> {
 
 /** @see https://www.standardwebhooks.com */
 const SIGNATURE_HEADERS = [
-  ['webhook-id', 'The same as `deliveryId` in the body.'],
-  ['webhook-timestamp', 'Unix time of the sending, in seconds.'],
+  ['webhook-id', 'Equal to `deliveryId` in the body.'],
+  ['webhook-timestamp', 'Unix time of the request, in seconds.'],
   [
     'webhook-signature',
-    '`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`; two of them after a rotation.',
+    '`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`; two signatures after a rotation of the secret.',
   ],
 ] as const;

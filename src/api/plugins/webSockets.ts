@@ -1,15 +1,12 @@
 import websocket from '@fastify/websocket';
 
 import { chooseSubprotocol } from '../../streams/dialects/index.ts';
-import type { App } from '../app.ts';
+import type { App } from '../ports.ts';
 
-/** Speech comes in pieces of some kilobytes; a whole minute of it in one message is below this. */
+/** Audio arrives in messages of some kilobytes; even a minute of it is smaller than this. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 
-/**
- * Adds routes that take WebSockets. They are apart, since what they need costs each request of the routes beside them.
- * Frames of speech do not compress, and trying costs more than all else about them.
- */
+/** Registers WebSocket routes in a scope of their own. Compression is off, since audio does not compress. */
 export async function webSockets(app: App, addRoutes: (scope: App) => void): Promise<void> {
   await app.register(async (scope: App) => {
     await scope.register(websocket, {

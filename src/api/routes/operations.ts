@@ -2,23 +2,22 @@ import { z } from 'zod';
 
 import type { Clock } from '../../base/clock.ts';
 import { setDelayAwareTimer } from '../../base/eventLoopDelay.ts';
-import type { App } from '../app.ts';
-import type { Dependency, HttpDeps } from '../ports.ts';
+import type { App, Dependency, HttpDeps } from '../ports.ts';
 
-/** A dependency that has not answered by then counts as away. */
-const CHECK_TIMEOUT_MILLISECONDS = 2_000;
+/** A dependency that has not responded within this time counts as down. */
+const CHECK_TIMEOUT_MS = 2_000;
+const tags = ['Operations'];
 
 const health = z.object({ status: z.literal('ok') });
 const readiness = z.object({
   status: z.enum(['ready', 'not_ready', 'draining']),
-  dependencies: z.record(z.string(), z.enum(['up', 'down'])).describe('Each by name.'),
+  dependencies: z.record(z.string(), z.enum(['up', 'down'])).describe('By name.'),
 });
 
 export function operationsRoutes(app: App, deps: HttpDeps): void {
-  const tags = ['Operations'];
   app.get(
     '/healthz',
-    { schema: { tags, summary: 'Whether the process lives', response: { 200: health } } },
+    { schema: { tags, summary: 'Check that the process is alive', response: { 200: health } } },
     async () => ({ status: 'ok' as const }),
   );
   app.get(
@@ -26,14 +25,13 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
     {
       schema: {
         tags,
-        summary: 'Whether calls and requests are taken',
+        summary: 'Check that the node accepts requests and calls',
         response: { 200: readiness, 503: readiness },
       },
     },
     async (_request, reply) => {
-      const results = await Promise.all(
-        deps.dependencies.map(async (one) => [one.name, await isUp(one, deps.clock)] as const),
-      );
+      const checks = deps.dependencies.map(async (one) => [one.name, await isUp(one, deps.clock)] as const);
+      const results = await Promise.all(checks);
       const dependencies = Object.fromEntries(
         results.map(([name, up]) => [name, up ? ('up' as const) : ('down' as const)]),
       );
@@ -46,19 +44,19 @@ export function operationsRoutes(app: App, deps: HttpDeps): void {
   );
   app.get(
     '/metrics',
-    { schema: { tags, summary: 'Numbers for Prometheus', produces: ['text/plain'] } },
+    { schema: { tags, summary: 'Metrics for Prometheus', produces: ['text/plain'] } },
     async (_request, reply) => reply.type(deps.metrics.contentType).send(await deps.metrics.render()),
   );
 }
 
 export function documentRoutes(app: App): void {
-  const schema = { tags: ['Operations'], summary: 'This document' };
+  const schema = { tags, summary: 'This OpenAPI document' };
   app.get('/openapi.json', { schema }, async () => app.swagger());
 }
 
 function isUp(dependency: Dependency, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setDelayAwareTimer(clock, () => resolve(false), CHECK_TIMEOUT_MILLISECONDS);
+    const timer = setDelayAwareTimer(clock, () => resolve(false), CHECK_TIMEOUT_MS);
     const settle = (isAnswered: boolean) => {
       timer.cancel();
       resolve(isAnswered);

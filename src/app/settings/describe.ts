@@ -1,14 +1,14 @@
 import { settings } from './settings.ts';
 
-/** A setting in the documentation. */
+/** A setting as its documents show it. */
 export interface DescribedSetting {
   readonly name: string;
-  /** As written in the environment; undefined without a default. */
+  /** As one would write it into the environment; `undefined` where there is none. */
   readonly defaultText: string | undefined;
   readonly description: string;
 }
 
-/** All settings, in documentation order. */
+/** All settings, in the order in which they are documented. */
 export function describeSettings(): DescribedSetting[] {
   return Object.entries(settings.shape).map(([name, schema]) => ({
     name,
@@ -17,11 +17,11 @@ export function describeSettings(): DescribedSetting[] {
   }));
 }
 
-/** The text of `.env.example`: all settings commented out with their defaults, so that a copy changes nothing. */
+/** `.env.example`: every setting commented out at its default, so that a copy of it changes nothing. */
 export function envExample(): string {
   const head = [
-    '# All settings of Callway with their defaults. Copy this file to .env and uncomment what you change.',
-    '# Environment variables take precedence over this file; an empty value counts as not set.',
+    '# Every setting of Callway at its default. Copy this file to .env and take the # off what you change.',
+    '# What the environment sets counts before this file; an empty value is as good as none.',
   ].join('\n');
   const entries = describeSettings().map(
     ({ name, defaultText = '', description }) => `# ${description}\n#${name}=${defaultText}`,

@@ -29,34 +29,34 @@ import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 
-/** Creates all stores over one database, and over its transactions. */
+/** All stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
-  const secrets = createSecretFields(sealer);
+  const sealing = createSecretFields(sealer);
   return {
-    stores: storesOver(database, secrets),
-    /** Starts transactions of its own. */
+    stores: storesOver(database, sealing),
+    /** Has transactions of its own. */
     outbox: webhookOutbox(database),
-    /** Starts transactions of its own. */
+    /** Has transactions of its own. */
     chunkSearch: chunkSearch(database),
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
-    ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, secrets))),
+    ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, sealing))),
   };
 }
 
-function storesOver(database: Queryable, secrets: SecretFields) {
+function storesOver(database: Queryable, sealing: SecretFields) {
   return {
     projects: projectStore(database),
     apiKeys: apiKeyStore(database),
     audit: auditStore(database),
-    agents: agentStore(database, secrets),
+    agents: agentStore(database, sealing),
     pathways: pathwayStore(database),
-    tools: toolStore(database, secrets),
+    tools: toolStore(database, sealing),
     testCases: testCaseStore(database),
     testSuites: testSuiteStore(database),
     idempotency: idempotencyStore(database),
     legacyUsage: legacyUsageStore(database),
-    releases: releaseStore(database, secrets),
+    releases: releaseStore(database, sealing),
     sessions: sessionStore(database),
     history: historyStore(database),
     memory: memoryStore(database),
@@ -65,8 +65,8 @@ function storesOver(database: Queryable, secrets: SecretFields) {
     chunks: chunkStore(database),
     fileRemovals: fileRemovalStore(database),
     webhookDeliveries: webhookDeliveryStore(database),
-    webhookSecrets: webhookSecretStore(database, secrets),
-    trunks: trunkStore(database, secrets),
+    webhookSecrets: webhookSecretStore(database, sealing),
+    trunks: trunkStore(database, sealing),
     phoneNumbers: phoneNumberStore(database),
     calls: callStore(database),
     sipTraces: sipTraceStore(database),

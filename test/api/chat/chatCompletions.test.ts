@@ -306,7 +306,12 @@ describe('bad input is 400 and takes no turn', () => {
       '/tools/0/function/name',
       'must not be move_to',
     ],
-    ['two tools of one name', { messages: [USER], tools: [WEATHER, WEATHER] }, '/tools', 'name of its own'],
+    [
+      'two tools of one name',
+      { messages: [USER], tools: [WEATHER, WEATHER] },
+      '/tools',
+      'each tool needs a unique name',
+    ],
     [
       'a choice of no tool',
       { messages: [USER], tools: [WEATHER], tool_choice: { type: 'function', function: { name: 'x' } } },

@@ -1,11 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { ClientGoneError } from '../../../src/api/chat/clientGone.ts';
-import {
-  COMMENT_INTERVAL_MILLISECONDS,
-  STALLED_CLIENT_MILLISECONDS,
-} from '../../../src/api/chat/eventStream.ts';
+import { ClientDisconnectedError } from '../../../src/api/chat/clientDisconnect.ts';
+import { KEEP_ALIVE_INTERVAL_MS, STALLED_CLIENT_TIMEOUT_MS } from '../../../src/api/chat/eventStream.ts';
 import { saying, type TurnScript } from '../../support/fakeEngine.ts';
 import { PROJECT_ID, SECRET_KEY, startTestServer, type TestServer } from '../../support/httpServer.ts';
 import { watchLeaks } from '../../support/leaks.ts';
@@ -80,13 +77,13 @@ test('a comment every 15 s keeps the connection awake, until the end', async () 
   server.conversations.play(script);
   const { received, socket } = open({ stream: true });
   await expect.poll(received).toContain('first');
-  server.clock.advance(COMMENT_INTERVAL_MILLISECONDS - 1);
+  server.clock.advance(KEEP_ALIVE_INTERVAL_MS - 1);
   step();
   await expect.poll(received).toContain('piece 2');
   expect(received()).not.toContain(KEEP_ALIVE);
   server.clock.advance(1);
   await expect.poll(received).toContain(KEEP_ALIVE);
-  server.clock.advance(COMMENT_INTERVAL_MILLISECONDS);
+  server.clock.advance(KEEP_ALIVE_INTERVAL_MS);
   await expect.poll(() => received().split(KEEP_ALIVE).length).toBe(3);
   const timers = server.clock.pendingTimers();
   socket.destroy();
@@ -102,10 +99,10 @@ test.each([
   await expect.poll(() => server.conversations.requests.length).toBe(1);
   if (body.stream) await expect.poll(() => server.conversations.messagesOf('s')).toEqual([]);
   socket.destroy();
-  await expect.poll(() => server.conversations.aborted).toEqual([expect.any(ClientGoneError)]);
+  await expect.poll(() => server.conversations.aborted).toEqual([expect.any(ClientDisconnectedError)]);
   await expect.poll(() => server.requestsDone).toEqual([{ method: 'POST', route: ROUTE, status }]);
   expect(server.logLines.map(({ msg }) => msg)).toEqual(
-    expect.arrayContaining([expect.stringContaining('request done')]),
+    expect.arrayContaining([expect.stringContaining('request completed')]),
   );
   expect(server.logLines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   const answered = await server.send('POST', `/v1/projects/${PROJECT_ID}/chat/completions`, {
@@ -123,7 +120,7 @@ test('a client that leaves before the first piece stops the model too', async ()
   const { socket } = open({ stream: true });
   await expect.poll(() => server.conversations.requests.length).toBe(1);
   socket.destroy();
-  await expect.poll(() => server.conversations.aborted).toEqual([expect.any(ClientGoneError)]);
+  await expect.poll(() => server.conversations.aborted).toEqual([expect.any(ClientDisconnectedError)]);
   await expect.poll(() => server.requestsDone).toEqual([{ method: 'POST', route: ROUTE, status: 499 }]);
 });
 
@@ -155,7 +152,7 @@ test('a client that takes nothing at all is given up after a while', async () =>
   socket.pause();
   await expect.poll(() => pulled).toBeGreaterThan(0);
   await settled(() => pulled);
-  server.clock.advance(STALLED_CLIENT_MILLISECONDS - 1);
+  server.clock.advance(STALLED_CLIENT_TIMEOUT_MS - 1);
   await settled(() => pulled);
   expect(server.conversations.aborted).toEqual([]);
   server.clock.advance(1);

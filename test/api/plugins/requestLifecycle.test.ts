@@ -27,7 +27,7 @@ test.each<[string, string, number, string]>([
 
   expect(answer.status).toBe(status);
   await expect.poll(() => server.requestsDone).toEqual([{ method, route, status }]);
-  const lines = server.logLines.filter(({ msg }) => msg === 'request done');
+  const lines = server.logLines.filter(({ msg }) => msg === 'request completed');
   expect(lines).toMatchObject([{ requestId: 'of-the-test', method, route, status }]);
 });
 

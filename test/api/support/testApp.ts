@@ -1,7 +1,6 @@
 import { createApiAuthenticator } from '../../../src/agents/accounts/apiAuthenticator.ts';
-import type { App } from '../../../src/api/app.ts';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
-import type { HttpSettings, Storage } from '../../../src/api/ports.ts';
+import type { App, HttpSettings, Storage } from '../../../src/api/ports.ts';
 import { createServer } from '../../../src/api/server.ts';
 import { uuidV7 } from '../../../src/base/ids.ts';
 import { createSealer } from '../../../src/base/sealer.ts';
@@ -25,7 +24,11 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
   const opened = await migrated(openServerDatabase);
   const storage = createStorage(opened.database, createSealer(Buffer.alloc(32)));
   const clock = createSimulatedClock(Date.UTC(2026, 5, 1));
-  const revocations = { heard: () => true, listen: () => () => undefined, announce: async () => undefined };
+  const revocations = {
+    isConnected: () => true,
+    listen: () => () => undefined,
+    announce: async () => undefined,
+  };
   const authenticator = createApiAuthenticator({
     findByDigest: storage.stores.apiKeys.findByDigest,
     markUsed: storage.stores.apiKeys.markUsed,

@@ -1,36 +1,32 @@
 import { agentConfig, agentConfigPatch } from '../../../agents/agentConfig.ts';
-import { updateAgent } from '../../../agents/updateAgent.ts';
-import { isoNow } from '../../../base/clock.ts';
+import { updateAgent } from '../../../agents/agents.ts';
 import { notFound } from '../../../base/errors.ts';
-import type { App } from '../../app.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
 
-const URL = '/v1/projects/:projectId/agent';
+const PATH = '/v1/projects/:projectId/agent';
 
-export function agentRoutes(app: App, deps: HttpDeps): void {
-  const now = isoNow(deps.clock);
+export function agentRoutes(app: App, { storage, egressPolicy, clock }: HttpDeps): void {
   app.get(
-    URL,
+    PATH,
     {
       config: { access: { kind: 'project', scope: 'read' } },
       schema: {
-        ...about('Agent', 'Get the agent', 'The working copy, which callers get while it is published.'),
+        ...about('Agent', 'Get the agent', 'The working copy. Callers get it while it is published.'),
         params: projectParams,
         response: { 200: agentConfig, ...errors() },
       },
     },
     async ({ params }) => {
-      const record = await deps.storage.stores.agents.find(params.projectId);
+      const record = await storage.stores.agents.find(params.projectId);
       if (!record) throw notFound('Agent');
       return record.config;
     },
   );
-
   for (const method of ['PUT', 'PATCH'] as const) {
     app.route({
       method,
-      url: URL,
+      url: PATH,
       config: { access: { kind: 'project', scope: 'write' } },
       schema: {
         ...about('Agent', 'Update the agent', 'PUT and PATCH are the same: only the supplied fields change.'),
@@ -38,10 +34,12 @@ export function agentRoutes(app: App, deps: HttpDeps): void {
         body: agentConfigPatch,
         response: { 200: agentConfig, ...errors('body') },
       },
-      handler: (request) =>
-        deps.storage.transaction((stores) =>
-          updateAgent(stores, deps.egressPolicy, request.params.projectId, request.body, now()),
-        ),
+      handler: ({ params, body }) => {
+        const now = new Date(clock.now()).toISOString();
+        return storage.transaction((stores) =>
+          updateAgent(stores, egressPolicy, params.projectId, body, now),
+        );
+      },
     });
   }
 }

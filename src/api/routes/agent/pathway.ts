@@ -1,20 +1,40 @@
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { StoredPathway } from '../../../agents/agentStores.ts';
 import { editPathway, findPathway, knownNames } from '../../../agents/pathway/editPathway.ts';
 import { reviewInput } from '../../../agents/pathway/review/review.ts';
 import { pathwaySchema } from '../../../agents/pathway/schema/pathwaySchema.ts';
 import { checkStructure, requireValidStructure } from '../../../agents/pathway/structure.ts';
 import { notFound } from '../../../base/errors.ts';
-import type { App } from '../../app.ts';
-import { createOnce } from '../../idempotency.ts';
-import type { HttpDeps } from '../../ports.ts';
-import { about, errors, listAnswer, listOf, pageQuery, projectParams } from '../../schemas.ts';
-import { editOf, ifMatchHeaders, pathwayAnswer, pathwayBody, showPathway } from './pathwayVersions.ts';
+import { idempotent } from '../../idempotency.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
+import { editOf, ifMatchHeaders, setVersionTag } from './pathwayVersions.ts';
 
+const PATH = '/v1/projects/:projectId/pathway';
 /** A graph of 500 nodes with long prompts. */
 const GRAPH_BODY_LIMIT_BYTES = 8 * 1_048_576;
+const READ = { access: { kind: 'project', scope: 'read' } } as const;
+const WRITE = { access: { kind: 'project', scope: 'write' } } as const;
 
-const review = z.object({
-  valid: z.boolean().describe('Whether no problem is an error.'),
+const pathwayResponse = z
+  .object({
+    id: z.uuid(),
+    version: z.int().describe('Counts up with each change; also the ETag.'),
+    updatedAt: z.iso.datetime(),
+    ...pathwaySchema.shape,
+  })
+  .meta({ id: 'StoredPathway' });
+
+/** A graph to store. The other fields of a response may be sent back; they are ignored. */
+const pathwayBody = pathwaySchema.extend({
+  id: z.unknown().optional(),
+  version: z.unknown().optional(),
+  updatedAt: z.unknown().optional(),
+});
+
+const reviewResponse = z.object({
+  valid: z.boolean().describe('True when no problem is an error.'),
   problems: z.array(
     z.object({
       severity: z.enum(['error', 'warning']),
@@ -33,49 +53,46 @@ const versionInfo = z.object({
   nodeCount: z.int(),
   edgeCount: z.int(),
 });
-
 const versionParams = projectParams.extend({ version: z.string() });
 
 export function pathwayRoutes(app: App, deps: HttpDeps): void {
-  const { storage, clock } = deps;
-  const read = { access: { kind: 'project', scope: 'read' } } as const;
-  const write = { access: { kind: 'project', scope: 'write' } } as const;
-  const base = '/v1/projects/:projectId/pathway';
+  graphRoutes(app, deps);
+  reviewRoute(app, deps);
+  versionRoutes(app, deps);
+  restoreRoute(app, deps);
+}
 
+function graphRoutes(app: App, { storage, clock }: HttpDeps): void {
   app.get(
-    base,
+    PATH,
     {
-      config: read,
+      config: READ,
       schema: {
         ...about('Pathway', 'Get the pathway'),
         params: projectParams,
-        response: { 200: pathwayAnswer, ...errors() },
+        response: { 200: pathwayResponse, ...errors() },
       },
     },
     async ({ params }, reply) => showPathway(reply, await findPathway(storage.stores, params.projectId)),
   );
-
   app.put(
-    base,
+    PATH,
     {
-      config: write,
+      config: WRITE,
       bodyLimit: GRAPH_BODY_LIMIT_BYTES,
       schema: {
-        ...about(
-          'Pathway',
-          'Replace the pathway',
-          'The whole graph; what cannot be saved is refused with its place.',
-        ),
+        ...about('Pathway', 'Replace the pathway', 'The whole graph. An invalid graph is refused.'),
         params: projectParams,
         headers: ifMatchHeaders,
         body: pathwayBody,
-        response: { 200: pathwayAnswer, ...errors('body', 412) },
+        response: { 200: pathwayResponse, ...errors('body', 412) },
       },
     },
     async (request, reply) => {
       const { nodes, edges } = request.body;
+      const edit = editOf(request, new Date(clock.now()).toISOString());
       const saved = await storage.transaction((stores) =>
-        editPathway(stores, request.params.projectId, editOf(request, clock), (_graph, known) => {
+        editPathway(stores, request.params.projectId, edit, (_graph, known) => {
           requireValidStructure(checkStructure({ nodes, edges }, known));
           return { nodes, edges };
         }),
@@ -83,39 +100,42 @@ export function pathwayRoutes(app: App, deps: HttpDeps): void {
       return showPathway(reply, saved);
     },
   );
+}
 
+function reviewRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.post(
-    `${base}/validate`,
+    `${PATH}/validate`,
     {
-      config: read,
+      config: READ,
       bodyLimit: GRAPH_BODY_LIMIT_BYTES,
       schema: {
         ...about(
           'Pathway',
           'Review a pathway',
-          'The one in the body, or the stored one without a body. Nothing is saved.',
+          'The pathway in the body, or without a body the stored one. Nothing is saved.',
         ),
         params: projectParams,
         body: z.unknown().optional(),
-        response: { 200: review, ...errors('body') },
+        response: { 200: reviewResponse, ...errors('body') },
       },
     },
-    async ({ params, body }) => {
-      const { stores } = storage;
-      const known = await knownNames(stores, params.projectId);
-      const agent = await stores.agents.find(params.projectId);
+    async ({ params: { projectId }, body }) => {
+      const known = await knownNames(stores, projectId);
+      const agent = await stores.agents.find(projectId);
       if (!agent) throw notFound('Agent');
       const variables = new Set((agent.config.variableConfigs ?? []).map(({ name }) => name));
-      const graph = hasContent(body) ? graphOf(body) : (await findPathway(stores, params.projectId)).graph;
+      const graph = isEmpty(body) ? (await findPathway(stores, projectId)).graph : graphOf(body);
       const { valid, problems } = reviewInput(graph, { ...known, variables });
       return { valid, problems: [...problems] };
     },
   );
+}
 
+function versionRoutes(app: App, deps: HttpDeps): void {
   app.get(
-    `${base}/versions`,
+    `${PATH}/versions`,
     {
-      config: read,
+      config: READ,
       schema: {
         ...about('Pathway', 'List the versions', 'Newest first.'),
         params: projectParams,
@@ -124,13 +144,12 @@ export function pathwayRoutes(app: App, deps: HttpDeps): void {
       },
     },
     async ({ params, query }) =>
-      listAnswer(await storage.stores.pathways.versions(params.projectId, query), query),
+      listResponse(await deps.storage.stores.pathways.versions(params.projectId, query), query),
   );
-
   app.get(
-    `${base}/versions/:version`,
+    `${PATH}/versions/:version`,
     {
-      config: read,
+      config: READ,
       schema: {
         ...about('Pathway', 'Get a version'),
         params: versionParams,
@@ -142,25 +161,28 @@ export function pathwayRoutes(app: App, deps: HttpDeps): void {
       return { ...info, ...graph };
     },
   );
+}
 
+function restoreRoute(app: App, deps: HttpDeps): void {
   app.post(
-    `${base}/versions/:version/restore`,
+    `${PATH}/versions/:version/restore`,
     {
-      config: write,
+      config: WRITE,
       schema: {
-        ...about('Pathway', 'Restore a version', 'Makes a new version that is like it.'),
+        ...about('Pathway', 'Restore a version', 'Creates a new version with the same graph.'),
         params: versionParams,
         headers: ifMatchHeaders,
-        response: { 200: pathwayAnswer, ...errors(409, 412) },
+        response: { 200: pathwayResponse, ...errors(409, 412) },
       },
     },
     async (request, reply) => {
       const { graph, version } = await findVersion(deps, request.params);
-      const restored = await createOnce(deps, request, reply, { status: 200 }, (stores) =>
+      const edit = editOf(request, new Date(deps.clock.now()).toISOString());
+      const restored = await idempotent(deps, { request, reply, status: 200 }, (stores) =>
         editPathway(
           stores,
           request.params.projectId,
-          { ...editOf(request, clock), restoredFrom: version },
+          { ...edit, restoredFrom: version },
           (_current, known) => {
             requireValidStructure(checkStructure(graph, known));
             return graph;
@@ -172,6 +194,11 @@ export function pathwayRoutes(app: App, deps: HttpDeps): void {
   );
 }
 
+function showPathway(reply: FastifyReply, pathway: StoredPathway) {
+  setVersionTag(reply, pathway);
+  return { id: pathway.id, version: pathway.version, updatedAt: pathway.updatedAt, ...pathway.graph };
+}
+
 async function findVersion(deps: HttpDeps, params: { projectId: string; version: string }) {
   const number = /^\d{1,9}$/.test(params.version) ? Number(params.version) : 0;
   const found = await deps.storage.stores.pathways.findVersion(params.projectId, number);
@@ -179,11 +206,11 @@ async function findVersion(deps: HttpDeps, params: { projectId: string; version:
   return found;
 }
 
-function hasContent(body: unknown): boolean {
-  return body !== undefined && body !== null && JSON.stringify(body) !== '{}';
+function isEmpty(body: unknown): boolean {
+  return body === undefined || body === null || JSON.stringify(body) === '{}';
 }
 
-/** What an answer holds beside the graph is no part of it. */
+/** The graph in a body that may be a whole response. */
 function graphOf(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { id: _id, version: _version, updatedAt: _updatedAt, ...graph } = body as Record<string, unknown>;

@@ -3,15 +3,14 @@ import { z } from 'zod';
 import { notFound } from '../../../base/errors.ts';
 import { CALL_STATUSES, type Call } from '../../../calls/call.ts';
 import { type CallResource, callResource, toCallResource } from '../../../calls/callResource.ts';
-import type { App } from '../../app.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
-import { about, errors, listAnswer, listOf, pageQuery, projectParams } from '../../schemas.ts';
+import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
-const BASE = '/v1/projects/:projectId/calls';
+const PATH = '/v1/projects/:projectId/calls';
 const callParams = projectParams.extend({ callId: z.string() });
-const read = { access: { kind: 'project', scope: 'read' } } as const;
-const control = { access: { kind: 'project', scope: 'calls' } } as const;
+const READ = { access: { kind: 'project', scope: 'read' } } as const;
+const CONTROL = { access: { kind: 'project', scope: 'calls' } } as const;
 
 const sipTrace = z.object({
   messages: z.array(
@@ -20,7 +19,7 @@ const sipTrace = z.object({
       direction: z.enum(['in', 'out']),
       transport: z.string().meta({ example: 'udp' }),
       remote: z.string().meta({ example: '192.0.2.10:5060' }),
-      text: z.string().describe('As on the wire, credentials blanked.'),
+      text: z.string().describe('As on the wire, without credentials.'),
     }),
   ),
 });
@@ -36,11 +35,14 @@ const transferInput = z
   .meta({ id: 'CallTransfer' });
 
 export function callRoutes(app: App, deps: HttpDeps): void {
-  registerReads(app, deps);
-  registerControl(app, deps);
+  listRoute(app, deps);
+  callRoute(app, deps);
+  sipTraceRoute(app, deps);
+  hangUpRoute(app, deps);
+  transferRoute(app, deps);
 }
 
-/** Calls as the API shows them, with what their sessions tell of them. */
+/** Calls as the API shows them, with the turn latencies of their sessions. */
 export async function showCalls(
   { storage, calls: { recordings } }: Pick<HttpDeps, 'storage' | 'calls'>,
   calls: readonly Call[],
@@ -49,15 +51,13 @@ export async function showCalls(
   return calls.map((call) => toCallResource(call, latencies.get(call.instanceId), recordings));
 }
 
-function registerReads(app: App, deps: HttpDeps): void {
-  const { calls, sipTraces } = deps.storage.stores;
-
+function listRoute(app: App, deps: HttpDeps): void {
   app.get(
-    BASE,
+    PATH,
     {
-      config: read,
+      config: READ,
       schema: {
-        ...about('Calls', 'List the calls', 'The latest first; as long as the project keeps its history.'),
+        ...about('Calls', 'List the calls', 'Newest first, for as long as the project keeps its history.'),
         params: projectParams,
         querystring: pageQuery.extend({
           direction: z.enum(['outbound', 'inbound']).optional(),
@@ -74,36 +74,38 @@ function registerReads(app: App, deps: HttpDeps): void {
         ...(status ? { status } : {}),
         ...(sessionId === undefined ? {} : { sessionId }),
       };
-      const { items, total } = await calls.list(params.projectId, filter, query);
-      return listAnswer({ items: await showCalls(deps, items), total }, query);
+      const { items, total } = await deps.storage.stores.calls.list(params.projectId, filter, query);
+      return listResponse({ items: await showCalls(deps, items), total }, query);
     },
   );
+}
 
+function callRoute(app: App, deps: HttpDeps): void {
   app.get(
-    `${BASE}/:callId`,
+    `${PATH}/:callId`,
     {
-      config: read,
+      config: READ,
       schema: {
-        ...about('Calls', 'Get a call', 'How it stands or ended, and how its audio and its turns did.'),
+        ...about('Calls', 'Get a call', 'Its status or outcome, its audio quality and its turn latencies.'),
         params: callParams,
         response: { 200: callResource, ...errors() },
       },
     },
-    async ({ params }) => {
-      const call = await calls.find(params.projectId, params.callId);
-      return await shown(deps, call);
-    },
+    async ({ params }) =>
+      await showFound(deps, await deps.storage.stores.calls.find(params.projectId, params.callId)),
   );
+}
 
+function sipTraceRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
-    `${BASE}/:callId/sip-trace`,
+    `${PATH}/:callId/sip-trace`,
     {
-      config: read,
+      config: READ,
       schema: {
         ...about(
           'Calls',
           'Get a call’s SIP messages',
-          'In order. With drachtio-server: what that server shows its application.',
+          'In order. With drachtio-server: the messages that it reports to its application.',
         ),
         params: callParams,
         response: { 200: sipTrace, ...errors() },
@@ -111,39 +113,41 @@ function registerReads(app: App, deps: HttpDeps): void {
     },
     async ({ params }) => {
       const { projectId, callId } = params;
-      if (!(await calls.find(projectId, callId))) throw notFound('Call');
-      return { messages: await sipTraces.list(projectId, callId) };
+      if (!(await stores.calls.find(projectId, callId))) throw notFound('Call');
+      return { messages: await stores.sipTraces.list(projectId, callId) };
     },
   );
 }
 
-function registerControl(app: App, deps: HttpDeps): void {
+function hangUpRoute(app: App, deps: HttpDeps): void {
   app.post(
-    `${BASE}/:callId/hangup`,
+    `${PATH}/:callId/hangup`,
     {
-      config: control,
+      config: CONTROL,
       schema: {
         ...about(
           'Calls',
           'Hang up a call',
-          'One that waits in the queue is canceled at once; a live one ends shortly; one that is over stays as it is.',
+          'A queued call is canceled at once; a live call ends shortly after; a call that has ended does not change.',
         ),
         params: callParams,
         response: { 200: callResource, ...errors('body') },
       },
     },
-    async ({ params }) => await shown(deps, await deps.calls.hangUp(params.projectId, params.callId)),
+    async ({ params }) => await showFound(deps, await deps.calls.hangUp(params.projectId, params.callId)),
   );
+}
 
+function transferRoute(app: App, deps: HttpDeps): void {
   app.post(
-    `${BASE}/:callId/transfer`,
+    `${PATH}/:callId/transfer`,
     {
-      config: control,
+      config: CONTROL,
       schema: {
         ...about(
           'Calls',
           'Transfer a call',
-          'Asks for it, as the agent’s own transfers do: by REFER where the peer takes it, else by a second call over the number’s trunks, which shows the number and is joined with this one (`transfer` of the trunk chooses). The caller hears it ring meanwhile. The call ends as `transferred` when either side leaves; where it fails the caller is the agent’s again. The history’s `transfer` events tell. Only a call in progress: else 409; and only where the project may call: else 403.',
+          'Starts a transfer, like the agent’s own: by REFER if the peer supports it, else by a second call over the number’s trunks that shows the number and is bridged with this call (the trunk’s `transfer` chooses). The caller hears ringing meanwhile. The call ends as `transferred` when either side hangs up. If the transfer fails, the agent continues with the caller. The history has the outcome as `transfer` events. 409 unless the call is in progress; 403 if the project may not call the destination.',
         ),
         params: callParams,
         body: transferInput,
@@ -152,12 +156,12 @@ function registerControl(app: App, deps: HttpDeps): void {
     },
     async ({ params, body }, reply) => {
       reply.code(202);
-      return await shown(deps, await deps.calls.transfer(params.projectId, params.callId, body.to));
+      return await showFound(deps, await deps.calls.transfer(params.projectId, params.callId, body.to));
     },
   );
 }
 
-async function shown(deps: HttpDeps, call: Call | undefined): Promise<CallResource> {
+async function showFound(deps: HttpDeps, call: Call | undefined): Promise<CallResource> {
   const [one] = call ? await showCalls(deps, [call]) : [];
   if (!one) throw notFound('Call');
   return one;

@@ -4,11 +4,11 @@ import { checkSocketTarget } from '../../../infra/httpClient/socketTarget.ts';
 import type { TargetPolicy } from '../../../infra/httpClient/target.ts';
 
 /**
- * Judges where a call's audio is to go: a bot's address is as dangerous as a webhook's.
+ * Checks the WebSocket address of a caller's own bot: like a webhook, it must not reach internal hosts.
  *
  * @throws {CallwayError} 400 `invalid_target`
  */
-export function requireReachable(media: CallMedia | null | undefined, policy: TargetPolicy): void {
+export function requireAllowedTarget(media: CallMedia | null | undefined, policy: TargetPolicy): void {
   const problem = media && checkSocketTarget(media.url, policy);
   if (!problem) return;
   const details = [{ path: '/media/url', message: problem.message }];

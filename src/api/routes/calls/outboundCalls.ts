@@ -7,19 +7,17 @@ import {
   type OutboundOrder,
   outboundCallFields,
 } from '../../../calls/setup/acceptCall.ts';
-import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
-import type { App } from '../../app.ts';
-import { createOnceAround } from '../../idempotency.ts';
+import { idempotentAround } from '../../idempotency.ts';
 import { requireProject } from '../../plugins/accessControl.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { agentVersionHeaders, traceparentOf, wantsDraft } from '../../requestHeaders.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
-import { traceparentOf } from '../../trace.ts';
-import { requireReachable } from './mediaTarget.ts';
+import { requireAllowedTarget } from './mediaTarget.ts';
 
 const V1 = '/v1/calls/outbound';
 const LEGACY = '/project/:projectId/integration/phone/call/outbound';
 
-/** Programs that were written for the legacy path may send more than is read. */
+/** Unknown fields are ignored here: clients of the legacy path may send more. */
 const legacyBody = z.object(outboundCallFields).meta({ id: 'LegacyOutboundCall' });
 const v1Body = z
   .strictObject({
@@ -28,50 +26,44 @@ const v1Body = z
   })
   .meta({ id: 'OutboundCall' });
 
-const description = `One call per project and number is queued or live at a time; the second is 409 \`number_already_queued\`.
+const DESCRIPTION = `One call per project and number can be queued or live at a time; a second one is 409 \`number_already_queued\`.
 403 \`destination_not_allowed\` and 429 \`call_rate_exceeded\`, \`call_minutes_exhausted\` or \`call_spending_exhausted\` are limits of the project.
-404 names what is missing: \`from_number_not_configured\`, \`from_number_inactive\` or \`no_active_trunk\`.`;
+404 says what is missing: \`from_number_not_configured\`, \`from_number_inactive\` or \`no_active_trunk\`.`;
 
-/** One way to accept a call, on two paths: the older one has its project in the path, the other in the body. */
+/** The route on its two paths: the /v1 body names the project, the legacy path does. */
 export function outboundCallRoutes(app: App, deps: HttpDeps): void {
-  const accept = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    status: number,
-    order: Omit<OutboundOrder, 'draft'>,
-  ) => {
-    requireReachable(order.media, deps.egressPolicy);
-    return createOnceAround<AcceptedCall>(deps, request, reply, { status }, (keep) =>
-      deps.calls.accept({ ...order, draft: wantsDraft(request), traceparent: traceparentOf(request) }, keep),
-    );
-  };
+  v1Route(app, deps);
+  legacyRoute(app, deps);
+}
 
+function v1Route(app: App, deps: HttpDeps): void {
   app.post(
     V1,
     {
       config: { access: { kind: 'key', scope: 'calls' } },
       schema: {
-        ...about('Calls', 'Place a call', description),
+        ...about('Calls', 'Place a call', DESCRIPTION),
         headers: agentVersionHeaders,
         body: v1Body,
         response: { 202: acceptedCall, ...errors('body', 409) },
       },
-      // Before the body is judged: a stranger learns nothing of it.
-      preValidation: (request, _reply, done) => {
+      // Before validation: a key of another project learns nothing about the body.
+      preValidation: async (request) => {
         const { projectId } = (request.body ?? {}) as { projectId?: unknown };
         if (typeof projectId === 'string') requireProject(request, projectId);
-        done();
       },
     },
-    (request, reply) => accept(request, reply, 202, request.body),
+    (request, reply) => accept(deps, request, reply, 202, request.body),
   );
+}
 
+function legacyRoute(app: App, deps: HttpDeps): void {
   app.post(
     LEGACY,
     {
       config: { access: { kind: 'legacy', scope: 'calls' }, successor: V1 },
       schema: {
-        ...about('Calls', 'Place a call', description),
+        ...about('Calls', 'Place a call', DESCRIPTION),
         deprecated: true,
         params: projectParams,
         headers: agentVersionHeaders,
@@ -79,6 +71,20 @@ export function outboundCallRoutes(app: App, deps: HttpDeps): void {
         response: { 200: acceptedCall, ...errors('body', 409) },
       },
     },
-    (request, reply) => accept(request, reply, 200, { ...request.body, projectId: request.params.projectId }),
+    (request, reply) =>
+      accept(deps, request, reply, 200, { ...request.body, projectId: request.params.projectId }),
+  );
+}
+
+function accept(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  order: Omit<OutboundOrder, 'draft'>,
+) {
+  requireAllowedTarget(order.media, deps.egressPolicy);
+  return idempotentAround<AcceptedCall>(deps, { request, reply, status }, (store) =>
+    deps.calls.accept({ ...order, draft: wantsDraft(request), traceparent: traceparentOf(request) }, store),
   );
 }

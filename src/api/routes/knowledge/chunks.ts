@@ -2,33 +2,40 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 
 import { CallwayError, notFound } from '../../../base/errors.ts';
-import { type Chunk, chunk } from '../../../knowledge/knowledgebase.ts';
+import { chunk } from '../../../knowledge/knowledgebase.ts';
 import type { ChunkStore } from '../../../knowledge/stores.ts';
-import type { App } from '../../app.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, MAX_LIST_LIMIT, MAX_OFFSET, queryInteger } from '../../schemas.ts';
-import { chunkShape, datasetShape, findDataset, findKnowledgebase } from './knowledgeLookups.ts';
-import { onBothFamilies } from './knowledgePaths.ts';
+import {
+  chunkShape,
+  datasetShape,
+  findDataset,
+  findKnowledgebase,
+  onKnowledgePaths,
+} from './knowledgePaths.ts';
 
 const PATH = '/knowledgebases/:knowledgebaseId/datasets/:datasetId/chunks';
-/** A long document has more chunks than should be in memory at once. */
-const READ_AT_ONCE = 500;
+/** Bounds the memory for the chunks of a long document. */
+const CHUNKS_PER_READ = 500;
 
 const pageQuery = z.object({
-  limit: queryInteger(1, MAX_LIST_LIMIT).optional().describe('Without it, all of them.'),
+  limit: queryInteger(1, MAX_LIST_LIMIT).optional().describe('Default: all.'),
   offset: queryInteger(0, MAX_OFFSET).default(0),
 });
 
 export function chunkRoutes(app: App, deps: HttpDeps): void {
-  const { stores } = deps.storage;
+  listRoute(app, deps);
+  switchRoute(app, deps);
+}
 
-  onBothFamilies(PATH, 'read', ({ url, config, security, params }) => {
+function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
+  onKnowledgePaths(PATH, 'read', ({ url, config, security, params }) => {
     app.get(
       url,
       {
         config,
         schema: {
-          ...about('Knowledge', 'Preview the chunks', 'In the order of the document.'),
+          ...about('Knowledge', 'Preview the chunks', 'In document order.'),
           security,
           params: params(datasetShape),
           querystring: pageQuery,
@@ -56,14 +63,16 @@ export function chunkRoutes(app: App, deps: HttpDeps): void {
       },
     );
   });
+}
 
-  onBothFamilies(`${PATH}/:chunkId`, 'write', ({ url, config, security, params }) => {
+function switchRoute(app: App, { storage: { stores } }: HttpDeps): void {
+  onKnowledgePaths(`${PATH}/:chunkId`, 'write', ({ url, config, security, params }) => {
     app.patch(
       url,
       {
         config,
         schema: {
-          ...about('Knowledge', 'Switch a chunk on or off', 'One that is off is not found.'),
+          ...about('Knowledge', 'Switch a chunk on or off', 'Search ignores a chunk that is off.'),
           security,
           params: params(chunkShape),
           body: z.strictObject({ isEnabled: z.boolean() }),
@@ -87,9 +96,9 @@ async function* chunksAsJson(
   end: number,
 ): AsyncGenerator<string> {
   let separator = '[';
-  for (let offset = from; offset < end; offset += READ_AT_ONCE) {
-    const limit = Math.min(READ_AT_ONCE, end - offset);
-    const read: Chunk[] = await chunks.list(datasetId, { limit, offset });
+  for (let offset = from; offset < end; offset += CHUNKS_PER_READ) {
+    const limit = Math.min(CHUNKS_PER_READ, end - offset);
+    const read = await chunks.list(datasetId, { limit, offset });
     for (const one of read) {
       yield `${separator}${JSON.stringify(one)}`;
       separator = ',';

@@ -2,25 +2,28 @@ import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
 import { dataset } from '../../../knowledge/knowledgebase.ts';
-import type { App } from '../../app.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, noContent } from '../../schemas.ts';
-import { datasetShape, findDataset, findKnowledgebase, knowledgebaseShape } from './knowledgeLookups.ts';
-import { onBothFamilies } from './knowledgePaths.ts';
+import {
+  datasetShape,
+  findDataset,
+  findKnowledgebase,
+  knowledgebaseShape,
+  onKnowledgePaths,
+} from './knowledgePaths.ts';
 
 const LIST = '/knowledgebases/:knowledgebaseId/datasets';
 const ONE = `${LIST}/:datasetId`;
 
 export function datasetRoutes(app: App, deps: HttpDeps): void {
   const { stores } = deps.storage;
-
-  onBothFamilies(LIST, 'read', ({ url, config, security, params }) => {
+  onKnowledgePaths(LIST, 'read', ({ url, config, security, params }) => {
     app.get(
       url,
       {
         config,
         schema: {
-          ...about('Knowledge', 'List the datasets', 'The oldest first.'),
+          ...about('Knowledge', 'List the datasets', 'Oldest first.'),
           security,
           params: params(knowledgebaseShape),
           response: { 200: z.array(dataset), ...errors() },
@@ -32,14 +35,13 @@ export function datasetRoutes(app: App, deps: HttpDeps): void {
       },
     );
   });
-
-  onBothFamilies(ONE, 'read', ({ url, config, security, params }) => {
+  onKnowledgePaths(ONE, 'read', ({ url, config, security, params }) => {
     app.get(
       url,
       {
         config,
         schema: {
-          ...about('Knowledge', 'Get a dataset', 'Its `status` tells whether it can be found yet.'),
+          ...about('Knowledge', 'Get a dataset', '`status` tells whether search finds it yet.'),
           security,
           params: params(datasetShape),
           response: { 200: dataset, ...errors() },
@@ -48,8 +50,7 @@ export function datasetRoutes(app: App, deps: HttpDeps): void {
       (request) => findDataset(stores, request, request.params),
     );
   });
-
-  onBothFamilies(ONE, 'write', ({ url, config, security, params }) => {
+  onKnowledgePaths(ONE, 'write', ({ url, config, security, params }) => {
     app.delete(
       url,
       {
@@ -58,7 +59,7 @@ export function datasetRoutes(app: App, deps: HttpDeps): void {
           ...about(
             'Knowledge',
             'Delete a dataset',
-            'Its file, its chunks and what still works on it go with it.',
+            'With its file and chunks; a running ingestion is canceled.',
           ),
           security,
           params: params(datasetShape),
@@ -66,10 +67,9 @@ export function datasetRoutes(app: App, deps: HttpDeps): void {
         },
       },
       async (request, reply) => {
-        const { id: datasetId } = await findDataset(stores, request, request.params);
-        if (!(await stores.datasets.remove(request.params.knowledgebaseId, datasetId)))
-          throw notFound('Dataset');
-        await deps.knowledge.documents.forget(datasetId);
+        const { id } = await findDataset(stores, request, request.params);
+        if (!(await stores.datasets.remove(request.params.knowledgebaseId, id))) throw notFound('Dataset');
+        await deps.knowledge.documents.forget(id);
         return await reply.code(204).send(null);
       },
     );

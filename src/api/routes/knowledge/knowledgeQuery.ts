@@ -7,58 +7,58 @@ import {
   DEFAULT_TOP_K,
   type SearchOptions,
 } from '../../../knowledge/search/retrieval.ts';
-import type { App } from '../../app.ts';
 import { keyOf } from '../../plugins/accessControl.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { about, errors, queryInteger } from '../../schemas.ts';
-import { findKnowledgebase, knowledgebaseShape } from './knowledgeLookups.ts';
-import { onBothFamilies } from './knowledgePaths.ts';
+import { findKnowledgebase, knowledgebaseShape, onKnowledgePaths } from './knowledgePaths.ts';
 
 const MAX_TOP_K = 50;
-/** As much as an embedding model takes; a question has far less. */
+/** The limit of embedding models; questions are far shorter. */
 const MAX_QUESTION_CHARACTERS = 2_000;
 
 const THRESHOLD_RULE = 'must be a number from 0 to 1';
 
 const threshold = z
   .string()
-  // As programs write numbers, with all of their digits, or with an exponent where they are tiny.
+  // As programs print numbers: many digits, or an exponent.
   .regex(/^(?:\d{1,3}(?:\.\d{0,30})?|\.\d{1,30})(?:e-?\d{1,3})?$/i, THRESHOLD_RULE)
   .transform(Number)
   .refine((value) => value <= 1, THRESHOLD_RULE);
 
 const question = z.object({
-  q: z.string().min(1).max(MAX_QUESTION_CHARACTERS).describe('What is sought.'),
-  topK: queryInteger(1, MAX_TOP_K).optional().describe(`Most results; default ${DEFAULT_TOP_K}.`),
+  q: z.string().min(1).max(MAX_QUESTION_CHARACTERS).describe('What to search for.'),
+  topK: queryInteger(1, MAX_TOP_K)
+    .optional()
+    .describe(`Maximum number of results. Default ${DEFAULT_TOP_K}.`),
   scoreThreshold: threshold
     .optional()
     .describe(
-      `Least cosine similarity of every result. Default ${DEFAULT_SCORE_THRESHOLD}, which leaves out no chunk that hybrid search found by its words.`,
+      `Minimum cosine similarity of a result. Default ${DEFAULT_SCORE_THRESHOLD}; the default does not apply to chunks that hybrid search finds by their words.`,
     ),
   mode: z
     .enum(['semantic', 'hybrid'])
     .default('semantic')
-    .describe('`hybrid` fuses the ranks by meaning with those by words.'),
+    .describe('`hybrid` combines the ranking by meaning with the ranking by words.'),
 });
 
-const found = chunk.extend({
+const searchResult = chunk.extend({
   score: z.number().describe('Cosine similarity to the query.'),
   datasetId: z.string(),
   datasetName: z.string(),
 });
 
 export function knowledgeQueryRoutes(app: App, deps: HttpDeps): void {
-  onBothFamilies('/knowledgebases/:knowledgebaseId/query', 'read', ({ url, config, security, params }) => {
+  onKnowledgePaths('/knowledgebases/:knowledgebaseId/query', 'read', ({ url, config, security, params }) => {
     app.get(
       url,
       {
         config,
         schema: {
-          ...about('Knowledge', 'Query the chunks', 'The best first; only enabled ones.'),
+          ...about('Knowledge', 'Query the chunks', 'Best match first; only chunks that are switched on.'),
           security,
           params: params(knowledgebaseShape),
           querystring: question,
-          response: { 200: z.array(found), ...errors() },
+          response: { 200: z.array(searchResult), ...errors() },
         },
       },
       async (request) => {

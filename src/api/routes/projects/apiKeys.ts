@@ -1,103 +1,59 @@
 import { z } from 'zod';
 
 import { apiKey, apiKeyInput, DEFAULT_SCOPES, makeApiKey } from '../../../agents/accounts/apiKey.ts';
-import { notFound } from '../../../base/errors.ts';
-import type { App } from '../../app.ts';
-import { audit } from '../../audit.ts';
-import { createOnce } from '../../idempotency.ts';
+import { crudRoutes } from '../../crud.ts';
 import type { Access } from '../../plugins/accessControl.ts';
-import type { HttpDeps } from '../../ports.ts';
-import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../../schemas.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { requireProjectExists } from './projects.ts';
 
-const manage: Access = { kind: 'manage' };
+const MANAGE: Access = { kind: 'manage' };
 
 const createdKey = apiKey
   .omit({ lastUsedAt: true })
-  .extend({ key: z.string().nullable().describe('Shown this once; null when the answer is a repetition.') });
+  .extend({ key: z.string().nullable().describe('Shown only this once; null in a repeated response.') });
 
 export function apiKeyRoutes(app: App, deps: HttpDeps): void {
-  const { storage } = deps;
-
-  app.post(
-    '/v1/projects/:projectId/api-keys',
-    {
-      config: { access: manage },
-      schema: {
-        ...about('Projects', 'Create a key', 'The key is in this answer and nowhere else.'),
-        params: projectParams,
-        body: apiKeyInput,
-        response: { 201: createdKey, ...errors('body', 409) },
+  crudRoutes(app, deps, {
+    tag: 'Projects',
+    noun: 'API key',
+    withArticle: 'an API key',
+    path: '/v1/projects/:projectId/api-keys',
+    idParameter: 'keyId',
+    schema: apiKey,
+    isAudited: true,
+    list: {
+      access: MANAGE,
+      description: 'Without the keys themselves.',
+      async run({ stores, projectId }, page) {
+        await requireProjectExists(stores, projectId);
+        return await stores.apiKeys.list(projectId, page);
       },
     },
-    (request, reply) =>
-      createOnce(
-        deps,
-        request,
-        reply,
-        { status: 201, withoutSecrets: (body) => ({ ...body, key: null }) },
-        async (stores) => {
-          const { projectId } = request.params;
-          if (!(await stores.projects.find(projectId))) throw notFound('Project');
-          const { name, kind, scopes = [...DEFAULT_SCOPES] } = request.body;
-          const { key, digest, hint } = makeApiKey(kind);
-          const id = deps.makeId();
-          const createdAt = new Date(deps.clock.now()).toISOString();
-          await stores.apiKeys.insert({
-            id,
-            projectId,
-            name,
-            kind,
-            digest,
-            hint,
-            scopes,
-            createdAt,
-            lastUsedAt: null,
-          });
-          const details = { name, kind, hint, scopes };
-          await audit(deps, stores, request, { action: 'api_key.created', projectId, target: id, details });
-          return { id, name, kind, hint, scopes, createdAt, key };
-        },
-      ),
-  );
-
-  app.get(
-    '/v1/projects/:projectId/api-keys',
-    {
-      config: { access: manage },
-      schema: {
-        ...about('Projects', 'List the keys', 'Never the keys themselves.'),
-        params: projectParams,
-        querystring: pageQuery,
-        response: { 200: listOf(apiKey), ...errors() },
+    create: {
+      access: MANAGE,
+      description: 'The key is in this response only; it is not stored.',
+      body: apiKeyInput,
+      schema: createdKey,
+      async run({ stores, projectId, id, now }, { name, kind, scopes = [...DEFAULT_SCOPES] }) {
+        await requireProjectExists(stores, projectId);
+        const { key, digest, hint } = makeApiKey(kind);
+        const shown = { id, name, kind, hint, scopes, createdAt: now };
+        await stores.apiKeys.insert({ ...shown, projectId, digest, lastUsedAt: null });
+        return { ...shown, key };
       },
+      withoutSecrets: (created) => ({ ...created, key: null }),
+      auditDetails: ({ name, kind, hint, scopes }) => ({ name, kind, hint, scopes }),
     },
-    async ({ params, query }) => {
-      if (!(await storage.stores.projects.find(params.projectId))) throw notFound('Project');
-      return listAnswer(await storage.stores.apiKeys.list(params.projectId, query), query);
-    },
-  );
-
-  app.delete(
-    '/v1/projects/:projectId/api-keys/:keyId',
-    {
-      config: { access: manage },
-      schema: {
-        ...about('Projects', 'Revoke a key', 'It is refused from this answer on, on every node.'),
-        params: projectParams.extend({ keyId: z.string() }),
-        response: { 204: noContent, ...errors() },
+    remove: {
+      access: MANAGE,
+      summary: 'Revoke an API key',
+      description: 'From this response on, every node refuses it.',
+      auditVerb: 'revoked',
+      async run({ stores, projectId, id }) {
+        await requireProjectExists(stores, projectId);
+        return await stores.apiKeys.remove(projectId, id);
       },
+      onRemoved: (digest) => deps.revocations.announce([digest]),
     },
-    async (request, reply) => {
-      const { projectId, keyId } = request.params;
-      const digest = await storage.transaction(async (stores) => {
-        if (!(await stores.projects.find(projectId))) throw notFound('Project');
-        const removed = await stores.apiKeys.remove(projectId, keyId);
-        if (removed === undefined) throw notFound('API key');
-        await audit(deps, stores, request, { action: 'api_key.revoked', projectId, target: keyId });
-        return removed;
-      });
-      await deps.revocations.announce([digest]);
-      return await reply.code(204).send(null);
-    },
-  );
+  });
 }

@@ -2,21 +2,18 @@ import { z } from 'zod';
 
 import { auditEntry } from '../../../agents/accounts/audit.ts';
 import { type Project, project, projectInput, projectPatch } from '../../../agents/accounts/project.ts';
-import { createAgent } from '../../../agents/createAgent.ts';
-import { isoNow } from '../../../base/clock.ts';
+import { createAgent } from '../../../agents/agents.ts';
 import { notFound } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
-import type { App } from '../../app.ts';
-import { audit } from '../../audit.ts';
-import { createOnce } from '../../idempotency.ts';
-import type { Access } from '../../plugins/accessControl.ts';
-import { principalOf } from '../../plugins/accessControl.ts';
-import type { HttpDeps } from '../../ports.ts';
-import { about, errors, listAnswer, listOf, noContent, pageQuery, projectParams } from '../../schemas.ts';
+import { crudRoutes } from '../../crud.ts';
+import { type Access, principalOf } from '../../plugins/accessControl.ts';
+import type { App, HttpDeps, Stores } from '../../ports.ts';
+import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
 
 const LEGACY_USAGE_DAYS = 30;
-const NO_ENTRIES = { items: [], total: 0 };
-const admin: Access = { kind: 'admin' };
+const DAY_MS = 86_400_000;
+const ADMIN: Access = { kind: 'admin' };
+const READ_OR_ADMIN: Access = { kind: 'project', scope: 'read', admin: true };
 
 const legacyUsage = z.object({
   sunset: z.iso.datetime().describe('When the legacy routes end.'),
@@ -25,127 +22,66 @@ const legacyUsage = z.object({
 });
 
 export function projectRoutes(app: App, deps: HttpDeps): void {
-  const { storage } = deps;
-  const now = isoNow(deps.clock);
-
-  app.post(
-    '/v1/projects',
-    {
-      config: { access: admin },
-      schema: {
-        ...about(
-          'Projects',
-          'Create a project',
-          'It gets an agent in draft and a short pathway to begin with.',
-        ),
-        body: projectInput,
-        response: { 201: project, ...errors('body', 409) },
-      },
-    },
-    (request, reply) =>
-      createOnce(deps, request, reply, { status: 201 }, async (stores) => {
-        const created: Project = { id: deps.makeId(), ...request.body, createdAt: now(), updatedAt: now() };
+  crudRoutes(app, deps, {
+    tag: 'Projects',
+    noun: 'project',
+    path: '/v1/projects',
+    idParameter: 'projectId',
+    schema: project,
+    isAudited: true,
+    list: { access: ADMIN, run: ({ stores }, page) => stores.projects.list(page) },
+    create: {
+      access: ADMIN,
+      description: 'With an agent in draft and a short pathway to start from.',
+      body: projectInput,
+      async run({ stores, request, id, now }, input) {
+        const created: Project = { id, ...input, createdAt: now, updatedAt: now };
         await stores.projects.insert(created);
         await createAgent(stores, deps, created, principalOf(request));
-        await audit(deps, stores, request, {
-          action: 'project.created',
-          projectId: created.id,
-          target: created.id,
-          details: { name: created.name },
-        });
         return created;
+      },
+      auditDetails: ({ name }) => ({ name }),
+    },
+    get: { access: READ_OR_ADMIN, run: ({ stores, id }) => stores.projects.find(id) },
+    update: {
+      methods: ['PATCH'],
+      access: ADMIN,
+      description: 'Only the supplied fields change.',
+      body: projectPatch,
+      run: ({ stores, id, now }, patch) => stores.projects.update(id, patch, now),
+      auditDetails: (patch) => ({
+        changed: Object.keys(patch),
+        ...(patch.callLimits ? { callLimits: patch.callLimits } : {}),
       }),
-  );
-
-  app.get(
-    '/v1/projects',
-    {
-      config: { access: admin },
-      schema: {
-        ...about('Projects', 'List the projects'),
-        querystring: pageQuery,
-        response: { 200: listOf(project), ...errors() },
+    },
+    remove: {
+      access: ADMIN,
+      description: 'Deletes everything that belongs to it. Its keys are refused at once.',
+      prepare: ({ stores, id }) => stores.datasets.removeOf(id),
+      async run({ stores, id }) {
+        const found = await stores.projects.find(id, 'for removal');
+        if (!found) return undefined;
+        const digests = await stores.apiKeys.digestsOf(id);
+        await stores.projects.remove(id);
+        return { name: found.name, digests };
       },
+      auditDetails: ({ name }) => ({ name }),
+      onRemoved: ({ digests }) => deps.revocations.announce(digests),
     },
-    async ({ query }) => listAnswer(await storage.stores.projects.list(query), query),
-  );
+  });
+  auditLogRoute(app, deps);
+  legacyUsageRoute(app, deps);
+}
 
-  app.get(
-    '/v1/projects/:projectId',
-    {
-      config: { access: { kind: 'project', scope: 'read', admin: true } },
-      schema: {
-        ...about('Projects', 'Get a project'),
-        params: projectParams,
-        response: { 200: project, ...errors() },
-      },
-    },
-    async ({ params }) => {
-      const found = await storage.stores.projects.find(params.projectId);
-      if (!found) throw notFound('Project');
-      return found;
-    },
-  );
+/** @throws {CallwayError} 404 `project_not_found` */
+export async function requireProjectExists(
+  { projects }: Pick<Stores, 'projects'>,
+  projectId: string,
+): Promise<void> {
+  if (!(await projects.find(projectId))) throw notFound('Project');
+}
 
-  app.patch(
-    '/v1/projects/:projectId',
-    {
-      config: { access: admin },
-      schema: {
-        ...about('Projects', 'Change a project', 'Only the supplied fields change.'),
-        params: projectParams,
-        body: projectPatch,
-        response: { 200: project, ...errors('body') },
-      },
-    },
-    (request) =>
-      storage.transaction(async (stores) => {
-        const updated = await stores.projects.update(request.params.projectId, request.body, now());
-        if (!updated) throw notFound('Project');
-        await audit(deps, stores, request, {
-          action: 'project.updated',
-          projectId: updated.id,
-          target: updated.id,
-          details: {
-            changed: Object.keys(request.body),
-            ...(request.body.callLimits ? { callLimits: request.body.callLimits } : {}),
-          },
-        });
-        return updated;
-      }),
-  );
-
-  app.delete(
-    '/v1/projects/:projectId',
-    {
-      config: { access: admin },
-      schema: {
-        ...about('Projects', 'Delete a project', 'Everything that belongs to it goes, its keys at once.'),
-        params: projectParams,
-        response: { 204: noContent, ...errors() },
-      },
-    },
-    async (request, reply) => {
-      const { projectId } = request.params;
-      await storage.stores.datasets.removeOf(projectId);
-      const digests = await storage.transaction(async (stores) => {
-        const project = await stores.projects.find(projectId, 'for removal');
-        if (!project) throw notFound('Project');
-        const keys = await stores.apiKeys.digestsOf(projectId);
-        await stores.projects.remove(projectId);
-        await audit(deps, stores, request, {
-          action: 'project.deleted',
-          projectId,
-          target: projectId,
-          details: { name: project.name },
-        });
-        return keys;
-      });
-      await deps.revocations.announce(digests);
-      return await reply.code(204).send(null);
-    },
-  );
-
+function auditLogRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
     '/v1/projects/:projectId/audit-log',
     {
@@ -158,31 +94,32 @@ export function projectRoutes(app: App, deps: HttpDeps): void {
       },
     },
     async ({ params: { projectId }, query }) => {
-      // The log outlives its project; a project that never was has neither.
-      const page = isUuid(projectId) ? await storage.stores.audit.list(projectId, query) : NO_ENTRIES;
-      if (page.total === 0 && !(await storage.stores.projects.find(projectId))) throw notFound('Project');
-      return listAnswer(page, query);
+      if (!isUuid(projectId)) throw notFound('Project');
+      const page = await stores.audit.list(projectId, query);
+      // The audit log outlives its project.
+      if (page.total === 0) await requireProjectExists(stores, projectId);
+      return listResponse(page, query);
     },
   );
+}
 
+function legacyUsageRoute(app: App, { clock, settings, storage: { stores } }: HttpDeps): void {
   app.get(
     '/v1/projects/:projectId/legacy-usage',
     {
-      config: { access: { kind: 'project', scope: 'read', admin: true } },
+      config: { access: READ_OR_ADMIN },
       schema: {
         ...about('Projects', 'Count the use of legacy routes', 'The last 30 days, by day and route.'),
         params: projectParams,
         response: { 200: legacyUsage, ...errors() },
       },
     },
-    async ({ params }) => {
-      if (!(await storage.stores.projects.find(params.projectId))) throw notFound('Project');
-      const first = new Date(deps.clock.now() - (LEGACY_USAGE_DAYS - 1) * 86_400_000)
-        .toISOString()
-        .slice(0, 10);
-      const data = await storage.stores.legacyUsage.since(params.projectId, first);
+    async ({ params: { projectId } }) => {
+      await requireProjectExists(stores, projectId);
+      const firstDay = new Date(clock.now() - (LEGACY_USAGE_DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
+      const data = await stores.legacyUsage.since(projectId, firstDay);
       const total = data.reduce((sum, { requests }) => sum + requests, 0);
-      return { sunset: deps.settings.legacySunset.toISOString(), total, data };
+      return { sunset: settings.legacySunset.toISOString(), total, data };
     },
   );
 }

@@ -1,26 +1,27 @@
 import { z } from 'zod';
 
 import { webhookEventName } from '../../../agents/agentConfig.ts';
-import { notFound } from '../../../base/errors.ts';
-import type { App } from '../../app.ts';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { audit } from '../../audit.ts';
-import { createOnce } from '../../idempotency.ts';
+import { idempotent } from '../../idempotency.ts';
 import type { Access } from '../../plugins/accessControl.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
-import { about, errors, listAnswer, listOf, pageQuery, projectParams } from '../../schemas.ts';
+import { about, errors, listOf, listResponse, pageQuery, projectParams } from '../../schemas.ts';
+import { requireProjectExists } from './projects.ts';
 
-const manage: Access = { kind: 'manage' };
+const PATH = '/v1/projects/:projectId';
+const MANAGE: Access = { kind: 'manage' };
 
 const delivery = z
   .object({
-    deliveryId: z.string().describe('As in the header `webhook-id` and in the body.'),
+    deliveryId: z.string().describe('Also in the header `webhook-id` and in the body.'),
     event: webhookEventName,
     sessionId: z.string(),
     url: z.string(),
     at: z.iso.datetime(),
-    ok: z.boolean().describe('Whether the receiver answered 2xx.'),
-    status: z.int().nullable().describe('The receiver’s answer; null when there was none.'),
+    ok: z.boolean().describe('True when the receiver answered 2xx.'),
+    status: z.int().nullable().describe('Status of the receiver’s response; null without a response.'),
     durationMs: z.number(),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
   })
@@ -29,32 +30,29 @@ const delivery = z
 const previousValidUntil = z.iso
   .datetime()
   .nullable()
-  .describe('Until then the secret before this one signs as well; null when none does.');
+  .describe('Until then deliveries are also signed with the previous secret; null when there is none.');
 const secret = z.string().meta({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' });
 
 const signingSecret = z.object({ secret, previousValidUntil });
 const rotatedSecret = z.object({
-  secret: secret.nullable().describe('Null when the answer is a repetition.'),
+  secret: secret.nullable().describe('Null in a repeated response.'),
   previousValidUntil,
 });
+type RotatedSecret = z.infer<typeof rotatedSecret>;
 
 export function webhookRoutes(app: App, deps: HttpDeps): void {
-  const { webhookAdmin, storage } = deps;
-  const base = '/v1/projects/:projectId';
-  const requireProject = async (projectId: string) => {
-    if (!(await storage.stores.projects.find(projectId))) throw notFound('Project');
-  };
+  deliveriesRoute(app, deps);
+  secretRoute(app, deps);
+  rotateRoute(app, deps);
+}
 
+function deliveriesRoute(app: App, { webhookAdmin }: HttpDeps): void {
   app.get(
-    `${base}/webhook-deliveries`,
+    `${PATH}/webhook-deliveries`,
     {
       config: { access: { kind: 'project', scope: 'read' } },
       schema: {
-        ...about(
-          'Webhooks',
-          'List the deliveries',
-          'What was sent and how it was received; the latest first.',
-        ),
+        ...about('Webhooks', 'List the deliveries', 'Each request and its outcome, newest first.'),
         params: projectParams,
         querystring: pageQuery.extend({
           sessionId: sessionIdField.optional(),
@@ -64,16 +62,18 @@ export function webhookRoutes(app: App, deps: HttpDeps): void {
       },
     },
     async ({ params, query }) => {
-      const { limit, offset, sessionId, event } = query;
-      const filter = { ...(sessionId === undefined ? {} : { sessionId }), ...(event ? { event } : {}) };
-      return listAnswer(await webhookAdmin.deliveries(params.projectId, filter, { limit, offset }), query);
+      const { limit, offset, ...filter } = query;
+      const page = await webhookAdmin.deliveries(params.projectId, omitUndefined(filter), { limit, offset });
+      return listResponse(page, query);
     },
   );
+}
 
+function secretRoute(app: App, { webhookAdmin, storage: { stores } }: HttpDeps): void {
   app.get(
-    `${base}/webhook-secret`,
+    `${PATH}/webhook-secret`,
     {
-      config: { access: manage },
+      config: { access: MANAGE },
       schema: {
         ...about(
           'Webhooks',
@@ -84,41 +84,39 @@ export function webhookRoutes(app: App, deps: HttpDeps): void {
         response: { 200: signingSecret, ...errors() },
       },
     },
-    async ({ params }) => {
-      await requireProject(params.projectId);
-      return await webhookAdmin.secret(params.projectId);
+    async ({ params: { projectId } }) => {
+      await requireProjectExists(stores, projectId);
+      return await webhookAdmin.secret(projectId);
     },
   );
+}
 
+function rotateRoute(app: App, deps: HttpDeps): void {
   app.post(
-    `${base}/webhook-secret/rotate`,
+    `${PATH}/webhook-secret/rotate`,
     {
-      config: { access: manage },
+      config: { access: MANAGE },
       schema: {
-        ...about('Webhooks', 'Rotate the signing secret', 'For 24 hours the old one signs as well.'),
+        ...about(
+          'Webhooks',
+          'Rotate the signing secret',
+          'For 24 hours deliveries are also signed with the previous secret.',
+        ),
         params: projectParams,
         response: { 200: rotatedSecret, ...errors('body', 409) },
       },
     },
     async (request, reply) => {
       const { projectId } = request.params;
-      await requireProject(projectId);
-      const withoutSecrets = (body: z.infer<typeof rotatedSecret>) => ({ ...body, secret: null });
-      return await createOnce<z.infer<typeof rotatedSecret>>(
-        deps,
-        request,
-        reply,
-        { status: 200, withoutSecrets },
-        async (stores) => {
-          const rotated = await webhookAdmin.rotate(projectId, stores.webhookSecrets);
-          await audit(deps, stores, request, {
-            action: 'webhook_secret.rotated',
-            projectId,
-            target: projectId,
-          });
-          return rotated;
-        },
-      );
+      await requireProjectExists(deps.storage.stores, projectId);
+      const withoutSecrets = (body: RotatedSecret) => ({ ...body, secret: null });
+      const post = { request, reply, status: 200, withoutSecrets };
+      return await idempotent<RotatedSecret>(deps, post, async (stores) => {
+        const rotated = await deps.webhookAdmin.rotate(projectId, stores.webhookSecrets);
+        const change = { action: 'webhook_secret.rotated', projectId, target: projectId };
+        await audit(deps, stores, request, change);
+        return rotated;
+      });
     },
   );
 }

@@ -4,22 +4,17 @@ import { z } from 'zod';
 import { CallwayError } from '../../../base/errors.ts';
 import { dialectName, dialects } from '../../../streams/dialects/index.ts';
 import type { StreamGrant } from '../../../streams/streamTickets.ts';
-import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
-import type { App } from '../../app.ts';
-import { createOnceApart } from '../../idempotency.ts';
-import type { Access } from '../../plugins/accessControl.ts';
-import type { HttpDeps } from '../../ports.ts';
-import { sessionIdField } from '../../requestHeaders.ts';
+import { idempotentAround } from '../../idempotency.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { agentVersionHeaders, sessionIdField, wantsDraft } from '../../requestHeaders.ts';
 import { about, errors, projectParams } from '../../schemas.ts';
-
-const access: Access = { kind: 'project', scope: 'calls' };
 
 const input = z.strictObject({
   dialect: dialectName.describe('The protocol that the connecting side speaks.'),
   sessionId: sessionIdField
     .optional()
-    .describe('A live session goes on; else one is made, under this id or a new one.'),
-  variables: z.record(z.string(), z.unknown()).optional().describe('Of a new session.'),
+    .describe('A live session is continued; otherwise a new one is created, with this id or a new one.'),
+  variables: z.record(z.string(), z.unknown()).optional().describe('Variables of a new session.'),
 });
 
 const opened = z
@@ -29,7 +24,7 @@ const opened = z
     url: z
       .string()
       .nullable()
-      .describe('Lets one connection in, for 30 s. Null when the answer is a repetition.'),
+      .describe('Valid for one connection, within 30 s. Null in a repeated response.'),
     expiresAt: z.iso.datetime(),
   })
   .meta({ id: 'MediaStream' });
@@ -42,7 +37,7 @@ ${Object.entries(dialects)
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the ticket of a WebSocket lets in. */
+    /** The stream whose ticket this WebSocket presented. */
     stream: StreamGrant | undefined;
   }
 }
@@ -53,12 +48,12 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
   app.post(
     '/v1/projects/:projectId/media-streams',
     {
-      config: { access },
+      config: { access: { kind: 'project', scope: 'calls' } },
       schema: {
         ...about(
           'Media streams',
           'Open a stream',
-          'Makes the address at which one WebSocket can talk with the agent.',
+          'Returns the address at which one WebSocket can talk with the agent.',
         ),
         params: projectParams,
         headers: agentVersionHeaders,
@@ -66,63 +61,69 @@ export function mediaStreamRoutes(app: App, deps: HttpDeps): void {
         response: { 201: opened, ...errors('body', 409) },
       },
     },
-    (request, reply) =>
-      createOnceApart(
+    (request, reply) => {
+      const withoutSecrets = (body: z.infer<typeof opened>) => ({ ...body, url: null });
+      const { projectId } = request.params;
+      const order = { ...request.body, draft: wantsDraft(request) };
+      return idempotentAround<z.infer<typeof opened>>(
         deps,
-        request,
-        reply,
-        { status: 201, withoutSecrets: (body) => ({ ...body, url: null }) },
-        async (): Promise<z.infer<typeof opened>> =>
-          await mediaStreams.open(request.params.projectId, { ...request.body, draft: wantsDraft(request) }),
-      ),
+        { request, reply, status: 201, withoutSecrets },
+        async (store) => {
+          const stream = await mediaStreams.open(projectId, order);
+          return await store(async () => stream);
+        },
+      );
+    },
   );
 }
 
-/** Where the WebSockets of streams come in: those of carriers that were opened here, and those of our own calls. */
-export function talkRoutes(app: App, { mediaStreams }: HttpDeps): void {
+/** The WebSockets of audio streams: those opened by the route above, and those of the gateway's own calls. */
+export function audioStreamRoutes(app: App, { mediaStreams }: HttpDeps): void {
   if (!mediaStreams) return;
   app.decorateRequest('stream', undefined);
-  const letIn = async (request: FastifyRequest, ticket: string | undefined) => {
-    if (ticket === undefined) throw badTicket();
-    if (!request.ws) {
-      throw new CallwayError('invalid', 'upgrade_required', 'This address takes WebSockets only');
-    }
+  const redeemTicket = async (request: FastifyRequest, ticket: string | undefined) => {
+    if (ticket === undefined) throw invalidTicket();
+    if (!request.ws) throw upgradeRequired();
     request.stream = await mediaStreams.redeem(ticket);
-    if (!request.stream) throw badTicket();
+    if (!request.stream) throw invalidTicket();
   };
-  const refusePlain = async (): Promise<never> => {
-    throw new CallwayError('invalid', 'upgrade_required', 'This address takes WebSockets only');
-  };
+  const route = {
+    method: 'GET',
+    handler: async (): Promise<never> => {
+      throw upgradeRequired();
+    },
+    wsHandler(socket: Parameters<typeof mediaStreams.serve>[1], request: FastifyRequest) {
+      if (request.stream) void mediaStreams.serve(request.stream, socket);
+    },
+  } as const;
   const schema = {
     tags: ['Media streams'],
     summary: 'Talk over a WebSocket',
     description: PROTOCOL,
     response: { 101: z.null().describe('The WebSocket is open.'), ...errors() },
   };
-  const serve = (request: FastifyRequest, socket: Parameters<typeof mediaStreams.serve>[1]) => {
-    if (request.stream) void mediaStreams.serve(request.stream, socket);
-  };
   app.route({
-    method: 'GET',
+    ...route,
     url: '/v1/media-streams',
     schema: { ...schema, querystring: z.object({ ticket: z.string().max(200).optional() }) },
-    preHandler: (request) => letIn(request, request.query.ticket),
-    handler: refusePlain,
-    wsHandler: (socket, request) => serve(request, socket),
+    preHandler: (request) => redeemTicket(request, request.query.ticket),
   });
   app.route({
-    method: 'GET',
+    ...route,
     url: '/v1/media-streams/:ticket',
     schema: { ...schema, params: z.object({ ticket: z.string().max(200) }) },
-    preHandler: (request) => letIn(request, request.params.ticket),
-    handler: refusePlain,
-    wsHandler: (socket, request) => serve(request, socket),
+    preHandler: (request) => redeemTicket(request, request.params.ticket),
   });
 }
 
-const badTicket = () =>
-  new CallwayError(
+function upgradeRequired(): CallwayError {
+  return new CallwayError('invalid', 'upgrade_required', 'This address accepts WebSockets only');
+}
+
+function invalidTicket(): CallwayError {
+  return new CallwayError(
     'unauthenticated',
     'invalid_ticket',
-    'The address carries no ticket that is still good; open a stream for a new one',
+    'The address has no valid ticket; open a stream to get a new one',
   );
+}

@@ -1,23 +1,24 @@
 import { z } from 'zod';
-
 import { invalid, notFound } from '../../../base/errors.ts';
+import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
 import type { HistoryDetail } from '../../../engine/session/sessionStore.ts';
-import type { App } from '../../app.ts';
-import type { HttpDeps } from '../../ports.ts';
+import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
-import { about, errors, pageQuery, pagination, projectParams } from '../../schemas.ts';
+import { about, errors, pageQuery, pagination, paginationOf, projectParams } from '../../schemas.ts';
 import { showCalls } from '../calls/calls.ts';
 
 const MAX_SEARCH_CHARACTERS = 500;
-const BASE = '/v1/projects/:projectId/session-history';
+const PATH = '/v1/projects/:projectId/session-history';
+
+const READ = { access: { kind: 'project', scope: 'read' } } as const;
 
 const channel = z.enum(['chat', 'phone', 'web']);
 const count = z.int();
 const milliseconds = z.number();
 const latency = z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() });
 
-/** A moment, or the beginning of a day, in UTC where no offset is given. */
+/** A time, or a date: its beginning in UTC. */
 const moment = z
   .union(
     [z.iso.datetime({ offset: true }), z.iso.date()],
@@ -26,8 +27,10 @@ const moment = z
   .transform((text) => new Date(text).toISOString());
 
 const range = {
-  from: moment.optional().describe('Sessions that began at this time or later.'),
-  to: moment.optional().describe('Sessions that began before this time; a date is its beginning in UTC.'),
+  from: moment.optional().describe('Sessions that started at this time or later.'),
+  to: moment
+    .optional()
+    .describe('Sessions that started before this time; a date means its beginning in UTC.'),
 };
 
 const summary = {
@@ -53,7 +56,7 @@ const toolCall = z.object({
 const message = z
   .object({
     role: z.enum(['user', 'assistant', 'tool']),
-    content: z.string().nullable().describe('What was really said.'),
+    content: z.string().nullable().describe('What was actually delivered.'),
     at: z.iso.datetime(),
     nodeId: z.string().optional(),
     tool_calls: z.array(toolCall).optional(),
@@ -62,7 +65,7 @@ const message = z
     latencyMs: milliseconds
       .optional()
       .describe(
-        'From the begin of the turn to the first words; on the phone, from the caller’s last voice to the agent’s first.',
+        'From the start of the turn to the first words; on the phone, from the end of the caller’s speech to the start of the agent’s.',
       ),
     latencyParts: z
       .object({
@@ -74,9 +77,9 @@ const message = z
         playoutMs: milliseconds,
       })
       .optional()
-      .describe('Where the time of a spoken answer went; the parts add up to latencyMs.'),
+      .describe('The parts of a spoken answer’s latency; their sum is latencyMs.'),
     interrupted: z.boolean().optional(),
-    generatedText: z.string().optional().describe('All that the model wrote, where the customer got less.'),
+    generatedText: z.string().optional().describe('The whole text of the model, if less was delivered.'),
   })
   .meta({ id: 'HistoryMessage' });
 
@@ -88,7 +91,7 @@ const transcript = z
     events: z.array(
       z.object({ type: z.string(), at: z.iso.datetime(), data: z.record(z.string(), z.unknown()) }),
     ),
-    evaluation: z.unknown().optional().describe('How the session met the agent’s criteria.'),
+    evaluation: z.unknown().optional().describe('Result of the evaluation by the agent’s criteria.'),
     call: callResource.optional(),
     recording: callResource.shape.recording.unwrap().optional(),
   })
@@ -105,47 +108,57 @@ const stats = z
     turnLatencyMs: latency,
     calls: z
       .object({
-        total: count.describe('Calls that are over.'),
+        total: count.describe('Calls that have ended.'),
         answered: count,
-        answerRate: z.number().nullable().describe('Answered of all, 0 to 1.'),
+        answerRate: z.number().nullable().describe('Answered calls divided by all, 0 to 1.'),
         turnLatencyMs: latency,
       })
-      .describe('The same sessions’ calls.'),
+      .describe('The calls of these sessions.'),
   })
   .meta({ id: 'SessionStats' });
 
 export function sessionHistoryRoutes(app: App, deps: HttpDeps): void {
-  const { history } = deps.storage.stores;
-  const read = { access: { kind: 'project', scope: 'read' } } as const;
+  listRoute(app, deps);
+  statsRoute(app, deps);
+  transcriptRoute(app, deps);
+}
 
+function listRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
-    BASE,
+    PATH,
     {
-      config: read,
+      config: READ,
       schema: {
-        ...about('Sessions', 'List past and live sessions', 'As long as the project keeps its history.'),
+        ...about('Sessions', 'List past and live sessions', 'For as long as the project keeps its history.'),
         params: projectParams,
         querystring: pageQuery.extend({
           channel: channel.optional(),
           status: z.string().min(1).optional(),
           ...range,
-          q: z.string().min(1).max(MAX_SEARCH_CHARACTERS).optional().describe('Found in the messages.'),
+          q: z
+            .string()
+            .min(1)
+            .max(MAX_SEARCH_CHARACTERS)
+            .optional()
+            .describe('Full-text search in the messages.'),
         }),
         response: { 200: historyList, ...errors() },
       },
     },
     async ({ params, query }) => {
-      const { limit, offset, ...wanted } = query;
-      requireOrder(wanted);
-      const page = await history.list(params.projectId, withoutUndefined(wanted), { limit, offset });
-      return { results: page.items, pagination: { limit, offset, total: page.total } };
+      const { limit, offset, ...filter } = query;
+      requireOrder(filter);
+      const page = await stores.history.list(params.projectId, omitUndefined(filter), { limit, offset });
+      return { results: page.items, pagination: paginationOf(page, { limit, offset }) };
     },
   );
+}
 
+function statsRoute(app: App, { storage: { stores } }: HttpDeps): void {
   app.get(
-    `${BASE}/stats`,
+    `${PATH}/stats`,
     {
-      config: read,
+      config: READ,
       schema: {
         ...about('Sessions', 'Count past and live sessions'),
         params: projectParams,
@@ -155,27 +168,29 @@ export function sessionHistoryRoutes(app: App, deps: HttpDeps): void {
     },
     async ({ params, query }) => {
       requireOrder(query);
-      const found = await history.stats(params.projectId, withoutUndefined(query));
+      const found = await stores.history.stats(params.projectId, omitUndefined(query));
       return { ...found, byDay: [...found.byDay] };
     },
   );
+}
 
+function transcriptRoute(app: App, deps: HttpDeps): void {
   app.get(
-    `${BASE}/:sessionId`,
+    `${PATH}/:sessionId`,
     {
-      config: read,
+      config: READ,
       schema: {
         ...about(
           'Sessions',
           'Get a transcript',
-          'The messages and events of a session, live or past; where an id was used again, of its latest use.',
+          'The messages and events of a session, live or past. If an id was used several times, of the latest session.',
         ),
         params: projectParams.extend({ sessionId: sessionIdField }),
         response: { 200: transcript, ...errors() },
       },
     },
     async ({ params }) => {
-      const found = await history.find(params.projectId, params.sessionId);
+      const found = await deps.storage.stores.history.find(params.projectId, params.sessionId);
       if (!found) throw notFound('Session');
       return { ...toTranscript(found), ...(await callOf(deps, params.projectId, found)) };
     },
@@ -189,7 +204,7 @@ async function callOf(deps: HttpDeps, projectId: string, { callId }: HistoryDeta
   return { call: shown, ...(shown.recording ? { recording: shown.recording } : {}) };
 }
 
-/** Without what only the model's context needs. */
+/** Without internal messages, which only the model's context needs. */
 function toTranscript({ messages, events, ...rest }: HistoryDetail) {
   return {
     ...rest,
@@ -204,12 +219,4 @@ function requireOrder({ from, to }: { from?: string | undefined; to?: string | u
   if (from === undefined || to === undefined || from <= to) return;
   const message = 'from must not be later than to';
   throw invalid('invalid_request', message, [{ path: '/from', message }]);
-}
-
-type Given<Filter> = { [Name in keyof Filter]?: Exclude<Filter[Name], undefined> };
-
-function withoutUndefined<Filter extends object>(filter: Filter): Given<Filter> {
-  return Object.fromEntries(
-    Object.entries(filter).filter(([, value]) => value !== undefined),
-  ) as Given<Filter>;
 }

@@ -2,12 +2,10 @@ import { z } from 'zod';
 
 import { notFound } from '../../../base/errors.ts';
 import { sessionData } from '../../../engine/session/session.ts';
-import { agentVersionHeaders, wantsDraft } from '../../agentVersion.ts';
-import type { App } from '../../app.ts';
-import { createOnce } from '../../idempotency.ts';
-import { BOTH_PATHS, onBothPaths } from '../../legacyPaths.ts';
-import type { HttpDeps } from '../../ports.ts';
-import { sessionIdField } from '../../requestHeaders.ts';
+import { idempotent } from '../../idempotency.ts';
+import { LEGACY_PATHS, onBothPaths } from '../../legacyPaths.ts';
+import type { App, HttpDeps } from '../../ports.ts';
+import { agentVersionHeaders, sessionIdField, wantsDraft } from '../../requestHeaders.ts';
 import {
   about,
   DEFAULT_LIST_LIMIT,
@@ -15,6 +13,7 @@ import {
   MAX_LIST_LIMIT,
   MAX_OFFSET,
   pagination,
+  paginationOf,
   projectParams,
 } from '../../schemas.ts';
 
@@ -27,9 +26,9 @@ const sessionInput = z
     variables: z
       .record(z.string(), z.unknown())
       .nullish()
-      .describe('What is known at the beginning; usable in the pathway.')
+      .describe('Initial values; usable in the pathway.')
       .meta({ example: { name: 'Ada', guests: 2 } }),
-    provider: z.string().max(MAX_PROVIDER_CHARACTERS).nullish().describe('A label, kept and shown.'),
+    provider: z.string().max(MAX_PROVIDER_CHARACTERS).nullish().describe('A label; stored and shown.'),
   })
   .meta({ id: 'SessionInput' });
 
@@ -83,7 +82,7 @@ const foundSessions = z.object({
   results: z.array(
     z.object({
       sessionId: z.string(),
-      data: z.unknown().describe('As `state` of a session.'),
+      data: z.unknown().describe('Like `state` of a session.'),
       createdAt: z.iso.datetime(),
       updatedAt: z.iso.datetime(),
     }),
@@ -92,13 +91,15 @@ const foundSessions = z.object({
 });
 
 export function sessionRoutes(app: App, deps: HttpDeps): void {
-  registerCreate(app, deps);
-  registerReads(app, deps);
-  registerEnds(app, deps);
+  createRoute(app, deps);
+  searchRoute(app, deps);
+  stateRoute(app, deps);
+  endRoute(app, deps);
+  terminateRoute(app, deps);
 }
 
-function registerCreate(app: App, deps: HttpDeps): void {
-  onBothPaths(BOTH_PATHS.createSession, ({ url, config, mark }) => {
+function createRoute(app: App, deps: HttpDeps): void {
+  onBothPaths(LEGACY_PATHS.createSession, ({ url, config, mark }) => {
     app.post(
       url,
       {
@@ -107,7 +108,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
           ...about(
             'Sessions',
             'Create a session',
-            'The id may be any that no live session has; a live one’s is 400 `session_id_in_use`.',
+            'The id must not be that of a live session: 400 `session_id_in_use`.',
           ),
           ...mark,
           params: projectParams,
@@ -118,7 +119,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
       },
       async (request, reply) => {
         const { session_id: sessionId, variables, provider } = request.body;
-        // Before the transaction: the embedded database has one at a time, and what it asks for would wait for it.
+        // Outside the transaction: the embedded database runs one at a time, and preparing needs reads of its own.
         const { session, started } = await deps.conversations.prepare({
           projectId: request.params.projectId,
           sessionId,
@@ -127,7 +128,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
           ...(variables ? { variables } : {}),
           ...(provider == null ? {} : { provider }),
         });
-        return await createOnce(deps, request, reply, { status: 200 }, async ({ sessions }) => {
+        return await idempotent(deps, { request, reply, status: 200 }, async ({ sessions }) => {
           await sessions.insert(session, started);
           return { sessionId, pathwayId: session.pathwayId };
         });
@@ -136,14 +137,14 @@ function registerCreate(app: App, deps: HttpDeps): void {
   });
 }
 
-function registerReads(app: App, deps: HttpDeps): void {
-  onBothPaths(BOTH_PATHS.searchSessions, ({ url, config, mark }) => {
+function searchRoute(app: App, deps: HttpDeps): void {
+  onBothPaths(LEGACY_PATHS.searchSessions, ({ url, config, mark }) => {
     app.post(
       url,
       {
         config,
         schema: {
-          ...about('Sessions', 'Search the live sessions', 'Those that changed last come first.'),
+          ...about('Sessions', 'Search the live sessions', 'Last changed first.'),
           ...mark,
           params: projectParams,
           body: searchInput,
@@ -153,18 +154,20 @@ function registerReads(app: App, deps: HttpDeps): void {
       async ({ params, body }) => {
         const { search_string: text, limit, offset } = body;
         const page = await deps.storage.stores.sessions.search(params.projectId, text, { limit, offset });
-        return { results: page.items, pagination: { limit, offset, total: page.total } };
+        return { results: page.items, pagination: paginationOf(page, { limit, offset }) };
       },
     );
   });
+}
 
-  onBothPaths(BOTH_PATHS.getSession, ({ url, config, mark }) => {
+function stateRoute(app: App, deps: HttpDeps): void {
+  onBothPaths(LEGACY_PATHS.getSession, ({ url, config, mark }) => {
     app.get(
       url,
       {
         config,
         schema: {
-          ...about('Sessions', 'Get a live session', 'Its variables, and the talk so far.'),
+          ...about('Sessions', 'Get a live session', 'Its variables and messages.'),
           ...mark,
           params: sessionParams,
           response: { 200: z.object({ sessionId: z.string(), state: data }), ...errors() },
@@ -179,10 +182,8 @@ function registerReads(app: App, deps: HttpDeps): void {
   });
 }
 
-function registerEnds(app: App, deps: HttpDeps): void {
-  const { conversations } = deps;
-
-  onBothPaths(BOTH_PATHS.endSession, ({ url, config, mark }) => {
+function endRoute(app: App, { conversations, calls }: HttpDeps): void {
+  onBothPaths(LEGACY_PATHS.endSession, ({ url, config, mark }) => {
     app.delete(
       url,
       {
@@ -191,7 +192,7 @@ function registerEnds(app: App, deps: HttpDeps): void {
           ...about(
             'Sessions',
             'End a session',
-            'Its variables and messages are removed for good, and a call that it belongs to is hung up. Success is answered whether or not it was live.',
+            'Deletes its variables and messages and hangs up its call. The response is a success even if the session was not live.',
           ),
           ...mark,
           params: projectParams,
@@ -204,19 +205,25 @@ function registerEnds(app: App, deps: HttpDeps): void {
         const { session_id: sessionId } = body;
         const session = await conversations.find(projectId, sessionId);
         const wasLive = await conversations.end(projectId, sessionId, 'api_end');
-        // A call cannot go on without what it talked about.
-        if (session && session.callId !== null) await deps.calls.hangUp(projectId, session.callId);
+        // A call cannot continue without its session.
+        if (session && session.callId !== null) await calls.hangUp(projectId, session.callId);
         return { success: true, sessionId, message: wasLive ? 'Session ended' : 'Session was not active' };
       },
     );
   });
+}
 
+function terminateRoute(app: App, { conversations, hangUp }: HttpDeps): void {
   app.post(
     '/v1/projects/:projectId/sessions/terminate',
     {
       config: { access: { kind: 'project', scope: 'write' } },
       schema: {
-        ...about('Sessions', 'Terminate a session', 'As ending it; a live call of it is hung up first.'),
+        ...about(
+          'Sessions',
+          'Terminate a session',
+          'Hangs up its call and waits for the end, then ends the session.',
+        ),
         params: projectParams,
         body: sessionName,
         response: { 200: endedSession, ...errors('body') },
@@ -227,8 +234,8 @@ function registerEnds(app: App, deps: HttpDeps): void {
       const { session_id: sessionId } = body;
       const session = await conversations.find(projectId, sessionId);
       if (!session) throw notFound('Session');
-      if (session.callId !== null) await deps.hangUp?.(projectId, session.callId);
-      // A call that was hung up may have ended its session already.
+      if (session.callId !== null) await hangUp?.(projectId, session.callId);
+      // The end of the call may have ended the session already.
       await conversations.end(projectId, sessionId, 'api_terminate');
       return { success: true, sessionId, message: 'Session terminated' };
     },

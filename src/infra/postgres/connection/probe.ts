@@ -1,31 +1,31 @@
 import type { Database, Queryable } from './database.ts';
 import { openPostgres } from './postgres.ts';
 
-/** What `callway doctor` checks on a Postgres server. */
+/** What there is to know of a Postgres server before Callway starts on it. */
 export interface DatabaseFacts {
-  /** Such as `15.18`. */
+  /** As in `15.18`. */
   readonly version: string;
   readonly majorVersion: number;
-  /** Whether pgvector is installed in this database, can be installed, or is missing on the server. */
+  /** Whether pgvector is in this database, could be put there, or is not on the server at all. */
   readonly vector: 'installed' | 'available' | 'missing';
-  /** A superuser may install extensions. */
+  /** Whether the role may install extensions for certain. */
   readonly isSuperuser: boolean;
-  /** Checksums of the applied migrations by version; undefined before the first start. */
+  /** Checksums of the migrations that have been run, by version; `undefined` before the first start. */
   readonly migrations: ReadonlyMap<number, string> | undefined;
-  /** Fingerprint of the key of its secrets; undefined before the first start. @see Sealer */
+  /** Of the key that its secrets are sealed with; `undefined` before the first start. @see Sealer */
   readonly sealerFingerprint: string | undefined;
 }
 
 /**
- * Inspects a server without changing anything.
+ * Looks at a server without changing anything there.
  *
- * @throws {Error} When the server is unreachable or rejects the credentials; the cause is the driver's error.
+ * @throws {Error} When it cannot be reached or refuses the credentials; the cause has the driver's reason.
  */
 export async function probePostgres(url: string): Promise<DatabaseFacts> {
   const database = openPostgres({
     url,
     onIdleError: () => {
-      // The next query reports it.
+      // The next query tells.
     },
   });
   try {

@@ -1,14 +1,14 @@
-import type { IdempotencyStore, KeptAnswer } from '../../../agents/accounts/requestStores.ts';
+import type { IdempotencyStore, StoredResponse } from '../../../agents/accounts/accountStores.ts';
 import type { Queryable } from '../connection/database.ts';
 
-/** Stored responses are replayed for this long. */
+/** A kept answer is replayed for so long. */
 const KEPT_HOURS = 24;
 
 export function idempotencyStore(database: Queryable): IdempotencyStore {
   return {
     async claim(scope, key, fingerprint, now) {
       const oldest = new Date(now.getTime() - KEPT_HOURS * 3_600_000);
-      // The insert waits for a transaction that holds the same key, and then sees its result or nothing.
+      // The insert waits for a transaction that holds the same key, and then sees what it kept, or nothing.
       const claimed = await database.query(
         `INSERT INTO idempotency_keys AS kept (scope, key, fingerprint, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (scope, key) DO UPDATE
@@ -18,7 +18,7 @@ export function idempotencyStore(database: Queryable): IdempotencyStore {
         [scope, key, fingerprint, now, oldest],
       );
       if (claimed.length > 0) return undefined;
-      const [kept] = await database.query<KeptAnswer>(
+      const [kept] = await database.query<StoredResponse>(
         'SELECT fingerprint, status, body FROM idempotency_keys WHERE scope = $1 AND key = $2',
         [scope, key],
       );

@@ -1,10 +1,10 @@
-import type { LegacyUsageStore, LegacyUse } from '../../../agents/accounts/requestStores.ts';
+import type { LegacyUsageStore, LegacyUse } from '../../../agents/accounts/accountStores.ts';
 import type { Queryable } from '../connection/database.ts';
 
 export function legacyUsageStore(database: Queryable): LegacyUsageStore {
   return {
     async add(uses) {
-      // Projects that were removed meanwhile are skipped.
+      // A project that has gone meanwhile has nothing to count.
       await database.query(
         `INSERT INTO legacy_usage (project_id, route, day, requests)
          SELECT used.project_id, used.route, used.day, used.requests

@@ -16,9 +16,9 @@ interface Row {
   body: string | null;
 }
 
-/** Rows per statement, to keep transactions short. */
+/** So many go at a time, so that no transaction grows long. */
 const PURGE_BATCH = 1000;
-/** Deliveries of projects without history retention have no bodies and are kept for this long. */
+/** Records of a project that keeps no history have no bodies, and help its operators for this long. */
 const DAYS_WITHOUT_HISTORY = 30;
 
 export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore {

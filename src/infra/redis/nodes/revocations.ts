@@ -29,8 +29,8 @@ export function redisRevocations(publisher: RedisConnection, subscriber: RedisCo
   const channel = CHANNEL + publisher.databaseNumber;
   let subscribed = false;
   return {
-    heard: () => subscribed && subscriber.isReady(),
-    listen(onRevoked, onDeaf) {
+    isConnected: () => subscribed && subscriber.isReady(),
+    listen(onRevoked, onDisconnected) {
       const client = subscriber.client;
       const subscribe = () => {
         client.subscribe(channel).then(
@@ -44,7 +44,7 @@ export function redisRevocations(publisher: RedisConnection, subscriber: RedisCo
       };
       const deaf = () => {
         subscribed = false;
-        onDeaf();
+        onDisconnected();
       };
       const message = (_channel: string, text: string) => {
         const { id, digests } = JSON.parse(text) as Announcement;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseRange } from '../../../../src/api/routes/calls/byteRange.ts';
+import { parseRange } from '../../../../src/api/routes/calls/recordings.ts';
 
 it.each([
   [undefined, undefined],

@@ -21,18 +21,18 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** For hooks that open the databases: the first start of the embedded one is slow on a busy machine. */
+/** For a hook that opens them: the embedded one's very first start is slow on a busy machine. */
 export const OPEN_TIMEOUT_MS = 180_000;
 
 export type Open = (contents?: Contents) => Promise<OpenDatabase>;
 
-/** The two databases of the service; empty by default. */
+/** The two that the service runs on; empty unless told otherwise. */
 export const databases: { readonly name: string; readonly open: Open }[] = [
   { name: 'embedded', open: openEmbeddedDatabase },
   { name: 'server', open: openServerDatabase },
 ];
 
-/** With the newest schema and no rows. */
+/** The newest schema, and nothing in it. */
 export function migrated(open: Open): Promise<OpenDatabase> {
   return open('newest');
 }
@@ -57,7 +57,7 @@ async function openEmbeddedDatabase(contents: Contents = 'empty'): Promise<OpenD
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url));
 
-/** The files of a new embedded database, which take seconds to create. */
+/** What the embedded database makes at its first start, which takes seconds. */
 function emptySnapshot(): Promise<Blob> {
   return kept('empty', () => dump('memory://'));
 }
@@ -83,7 +83,7 @@ async function dump(folder: string): Promise<Blob> {
   return made;
 }
 
-/** Snapshots are cached between test runs. */
+/** Snapshots are kept from run to run. */
 async function kept(name: string, make: () => Promise<Blob>): Promise<Blob> {
   const description = await readFile(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8');
   const { version } = JSON.parse(description) as { version: string };

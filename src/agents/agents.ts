@@ -1,8 +1,10 @@
 import { type ErrorDetail, invalid, notFound } from '../base/errors.ts';
+import type { MakeId } from '../base/ids.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import { checkTarget, type TargetPolicy } from '../infra/httpClient/target.ts';
-import type { AgentConfig, AgentConfigPatch } from './agentConfig.ts';
-import type { AgentStore, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
+import { type AgentConfig, type AgentConfigPatch, newAgentConfig } from './agentConfig.ts';
+import type { AgentStore, NewPathwayVersion, PathwayStore, StoredPathway, ToolStore } from './agentStores.ts';
+import { starterPathway } from './pathway/schema/starterPathway.ts';
 import { type AgentRecord, type AgentRelease, nextRecord } from './release.ts';
 import type { Tool } from './tool.ts';
 
@@ -12,10 +14,26 @@ export interface AgentStores {
   readonly tools: ToolStore;
 }
 
+/** Creates the agent of a new project, in draft, with a starter pathway. */
+export async function createAgent(
+  stores: Pick<AgentStores, 'agents' | 'pathways'>,
+  deps: { readonly makeId: MakeId },
+  project: { readonly id: string; readonly name: string; readonly createdAt: string },
+  author: NewPathwayVersion['author'],
+): Promise<void> {
+  await stores.agents.insert(project.id, { config: newAgentConfig(project.name), frozen: null });
+  await stores.pathways.insert(project.id, deps.makeId(), {
+    graph: starterPathway(),
+    version: 1,
+    createdAt: project.createdAt,
+    author,
+  });
+}
+
 /**
- * Changes the fields of an agent that the patch names; runs in a transaction.
+ * Changes the fields that the patch names. Runs in a transaction.
  *
- * @throws {CallwayError} `invalid_target` when an address may not be reached.
+ * @throws {CallwayError} `invalid_target` when an address is not allowed.
  */
 export async function updateAgent(
   stores: AgentStores,
@@ -24,28 +42,26 @@ export async function updateAgent(
   patch: AgentConfigPatch,
   updatedAt: string,
 ): Promise<AgentConfig> {
-  refuseTargets(patch, policy);
+  requireAllowedTargets(patch, policy);
   const record = await stores.agents.find(projectId, 'for update');
   if (!record) throw notFound('Agent');
   const config: AgentConfig = { ...record.config, ...omitUndefined(patch) };
-  const live =
-    record.config.status === 'published' ? await workingCopy(stores, projectId, record) : undefined;
-  const next = nextRecord(record, config, () => live ?? missing());
-  await stores.agents.save(projectId, next, updatedAt);
+  const workingCopy = async () =>
+    releaseOf(record, await stores.pathways.find(projectId), await stores.tools.all(projectId));
+  await stores.agents.save(projectId, await nextRecord(record, config, workingCopy), updatedAt);
   return config;
 }
 
 /**
- * What callers get: the frozen release of an agent in draft, else the working copy.
+ * The release that callers get: the frozen one of an agent in draft, else the working copy.
  *
- * @param draft - Asks for the working copy in any case.
+ * @param draft - Selects the working copy in any case.
  */
 export async function releaseFor(
   stores: AgentStores,
   projectId: string,
   draft: boolean,
 ): Promise<AgentRelease> {
-  // Asked for together, though a frozen release needs only the first: a caller waits for the slowest of them.
   const [record, pathway, tools] = await Promise.all([
     stores.agents.find(projectId),
     stores.pathways.find(projectId),
@@ -53,15 +69,6 @@ export async function releaseFor(
   ]);
   if (!record) throw notFound('Agent');
   return !draft && record.frozen ? record.frozen : releaseOf(record, pathway, tools);
-}
-
-async function workingCopy(
-  stores: AgentStores,
-  projectId: string,
-  record: AgentRecord,
-): Promise<AgentRelease> {
-  const pathway = await stores.pathways.find(projectId);
-  return releaseOf(record, pathway, await stores.tools.all(projectId));
 }
 
 function releaseOf(
@@ -79,7 +86,7 @@ function releaseOf(
   };
 }
 
-function refuseTargets(patch: AgentConfigPatch, policy: TargetPolicy): void {
+function requireAllowedTargets(patch: AgentConfigPatch, policy: TargetPolicy): void {
   const details: ErrorDetail[] = [];
   for (const field of ['postSessionWebhook', 'beforeStartConfig'] as const) {
     const url = patch[field]?.url;
@@ -87,10 +94,7 @@ function refuseTargets(patch: AgentConfigPatch, policy: TargetPolicy): void {
     if (problem) details.push({ path: `/${field}/url`, message: problem.message });
   }
   const [first] = details;
-  if (first)
+  if (first) {
     throw invalid('invalid_target', `${first.path.slice(1).replace('/', '.')}: ${first.message}`, details);
-}
-
-function missing(): never {
-  throw new Error('a published agent has a live release');
+  }
 }

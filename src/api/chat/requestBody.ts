@@ -6,7 +6,7 @@ import type { TurnRequest } from '../../engine/turn/turn.ts';
 import { PASSED_THROUGH, type ResponseFormat } from '../../providers/ports/chatModel.ts';
 import { sessionIdField } from '../requestHeaders.ts';
 
-/** What OpenAI's own API takes. */
+/** The limit of OpenAI's API. */
 const MAX_TOOLS = 128;
 const TOOL_NAME = /^[\w-]{1,64}$/;
 
@@ -15,7 +15,7 @@ const textPart = z.object({
   text: z.string(),
 });
 
-/** Text, or parts of text, which are joined. */
+/** Text, or text parts, which are joined. */
 const text = z
   .union([z.string(), z.array(textPart).transform((parts) => parts.map((part) => part.text).join(''))])
   .describe('Text, or an array of parts of the type `text`.');
@@ -38,7 +38,7 @@ const message = z
     z.object({
       role: z.literal('tool'),
       content: text,
-      tool_call_id: z.string().min(1).describe('Id of the tool call that this is the result of.'),
+      tool_call_id: z.string().min(1).describe('Id of the tool call that this result belongs to.'),
       name: z.string().nullish().describe('Name of the tool.'),
     }),
   ])
@@ -66,7 +66,7 @@ const toolChoice = z
     z.enum(['auto', 'none', 'required']),
     z.object({ type: z.literal('function'), function: z.object({ name: z.string() }) }),
   ])
-  .describe('Whether, and which, of the tools is to be called.');
+  .describe('Whether to call a tool, and which.');
 
 const responseFormat = z
   .discriminatedUnion('type', [
@@ -82,13 +82,11 @@ const responseFormat = z
       }),
     }),
   ])
-  .describe(
-    'The form of the answer. Holds for what the model says; a text that the pathway fixes is said as it stands.',
-  );
+  .describe('Format of the model’s answer. Fixed texts of the pathway are not affected.');
 
 const tokens = z.int().min(1).nullish();
 
-/** What goes to the model as it is; held to its types here, so that the model has nothing to refuse. */
+/** Passed to the model unchanged; typed here, so that invalid values are refused before the model is called. */
 const passedThrough = {
   user: z.string().nullish(),
   seed: z.int().nullish(),
@@ -102,32 +100,32 @@ const passedThrough = {
   service_tier: z.string().nullish(),
 } satisfies Record<(typeof PASSED_THROUGH)[number], z.ZodType>;
 
-/** A request for a completion. What it does not name is taken and passed over, so that OpenAI's clients work unchanged. */
+/** A chat completion request. Unknown fields are accepted, so that OpenAI's clients work unchanged. */
 export const chatBody = z
   .looseObject({
     messages: z
       .array(message)
       .min(1)
       .describe(
-        'Where they begin with all that the session holds, only what follows is new; else all of them are.',
+        'If they begin with all messages of the session, only the rest is new; else all of them are new.',
       ),
     stream: z.boolean().nullish().describe('Answer as a stream of server-sent events. Default: false.'),
-    session_id: sessionIdField.nullish().describe('The session, where no header X-Session-ID names one.'),
+    session_id: sessionIdField.nullish().describe('The session, if the header X-Session-ID is absent.'),
     tools: z
       .array(tool)
       .max(MAX_TOOLS)
-      .refine(hasDistinctNames, 'each of the tools needs a name of its own')
+      .refine(hasDistinctNames, 'each tool needs a unique name')
       .nullish()
-      .describe('Functions that the caller runs; offered to the model beside the agent’s own tools.'),
+      .describe('Functions that the client runs; offered to the model in addition to the agent’s own tools.'),
     tool_choice: toolChoice.nullish(),
     stream_options: z
       .looseObject({ include_usage: z.boolean().nullish() })
       .nullish()
-      .describe('With `include_usage`, true token counts.'),
+      .describe('With `include_usage`, actual token counts.'),
     parallel_tool_calls: z.boolean().nullish().describe('Whether one answer may call several tools.'),
     response_format: responseFormat.nullish(),
-    model: z.string().nullish().describe('Passed over: the agent’s execution mode chooses the model.'),
-    n: z.literal(1, 'n must be 1: there is one answer').nullish(),
+    model: z.string().nullish().describe('Ignored: the agent’s execution mode chooses the model.'),
+    n: z.literal(1, 'n must be 1: there is always one answer').nullish(),
     temperature: z.number().min(0).max(2).nullish(),
     max_tokens: tokens,
     max_completion_tokens: tokens,
@@ -138,7 +136,7 @@ export const chatBody = z
 
 export type ChatBody = z.infer<typeof chatBody>;
 
-/** A message of the body, as the conversation reads it. */
+/** A message of the body, as the engine takes it. */
 export function toGivenMessage(one: ChatBody['messages'][number]): GivenMessage {
   switch (one.role) {
     case 'system':
@@ -162,7 +160,7 @@ export function toGivenMessage(one: ChatBody['messages'][number]): GivenMessage 
   }
 }
 
-/** All of the turn's request but its messages. */
+/** The turn request without its messages. */
 export function turnSettings(body: ChatBody): Omit<TurnRequest, 'input' | 'history' | 'instructions'> {
   const maxOutputTokens = body.max_completion_tokens ?? body.max_tokens;
   const passthrough = Object.fromEntries(

@@ -13,22 +13,18 @@ const toolCallDelta = z
     type: z.literal('function').optional(),
     function: z.object({ name: z.string().optional(), arguments: z.string() }),
   })
-  .describe(
-    'Id, type and name are in the first delta of an index; the arguments of all of them are to be joined.',
-  );
+  .describe('The first delta of an index has id, type and name; join the arguments of all its deltas.');
 
 const usage = z
   .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
-  .describe(
-    '-1 in all three unless `stream_options.include_usage` or the project’s `reportUsage` asks for counts.',
-  );
+  .describe('All -1, unless `stream_options.include_usage` or the project’s `reportUsage` asks for counts.');
 
 const finishReason = z.enum(['stop', 'tool_calls']);
 
 const common = {
   id: z.string().meta({ example: 'chatcmpl-019cebdc-6f41-7c3e-9d55-0a6c1f0e7b21' }),
   created: z.int().describe('Unix time in seconds.'),
-  model: z.string().describe('The model that was used.'),
+  model: z.string().describe('The model that answered.'),
   session_id: z.string().describe('Also in the header X-Session-ID.'),
 };
 
@@ -41,7 +37,7 @@ export const completion = z
         index: z.literal(0),
         message: z.object({
           role: z.literal('assistant'),
-          content: z.string().nullable().describe('Null where there are only tool calls.'),
+          content: z.string().nullable().describe('Null if there are only tool calls.'),
           tool_calls: z.array(toolCall).optional(),
         }),
         finish_reason: finishReason,
@@ -70,7 +66,7 @@ export const completion = z
     ],
   });
 
-/** What each `data:` line of a stream holds; for the document only, since the stream is written by hand. */
+/** Each `data:` line of a stream. Only for the OpenAPI document; {@link CompletionChunks} writes the stream. */
 export const completionChunk = z
   .object({
     ...common,
@@ -91,12 +87,12 @@ export const completionChunk = z
     usage: usage
       .nullable()
       .optional()
-      .describe('With `include_usage` only: null, and the counts in the last chunk.'),
+      .describe('Only with `include_usage`: the counts in the last chunk, null in all others.'),
   })
   .meta({
     id: 'ChatCompletionChunk',
     description:
-      'A server-sent event each, as `data: {…}`; after the last one comes `data: [DONE]`. A failure midway is `data: {"error": {"message", "code"}}` and the end. Lines that begin with a colon are comments.',
+      'Each chunk is a server-sent event, `data: {…}`; the last event is `data: [DONE]`. A failure midway is the event `data: {"error": {"message", "code"}}`, and the stream ends. Lines that begin with a colon are comments.',
     examples: [
       {
         id: 'chatcmpl-019cebdc-6f41-7c3e-9d55-0a6c1f0e7b21',

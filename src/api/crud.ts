@@ -1,0 +1,285 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { notFound } from '../base/errors.ts';
+import type { Page, PageOf } from '../base/page.ts';
+import { audit } from './audit.ts';
+import { idempotent } from './idempotency.ts';
+import type { Access } from './plugins/accessControl.ts';
+import type { App, HttpDeps, Stores } from './ports.ts';
+import { about, type ErrorStatus, errors, listOf, listResponse, noContent, pageQuery } from './schemas.ts';
+
+const READ: Access = { kind: 'project', scope: 'read' };
+const WRITE: Access = { kind: 'project', scope: 'write' };
+
+/** One request for a resource. */
+export interface CrudContext {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Of the transaction in create, update and delete. */
+  readonly stores: Stores;
+  readonly projectId: string;
+  /** From the path; for create, a new one. */
+  readonly id: string;
+  /** ISO 8601. */
+  readonly now: string;
+}
+
+interface Operation {
+  readonly access?: Access;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly errors?: readonly ErrorStatus[];
+  readonly headers?: z.ZodObject;
+}
+
+/** Details of an audit log entry. */
+type Details = Record<string, unknown>;
+
+/**
+ * A kind of thing that belongs to a project, and its routes. An operation that is left out has no route.
+ *
+ * `Item` is what the API shows. A `run` that returns undefined means 404 `<noun>_not_found`.
+ */
+export interface Resource<Item extends object, Created extends object, Input, Patch, Removed> {
+  /** Tag in the OpenAPI document. */
+  readonly tag: string;
+  /** Singular, lower case: `phone number`. */
+  readonly noun: string;
+  /** Default: `a` and the noun. */
+  readonly withArticle?: string;
+  /** Path of the list. */
+  readonly path: string;
+  /** Name of the path parameter with an item's id. */
+  readonly idParameter: string;
+  readonly schema: z.ZodType<Item>;
+  /** Writes `<noun>.created`, `.updated` and `.deleted` to the audit log. */
+  readonly isAudited?: boolean;
+  /** Runs after a committed change. */
+  readonly onChanged?: () => Promise<void>;
+  readonly list: Operation & {
+    /** Of one entry. Default: the resource's. */
+    readonly schema?: z.ZodType;
+    run(context: CrudContext, page: Page): Promise<PageOf<object>>;
+  };
+  readonly create: Operation & {
+    readonly body: z.ZodType<Input>;
+    /** Default: the resource's. */
+    readonly schema?: z.ZodType;
+    run(context: CrudContext, input: Input): Promise<Created>;
+    /** Removes secrets from the response that is stored for repetitions. */
+    withoutSecrets?(created: Created): unknown;
+    auditDetails?(created: Created): Details;
+  };
+  readonly get?: Operation & {
+    run(context: CrudContext): Promise<Item | undefined>;
+  };
+  readonly update?: Operation & {
+    readonly methods: readonly ('PUT' | 'PATCH')[];
+    readonly body: z.ZodType<Patch>;
+    run(context: CrudContext, patch: Patch): Promise<Item | undefined>;
+    /** Default: the names of the changed fields, as `changed`. */
+    auditDetails?(patch: Patch): Details;
+  };
+  readonly remove: Operation & {
+    /** In the audit log. Default: `deleted`. */
+    readonly auditVerb?: string;
+    /** Runs before the transaction. */
+    prepare?(context: CrudContext): Promise<void>;
+    /** @returns What `onRemoved` needs; undefined or false when there is no such item. */
+    run(context: CrudContext): Promise<Removed | undefined | false>;
+    auditDetails?(removed: Removed): Details;
+    /** Runs after the commit. */
+    onRemoved?(removed: Removed): Promise<void>;
+  };
+}
+
+/** Adds the routes of a resource: list, create, get, update and delete. */
+export function crudRoutes<Item extends object, Created extends object, Input, Patch, Removed>(
+  app: App,
+  deps: HttpDeps,
+  resource: Resource<Item, Created, Input, Patch, Removed>,
+): void {
+  new CrudRoutes(app, deps, resource).register();
+}
+
+class CrudRoutes<Item extends object, Created extends object, Input, Patch, Removed> {
+  readonly #app: App;
+  readonly #deps: HttpDeps;
+  readonly #resource: Resource<Item, Created, Input, Patch, Removed>;
+  readonly #schema: z.ZodType;
+  readonly #itemPath: string;
+  readonly #withArticle: string;
+
+  constructor(app: App, deps: HttpDeps, resource: Resource<Item, Created, Input, Patch, Removed>) {
+    this.#app = app;
+    this.#deps = deps;
+    this.#resource = resource;
+    this.#schema = resource.schema;
+    this.#itemPath = `${resource.path}/:${resource.idParameter}`;
+    this.#withArticle = resource.withArticle ?? `a ${resource.noun}`;
+  }
+
+  register(): void {
+    this.#list();
+    this.#create();
+    this.#get();
+    this.#update();
+    this.#remove();
+  }
+
+  #list(): void {
+    const { list, noun, path } = this.#resource;
+    this.#app.get(
+      path,
+      {
+        config: { access: list.access ?? READ },
+        schema: {
+          ...this.#about(list, `List the ${noun}s`),
+          params: paramsOf(path),
+          querystring: pageQuery,
+          response: { 200: listOf(list.schema ?? this.#schema), ...errors(...(list.errors ?? [])) },
+        },
+      },
+      async (request, reply) => {
+        const page = await list.run(this.#context(request, reply, this.#deps.storage.stores), request.query);
+        return listResponse(page, request.query);
+      },
+    );
+  }
+
+  #create(): void {
+    const { create, path, isAudited, onChanged } = this.#resource;
+    this.#app.post(
+      path,
+      {
+        config: { access: create.access ?? WRITE },
+        schema: {
+          ...this.#about(create, `Create ${this.#withArticle}`),
+          params: paramsOf(path),
+          body: create.body,
+          response: { 201: create.schema ?? this.#schema, ...errors('body', 409, ...(create.errors ?? [])) },
+        },
+      },
+      async (request, reply) => {
+        const post = { request, reply, status: 201, withoutSecrets: create.withoutSecrets };
+        const created = await idempotent(this.#deps, post, async (stores) => {
+          const context = this.#context(request, reply, stores, this.#deps.makeId());
+          const item = await create.run(context, request.body as Input);
+          if (isAudited) await this.#audit(context, 'created', create.auditDetails?.(item));
+          return item;
+        });
+        await onChanged?.();
+        return created;
+      },
+    );
+  }
+
+  #get(): void {
+    const { get } = this.#resource;
+    if (!get) return;
+    this.#app.get(
+      this.#itemPath,
+      {
+        config: { access: get.access ?? READ },
+        schema: {
+          ...this.#about(get, `Get ${this.#withArticle}`),
+          params: paramsOf(this.#itemPath),
+          response: { 200: this.#schema, ...errors(...(get.errors ?? [])) },
+        },
+      },
+      async (request, reply) =>
+        (await get.run(this.#context(request, reply, this.#deps.storage.stores))) ?? this.#fail(),
+    );
+  }
+
+  #update(): void {
+    const { update, isAudited, onChanged } = this.#resource;
+    for (const method of update?.methods ?? []) {
+      if (!update) return;
+      this.#app.route({
+        method,
+        url: this.#itemPath,
+        config: { access: update.access ?? WRITE },
+        schema: {
+          ...this.#about(update, `Update ${this.#withArticle}`),
+          params: paramsOf(this.#itemPath),
+          body: update.body,
+          response: { 200: this.#schema, ...errors('body', ...(update.errors ?? [])) },
+        },
+        handler: async (request, reply) => {
+          const patch = request.body as Patch;
+          const updated = await this.#deps.storage.transaction(async (stores) => {
+            const context = this.#context(request, reply, stores);
+            const item = (await update.run(context, patch)) ?? this.#fail();
+            const details = update.auditDetails?.(patch) ?? { changed: Object.keys(request.body as object) };
+            if (isAudited) await this.#audit(context, 'updated', details);
+            return item;
+          });
+          await onChanged?.();
+          return updated;
+        },
+      });
+    }
+  }
+
+  #remove(): void {
+    const { remove, isAudited, onChanged } = this.#resource;
+    this.#app.delete(
+      this.#itemPath,
+      {
+        config: { access: remove.access ?? WRITE },
+        schema: {
+          ...this.#about(remove, `Delete ${this.#withArticle}`),
+          params: paramsOf(this.#itemPath),
+          response: { 204: noContent, ...errors(...(remove.errors ?? [])) },
+        },
+      },
+      async (request, reply) => {
+        await remove.prepare?.(this.#context(request, reply, this.#deps.storage.stores));
+        const removed = await this.#deps.storage.transaction(async (stores) => {
+          const context = this.#context(request, reply, stores);
+          const result = await remove.run(context);
+          if (result === undefined || result === false) return this.#fail();
+          if (isAudited) {
+            await this.#audit(context, remove.auditVerb ?? 'deleted', remove.auditDetails?.(result));
+          }
+          return result;
+        });
+        await remove.onRemoved?.(removed);
+        await onChanged?.();
+        return await reply.code(204).send(null);
+      },
+    );
+  }
+
+  #about(operation: Operation, defaultSummary: string) {
+    const { summary = defaultSummary, description, headers } = operation;
+    return { ...about(this.#resource.tag, summary, description), ...(headers ? { headers } : {}) };
+  }
+
+  #context(request: FastifyRequest, reply: FastifyReply, stores: Stores, newId?: string): CrudContext {
+    const params = request.params as Record<string, string>;
+    const id = newId ?? params[this.#resource.idParameter] ?? '';
+    const now = new Date(this.#deps.clock.now()).toISOString();
+    // A project is a resource too: its own id is the project's.
+    return { request, reply, stores, projectId: params.projectId ?? id, id, now };
+  }
+
+  async #audit(context: CrudContext, change: string, details: Details = {}): Promise<void> {
+    const { stores, request, projectId, id } = context;
+    const action = `${this.#resource.noun.toLowerCase().replaceAll(' ', '_')}.${change}`;
+    await audit(this.#deps, stores, request, { action, projectId, target: id, details });
+  }
+
+  #fail(): never {
+    const { noun } = this.#resource;
+    throw notFound(noun.charAt(0).toUpperCase() + noun.slice(1));
+  }
+}
+
+/** The schema of a path's parameters. */
+function paramsOf(path: string) {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  return z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
+}

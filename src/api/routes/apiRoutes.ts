@@ -1,0 +1,56 @@
+import { chatCompletionRoutes } from '../chat/chatCompletions.ts';
+import { modelRoutes } from '../chat/models.ts';
+import type { App, HttpDeps } from '../ports.ts';
+import { agentRoutes } from './agent/agent.ts';
+import { pathwayRoutes } from './agent/pathway.ts';
+import { pathwayEdgeRoutes, pathwayNodeRoutes } from './agent/pathwayParts.ts';
+import { testCaseRoutes } from './agent/testCases.ts';
+import { testSuiteRoutes } from './agent/testSuites.ts';
+import { toolRoutes } from './agent/tools.ts';
+import { callRoutes } from './calls/calls.ts';
+import { outboundCallRoutes } from './calls/outboundCalls.ts';
+import { phoneNumberRoutes } from './calls/phoneNumbers.ts';
+import { recordingRoutes } from './calls/recordings.ts';
+import { trunkRoutes } from './calls/trunks.ts';
+import { chunkRoutes } from './knowledge/chunks.ts';
+import { datasetRoutes } from './knowledge/datasets.ts';
+import { datasetUploadRoutes } from './knowledge/datasetUpload.ts';
+import { knowledgebaseRoutes } from './knowledge/knowledgebases.ts';
+import { knowledgeQueryRoutes } from './knowledge/knowledgeQuery.ts';
+import { documentRoutes } from './operations.ts';
+import { apiKeyRoutes } from './projects/apiKeys.ts';
+import { projectRoutes } from './projects/projects.ts';
+import { webhookRoutes } from './projects/webhooks.ts';
+import { mediaStreamRoutes } from './sessions/mediaStreams.ts';
+import { sessionHistoryRoutes } from './sessions/sessionHistory.ts';
+import { sessionRoutes } from './sessions/sessions.ts';
+
+/** The public API; each entry registers the routes of one resource. */
+export const API_ROUTES: readonly ((app: App, deps: HttpDeps) => void | Promise<void>)[] = [
+  documentRoutes,
+  projectRoutes,
+  apiKeyRoutes,
+  agentRoutes,
+  pathwayRoutes,
+  pathwayNodeRoutes,
+  pathwayEdgeRoutes,
+  toolRoutes,
+  testCaseRoutes,
+  testSuiteRoutes,
+  chatCompletionRoutes,
+  modelRoutes,
+  sessionRoutes,
+  sessionHistoryRoutes,
+  webhookRoutes,
+  mediaStreamRoutes,
+  knowledgebaseRoutes,
+  datasetRoutes,
+  datasetUploadRoutes,
+  chunkRoutes,
+  knowledgeQueryRoutes,
+  recordingRoutes,
+  trunkRoutes,
+  phoneNumberRoutes,
+  outboundCallRoutes,
+  callRoutes,
+];
