@@ -8,10 +8,10 @@ import { type SettingName, type Settings, settings } from './settings.ts';
 export type Role = Settings['ROLES'][number];
 export type Provider = 'openai' | 'local';
 
-/** The validated settings, with what follows from them. Frozen. */
+/** The validated settings with derived defaults. Frozen. */
 export type Config = Readonly<
   Omit<Settings, 'CHAT_PROVIDER' | 'STT_PROVIDER' | 'TTS_PROVIDER' | 'EMBEDDING_PROVIDER'> & {
-    /** Absolute. */
+    /** Absolute path. */
     DATA_DIR: string;
     CHAT_PROVIDER: Provider;
     STT_PROVIDER: Provider;
@@ -23,8 +23,8 @@ export type Config = Readonly<
 type Given = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the process's environment, and for what is not set there the file `.env` of the working folder.
- * The only place that looks at `process.env`.
+ * Reads the environment; variables that are not set come from the file `.env` of the working folder. The only reader
+ * of `process.env`.
  */
 export function readEnvironment(file = '.env'): Readonly<Record<string, string | undefined>> {
   const fromFile = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
@@ -32,9 +32,9 @@ export function readEnvironment(file = '.env'): Readonly<Record<string, string |
 }
 
 /**
- * Turns environment variables into the configuration. An empty value counts as not set.
+ * Parses environment variables into the configuration. An empty value counts as not set.
  *
- * @throws {ConfigurationError} naming every variable that is wrong.
+ * @throws {ConfigurationError} With every invalid variable.
  */
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(
@@ -47,7 +47,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     variable: String(issue.path[0]),
     message: issue.message,
   }));
-  const problems = [...malformed, ...contradictions(parsed.data ?? soundValues(given), given)];
+  const problems = [...malformed, ...conflicts(parsed.data ?? validValues(given), given)];
   if (parsed.data === undefined || problems.length > 0) throw new ConfigurationError(problems);
   return Object.freeze({
     ...parsed.data,
@@ -56,8 +56,8 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   });
 }
 
-/** What can be read of settings that are wrong in part, so that the rest is checked all the same. */
-function soundValues(given: Given): Partial<Settings> {
+/** The valid ones of settingsToCheck invalid settings, so that all problems are reported at once. */
+function validValues(given: Given): Partial<Settings> {
   const values = Object.entries(settings.shape).flatMap(([name, schema]) => {
     const parsed = schema.safeParse(given[name]);
     return parsed.success ? [[name, parsed.data]] : [];
@@ -81,33 +81,33 @@ function fallback(reachable: boolean): Provider {
   return reachable ? 'openai' : 'local';
 }
 
-/** Settings in part: those that are well formed, with defaults; and what is set, well formed or not. */
-interface Partly {
+/** Valid settings with defaults, and all given values, valid or not. */
+interface GivenSettings {
   readonly values: Partial<Settings>;
   readonly given: Given;
 }
 
 type Problem = { readonly variable: SettingName; readonly message: string };
 
-function contradictions(values: Partial<Settings>, given: Given): Problem[] {
-  const partly = { values, given };
+function conflicts(values: Partial<Settings>, given: Given): Problem[] {
+  const settingsToCheck = { values, given };
   return [
-    ...portProblems(partly),
-    ...tlsProblems(partly),
-    ...providerProblems(partly),
-    ...storeProblems(partly),
+    ...portProblems(settingsToCheck),
+    ...tlsProblems(settingsToCheck),
+    ...providerProblems(settingsToCheck),
+    ...storeProblems(settingsToCheck),
   ];
 }
 
-function portProblems({ values: { RTP_PORT_MIN, RTP_PORT_MAX } }: Partly): Problem[] {
+function portProblems({ values: { RTP_PORT_MIN, RTP_PORT_MAX } }: GivenSettings): Problem[] {
   if (RTP_PORT_MIN === undefined || RTP_PORT_MAX === undefined || RTP_PORT_MIN < RTP_PORT_MAX) return [];
   return [{ variable: 'RTP_PORT_MAX', message: 'must be above RTP_PORT_MIN' }];
 }
 
-function tlsProblems({ values, given }: Partly): Problem[] {
+function tlsProblems({ values, given }: GivenSettings): Problem[] {
   const missing = (['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE'] as const)
     .filter((variable) => given.SIP_TLS_PORT !== undefined && given[variable] === undefined)
-    .map((variable) => ({ variable, message: 'is needed with SIP_TLS_PORT' }));
+    .map((variable) => ({ variable, message: 'is required with SIP_TLS_PORT' }));
   const absent = (['SIP_TLS_CERT_FILE', 'SIP_TLS_KEY_FILE', 'SIP_TLS_CA_FILE'] as const).flatMap(
     (variable) => {
       const file = values[variable];
@@ -118,18 +118,21 @@ function tlsProblems({ values, given }: Partly): Problem[] {
   return [...missing, ...absent];
 }
 
-function providerProblems({ values, given }: Partly): Problem[] {
+function providerProblems({ values, given }: GivenSettings): Problem[] {
   if (given.OPENAI_API_KEY !== undefined || given.OPENAI_BASE_URL !== undefined) return [];
   const speech = (['CHAT_PROVIDER', 'STT_PROVIDER', 'TTS_PROVIDER'] as const)
     .filter((variable) => values[variable] === 'openai')
-    .map((variable) => ({ variable, message: 'is openai, which needs OPENAI_API_KEY or OPENAI_BASE_URL' }));
+    .map((variable) => ({
+      variable,
+      message: 'is openai, which requires OPENAI_API_KEY or OPENAI_BASE_URL',
+    }));
   const hasOwn = given.EMBEDDING_API_KEY !== undefined || given.EMBEDDING_BASE_URL !== undefined;
   if (values.EMBEDDING_PROVIDER !== 'openai' || hasOwn) return speech;
-  const message = 'is openai, which needs OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms';
+  const message = 'is openai, which requires OPENAI_API_KEY, OPENAI_BASE_URL or their EMBEDDING_ forms';
   return [...speech, { variable: 'EMBEDDING_PROVIDER', message }];
 }
 
-function storeProblems({ given }: Partly): Problem[] {
+function storeProblems({ given }: GivenSettings): Problem[] {
   if (given.S3_ACCESS_KEY_ID === undefined || given.S3_SECRET_ACCESS_KEY !== undefined) return [];
-  return [{ variable: 'S3_SECRET_ACCESS_KEY', message: 'is needed with S3_ACCESS_KEY_ID' }];
+  return [{ variable: 'S3_SECRET_ACCESS_KEY', message: 'is required with S3_ACCESS_KEY_ID' }];
 }

@@ -1,14 +1,14 @@
 import { settings } from './settings.ts';
 
-/** A setting as its documents show it. */
+/** A setting in the documentation. */
 export interface DescribedSetting {
   readonly name: string;
-  /** As one would write it into the environment; `undefined` where there is none. */
+  /** As written in the environment; undefined without a default. */
   readonly defaultText: string | undefined;
   readonly description: string;
 }
 
-/** All settings, in the order in which they are documented. */
+/** All settings, in documentation order. */
 export function describeSettings(): DescribedSetting[] {
   return Object.entries(settings.shape).map(([name, schema]) => ({
     name,
@@ -17,11 +17,11 @@ export function describeSettings(): DescribedSetting[] {
   }));
 }
 
-/** `.env.example`: every setting commented out at its default, so that a copy of it changes nothing. */
+/** The text of `.env.example`: all settings commented out with their defaults, so that a copy changes nothing. */
 export function envExample(): string {
   const head = [
-    '# Every setting of Callway at its default. Copy this file to .env and take the # off what you change.',
-    '# What the environment sets counts before this file; an empty value is as good as none.',
+    '# All settings of Callway with their defaults. Copy this file to .env and uncomment what you change.',
+    '# Environment variables take precedence over this file; an empty value counts as not set.',
   ].join('\n');
   const entries = describeSettings().map(
     ({ name, defaultText = '', description }) => `# ${description}\n#${name}=${defaultText}`,

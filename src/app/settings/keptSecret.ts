@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { Settings } from './settings.ts';
 
 const BYTES = 32;
-/** In DATA_DIR. */
+/** File name in DATA_DIR. */
 export const SECRETS_KEY_FILE = 'secrets-key';
 
 /**
- * A secret that no setting gives: made at the first start, and kept in a file that only its owner reads.
+ * Reads a generated secret, or creates it at the first start in a file that only its owner can read.
  *
- * @returns 32 random bytes in base64url, and whether they were made just now.
+ * @returns 32 random bytes in base64url, and whether they are new.
  */
 export async function keptSecret(folder: string, name: string): Promise<{ secret: string; isNew: boolean }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -25,11 +25,11 @@ export async function keptSecret(folder: string, name: string): Promise<{ secret
     if (!exists) throw error;
   }
   const secret = (await readFile(file, 'utf8')).trim();
-  if (secret === '') throw new Error(`${file} is empty; remove it, and a new one is made`);
+  if (secret === '') throw new Error(`${file} is empty; delete it to create a new one`);
   return { secret, isNew: false };
 }
 
-/** The key that seals secrets: of the settings, else as the first start has kept it; undefined before that. */
+/** The key that seals secrets, from the settings or from the file; undefined before the first start. */
 export async function readSecretsKey({
   SECRETS_KEY,
   DATA_DIR,

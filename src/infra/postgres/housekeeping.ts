@@ -9,9 +9,9 @@ interface Swept {
 }
 
 /**
- * Removes what has outlived its time, now and then. Harmless when several nodes do it.
+ * Removes expired rows at an interval. Several nodes may run it.
  *
- * @returns A function that stops it, and waits for what it is at; idempotent.
+ * @returns Stops it and waits for the running removal; idempotent.
  */
 export function startHousekeeping(
   stores: Swept,
@@ -22,6 +22,6 @@ export function startHousekeeping(
     clock,
     EVERY_MILLISECONDS,
     () => stores.idempotency.removeOlderThan(new Date(clock.now() - IDEMPOTENCY_HOURS * 3_600_000)),
-    (error) => logger.warn({ err: error }, 'housekeeping failed; it is tried again'),
+    (error) => logger.warn({ err: error }, 'housekeeping failed, will be retried'),
   );
 }

@@ -29,34 +29,34 @@ import { webhookDeliveryStore } from './webhooks/webhookDeliveries.ts';
 import { webhookOutbox } from './webhooks/webhookOutbox.ts';
 import { webhookSecretStore } from './webhooks/webhookSecrets.ts';
 
-/** All stores over one database, and over its transactions. */
+/** Creates all stores over one database, and over its transactions. */
 export function createStorage(database: Database, sealer: Sealer) {
-  const sealing = createSecretFields(sealer);
+  const secrets = createSecretFields(sealer);
   return {
-    stores: storesOver(database, sealing),
-    /** Has transactions of its own. */
+    stores: storesOver(database, secrets),
+    /** Starts transactions of its own. */
     outbox: webhookOutbox(database),
-    /** Has transactions of its own. */
+    /** Starts transactions of its own. */
     chunkSearch: chunkSearch(database),
     transaction: <Result>(
       work: (stores: ReturnType<typeof storesOver>) => Promise<Result>,
-    ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, sealing))),
+    ): Promise<Result> => database.transaction((transaction) => work(storesOver(transaction, secrets))),
   };
 }
 
-function storesOver(database: Queryable, sealing: SecretFields) {
+function storesOver(database: Queryable, secrets: SecretFields) {
   return {
     projects: projectStore(database),
     apiKeys: apiKeyStore(database),
     audit: auditStore(database),
-    agents: agentStore(database, sealing),
+    agents: agentStore(database, secrets),
     pathways: pathwayStore(database),
-    tools: toolStore(database, sealing),
+    tools: toolStore(database, secrets),
     testCases: testCaseStore(database),
     testSuites: testSuiteStore(database),
     idempotency: idempotencyStore(database),
     legacyUsage: legacyUsageStore(database),
-    releases: releaseStore(database, sealing),
+    releases: releaseStore(database, secrets),
     sessions: sessionStore(database),
     history: historyStore(database),
     memory: memoryStore(database),
@@ -65,8 +65,8 @@ function storesOver(database: Queryable, sealing: SecretFields) {
     chunks: chunkStore(database),
     fileRemovals: fileRemovalStore(database),
     webhookDeliveries: webhookDeliveryStore(database),
-    webhookSecrets: webhookSecretStore(database, sealing),
-    trunks: trunkStore(database, sealing),
+    webhookSecrets: webhookSecretStore(database, secrets),
+    trunks: trunkStore(database, secrets),
     phoneNumbers: phoneNumberStore(database),
     calls: callStore(database),
     sipTraces: sipTraceStore(database),

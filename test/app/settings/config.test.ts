@@ -83,11 +83,11 @@ describe('loadConfig', () => {
     },
     {
       set: { PUBLIC_URL: 'voice.test' },
-      problem: 'PUBLIC_URL must be an address that begins with http:// or https://',
+      problem: 'PUBLIC_URL must be a URL that starts with http:// or https://',
     },
     {
       set: { DATABASE_URL: 'mysql://h/d' },
-      problem: 'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
+      problem: 'DATABASE_URL must be a URL that starts with postgres:// or postgresql://',
     },
     {
       set: { CALLWAY_ADMIN_TOKEN: 'short' },
@@ -102,14 +102,14 @@ describe('loadConfig', () => {
     { set: { CHAT_PROVIDER: 'other' }, problem: 'CHAT_PROVIDER must be one of openai, local' },
     {
       set: { CHAT_PROVIDER: 'openai' },
-      problem: 'CHAT_PROVIDER is openai, which needs OPENAI_API_KEY or OPENAI_BASE_URL',
+      problem: 'CHAT_PROVIDER is openai, which requires OPENAI_API_KEY or OPENAI_BASE_URL',
     },
     { set: { RTP_PORT_MIN: '40000' }, problem: 'RTP_PORT_MAX must be above RTP_PORT_MIN' },
     {
       set: { SIP_TLS_CA_FILE: '/no/such/file' },
       problem: 'SIP_TLS_CA_FILE names a file that does not exist: /no/such/file',
     },
-    { set: { S3_ACCESS_KEY_ID: 'id' }, problem: 'S3_SECRET_ACCESS_KEY is needed with S3_ACCESS_KEY_ID' },
+    { set: { S3_ACCESS_KEY_ID: 'id' }, problem: 'S3_SECRET_ACCESS_KEY is required with S3_ACCESS_KEY_ID' },
   ])('refuses $set', ({ set, problem }) => {
     expect(problemsOf(set)).toEqual([problem]);
   });

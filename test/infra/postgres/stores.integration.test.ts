@@ -16,7 +16,7 @@ const PAGE = { limit: 50, offset: 0 };
 const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000g'];
 const at = { createdAt: T1, updatedAt: T1 };
 
-describe.each(databases)('the stores on the $name database', ({ open }) => {
+describe.each(databases)('Stores on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   let storage: ReturnType<typeof createStorage>;
   let mine: string;
@@ -99,7 +99,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
       updatedAt: T2,
     });
     expect((await projects.find(theirs))?.name).toBe('theirs');
-    // A node of a later release knows more limits than this one.
+    // A node of a later release has more limits than this one.
     const ofLater = `UPDATE projects SET call_limits = call_limits || '{"maxCallsPerYear": 9}' WHERE id = $1`;
     await opened.database.query(ofLater, [mine]);
     expect((await projects.find(mine))?.callLimits).toEqual({ ...found?.callLimits, ...callLimits });
@@ -146,7 +146,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
     await expect(apiKeys.insert({ ...makeKey(theirs), digest: second.digest })).rejects.toThrow();
   });
 
-  test('the audit log outlives its project', async () => {
+  test('The audit log outlives its project', async () => {
     const { audit, projects } = storage.stores;
     const entry = (time: string, projectId = mine) => ({
       id: uuidV7(),
@@ -194,7 +194,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
     expect(JSON.stringify(raw)).not.toContain('plain words');
   });
 
-  test('pathways and their versions', async () => {
+  test('Pathways and their versions', async () => {
     const { pathways } = storage.stores;
     const [graph, other] = [starterPathway(), { ...starterPathway(), edges: [] }];
     const author = { kind: 'developer', keyId: uuidV7(), hint: 'dk_…abcd' };
@@ -238,7 +238,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
     expect(await tools.all(mine)).toEqual([second]);
   });
 
-  test('test cases and suites', async () => {
+  test('Test cases and suites', async () => {
     const { testCases, testSuites } = storage.stores;
     const [a, b, other] = [makeCase(mine), makeCase(mine), makeCase(theirs)];
     for (const one of [a, b, other]) await testCases.insert(one);
@@ -264,7 +264,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
     expect(await testSuites.remove(mine, suite.id)).toBe(true);
   });
 
-  test('the use of legacy routes, by day', async () => {
+  test('Legacy route usage by day', async () => {
     const { legacyUsage } = storage.stores;
     const use = (projectId: string, day: string, requests: number) => ({
       projectId,
@@ -285,7 +285,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
     expect(await legacyUsage.since(mine, '2026-01-01')).toHaveLength(2);
   });
 
-  test('a transaction is all or nothing', async () => {
+  test('A transaction is atomic', async () => {
     const failure = storage.transaction(async (stores) => {
       await stores.tools.insert(mine, makeTool('lost'));
       expect(await stores.tools.all(mine)).toHaveLength(1);
@@ -296,7 +296,7 @@ describe.each(databases)('the stores on the $name database', ({ open }) => {
     expect(await storage.stores.tools.all(mine)).toEqual([]);
   });
 
-  test('everything of a project goes with it, and nothing of another', async () => {
+  test('Removing a project removes all of its rows and no others', async () => {
     const { stores } = storage;
     const author = { kind: 'admin' };
     for (const id of [mine, theirs]) {

@@ -3,21 +3,21 @@ import type { ReleaseStore } from '../../../engine/session/sessionStore.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 
-/** A release that was kept has its session within this time; one that is older and has none is unused. */
+/** A release is used by a session within this time, or never. */
 const UNUSED_AFTER_HOURS = 24;
-/** A release that is kept again says so at most once in this time. */
+/** A repeated insert of a release refreshes its timestamp at most once in this time. */
 const NOTED_EVERY_HOURS = 1;
 
-/** Each row bears the transaction that wrote it, whatever was changed. @see PostgreSQL section 5.5 */
+/** The transaction that wrote a row; changes with every update. @see PostgreSQL section 5.5 */
 const STAMP = `
   SELECT concat_ws(' ', agents.xmin, pathways.xmin,
     (SELECT string_agg(id || ' ' || xmin, ' ' ORDER BY id) FROM tools WHERE project_id = $1)) AS stamp
   FROM agents LEFT JOIN pathways USING (project_id) WHERE agents.project_id = $1`;
 
-export function releaseStore(database: Queryable, sealing: SecretFields): ReleaseStore {
+export function releaseStore(database: Queryable, secrets: SecretFields): ReleaseStore {
   return {
     async keep(projectId, release) {
-      const id = sealing.digest(canonicalJson(release));
+      const id = secrets.digest(canonicalJson(release));
       const [known] = await database.query(
         `SELECT id FROM agent_releases
          WHERE project_id = $1 AND id = $2 AND kept_at > now() - interval '${NOTED_EVERY_HOURS} hours'`,
@@ -27,7 +27,7 @@ export function releaseStore(database: Queryable, sealing: SecretFields): Releas
       await database.query(
         `INSERT INTO agent_releases (project_id, id, release, kept_at) VALUES ($1, $2, $3, now())
          ON CONFLICT (project_id, id) DO UPDATE SET kept_at = excluded.kept_at`,
-        [projectId, id, JSON.stringify(sealing.sealRelease(release))],
+        [projectId, id, JSON.stringify(secrets.sealRelease(release))],
       );
       return id;
     },
@@ -36,7 +36,7 @@ export function releaseStore(database: Queryable, sealing: SecretFields): Releas
         'SELECT release FROM agent_releases WHERE project_id = $1 AND id = $2',
         [projectId, releaseId],
       );
-      return row && sealing.openRelease(row.release);
+      return row && secrets.openRelease(row.release);
     },
     async stampOf(projectId) {
       const [row] = await database.query<{ stamp: string }>(STAMP, [projectId], 'stamp_of_release');
@@ -54,7 +54,7 @@ export function releaseStore(database: Queryable, sealing: SecretFields): Releas
   };
 }
 
-/** JSON whose objects have their keys in order, so that equal content is equal text. */
+/** JSON with sorted keys, so that equal values give equal texts. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

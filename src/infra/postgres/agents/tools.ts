@@ -1,7 +1,7 @@
 import type { ToolStore } from '../../../agents/agentStores.ts';
 import type { Tool } from '../../../agents/tool.ts';
 import type { Queryable } from '../connection/database.ts';
-import { orTaken } from '../connection/errors.ts';
+import { mapUniqueViolation } from '../connection/errors.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 import { projectRows } from '../sql/projectRows.ts';
 import { isoTime, mapPage } from '../sql/rows.ts';
@@ -14,12 +14,12 @@ interface Row extends Omit<Tool, 'createdAt' | 'updatedAt'> {
 const COLUMNS = 'id, name, description, parameters, http, created_at, updated_at';
 const SELECT = `SELECT ${COLUMNS} FROM tools`;
 
-export function toolStore(database: Queryable, sealing: SecretFields): ToolStore {
+export function toolStore(database: Queryable, secrets: SecretFields): ToolStore {
   const rows = projectRows<Row>(database, 'tools', SELECT);
   const fromRow = ({ created_at, updated_at, ...rest }: Row): Tool =>
-    sealing.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });
+    secrets.openTool({ ...rest, createdAt: isoTime(created_at), updatedAt: isoTime(updated_at) });
   const parameters = (projectId: string, tool: Tool) => {
-    const sealed = sealing.sealTool(tool);
+    const sealed = secrets.sealTool(tool);
     return [
       projectId,
       sealed.id,
@@ -32,7 +32,7 @@ export function toolStore(database: Queryable, sealing: SecretFields): ToolStore
     ];
   };
   const orNameTaken = <Result>(write: Promise<Result>, name: string) =>
-    orTaken(
+    mapUniqueViolation(
       write,
       'tools_name_in_project',
       'tool_name_taken',

@@ -2,7 +2,7 @@ import type { Call } from '../../../calls/call.ts';
 import type { Parameter } from '../connection/database.ts';
 import { isoTime, isoTimeOrNull } from '../sql/rows.ts';
 
-/** A row as the drivers give it: times as dates, JSON read. */
+/** A row as the drivers return it: dates and parsed JSON. */
 export interface CallRow {
   id: string;
   project_id: string;
@@ -29,7 +29,7 @@ export interface CallRow {
   hangup_requested: boolean;
 }
 
-/** Where a call's field lies, and how it gets there. */
+/** The column of a field and its conversion. */
 export interface CallColumn {
   readonly name: keyof Call;
   readonly column: keyof CallRow;

@@ -1,23 +1,20 @@
 import { CallwayError, invalid } from '../../../base/errors.ts';
 import { isUuid } from '../../../base/ids.ts';
-import { type Call, type CallChange, FINAL_STATUSES } from '../../../calls/call.ts';
-import type { CallFilter, CallStore, OrphanedCall } from '../../../calls/callStore.ts';
+import type { Call, CallChange } from '../../../calls/call.ts';
+import type { CallFilter, CallStore } from '../../../calls/callStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { violates } from '../connection/errors.ts';
 import { INSERT_SESSION, sessionParameters } from '../sessions/sessions.ts';
-import { isoTimeOrNull, mapPage, queryPage } from '../sql/rows.ts';
+import { mapPage, queryPage } from '../sql/rows.ts';
 import { storableJson } from '../sql/storable.ts';
+import { callRecovery, FINAL_STATUS_LIST } from './callRecovery.ts';
 import { type CallRow, callColumns, callParameters, callSelection, fromCallRow } from './callRows.ts';
 
-const FINAL = FINAL_STATUSES.map((status) => `'${status}'`).join(', ');
-/** A recording that takes longer to store than this is taken for lost. */
-const LONGEST_STORING = `interval '15 minutes'`;
-/** Nodes that have not beaten for so long are forgotten. */
-const FORGOTTEN_AFTER = `interval '1 day'`;
-const LAST_SEEN = '(SELECT beat_at FROM nodes WHERE nodes.id = node_id) AS last_seen_at';
-const NODE_IS_SILENT = `NOT EXISTS (SELECT FROM nodes WHERE nodes.id = node_id AND beat_at >= $1)`;
-
 export function callStore(database: Queryable): CallStore {
+  return { ...callRecords(database), ...callRecovery(database) };
+}
+
+function callRecords(database: Queryable): Omit<CallStore, keyof ReturnType<typeof callRecovery>> {
   const one = async (sql: string, parameters: readonly Parameter[]): Promise<Call | undefined> => {
     const [row] = await database.query<CallRow>(sql, parameters);
     return row && fromCallRow(row);
@@ -72,41 +69,6 @@ export function callStore(database: Queryable): CallStore {
          RETURNING ${callSelection()}`,
         [id, JSON.stringify(recording)],
       ),
-    async markSettled(id) {
-      await database.query('UPDATE calls SET settled = true WHERE id = $1', [id]);
-    },
-    async listQueued(after, limit) {
-      const rows = await database.query<QueuedRow>(
-        `SELECT id, project_id, to_number, created_at FROM calls
-         WHERE NOT settled AND status = 'queued' AND node_id IS NULL AND ($1::uuid IS NULL OR id > $1)
-         ORDER BY id LIMIT $2`,
-        [after, limit],
-      );
-      return rows.map(({ id, project_id, to_number, created_at }) => ({
-        id,
-        projectId: project_id,
-        toNumber: to_number,
-        createdAtMs: new Date(created_at).getTime(),
-      }));
-    },
-    async listOrphans(before, limit) {
-      return (await database.query<OrphanRow>(ORPHANS, [before, limit])).map(toOrphan);
-    },
-    async listUnsettledOn(nodeId) {
-      const rows = await database.query<OrphanRow>(
-        `SELECT ${callSelection()}, ${LAST_SEEN} FROM calls WHERE NOT settled AND node_id = $1 ORDER BY id`,
-        [nodeId],
-      );
-      return rows.map(toOrphan);
-    },
-    async recordHeartbeat(nodeId, at) {
-      await database.query(
-        `WITH forgotten AS (DELETE FROM nodes WHERE beat_at < $2::timestamptz - ${FORGOTTEN_AFTER})
-         INSERT INTO nodes (id, beat_at) VALUES ($1, $2)
-         ON CONFLICT (id) DO UPDATE SET beat_at = greatest(nodes.beat_at, excluded.beat_at)`,
-        [nodeId, at],
-      );
-    },
     async turnLatencies(instanceIds) {
       const rows = await database.query<{ instance_id: string; p50: number; p95: number }>(LATENCIES, [
         instanceIds,
@@ -121,22 +83,7 @@ export function callStore(database: Queryable): CallStore {
   };
 }
 
-interface QueuedRow {
-  id: string;
-  project_id: string;
-  to_number: string;
-  created_at: Date;
-}
-
-interface OrphanRow extends CallRow {
-  last_seen_at: Date | null;
-}
-
-function toOrphan(row: OrphanRow): OrphanedCall {
-  return { call: fromCallRow(row), lastSeenAt: isoTimeOrNull(row.last_seen_at) };
-}
-
-/** The call together with its session; where the session's id is in use, neither. */
+/** Inserts a call and its session; neither when the session id is in use. */
 const insertAfter = (taken: number): string => {
   const values = callColumns.map(({ type }, index) => `$${taken + index + 1}::${type}`).join(', ');
   return `
@@ -153,21 +100,21 @@ const FIRST_CHANGE = 6;
 const updateTo = (set: string): string => `
   WITH changed AS (
     UPDATE calls SET ${set}
-    WHERE id = $1 AND status NOT IN (${FINAL}) AND ($2::text IS NULL OR node_id = $2) RETURNING *
+    WHERE id = $1 AND status NOT IN (${FINAL_STATUS_LIST}) AND ($2::text IS NULL OR node_id = $2) RETURNING *
   ), happened AS (
     INSERT INTO session_events (instance_id, type, at, data)
     SELECT instance_id, $3::text, $4::timestamptz, $5::json FROM changed WHERE $3::text IS NOT NULL
   )
   SELECT ${callSelection()} FROM changed`;
 
-/** A call that nobody has taken out of the queue has nobody to hang it up. */
+/** A call without a node is canceled at once; otherwise its node hangs up. */
 const REQUEST_HANGUP = `
   WITH changed AS (
     UPDATE calls SET hangup_requested = true,
       status = CASE WHEN node_id IS NULL THEN 'canceled' ELSE status END,
       end_reason = CASE WHEN node_id IS NULL THEN 'api_hangup' ELSE end_reason END,
       ended_at = CASE WHEN node_id IS NULL THEN greatest($3::timestamptz, created_at) ELSE ended_at END
-    WHERE project_id = $1 AND id = $2 AND status NOT IN (${FINAL}) RETURNING *
+    WHERE project_id = $1 AND id = $2 AND status NOT IN (${FINAL_STATUS_LIST}) RETURNING *
   ), happened AS (
     INSERT INTO session_events (instance_id, type, at, data)
     SELECT instance_id, 'call_status', $3::timestamptz,
@@ -175,20 +122,6 @@ const REQUEST_HANGUP = `
     FROM changed WHERE status = 'canceled'
   )
   SELECT ${callSelection()} FROM changed`;
-
-/** $1 is when a living node has beaten at the latest. */
-const ORPHANS = `
-  SELECT ${callSelection()}, ${LAST_SEEN}
-  FROM calls
-  WHERE NOT settled AND (
-    (node_id IS NOT NULL AND ${NODE_IS_SILENT})
-    OR (status IN (${FINAL}) AND ended_at < $1 AND (
-      answered_at IS NULL OR NOT (settings->>'record')::boolean
-      OR coalesce(recording->>'status', 'recording') <> 'recording'
-      OR ended_at < $1::timestamptz - ${LONGEST_STORING}
-    ))
-  )
-  ORDER BY id LIMIT $2`;
 
 const LATENCIES = `
   SELECT instance_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY latency_ms) AS p50,
@@ -205,7 +138,7 @@ function conditions(
   return { sql, parameters };
 }
 
-/** What a change sets; nothing at all is written as something that changes nothing. */
+/** The SET clause of a change; a no-op for an empty change. */
 function assignments(change: CallChange, first: number): { sql: string; parameters: Parameter[] } {
   const changed = callColumns.filter(({ name }) => name in change);
   if (changed.length === 0) return { sql: 'id = id', parameters: [] };
@@ -219,7 +152,7 @@ function assignments(change: CallChange, first: number): { sql: string; paramete
   };
 }
 
-/** Who ends a call may not know yet that it was answered, and nodes' clocks differ. */
+/** The caller may not have read the answer time, and the clocks of nodes differ. */
 function notBefore(endedAt: string): string {
   return `greatest(${endedAt}, created_at, started_at, answered_at)`;
 }

@@ -3,8 +3,9 @@ import { isUuid } from '../../../base/ids.ts';
 import type { PhoneNumber, PhoneNumberInput } from '../../../calls/numbers/phoneNumber.ts';
 import type { PhoneNumberStore } from '../../../calls/numbers/phoneNumberStore.ts';
 import type { Queryable } from '../connection/database.ts';
-import { orTaken } from '../connection/errors.ts';
-import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
+import { mapUniqueViolation } from '../connection/errors.ts';
+import { projectRows } from '../sql/projectRows.ts';
+import { isoTime, mapPage } from '../sql/rows.ts';
 
 interface Row {
   id: string;
@@ -23,34 +24,17 @@ const SELECT = `
      WHERE phone_number_id = phone_numbers.id) AS trunk_ids
   FROM phone_numbers`;
 
-/** What changes a number takes several statements; whoever calls it has a transaction. */
+/** Changes take several statements; the caller provides the transaction. */
 export function phoneNumberStore(database: Queryable): PhoneNumberStore {
+  const rows = projectRows<Row>(database, 'phone_numbers', SELECT);
   const find = async (projectId: string, id: string): Promise<PhoneNumber | undefined> => {
-    const [row] = await database.query<Row>(`${SELECT} WHERE project_id = $1 AND id = $2`, [projectId, id]);
+    const row = await rows.find(projectId, id);
     return row && fromRow(row);
-  };
-  /** Holds on to the trunks, so that none of them goes meanwhile. */
-  const requireTrunks = async (projectId: string, trunkIds: readonly string[]): Promise<void> => {
-    const twice = trunkIds.findIndex((id, index) => trunkIds.indexOf(id) !== index);
-    if (twice >= 0) throw wrongTrunk(twice, `trunkIds names ${trunkIds[twice]} twice`);
-    const known = await database.query<{ id: string }>(
-      'SELECT id FROM trunks WHERE project_id = $1 AND id = ANY ($2::uuid[]) FOR KEY SHARE',
-      [projectId, trunkIds],
-    );
-    const missing = trunkIds.findIndex((trunkId) => !known.some(({ id }) => id === trunkId.toLowerCase()));
-    if (missing >= 0) throw wrongTrunk(missing, `There is no trunk ${trunkIds[missing]}`);
-  };
-  const link = async (projectId: string, id: string, trunkIds: readonly string[]): Promise<void> => {
-    await database.query(
-      `INSERT INTO phone_number_trunks (project_id, phone_number_id, trunk_id, position)
-       SELECT $1, $2, trunk_id, position FROM unnest($3::uuid[]) WITH ORDINALITY AS trial (trunk_id, position)`,
-      [projectId, id, trunkIds],
-    );
   };
 
   return {
     async insert(projectId, id, input, at) {
-      await requireTrunks(projectId, input.trunkIds);
+      await requireTrunks(database, projectId, input.trunkIds);
       const insert = database.query(
         `INSERT INTO phone_numbers
            (id, project_id, number, outbound_status, inbound_enabled, media, created_at, updated_at)
@@ -65,15 +49,13 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           at,
         ],
       );
-      await orNumberTaken(insert, input.number);
-      await link(projectId, id, input.trunkIds);
-      const kept = await find(projectId, id);
-      if (!kept) throw new Error('a phone number is gone that was just kept');
-      return kept;
+      await orNumberExists(insert, input.number);
+      await linkTrunks(database, projectId, id, input.trunkIds);
+      const inserted = await find(projectId, id);
+      if (!inserted) throw new Error('a phone number disappeared after its insert');
+      return inserted;
     },
-    async find(projectId, id) {
-      return isUuid(id) ? await find(projectId, id) : undefined;
-    },
+    find,
     async findByNumber(projectId, number) {
       const [row] = await database.query<Row>(`${SELECT} WHERE project_id = $1 AND number = $2`, [
         projectId,
@@ -81,13 +63,10 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
       ]);
       return row && fromRow(row);
     },
-    async list(projectId, page) {
-      const select = `${SELECT} WHERE project_id = $1 ORDER BY created_at, id`;
-      return mapPage(await queryPage<Row>(database, select, [projectId], page), fromRow);
-    },
+    list: async (projectId, page) => mapPage(await rows.list(projectId, page), fromRow),
     async update(projectId, id, patch, at) {
       if (!isUuid(id)) return undefined;
-      if (patch.trunkIds) await requireTrunks(projectId, patch.trunkIds);
+      if (patch.trunkIds) await requireTrunks(database, projectId, patch.trunkIds);
       const update = database.query<{ id: string }>(
         `UPDATE phone_numbers SET
            number = coalesce($3, number),
@@ -107,34 +86,56 @@ export function phoneNumberStore(database: Queryable): PhoneNumberStore {
           at,
         ],
       );
-      const [updated] = await orNumberTaken(update, patch.number ?? '');
+      const [updated] = await orNumberExists(update, patch.number ?? '');
       if (!updated) return undefined;
       if (patch.trunkIds) {
         await database.query('DELETE FROM phone_number_trunks WHERE phone_number_id = $1', [id]);
-        await link(projectId, id, patch.trunkIds);
+        await linkTrunks(database, projectId, id, patch.trunkIds);
       }
       return await find(projectId, id);
     },
-    async remove(projectId, id) {
-      if (!isUuid(id)) return false;
-      const gone = await database.query(
-        'DELETE FROM phone_numbers WHERE project_id = $1 AND id = $2 RETURNING id',
-        [projectId, id],
-      );
-      return gone.length > 0;
-    },
+    remove: rows.remove,
   };
 }
 
-const orNumberTaken = <Result>(write: Promise<Result>, number: string) =>
-  orTaken(
+/** Locks the trunks against removal. @throws {CallwayError} `unknown_trunk` */
+async function requireTrunks(
+  database: Queryable,
+  projectId: string,
+  trunkIds: readonly string[],
+): Promise<void> {
+  const twice = trunkIds.findIndex((id, index) => trunkIds.indexOf(id) !== index);
+  if (twice >= 0) throw unknownTrunk(twice, `trunkIds contains ${trunkIds[twice]} twice`);
+  const known = await database.query<{ id: string }>(
+    'SELECT id FROM trunks WHERE project_id = $1 AND id = ANY ($2::uuid[]) FOR KEY SHARE',
+    [projectId, trunkIds],
+  );
+  const missing = trunkIds.findIndex((trunkId) => !known.some(({ id }) => id === trunkId.toLowerCase()));
+  if (missing >= 0) throw unknownTrunk(missing, `Trunk ${trunkIds[missing]} does not exist`);
+}
+
+async function linkTrunks(
+  database: Queryable,
+  projectId: string,
+  id: string,
+  trunkIds: readonly string[],
+): Promise<void> {
+  await database.query(
+    `INSERT INTO phone_number_trunks (project_id, phone_number_id, trunk_id, position)
+     SELECT $1, $2, trunk_id, position FROM unnest($3::uuid[]) WITH ORDINALITY AS linked (trunk_id, position)`,
+    [projectId, id, trunkIds],
+  );
+}
+
+const orNumberExists = <Result>(write: Promise<Result>, number: string) =>
+  mapUniqueViolation(
     write,
     'phone_numbers_number_in_project',
     'phone_number_exists',
     `The project already has the number ${number}`,
   );
 
-function wrongTrunk(index: number, message: string) {
+function unknownTrunk(index: number, message: string) {
   return invalid('unknown_trunk', message, [{ path: `/trunkIds/${index}`, message }]);
 }
 

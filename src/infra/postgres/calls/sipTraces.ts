@@ -10,7 +10,7 @@ interface Row extends Omit<SipTraceMessage, 'at'> {
 export function sipTraceStore(database: Queryable): SipTraceStore {
   return {
     async append(projectId, callId, messages) {
-      // A call that is gone, or another project's, takes nothing.
+      // Inserts nothing when the call is gone or belongs to another project.
       await database.query(
         `INSERT INTO sip_trace (call_id, at, direction, transport, remote, text)
          SELECT calls.id, said.at, said.direction, said.transport, said.remote, said.text
@@ -24,7 +24,7 @@ export function sipTraceStore(database: Queryable): SipTraceStore {
           messages.map(({ direction }) => direction),
           messages.map(({ transport }) => transport),
           messages.map(({ remote }) => remote),
-          // A text cannot hold a NUL character, and a hostile message can.
+          // Postgres texts cannot contain NUL characters; hostile messages may.
           messages.map(({ text }) => text.replaceAll('\0', '\ufffd').toWellFormed()),
         ],
       );

@@ -9,7 +9,7 @@ import { isoTime, mapPage, queryPage } from '../sql/rows.ts';
 interface Row {
   id: string;
   project_id: string;
-  /** Rows of before there was a choice have no `transfer`. */
+  /** Rows of older releases have no `transfer`. */
   definition: Omit<TrunkInput, 'password' | 'transfer'> & Partial<Pick<TrunkInput, 'transfer'>>;
   password: string | null;
   created_at: Date;
@@ -19,17 +19,17 @@ interface Row {
 const COLUMNS = 'id, project_id, definition, password, created_at, updated_at';
 const ACTIVE = `definition->>'status' = 'active'`;
 
-export function trunkStore(database: Queryable, sealing: SecretFields): TrunkStore {
+export function trunkStore(database: Queryable, secrets: SecretFields): TrunkStore {
   const fromRow = (row: Row): Trunk => ({
     id: row.id,
     projectId: row.project_id,
     transfer: DEFAULT_TRANSFER,
     ...row.definition,
-    password: row.password === null ? null : sealing.open(row.password),
+    password: row.password === null ? null : secrets.open(row.password),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   });
-  const sealed = (password: string | null | undefined) => (password == null ? null : sealing.seal(password));
+  const sealed = (password: string | null | undefined) => (password == null ? null : secrets.seal(password));
 
   return {
     async insert(projectId, id, { password, ...definition }, at) {
@@ -37,7 +37,7 @@ export function trunkStore(database: Queryable, sealing: SecretFields): TrunkSto
         `INSERT INTO trunks (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $5) RETURNING ${COLUMNS}`,
         [id, projectId, JSON.stringify(definition), sealed(password), at],
       );
-      if (!row) throw new Error('an insert gave no row back');
+      if (!row) throw new Error('INSERT returned no row');
       return fromRow(row);
     },
     async find(projectId, id) {
@@ -64,7 +64,7 @@ export function trunkStore(database: Queryable, sealing: SecretFields): TrunkSto
     },
     async remove(projectId, id) {
       if (!isUuid(id)) return false;
-      // Whoever names the trunk meanwhile holds its row; what they keep is seen once the row is ours.
+      // Phone numbers that reference the trunk lock its row; they are visible once this lock is granted.
       await database.query('SELECT id FROM trunks WHERE project_id = $1 AND id = $2 FOR UPDATE', [
         projectId,
         id,
@@ -99,6 +99,6 @@ function inUse(numbers: readonly string[]): CallwayError {
   return new CallwayError(
     'conflict',
     'trunk_in_use',
-    `The trunk is used by ${numbers.join(', ')}; take it out of their trunkIds first`,
+    `The trunk is used by ${numbers.join(', ')}; remove it from their trunkIds first`,
   );
 }

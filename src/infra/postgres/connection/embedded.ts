@@ -4,44 +4,44 @@ import { vector } from '@electric-sql/pglite-pgvector';
 
 import type { Database, Parameter, Queryable } from './database.ts';
 import { translateDatabaseError } from './errors.ts';
-import { createPriorityMutex, type Lane } from './priorityMutex.ts';
+import { createPriorityMutex, type Priority } from './priorityMutex.ts';
 import { retryConflicts } from './retryConflicts.ts';
 
-/** A vector takes its place in an index within some 30 ms here, in which this thread does nothing else. */
+/** Inserting one vector into an index takes about 30 ms here and blocks this thread. */
 const BACKGROUND_ROWS = 1;
 
 export interface EmbeddedOptions {
-  /** Folder of the database; `memory://` keeps it in memory. */
+  /** Data folder; `memory://` for a database in memory. */
   readonly folder: string;
-  /** A database as `PGlite.dumpDataDir` gives it, to begin with. */
+  /** Initial data, as `PGlite.dumpDataDir` returns it. */
   readonly snapshot?: Blob;
 }
 
 type Target = PGlite | Transaction;
 
 /**
- * PGlite: Postgres in this process, with pgvector. It outlives a kill of the process without losing a committed
- * write; it does not call fsync, so that a power cut may cost the last ones.
+ * PGlite: Postgres in this process, with pgvector. Committed writes survive a kill of the process. It does not call
+ * fsync, so a power failure may lose the last ones.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Database> {
   const database = await PGlite.create(options.folder, {
     extensions: { vector, pg_trgm },
     ...(options.snapshot ? { loadDataDir: options.snapshot } : {}),
   });
-  const inTurn = createPriorityMutex();
-  const queryIn =
-    (lane: Lane): Queryable['query'] =>
+  const runExclusive = createPriorityMutex();
+  const queryWith =
+    (priority: Priority): Queryable['query'] =>
     (sql, parameters) =>
-      retryConflicts(() => inTurn(lane, () => run(database, sql, parameters)));
+      retryConflicts(() => runExclusive(priority, () => run(database, sql, parameters)));
   const scripts = new WeakMap<Queryable, Transaction>();
   let closing: Promise<void> | undefined;
 
   return {
-    query: queryIn('foreground'),
-    background: { query: queryIn('background'), rowsAtOnce: BACKGROUND_ROWS },
+    query: queryWith('foreground'),
+    background: { query: queryWith('background'), rowsAtOnce: BACKGROUND_ROWS },
     transaction: (work) =>
       retryConflicts(() =>
-        inTurn('foreground', () =>
+        runExclusive('foreground', () =>
           database.transaction(async (transaction) => {
             const queryable: Queryable = { query: (sql, parameters) => run(transaction, sql, parameters) };
             scripts.set(queryable, transaction);
@@ -51,11 +51,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       ),
     async script(queryable, sql) {
       const transaction = scripts.get(queryable);
-      if (!transaction) throw new Error('a script runs in a transaction of its own database');
+      if (!transaction) throw new Error('a script needs a transaction of its own database');
       await transaction.exec(sql);
     },
     close() {
-      closing ??= inTurn('foreground', () => database.close());
+      closing ??= runExclusive('foreground', () => database.close());
       return closing;
     },
   };

@@ -1,22 +1,22 @@
 import { CallwayError, invalid, notFound, unavailable } from '../../../base/errors.ts';
 
-/** SQLSTATEs of refusals by a foreign key and by a unique constraint. @see PostgreSQL appendix A */
+/** SQLSTATEs of violated constraints. @see PostgreSQL appendix A */
 const FOREIGN_KEY_VIOLATION = '23503';
 const UNIQUE_VIOLATION = '23505';
 
-/** The transaction was given up so that another could go on: a failed serialisation, a deadlock. */
+/** Serialization failure and deadlock: the transaction may be retried. */
 const CONFLICTS: readonly string[] = ['40001', '40P01'];
-/** The database is there and does not get to it: besides conflicts, a statement's time is over, or that for a lock. */
+/** The database is reachable but too slow: conflicts, statement timeout, lock timeout. */
 const BUSY: ReadonlySet<string> = new Set([...CONFLICTS, '57014', '55P03']);
-/** Long enough for others to finish, short enough for a person who waits. */
+/** Long enough for others to finish, short enough for a waiting user. */
 const BUSY_RETRY_AFTER_SECONDS = 2;
 
-/** By their names, the constraints that hold a row to its project: `tools_project_id_fkey`. */
+/** Foreign keys to the project, by name, such as `tools_project_id_fkey`. */
 const TO_PROJECT = /_project_id(?:_release_id)?_fkey$/;
 
-/** Classes and codes that say that the server is away or going: connection, resources, operator intervention. */
-const AWAY = /^(08|53|57P)/;
-const AWAY_NODE_CODES = new Set([
+/** Connection failures, insufficient resources and operator intervention. */
+const UNAVAILABLE_STATES = /^(08|53|57P)/;
+const UNAVAILABLE_NODE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -25,21 +25,25 @@ const AWAY_NODE_CODES = new Set([
   'EPIPE',
   'ENOENT',
 ]);
-const AWAY_MESSAGES =
+const UNAVAILABLE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Client has encountered a connection error|the database system is|cannot use a pool after|not queryable/i;
 
-/** Text or JSON that Postgres cannot keep (a NUL character, half a surrogate pair), should it pass the border. */
+/** Values that Postgres cannot store, such as NUL characters. */
 const UNSTORABLE = new Set(['22021', '22P05', '22P02', '22003', '22008']);
 
-/** Turns what a driver throws into an error of ours; what is none of the foreseen ones stays as it is. */
+/** Maps a driver's error to a CallwayError; unexpected errors are returned unchanged. */
 export function translateDatabaseError(error: unknown): unknown {
   if (error instanceof CallwayError || !(error instanceof Error)) return error;
   const code = codeOf(error);
-  if (AWAY.test(code) || AWAY_NODE_CODES.has(code) || AWAY_MESSAGES.test(error.message)) {
+  if (
+    UNAVAILABLE_STATES.test(code) ||
+    UNAVAILABLE_NODE_CODES.has(code) ||
+    UNAVAILABLE_MESSAGES.test(error.message)
+  ) {
     return unavailable('database', error);
   }
   if (BUSY.has(code)) return busy(error);
-  // A row that was begun while its project was there, and written when it had gone.
+  // The project was removed while the request ran.
   if (code === FOREIGN_KEY_VIOLATION && TO_PROJECT.test(constraintOf(error))) return notFound('Project');
   if (UNSTORABLE.has(code)) {
     return new CallwayError(
@@ -54,20 +58,20 @@ export function translateDatabaseError(error: unknown): unknown {
   return error;
 }
 
-/** Whether a write was refused because of this unique constraint. */
+/** Whether this unique constraint rejected a write. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof Error && codeOf(error) === UNIQUE_VIOLATION && constraintOf(error) === constraint;
 }
 
-/** Whether a transaction failed for no fault of its own, and may do what it does again from its beginning. */
+/** Whether a transaction failed because of a concurrent one and may be retried. */
 export function isConflict(error: unknown): boolean {
   return (
     error instanceof CallwayError && error.cause instanceof Error && CONFLICTS.includes(codeOf(error.cause))
   );
 }
 
-/** Runs a write, and answers a unique constraint's refusal with an error for the user. */
-export async function orTaken<Result>(
+/** Maps the violation of a unique constraint to an error for the user. */
+export async function mapUniqueViolation<Result>(
   write: Promise<Result>,
   constraint: string,
   code: string,

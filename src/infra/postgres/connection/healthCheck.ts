@@ -3,10 +3,10 @@ import pg from 'pg';
 import { isUnavailable } from '../../../base/errors.ts';
 import { translateDatabaseError } from './errors.ts';
 
-/** A server that has not answered by then, over a connection that nobody else uses, says nothing. */
-const ANSWER_MS = 1_500;
-/** Insufficient resources, such as connections: said by a server that is there. @see PostgreSQL appendix A */
-const SHORT_OF_SOMETHING = /^53/;
+/** Timeout of a query on a connection that is used for nothing else. */
+const PROBE_TIMEOUT_MS = 1_500;
+/** Insufficient resources, such as connections: the server is up. @see PostgreSQL appendix A */
+const INSUFFICIENT_RESOURCES = /^53/;
 
 export interface HealthCheck {
   /** @throws {CallwayError} `database_unavailable` */
@@ -14,19 +14,19 @@ export interface HealthCheck {
   close(): Promise<void>;
 }
 
-/** Asks a Postgres server whether it is there, over a connection of its own. */
+/** Probes a Postgres server over a separate connection. */
 export function createHealthCheck(url: string): HealthCheck {
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
-    connectionTimeoutMillis: ANSWER_MS,
-    query_timeout: ANSWER_MS,
+    connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+    query_timeout: PROBE_TIMEOUT_MS,
     idleTimeoutMillis: 0,
     allowExitOnIdle: true,
     application_name: 'callway-heartbeat',
     keepAlive: true,
   });
-  // A connection that breaks between two questions is made anew for the next, which then tells.
+  // A broken connection is replaced by the next probe, which reports a failure.
   pool.on('error', () => undefined);
   return {
     async probe() {
@@ -34,18 +34,18 @@ export function createHealthCheck(url: string): HealthCheck {
         await pool.query('SELECT 1');
       } catch (error) {
         const translated = translateDatabaseError(error);
-        if (isUnavailable(translated) && !isShort(error)) throw translated;
+        if (isUnavailable(translated) && !hasInsufficientResources(error)) throw translated;
       }
     },
     close: () => pool.end(),
   };
 }
 
-function isShort(error: unknown): boolean {
+function hasInsufficientResources(error: unknown): boolean {
   return (
     error instanceof Error &&
     'code' in error &&
     typeof error.code === 'string' &&
-    SHORT_OF_SOMETHING.test(error.code)
+    INSUFFICIENT_RESOURCES.test(error.code)
   );
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { Database, Queryable } from './database.ts';
 
-/** Any fixed number: nodes that start together take turns by it. */
+/** Key of the advisory lock that serializes the migrations of nodes. */
 const MIGRATION_LOCK = 7_223_104_551;
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 
@@ -15,14 +15,16 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** Reads `0001_name.sql` and on; they must count up by one. */
+/** Reads `0001_name.sql` and so on; the numbers must be consecutive. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return await Promise.all(
     names.map(async (name, index) => {
       const [, digits, title] = FILE_NAME.exec(name) ?? [];
       if (Number(digits) !== index + 1 || title === undefined) {
-        throw new Error(`migration ${name} should be number ${index + 1}, named like 0001_what_it_does.sql`);
+        throw new Error(
+          `migration ${name} must have number ${index + 1} and a name like 0001_what_it_does.sql`,
+        );
       }
       const sql = await readFile(join(folder, name), 'utf8');
       return {
@@ -36,21 +38,20 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 }
 
 /**
- * Brings the database to the newest schema: each migration in one transaction, under a lock that other nodes wait
- * for. A database that is ahead (a newer release has run on it) is left as it is, so that a rolling upgrade may
- * restart an older node.
+ * Migrates the database to the newest schema: each migration in one transaction, under an advisory lock. A newer
+ * schema is left as it is, so that an older node may restart during a rolling upgrade.
  *
- * @returns The names of those that were run.
- * @throws {Error} When a migration that had been run reads differently now.
+ * @returns The names of the applied migrations.
+ * @throws {Error} When an applied migration has changed.
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
-  // As good as always there is nothing to do, which one look tells without waiting for anybody.
+  // Usually nothing is to do; this check needs no lock.
   if (await isUpToDate(database, migrations)) return [];
   await prepare(database);
   const done: string[] = [];
   for (const migration of migrations) {
     const isNew = await database.transaction(async (transaction) => {
-      await takeTurn(transaction);
+      await lockMigrations(transaction);
       const [known] = await transaction.query<{ checksum: string }>(
         'SELECT checksum FROM schema_migrations WHERE version = $1',
         [migration.version],
@@ -69,7 +70,7 @@ export async function migrate(database: Database, migrations: readonly Migration
   return done;
 }
 
-/** @throws {Error} When a migration that had been run reads differently now. */
+/** @throws {Error} When an applied migration has changed. */
 async function isUpToDate(database: Database, migrations: readonly Migration[]): Promise<boolean> {
   const [table] = await database.query<{ exists: boolean }>(
     `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`,
@@ -87,12 +88,13 @@ async function isUpToDate(database: Database, migrations: readonly Migration[]):
 }
 
 function requireUnchanged({ version, name, checksum }: Migration, known: string): void {
-  if (known !== checksum) throw new Error(`migration ${version} (${name}) was changed after it had been run`);
+  if (known !== checksum)
+    throw new Error(`migration ${version} (${name}) was changed after it had been applied`);
 }
 
 async function prepare(database: Database): Promise<void> {
   await database.transaction(async (transaction) => {
-    await takeTurn(transaction);
+    await lockMigrations(transaction);
     await transaction.query(`
       CREATE TABLE IF NOT EXISTS schema_migrations (
         version integer PRIMARY KEY,
@@ -103,8 +105,8 @@ async function prepare(database: Database): Promise<void> {
   });
 }
 
-/** Waits for other nodes' migrations. These, and the wait for them, may take longer than a request's statement. */
-async function takeTurn(transaction: Queryable): Promise<void> {
+/** Waits for other nodes. The wait and a migration may take longer than the statement timeout. */
+async function lockMigrations(transaction: Queryable): Promise<void> {
   await transaction.query('SET LOCAL statement_timeout = 0', []);
   await transaction.query('SELECT pg_advisory_xact_lock($1::bigint)', [MIGRATION_LOCK]);
 }

@@ -8,53 +8,56 @@ import { createHealthCheck } from './healthCheck.ts';
 import { retryConflicts } from './retryConflicts.ts';
 
 const POOL_SIZE = 20;
-/** A connection that is not made by then is not made. */
+/** Timeout of a new connection. */
 const CONNECT_TIMEOUT_MILLISECONDS = 3_000;
-/** Work waits so long until a connection of the pool is free: many at once are no sign that the database is away. */
+/**
+ * Maximum wait for a connection of the pool. Longer than a connect: a full pool does not mean that the database is
+ * down.
+ */
 const QUEUE_TIMEOUT_MILLISECONDS = 15_000;
 const IDLE_TIMEOUT_MILLISECONDS = 30_000;
-/** No query of a request may hold a connection longer. */
+/** Default timeout of a statement. */
 const DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS = 30_000;
-/** A server that has not even said by then that it gave a statement up is away, though its connections stand. */
-const SILENCE_MILLISECONDS = 2_000;
+/** A server that does not report a statement timeout within this time is down, even with an open connection. */
+const UNRESPONSIVE_AFTER_MILLISECONDS = 2_000;
 
 export interface PostgresOptions {
-  /** `postgres://…`, credentials included. */
+  /** `postgres://…` with credentials. */
   readonly url: string;
-  /** Told when a connection that nobody used breaks. */
+  /** Called when an idle connection breaks. */
   readonly onIdleError: (error: Error) => void;
-  /** The server gives a statement up after so long. */
+  /** Enforced by the server. */
   readonly statementTimeoutMs?: number;
   /**
-   * Has the server watched: one that falls silent is known to be away after some seconds; then what waits for it fails,
-   * and what begins, until it is back. Without it, a statement's own time is the only bound.
+   * Enables health monitoring: when the server stops answering, pending and new queries fail within seconds until it
+   * is back. Without it, only the statement timeout bounds a query.
    */
   readonly health?: HealthMonitorOptions;
 }
 
-/** Whether the server is there, for those who are about to wait for it. */
+/** Rejects queries while the server is down. */
 type Guard = Pick<HealthMonitor, 'guard'>;
 
 const UNMONITORED: Guard = { guard: (operation) => operation() };
 
-/** The pool bounds the wait for one of its connections; this one how long making it may take. */
-class PromptClient extends pg.Client {
+/** The pool's own timeout covers the wait for a connection; this one covers the connect. */
+class ConnectTimeoutClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MILLISECONDS });
   }
 }
 
-/** A Postgres server, by a pool of connections that mends itself when the server comes back. */
+/** A pool of connections to a Postgres server; reconnects by itself. */
 export function openPostgres(options: PostgresOptions): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MILLISECONDS;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: POOL_SIZE,
-    Client: PromptClient,
+    Client: ConnectTimeoutClient,
     connectionTimeoutMillis: QUEUE_TIMEOUT_MILLISECONDS,
     idleTimeoutMillis: IDLE_TIMEOUT_MILLISECONDS,
     statement_timeout: statementTimeoutMs,
-    query_timeout: statementTimeoutMs + SILENCE_MILLISECONDS,
+    query_timeout: statementTimeoutMs + UNRESPONSIVE_AFTER_MILLISECONDS,
     application_name: 'callway',
     keepAlive: true,
   });
@@ -64,7 +67,7 @@ export function openPostgres(options: PostgresOptions): Database {
   let closing: Promise<void> | undefined;
 
   return {
-    // Alone, a statement is a transaction.
+    // A single statement is a transaction and may be retried.
     query: (sql, parameters, name) =>
       retryConflicts(() => withClient(pool, health, (client) => client.query(sql, parameters, name))),
     transaction: (work) =>
@@ -93,31 +96,31 @@ function monitorServer(url: string, options: HealthMonitorOptions) {
 }
 
 /**
- * Lends a connection of the pool; one that the server may not answer on any more is not kept.
+ * Borrows a connection of the pool. A connection that may be broken is closed afterwards.
  *
- * @param mend - Makes a connection as good as new after work on it that failed.
+ * @param recover - Resets a connection after a failure, so that it can be reused.
  */
 async function withClient<Result>(
   pool: pg.Pool,
   health: Guard,
   work: (client: Queryable) => Promise<Result>,
-  mend?: (client: Queryable) => Promise<void>,
+  recover?: (client: Queryable) => Promise<void>,
 ): Promise<Result> {
   const connection = await borrow(pool, health);
   const client: Queryable = {
     query: (sql, parameters, name) => health.guard(() => run(connection, sql, parameters, name)),
   };
-  // Between two queries nobody else listens for the connection's end.
+  // Between two queries nothing else listens for errors of the connection.
   const ignore = () => {};
   connection.on('error', ignore);
   let broken: Error | undefined;
   try {
     return await work(client);
   } catch (error) {
-    // A server that is away rolls back by itself, and a connection that is silent is not to be waited for again.
+    // The server rolls back by itself, and a silent connection must not be used again.
     if (isUnavailable(error)) broken = error;
     else
-      await mend?.(client).catch((failure: Error) => {
+      await recover?.(client).catch((failure: Error) => {
         broken = failure;
       });
     throw error;
@@ -127,7 +130,7 @@ async function withClient<Result>(
   }
 }
 
-/** One that is free only when nobody wants it any more goes back. */
+/** A connection that becomes free after a rejection is returned to the pool. */
 async function borrow(pool: pg.Pool, health: Guard): Promise<pg.PoolClient> {
   let pending: Promise<pg.PoolClient> | undefined;
   try {
@@ -165,7 +168,7 @@ async function run<Row>(
   name?: string,
 ): Promise<Row[]> {
   try {
-    // Without parameters the simple protocol is used, which takes several statements.
+    // Without parameters the simple protocol is used, which allows several statements.
     const query = parameters
       ? { text: sql, values: [...parameters], ...(name === undefined ? {} : { name }) }
       : sql;

@@ -1,28 +1,28 @@
-/** Who waits for a piece of work: somebody, or nobody. */
-export type Lane = 'foreground' | 'background';
+/** Foreground tasks run before background tasks. */
+export type Priority = 'foreground' | 'background';
 
-/** Runs `work` once its turn has come. */
-export type InTurn = <Result>(lane: Lane, work: () => Promise<Result>) => Promise<Result>;
+/** Runs the task when the mutex is free. */
+export type RunExclusive = <Result>(priority: Priority, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Takes turns at something that one can use at a time, and that holds up this whole thread meanwhile. What somebody
- * waits for goes before what nobody waits for, and between two turns everything else on the thread has one.
+ * A mutex with two priorities, for a resource that blocks this thread while it works. Between two tasks the event
+ * loop runs once.
  */
-export function createPriorityMutex(): InTurn {
-  const waiting: Record<Lane, (() => void)[]> = { foreground: [], background: [] };
-  let isTaken = false;
-  const passOn = () => {
+export function createPriorityMutex(): RunExclusive {
+  const waiting: Record<Priority, (() => void)[]> = { foreground: [], background: [] };
+  let isLocked = false;
+  const runNext = () => {
     const next = waiting.foreground.shift() ?? waiting.background.shift();
     if (next) next();
-    else isTaken = false;
+    else isLocked = false;
   };
-  return async (lane, work) => {
-    if (isTaken) await new Promise<void>((resolve) => waiting[lane].push(resolve));
-    isTaken = true;
+  return async (priority, work) => {
+    if (isLocked) await new Promise<void>((resolve) => waiting[priority].push(resolve));
+    isLocked = true;
     try {
       return await work();
     } finally {
-      setImmediate(passOn);
+      setImmediate(runNext);
     }
   };
 }

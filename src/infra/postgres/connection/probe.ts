@@ -1,31 +1,31 @@
 import type { Database, Queryable } from './database.ts';
 import { openPostgres } from './postgres.ts';
 
-/** What there is to know of a Postgres server before Callway starts on it. */
+/** What `callway doctor` checks on a Postgres server. */
 export interface DatabaseFacts {
-  /** As in `15.18`. */
+  /** Such as `15.18`. */
   readonly version: string;
   readonly majorVersion: number;
-  /** Whether pgvector is in this database, could be put there, or is not on the server at all. */
+  /** Whether pgvector is installed in this database, can be installed, or is missing on the server. */
   readonly vector: 'installed' | 'available' | 'missing';
-  /** Whether the role may install extensions for certain. */
+  /** A superuser may install extensions. */
   readonly isSuperuser: boolean;
-  /** Checksums of the migrations that have been run, by version; `undefined` before the first start. */
+  /** Checksums of the applied migrations by version; undefined before the first start. */
   readonly migrations: ReadonlyMap<number, string> | undefined;
-  /** Of the key that its secrets are sealed with; `undefined` before the first start. @see Sealer */
+  /** Fingerprint of the key of its secrets; undefined before the first start. @see Sealer */
   readonly sealerFingerprint: string | undefined;
 }
 
 /**
- * Looks at a server without changing anything there.
+ * Inspects a server without changing anything.
  *
- * @throws {Error} When it cannot be reached or refuses the credentials; the cause has the driver's reason.
+ * @throws {Error} When the server is unreachable or rejects the credentials; the cause is the driver's error.
  */
 export async function probePostgres(url: string): Promise<DatabaseFacts> {
   const database = openPostgres({
     url,
     onIdleError: () => {
-      // The next query tells.
+      // The next query reports it.
     },
   });
   try {

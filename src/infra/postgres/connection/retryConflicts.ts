@@ -2,16 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { isConflict } from './errors.ts';
 
-/** The first one counts. Who loses twice against others that went on meanwhile loses to a load, not to an accident. */
+/** Including the first one. More retries would not help against sustained load. */
 const ATTEMPTS = 3;
-/** Long enough for the other one to be given the locks that it waited for; nobody notices it. */
+/** Long enough for the concurrent transaction to get its locks. */
 const PAUSE_MS = 20;
 
 /**
- * Runs a transaction, and runs the whole of it again when the database gave it up in favour of another. A short pause
- * between, of no fixed length, keeps the repetition from taking the locks away again from whoever it made room for.
+ * Retries a transaction after a conflict. A random pause lets the concurrent transaction proceed first.
  *
- * @throws {CallwayError} 503 `database_busy` when the last attempt was given up too.
+ * @throws {CallwayError} 503 `database_busy` when the last attempt fails too.
  */
 export async function retryConflicts<Result>(transaction: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

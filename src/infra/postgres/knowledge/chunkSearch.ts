@@ -4,17 +4,17 @@ import type { Database, Queryable } from '../connection/database.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
 
 /**
- * So few vectors are compared one by one, some 50 ms for all of them. The index would be faster, but may miss the very
- * passage: one that is unlike all others, as a page of answers beside a long list of goods, is what its paths lose.
+ * Up to this many vectors are compared exactly, in about 50 ms. The approximate index is faster but may miss the best
+ * passage: its graph misses outliers, such as one page of answers in a long product list.
  */
 export const EXACT_LIMIT = 5_000;
-/** Vectors that a search through the index keeps in view; more finds more of the true nearest and takes longer. */
+/** Size of the index search's candidate list; larger is more accurate and slower. */
 export const EF_SEARCH = 100;
-/** Where the index holds other projects' vectors too, so many are passed over before the search is made exact. */
+/** Rows of other projects that the index search skips before it becomes exact. */
 const MAX_SCAN_TUPLES = 20_000;
-/** A question's words; a longer one is cut. */
+/** Maximum number of words of a question. */
 const MAX_LEXEMES = 64;
-/** Chunks that have a word are counted so far; one that as many have tells little. */
+/** Upper bound of the count of chunks with a word; a more frequent word is not selective. */
 const MANY_CHUNKS = 1_000;
 
 const FOUND = `chunks.id, content, start_offset AS "startOffset", end_offset AS "endOffset",
@@ -22,8 +22,8 @@ const FOUND = `chunks.id, content, start_offset AS "startOffset", end_offset AS 
   datasets.name AS "datasetName"`;
 
 /**
- * Searches vectors and words. Left to itself the planner reads all rows, or sorts those of the knowledgebase, since
- * it thinks little of both indexes' worth: so the ways that are not wanted are made dear for the one transaction.
+ * Vector search and full-text search. The planner underestimates both indexes and would scan all rows, so the other
+ * plans are made expensive for the transaction.
  */
 export function chunkSearch(database: Database): ChunkSearch {
   return {
@@ -36,7 +36,7 @@ export function chunkSearch(database: Database): ChunkSearch {
   };
 }
 
-/** The statement of a search for the nearest; `exact` compares with each, else the index is gone through. */
+/** The statement for the nearest vectors; `exact` compares all of them, otherwise the index is used. */
 export function nearestSql(encoder: ChunkQuery['knowledgebase']['encoder'], exact: boolean): string {
   const { name, type } = VECTOR_COLUMNS[encoder];
   const distance = `${name} <=> $2::${type}`;
@@ -52,8 +52,8 @@ export function nearestSql(encoder: ChunkQuery['knowledgebase']['encoder'], exac
 }
 
 /**
- * Makes the planner go through an index in its order of distances, and on until enough rows fit the filter. What is
- * made dear looks like a query of hours, which Postgres would compile first, taking many times as long as the search.
+ * Makes the planner use the vector index, and continue until enough rows match the filter. JIT is off: the penalized
+ * plans look expensive enough to be compiled, which would take much longer than the search.
  */
 export const PREPARE_INDEX = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_sort', 'off', true), set_config('jit', 'off', true), set_config('hnsw.ef_search', $1, true),
@@ -69,21 +69,21 @@ async function nearest(transaction: Queryable, query: ChunkQuery): Promise<Found
   await transaction.query(PREPARE_INDEX, [String(view), String(MAX_SCAN_TUPLES)]);
   const found = await transaction.query<FoundChunk>(nearestSql(knowledgebase.encoder, false), parameters);
   if (found.length >= limit) return withLengths(found);
-  // Few of very many: the index was gone through as far as it is allowed to be.
+  // With few matches among many rows, the index scan stopped at its limit.
   await transaction.query(
     `SELECT set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true)`,
   );
   return await compareAll();
 }
 
-/** Words are looked up in their index, which the planner thinks too little of, too; see {@link PREPARE_INDEX}. */
+/** The planner underestimates the full-text index, too; see {@link PREPARE_INDEX}. */
 export const PREPARE_WORDS = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'on', true),
   set_config('enable_sort', 'on', true), set_config('jit', 'off', true)`;
 
 /**
- * A word weighs as much as it tells chunks apart (BM25's inverse document frequency). One that no chunk has weighs
- * most, since the chunk that would answer best lacks it; but a run of characters without spaces that no chunk has is
- * no word, only the end of one and the beginning of the next. Words that very many chunks have find none by themselves.
+ * A word weighs as much as it distinguishes chunks (inverse document frequency of BM25). A word in no chunk weighs
+ * most, since the best answer lacks it; but an unknown run of characters of a script without spaces is not a word and
+ * has no weight. Very frequent words do not select chunks.
  */
 export const MATCHING = `WITH lexemes AS (
     SELECT lexeme, EXISTS (SELECT FROM unnest(string_to_array($3, ' ')) AS pair WHERE strpos(lexeme, pair) > 0) AS is_run
@@ -117,7 +117,7 @@ export const MATCHING = `WITH lexemes AS (
     FROM chunks, question WHERE id = ANY ($6::uuid[]) AND chunks.words @@ question.words
   )`;
 
-/** @param near - Those that were found by their meaning; among them, too, words are looked for. */
+/** @param near - Chunks found by their vectors; they are ranked by words as well. */
 async function bestMatching(
   transaction: Queryable,
   { knowledgebase, vector, text, limit }: ChunkQuery & { text: string },
@@ -144,7 +144,7 @@ async function bestMatching(
   return withLengths(rows);
 }
 
-/** The database counts characters otherwise than the API does. */
+/** The database counts characters differently from the API. */
 function withLengths<Row extends FoundChunk>(rows: readonly Row[]): Row[] {
   return rows.map((row) => ({ ...row, contentLength: row.content.length }));
 }

@@ -4,8 +4,10 @@ import { characterPairs } from '../../../knowledge/search/characterPairs.ts';
 import type { ChunkStore } from '../../../knowledge/stores.ts';
 import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 import type { Queryable } from '../connection/database.ts';
-import { removeChunks } from './chunkRemoval.ts';
 import { VECTOR_COLUMNS, vectorText } from './vectors.ts';
+
+/** Chunks removed by one statement; all chunks of a long document would exceed the statement timeout. */
+export const REMOVAL_CHUNKS = 10_000;
 
 interface Row {
   id: string;
@@ -19,8 +21,8 @@ const ALL_ROWS = Number.MAX_SAFE_INTEGER;
 const COLUMNS = 'id, content, is_enabled, start_offset, end_offset';
 
 /**
- * Each chunk's vector is looked for by itself. As a plain join the planner may read all that the document has, for each
- * page anew, which makes a long document's cost grow with the square of its length.
+ * A lateral lookup for each chunk. With a plain join the planner may read the whole document again for each page,
+ * which makes the cost quadratic in its length.
  */
 export const UNEMBEDDED = `SELECT id, CASE WHEN vector.is_there THEN NULL ELSE content END AS content
   FROM chunks LEFT JOIN LATERAL (
@@ -28,7 +30,7 @@ export const UNEMBEDDED = `SELECT id, CASE WHEN vector.is_there THEN NULL ELSE c
   ) AS vector ON true
   WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`;
 
-/** Chunk by chunk too, as {@link UNEMBEDDED} has it. */
+/** Chunk by chunk as well; see {@link UNEMBEDDED}. */
 export function keepVectorsSql(encoder: EmbeddingModelName): string {
   const { name, type } = VECTOR_COLUMNS[encoder];
   return `WITH added AS (
@@ -56,7 +58,7 @@ function preview(database: Queryable): Preview {
   return {
     async list(datasetId, { limit, offset }) {
       const rows = await database.query<Row>(
-        // Positions count up from 0 without a gap, so that no row before the page has to be read.
+        // Positions are consecutive from 0, so no rows before the page are read.
         `SELECT ${COLUMNS} FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3 ORDER BY position`,
         [datasetId, offset, offset + limit],
       );
@@ -78,7 +80,7 @@ function preview(database: Queryable): Preview {
 }
 
 function ingestion(database: Queryable): Omit<ChunkStore, keyof Preview> {
-  // Nobody waits for a document as somebody at a phone waits for a word.
+  // Ingestion must not delay conversations.
   const { query, rowsAtOnce } = database.background ?? { query: database.query, rowsAtOnce: ALL_ROWS };
   return {
     clear: (datasetId) => removeChunks(database, datasetId),
@@ -143,4 +145,19 @@ function toChunk(row: Row): Chunk {
     startOffset: row.start_offset,
     endOffset: row.end_offset,
   };
+}
+
+/** Removes a document's chunks with their vectors, in batches. An interrupted removal leaves the rest. */
+export async function removeChunks(database: Queryable, datasetId: string): Promise<void> {
+  const [{ last } = { last: null }] = await database.query<{ last: number | null }>(
+    'SELECT max(position) AS last FROM chunks WHERE dataset_id = $1',
+    [datasetId],
+  );
+  for (let from = 0; last !== null && from <= last; from += REMOVAL_CHUNKS) {
+    await database.query('DELETE FROM chunks WHERE dataset_id = $1 AND position >= $2 AND position < $3', [
+      datasetId,
+      from,
+      from + REMOVAL_CHUNKS,
+    ]);
+  }
 }

@@ -3,7 +3,7 @@ import type { Dataset } from '../../../knowledge/knowledgebase.ts';
 import type { DatasetStore, IngestionTask } from '../../../knowledge/stores.ts';
 import type { Queryable } from '../connection/database.ts';
 import { isoTime } from '../sql/rows.ts';
-import { REMOVAL_CHUNKS, removeChunks } from './chunkRemoval.ts';
+import { REMOVAL_CHUNKS, removeChunks } from './chunks.ts';
 
 interface Row {
   id: string;
@@ -18,10 +18,10 @@ interface Row {
   created_at: Date;
 }
 
-/** What is seen of a long document while it is removed, and after a crash in the middle of that. */
-const HALF_REMOVED = 'Its removal has begun; if it does not end, delete the dataset again';
+/** Shown while a long document is removed, and after a crash during the removal. */
+const REMOVAL_STARTED = 'Its removal has started; if it does not finish, delete the dataset again';
 
-/** PGlite and the driver of Postgres give a bigint in different types. */
+/** PGlite and pg return bigint as different types. */
 const SELECT = `SELECT datasets.id, datasets.name, mime_type, bytes::double precision AS bytes, status, error,
     chunk_count, embedded_count, encoder, datasets.created_at
   FROM datasets JOIN knowledgebases ON knowledgebases.id = knowledgebase_id`;
@@ -80,7 +80,7 @@ async function remove(database: Queryable, knowledgebaseId: string, datasetId: s
     `UPDATE datasets SET status = 'failed', error = $3
      FROM (SELECT max(position) AS last FROM chunks WHERE dataset_id = $2) AS chunks
      WHERE knowledgebase_id = $1 AND id = $2 AND last >= $4 RETURNING id`,
-    [knowledgebaseId, datasetId, HALF_REMOVED, REMOVAL_CHUNKS],
+    [knowledgebaseId, datasetId, REMOVAL_STARTED, REMOVAL_CHUNKS],
   );
   if (long) await removeChunks(database, datasetId);
   const rows = await database.query(
@@ -120,7 +120,7 @@ function ingestion(database: Queryable): Omit<DatasetStore, keyof Records> {
       );
     },
     async fail(datasetId, reason, at) {
-      // Who goes on after a crash in the middle of it must begin anew, and not with what is left.
+      // A retry after a crash must start over, not continue with the remaining chunks.
       const [begun] = await database.query(
         `UPDATE datasets SET parsed_at = NULL, updated_at = $2, chunk_count = 0, embedded_count = 0
          WHERE id = $1 AND status IN ('pending', 'processing') RETURNING id`,

@@ -1,7 +1,7 @@
 import type { FileRemovalStore } from '../../../knowledge/stores.ts';
 import type { Queryable } from '../connection/database.ts';
 
-/** A trigger writes them, so that none is forgotten, whatever took the dataset away. */
+/** Rows are written by a trigger, so that every removed dataset is covered. */
 export function fileRemovalStore(database: Queryable): FileRemovalStore {
   return {
     async list(limit) {

@@ -3,7 +3,7 @@ import type { Knowledgebase } from '../../../knowledge/knowledgebase.ts';
 import type { KnowledgebaseStore, SearchableKnowledgebase } from '../../../knowledge/stores.ts';
 import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 import type { Queryable } from '../connection/database.ts';
-import { orTaken } from '../connection/errors.ts';
+import { mapUniqueViolation } from '../connection/errors.ts';
 import { isoTime } from '../sql/rows.ts';
 
 interface Row {
@@ -21,7 +21,7 @@ interface Row {
 export function knowledgebaseStore(database: Queryable): KnowledgebaseStore {
   return {
     async insert(one) {
-      await orTaken(
+      await mapUniqueViolation(
         database.query(
           `INSERT INTO knowledgebases
              (id, project_id, name, type, embedding_model_name, encoder, chunk_size, chunk_overlap, created_at)
@@ -40,7 +40,7 @@ export function knowledgebaseStore(database: Queryable): KnowledgebaseStore {
         ),
         'knowledgebases_one_per_project',
         'knowledgebase_exists',
-        'The project has a knowledgebase already; there is one for each project',
+        'The project already has a knowledgebase; each project has one',
       );
     },
     async list(projectId) {

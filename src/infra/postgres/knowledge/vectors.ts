@@ -1,6 +1,6 @@
 import type { EmbeddingModelName } from '../../../providers/ports/embedder.ts';
 
-/** Where the vectors of an encoder are kept, and the type of a vector there. */
+/** Column and type of an encoder's vectors. */
 export interface VectorColumn {
   readonly name: 'vector_512' | 'vector_1536' | 'vector_3072';
   readonly type: 'vector(512)' | 'vector(1536)' | 'halfvec(3072)';
@@ -17,7 +17,7 @@ export const VECTOR_COLUMNS: Readonly<Record<EmbeddingModelName, VectorColumn>> 
   'text-embedding-3-large': OF_3072,
 };
 
-/** A vector as pgvector reads it. */
+/** A vector in the text format of pgvector. */
 export function vectorText(vector: Float32Array): string {
   return `[${vector.join(',')}]`;
 }

@@ -1,14 +1,14 @@
 import type { IdempotencyStore, StoredResponse } from '../../../agents/accounts/accountStores.ts';
 import type { Queryable } from '../connection/database.ts';
 
-/** A kept answer is replayed for so long. */
+/** Stored responses are replayed for this long. */
 const KEPT_HOURS = 24;
 
 export function idempotencyStore(database: Queryable): IdempotencyStore {
   return {
     async claim(scope, key, fingerprint, now) {
       const oldest = new Date(now.getTime() - KEPT_HOURS * 3_600_000);
-      // The insert waits for a transaction that holds the same key, and then sees what it kept, or nothing.
+      // The insert waits for a transaction that holds the same key, and then sees its result or nothing.
       const claimed = await database.query(
         `INSERT INTO idempotency_keys AS kept (scope, key, fingerprint, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (scope, key) DO UPDATE

@@ -4,7 +4,7 @@ import type { Queryable } from '../connection/database.ts';
 export function legacyUsageStore(database: Queryable): LegacyUsageStore {
   return {
     async add(uses) {
-      // A project that has gone meanwhile has nothing to count.
+      // Projects that were removed meanwhile are skipped.
       await database.query(
         `INSERT INTO legacy_usage (project_id, route, day, requests)
          SELECT used.project_id, used.route, used.day, used.requests

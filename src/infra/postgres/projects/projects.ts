@@ -39,7 +39,7 @@ export function projectStore(database: Queryable): ProjectStore {
     },
     async find(projectId, lock) {
       if (!isUuid(projectId)) return undefined;
-      // Who edits a pathway has it before reaching for the project; in the same order nobody waits in a circle.
+      // Editing a pathway locks the pathway before the project; the same order here prevents a deadlock.
       if (lock) await database.query('SELECT FROM pathways WHERE project_id = $1 FOR UPDATE', [projectId]);
       const [row] = await database.query<Row>(
         `SELECT ${COLUMNS} FROM projects WHERE id = $1 ${lock ? 'FOR UPDATE' : ''}`,
@@ -95,7 +95,7 @@ function fromRow(row: Row): Project {
   };
 }
 
-/** What a later release may have added, whose nodes run beside this one during an upgrade, is left out. */
+/** Limits of a newer release, whose nodes run beside this one during an upgrade, are ignored. */
 function limitsFrom(stored: CallLimitsPatch): CallLimits {
   const known = Object.entries(stored).filter(([name]) => name in NO_CALL_LIMITS);
   return { ...NO_CALL_LIMITS, ...omitUndefined<CallLimitsPatch>(Object.fromEntries(known)) };

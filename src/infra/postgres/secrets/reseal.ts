@@ -5,22 +5,22 @@ import type { Database, Parameter, Queryable } from '../connection/database.ts';
 import { noteSealer } from './sealerFingerprint.ts';
 import { createSecretFields, type SecretFields } from './secretFields.ts';
 
-/** A stored secret can be opened by none of the keys. */
+/** None of the keys opens a stored secret. */
 export class UnreadableSecretError extends Error {
   constructor(table: string, key: readonly string[], cause: unknown) {
-    super(`${table} ${key.join(' ')} holds a secret that none of the keys opens`, { cause });
+    super(`${table} ${key.join(' ')} contains a secret that none of the keys opens`, { cause });
     this.name = 'UnreadableSecretError';
   }
 }
 
-/** Where secrets lie, and how those of one row are sealed anew. */
+/** A table with secrets, and how a row is sealed again. */
 interface SealedTable {
   readonly name: string;
   /** Columns of the primary key. */
   readonly key: readonly string[];
-  /** With their types. */
+  /** Columns with secrets and their types. */
   readonly columns: readonly (readonly [name: string, type: 'text' | 'json' | 'jsonb'])[];
-  readonly again: (sealing: SecretFields, row: never) => Readonly<Record<string, unknown>>;
+  readonly resealRowValues: (secrets: SecretFields, row: never) => Readonly<Record<string, unknown>>;
 }
 
 const TABLES: readonly SealedTable[] = [
@@ -28,8 +28,8 @@ const TABLES: readonly SealedTable[] = [
     name: 'trunks',
     key: ['id'],
     columns: [['password', 'text']],
-    again: (sealing, { password }: { password: string | null }) => ({
-      password: textAgain(sealing, password),
+    resealRowValues: (secrets, { password }: { password: string | null }) => ({
+      password: textAgain(secrets, password),
     }),
   },
   {
@@ -39,16 +39,16 @@ const TABLES: readonly SealedTable[] = [
       ['secret', 'text'],
       ['previous', 'text'],
     ],
-    again: (sealing, row: { secret: string; previous: string | null }) => ({
-      secret: textAgain(sealing, row.secret),
-      previous: textAgain(sealing, row.previous),
+    resealRowValues: (secrets, row: { secret: string; previous: string | null }) => ({
+      secret: textAgain(secrets, row.secret),
+      previous: textAgain(secrets, row.previous),
     }),
   },
   {
     name: 'tools',
     key: ['id'],
     columns: [['http', 'jsonb']],
-    again: (sealing, row: Pick<Tool, 'http'>) => sealing.sealTool(sealing.openTool(row)),
+    resealRowValues: (secrets, row: Pick<Tool, 'http'>) => secrets.sealTool(secrets.openTool(row)),
   },
   {
     name: 'agents',
@@ -57,27 +57,27 @@ const TABLES: readonly SealedTable[] = [
       ['config', 'jsonb'],
       ['frozen', 'jsonb'],
     ],
-    again: (sealing, row: AgentRecord) => ({ ...sealing.sealAgent(sealing.openAgent(row)) }),
+    resealRowValues: (secrets, row: AgentRecord) => ({ ...secrets.sealAgent(secrets.openAgent(row)) }),
   },
   {
     name: 'agent_releases',
     key: ['project_id', 'id'],
     columns: [['release', 'json']],
-    again: (sealing, { release }: { release: AgentRelease }) => ({
-      release: sealing.sealRelease(sealing.openRelease(release)),
+    resealRowValues: (secrets, { release }: { release: AgentRelease }) => ({
+      release: secrets.sealRelease(secrets.openRelease(release)),
     }),
   },
 ];
 
 /**
- * Seals every stored secret with the current key, whatever key it was sealed with before, and then notes that. Nodes may
- * run meanwhile, so long as they know both keys and seal with the current one. May be done again.
+ * Seals all stored secrets with the current key and then records its fingerprint. Nodes may run meanwhile if they
+ * know both keys and seal with the current one. Can be repeated.
  *
- * @returns How many rows were looked at.
- * @throws {UnreadableSecretError} What was done until then stands; the note is not made.
+ * @returns Number of rows.
+ * @throws {UnreadableSecretError} The rows before it stay resealed; the fingerprint is not recorded.
  */
 export async function resealSecrets(database: Database, sealer: Sealer): Promise<number> {
-  const sealing = createSecretFields(sealer);
+  const secrets = createSecretFields(sealer);
   let rows = 0;
   for (const table of TABLES) {
     const keys = await database.query<Record<string, string>>(
@@ -85,7 +85,7 @@ export async function resealSecrets(database: Database, sealer: Sealer): Promise
     );
     for (const key of keys) {
       const values = table.key.map((column) => key[column] ?? '');
-      await database.transaction((transaction) => resealRow(transaction, sealing, table, values));
+      await database.transaction((transaction) => resealRow(transaction, secrets, table, values));
     }
     rows += keys.length;
   }
@@ -95,19 +95,19 @@ export async function resealSecrets(database: Database, sealer: Sealer): Promise
 
 async function resealRow(
   transaction: Queryable,
-  sealing: SecretFields,
+  secrets: SecretFields,
   table: SealedTable,
   key: readonly string[],
 ): Promise<void> {
   const { name, columns } = table;
   const where = table.key.map((column, index) => `${column} = $${index + 1}`).join(' AND ');
   const list = columns.map(([column]) => column).join(', ');
-  // Whoever changes the row waits, or is waited for: nobody's change is lost.
+  // Locks the row, so that no concurrent change is lost.
   const [row] = await transaction.query<never>(`SELECT ${list} FROM ${name} WHERE ${where} FOR UPDATE`, [
     ...key,
   ]);
   if (row === undefined) return;
-  const sealed = attempt(table, key, () => table.again(sealing, row));
+  const sealed = attempt(table, key, () => table.resealRowValues(secrets, row));
   const set = columns.map(([column, type], index) => `${column} = $${key.length + index + 1}::${type}`);
   const values = columns.map(([column]) => toParameter(sealed[column]));
   await transaction.query(`UPDATE ${name} SET ${set.join(', ')} WHERE ${where}`, [...key, ...values]);
@@ -121,8 +121,8 @@ function attempt<Result>({ name }: SealedTable, key: readonly string[], work: ()
   }
 }
 
-function textAgain(sealing: SecretFields, sealed: string | null): string | null {
-  return sealed === null ? null : sealing.seal(sealing.open(sealed));
+function textAgain(secrets: SecretFields, sealed: string | null): string | null {
+  return sealed === null ? null : secrets.seal(secrets.open(sealed));
 }
 
 function toParameter(value: unknown): Parameter {

@@ -5,18 +5,17 @@ import type { Database } from '../connection/database.ts';
 export class WrongSecretsKeyError extends Error {
   constructor() {
     super(
-      'SECRETS_KEY: is not the key that the secrets in this database were sealed with, nor is one of SECRETS_KEY_PREVIOUS',
+      'SECRETS_KEY: is not the key of the secrets in this database, and neither is one of SECRETS_KEY_PREVIOUS',
     );
     this.name = 'WrongSecretsKeyError';
   }
 }
 
 /**
- * Notes the first key that secrets are sealed with, and refuses to go on without it: half of them would be lost. A key
- * that has a successor is enough, until all are sealed anew.
+ * Records the fingerprint of the first key. Later starts with an unknown key fail, since stored secrets would be
+ * unreadable. The current key or a previous one is accepted.
  *
  * @see resealSecrets
- *
  * @throws {WrongSecretsKeyError}
  */
 export async function requireSameSealer(database: Database, sealer: Sealer): Promise<void> {
@@ -30,7 +29,7 @@ export async function requireSameSealer(database: Database, sealer: Sealer): Pro
   if (!row || !sealer.knows(row.value)) throw new WrongSecretsKeyError();
 }
 
-/** Notes that every secret is sealed with this key now. */
+/** Records that all secrets are sealed with this key. */
 export async function noteSealer(database: Database, sealer: Sealer): Promise<void> {
   await database.query(`UPDATE installation SET value = $1 WHERE name = 'secrets_key_fingerprint'`, [
     sealer.fingerprint,

@@ -5,7 +5,7 @@ import type { Sealer } from '../../../base/sealer.ts';
 
 type Headers = readonly { key: string; value: string }[];
 
-/** Seals and opens the header values in what is stored, since they are where users put their tokens. */
+/** Seals and opens the header values in stored agents, tools and releases: users put tokens there. */
 export interface SecretFields {
   sealAgent(record: AgentRecord): AgentRecord;
   openAgent(record: AgentRecord): AgentRecord;

@@ -43,11 +43,11 @@ interface StatsRow {
   call_latency_p95: number | null;
 }
 
-/** So many sessions go at a time, so that no transaction grows long. */
+/** Rows per statement, to keep transactions short. */
 const PURGE_BATCH = 500;
 
 const COLUMNS = 'instance_id, session_id, channel, call_id, status, started_at, ended_at, message_count';
-/** Nothing is shown of a project that keeps nothing, though rows may stand until their webhooks are done. */
+/** Projects without retention show nothing, even while rows wait for their webhooks. */
 const SHOWN = `project_id = $1 AND (SELECT history_retention_days FROM projects WHERE id = $1) > 0`;
 
 export function historyStore(database: Queryable): HistoryStore {
@@ -67,7 +67,7 @@ export function historyStore(database: Queryable): HistoryStore {
       return toStats(row);
     },
     async addEvents(instanceId, events) {
-      // A history that has been purged meanwhile takes nothing more.
+      // Adds nothing to a history that was purged meanwhile.
       await database.query(
         `INSERT INTO session_events (instance_id, type, at, data)
          SELECT instance_id, type, at, data::json
@@ -129,7 +129,7 @@ const FIND = `
   FROM session_history AS history
   WHERE ${SHOWN} AND session_id = $2 ORDER BY started_at DESC, instance_id DESC LIMIT 1`;
 
-/** Webhooks that are not finished hold on to a history for a day where nothing else does. */
+/** Unfinished webhooks keep an otherwise expired history for at most a day. */
 const PURGE = `
   DELETE FROM session_history WHERE instance_id IN (
     SELECT history.instance_id FROM session_history AS history
@@ -165,7 +165,7 @@ function conditions(
   return { sql: parts.join(' AND '), parameters };
 }
 
-/** All figures from one look at the sessions, and one at their messages. */
+/** All figures from one scan of the sessions and one of their messages. */
 const statsOver = (where: string): string => `
   WITH chosen AS MATERIALIZED (
     SELECT instance_id, channel, status, turns, started_at,

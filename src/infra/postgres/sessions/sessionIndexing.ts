@@ -1,17 +1,17 @@
 import type { Clock } from '../../../base/clock.ts';
 import { repeat } from '../../../base/repeat.ts';
 import type { Database } from '../connection/database.ts';
-import { gramsOf } from './trigrams.ts';
+import { ngramsOf } from './ngrams.ts';
 
 const EVERY_MS = 15_000;
-/** A session in which nobody has talked for so long is sorted in. */
+/** A session is indexed when it was idle for this long. */
 const QUIET_MS = 30_000;
-/** One that is talked in all the time is sorted in so often: a search looks at each that has changed since. */
-const PATIENCE_MS = 300_000;
-/** So many sessions are looked up at once. */
-const DUE_AT_ONCE = 1_000;
-/** So many are sorted in at once, which holds up this thread and those who end one of them. */
-const SORTED_AT_ONCE = 20;
+/** A busy session is indexed this often: a search scans all sessions that changed since. */
+const MAX_WAIT_MS = 300_000;
+/** Sessions read at once. */
+const MAX_DUE = 1_000;
+/** Sessions indexed at once; this blocks the thread and the end of these sessions. */
+const BATCH_SIZE = 20;
 
 interface DueRow {
   instance_id: string;
@@ -27,11 +27,11 @@ interface TextRow {
 }
 
 /**
- * Sorts what was said in sessions into the index of characters, some time after it was said: a turn costs no more than
- * a note that there was one, and a session that changes all the time is sorted in now and then. Searches miss nothing
- * meanwhile, since they look at the texts of those that are not sorted in. Harmless when several nodes do it.
+ * Indexes the texts of sessions some time after they change: a turn only records that the session has changed, and a
+ * busy session is indexed now and then. Searches are complete meanwhile, since they scan sessions that are not
+ * indexed. Several nodes may run it.
  *
- * @returns A function that stops it, and waits for what it is at; idempotent.
+ * @returns Stops it and waits for the running pass; idempotent.
  */
 export function startSessionIndexing(
   database: Database,
@@ -43,7 +43,7 @@ export function startSessionIndexing(
     clock,
     EVERY_MS,
     () => indexSessions(database, { isStopping: () => isStopping }),
-    (error) => logger.warn({ err: error }, 'sessions were not sorted in for searches; it is tried again'),
+    (error) => logger.warn({ err: error }, 'session search indexing failed, will be retried'),
   );
   return () => {
     isStopping = true;
@@ -52,38 +52,38 @@ export function startSessionIndexing(
 }
 
 export interface IndexingOptions {
-  /** A session in which nobody has talked for so long is sorted in. */
+  /** A session is indexed when it was idle for this long, */
   readonly quietMs?: number;
-  /** As is one that has waited for so long. */
+  /** or has waited for this long. */
   readonly maxWaitMs?: number;
-  /** Asked between a few sessions and the next few. */
+  /** Checked between two batches. */
   readonly isStopping?: () => boolean;
 }
 
-/** Sorts in all sessions that are due. */
+/** Indexes all sessions that are due. */
 export async function indexSessions(
   database: Database,
-  { quietMs = QUIET_MS, maxWaitMs: patienceMs = PATIENCE_MS, isStopping = () => false }: IndexingOptions = {},
+  { quietMs = QUIET_MS, maxWaitMs: patienceMs = MAX_WAIT_MS, isStopping = () => false }: IndexingOptions = {},
 ): Promise<void> {
   const { query } = database.background ?? database;
   for (;;) {
-    const due = await query<DueRow>(DUE, [quietMs, patienceMs, DUE_AT_ONCE]);
-    for (let from = 0; from < due.length; from += SORTED_AT_ONCE) {
+    const due = await query<DueRow>(DUE, [quietMs, patienceMs, MAX_DUE]);
+    for (let from = 0; from < due.length; from += BATCH_SIZE) {
       if (isStopping()) return;
-      await sortIn(query, due.slice(from, from + SORTED_AT_ONCE));
+      await indexBatch(query, due.slice(from, from + BATCH_SIZE));
     }
-    if (due.length < DUE_AT_ONCE) return;
+    if (due.length < MAX_DUE) return;
   }
 }
 
-async function sortIn(query: Database['query'], due: readonly DueRow[]): Promise<void> {
+async function indexBatch(query: Database['query'], due: readonly DueRow[]): Promise<void> {
   const texts = await query<TextRow>(TEXTS, [due.map(({ instance_id }) => instance_id)]);
   await query(KEEP, [
     texts.map(({ instance_id }) => instance_id),
     texts.map(({ project_id }) => project_id),
     texts.map(({ session_id }) => session_id),
     texts.map(({ updated_at }) => updated_at),
-    texts.map(({ project_id, data }) => `{${gramsOf(project_id, data).join()}}`),
+    texts.map(({ project_id, data }) => `{${ngramsOf(project_id, data).join()}}`),
     due.flatMap(({ changes }) => changes),
   ]);
 }
@@ -100,8 +100,8 @@ const TEXTS = `
   WHERE instance_id = ANY ($1::uuid[])`;
 
 /**
- * Takes away only the changes that were seen, which the texts read after them have; what an earlier reader kept too late
- * does not replace what is newer. Sessions that have ended meanwhile are left out, and none ends before this is done.
+ * Deletes only the changes that were read before the texts. An older result does not replace a newer one. Sessions
+ * that have ended meanwhile are skipped, and none can end before this commits.
  */
 const KEEP = `
   WITH living AS (

@@ -4,15 +4,17 @@ import type { FoundSession } from '../../../engine/session/sessionStore.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { asInJson, containing } from '../sql/like.ts';
 import { isoTime } from '../sql/rows.ts';
-import { searchedGrams } from './trigrams.ts';
+import { searchedNgrams } from './ngrams.ts';
 
-/** So many of the latest texts tell how common a string is. */
+/** Number of latest texts that estimate how common a string is. */
 const SAMPLED_TEXTS = 300;
-/** A string in this part of the sampled texts is common: a page of its finds is close at hand, all of them are many. */
+/**
+ * A string in more than this share of the sample is common: a page of matches is found quickly, all matches are many.
+ */
 const COMMON_PART = 0.1;
-/** What the index of trigrams can narrow down; which other letters it knows depends on the database's locale. */
+/** What the trigram index can match; other letters depend on the database's locale. */
 const HAS_TRIGRAM = /[A-Za-z0-9]{3}/;
-/** Of so many characters or less the grams tell all. */
+/** For strings up to this length the n-gram index is exact. */
 const CERTAIN_CHARACTERS = 2;
 
 interface FoundRow {
@@ -23,20 +25,20 @@ interface FoundRow {
   updated_at: Date;
 }
 
-/** A string as it is, and as it stands within a string of JSON; null where that finds nothing more. */
+/** The string itself and its JSON-escaped form; null when both are equal. */
 type Needles = readonly [text: string, other: string | null];
 
 /**
- * Searches the texts of a project's live sessions, last changed first, with the count of all finds.
+ * Searches the texts of a project's live sessions, last changed first, with the total number of matches.
  *
- * How depends on how common the string is, since no one way is quick for all:
+ * The plan depends on how common the string is:
  *
  * | string | page | count |
  * |---|---|---|
- * | common, of one or two characters | along the index of the order, until it is full | index of grams, beside it |
- * | common, longer | the same | a scan; none where all texts hold the string |
- * | rare, with three letters or digits in a row | index of trigrams | the same |
- * | rare, any other | index of grams | the same |
+ * | common, one or two characters | scan in order until the page is full | n-gram index |
+ * | common, longer | the same | scan; not needed when all texts match |
+ * | rare, three letters or digits in a row | trigram index | the same |
+ * | rare, any other | n-gram index | the same |
  */
 export async function searchSessions(
   database: Queryable,
@@ -63,7 +65,7 @@ export async function searchSessions(
   };
 }
 
-/** True where the part before the string is not the whole; as the database's functions have it. */
+/** True when the text contains the string; the same expression as in the database's functions. */
 const holds = (needle: '$2' | '$3') => `octet_length(split_part(data, ${needle}, 1)) < octet_length(data)`;
 const MATCHES = `(${holds('$2')} OR ${holds('$3')})`;
 
@@ -101,10 +103,10 @@ async function countCommon(database: Queryable, projectId: string, needles: Need
   };
   if (ALWAYS_SHOWN.some((part) => part.includes(text)))
     return await counting('SELECT count(*)::integer AS total FROM session_texts WHERE project_id = $1', []);
-  if (isCertain(needles)) return await counting(COUNT_CERTAIN, [searchedGrams(projectId, text), text]);
-  // Quotes within strings are rare: texts need not be read a second time for what none of them holds.
+  if (isCertain(needles)) return await counting(COUNT_CERTAIN, [searchedNgrams(projectId, text), text]);
+  // Escaped characters are rare: skip the second scan when no text has the escaped form.
   const isOtherHeld =
-    other !== null && (await counting(COUNT_BY_GRAMS, [searchedGrams(projectId, other), other])) > 0;
+    other !== null && (await counting(COUNT_BY_GRAMS, [searchedNgrams(projectId, other), other])) > 0;
   return await counting(COUNT_BY_SCAN, [text, isOtherHeld ? other : null]);
 }
 
@@ -117,7 +119,7 @@ function isCertain([text, other]: Needles): boolean {
   return other === null && [...text].length <= CERTAIN_CHARACTERS;
 }
 
-/** Of all finds, which are few, those that are shown, and in each row how many there are. */
+/** Selects the page from the few matches; each row has the total count. */
 const pageOf = (found: string): string => `
   WITH found AS MATERIALIZED (${found}), page AS (
     SELECT * FROM found ORDER BY updated_at DESC, session_id LIMIT $4 OFFSET $5
@@ -131,7 +133,7 @@ const pageOf = (found: string): string => `
 const BY_TRIGRAMS = pageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND (data LIKE $2 OR data LIKE $3)`);
-/** Without an OR that never holds, which would cost a second look at the index. */
+/** Without a second OR branch, which would cost another index scan. */
 const BY_TRIGRAMS_OF_ONE = pageOf(`
   SELECT instance_id, session_id, updated_at FROM session_texts
   WHERE project_id = $1 AND data LIKE $2 AND $3::text IS NULL`);
@@ -165,8 +167,8 @@ async function searchByGrams(
     ...needles,
     limit,
     offset,
-    searchedGrams(projectId, text),
-    other === null ? null : searchedGrams(projectId, other),
+    searchedNgrams(projectId, text),
+    other === null ? null : searchedNgrams(projectId, other),
     isCertain(needles),
   ]);
 }

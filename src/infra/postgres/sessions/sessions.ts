@@ -30,7 +30,7 @@ interface Row {
 const COLUMNS = `project_id, session_id, instance_id, channel, provider, call_id, pathway_id, release_id, turn, state,
   started_at, last_activity_at`;
 
-/** Each method is one statement, and so one transaction and one way to the server and back. */
+/** Each method is one statement: one transaction and one round trip. */
 export function sessionStore(database: Queryable): SessionStore {
   const find = async (projectId: string, sessionId: string): Promise<Session | undefined> => {
     const [row] = await database.query<Row>(
@@ -51,17 +51,13 @@ export function sessionStore(database: Queryable): SessionStore {
     async saveTurn(session, record) {
       const [saved] = await database.query(SAVE_TURN, turnParameters(session, record), 'save_turn');
       if (saved) return;
-      throw new CallwayError(
-        'conflict',
-        'session_changed',
-        'The session has ended, or another turn of it was kept meanwhile',
-      );
+      throw new CallwayError('conflict', 'session_changed', 'The session has ended or changed meanwhile');
     },
     async appendLateTurn(session, record) {
       await database.query(KEEP_LATE, lateParameters(session, record));
     },
     async end(projectId, sessionId, ending) {
-      // What is due is asked for before anything is locked; the embedded database has one transaction at a time.
+      // What is due is determined before anything is locked: the embedded database runs one transaction at a time.
       for (let live = await find(projectId, sessionId); live; live = await find(projectId, sessionId)) {
         const due = await ending(live);
         if (!due) return undefined;
@@ -88,7 +84,9 @@ export function sessionStore(database: Queryable): SessionStore {
   };
 }
 
-/** Parts of a `WITH` that keep a new session, with {@link sessionParameters}; `session` has a row if it was kept. */
+/**
+ * Parts of a `WITH` that insert a session, with {@link sessionParameters}; `session` has a row when it was inserted.
+ */
 export const INSERT_SESSION = `
   session AS (
     INSERT INTO sessions (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::json, $11, $12)
@@ -133,7 +131,7 @@ const SAVE_TURN = `
   )
   SELECT instance_id FROM saved`;
 
-/** What was kept by an attempt whose answer was lost stands there with its time. */
+/** A turn that an earlier attempt inserted, whose response was lost, keeps its time. */
 const KEEP_LATE = `
   WITH history AS (
     UPDATE session_history AS history
@@ -224,7 +222,7 @@ function lateParameters({ instanceId, state }: Session, record: TurnHistory): Pa
   return [instanceId, storableJson(state.variables), texts, contents, latencies, turns, types, times, data];
 }
 
-/** What a turn adds to the history, column by column. */
+/** The columns of a turn's history. */
 function recordColumns({ messages, events }: TurnHistory) {
   const shown = messages.filter(({ internal }) => !internal);
   return {

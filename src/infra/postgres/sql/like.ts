@@ -1,5 +1,5 @@
 /**
- * A LIKE pattern that matches whatever holds this text.
+ * A LIKE pattern for texts that contain this string.
  *
  * @see PostgreSQL section 9.7.1: `%` and `_` are wildcards, `\` escapes them and itself.
  */
@@ -7,7 +7,7 @@ export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** A text as it stands within a string of JSON: quotes, backslashes and control characters escaped. */
+/** A text as it appears in a JSON string: quotes, backslashes and control characters escaped. */
 export function asInJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -3,7 +3,7 @@ import type { Page, PageOf } from '../../../base/page.ts';
 import type { Queryable } from '../connection/database.ts';
 import { queryPage } from './rows.ts';
 
-/** What every aggregate of a project can do with its rows, whatever they hold. */
+/** Queries that all tables of a project have in common. */
 export interface ProjectRows<Row> {
   find(projectId: string, id: string, lock?: 'for update'): Promise<Row | undefined>;
   /** Oldest first. */
@@ -12,9 +12,9 @@ export interface ProjectRows<Row> {
 }
 
 /**
- * The rows of a table whose keys are `project_id` and a UUID `id`; what cannot be an id names no row.
+ * Queries on a table with the keys `project_id` and `id` (UUID). Texts that are not UUIDs find no row.
  *
- * @param select - `SELECT … FROM` this table, without conditions.
+ * @param select - `SELECT … FROM` the table, without conditions.
  */
 export function projectRows<Row>(database: Queryable, table: string, select: string): ProjectRows<Row> {
   return {

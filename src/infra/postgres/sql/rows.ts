@@ -1,7 +1,7 @@
 import type { Page, PageOf } from '../../../base/page.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 
-/** A timestamp as the drivers give it, in the form that the API shows. */
+/** Formats a timestamp of the drivers for the API. */
 export function isoTime(value: Date | string): string {
   return new Date(value).toISOString();
 }
@@ -11,9 +11,9 @@ export function isoTimeOrNull(value: Date | string | null): string | null {
 }
 
 /**
- * One part of a list, and the count of all of it.
+ * Reads a page of a list and the total count.
  *
- * @param select - A whole SELECT with its order, without LIMIT.
+ * @param select - A complete SELECT with ORDER BY, without LIMIT.
  */
 export async function queryPage<Row>(
   database: Queryable,
@@ -27,7 +27,7 @@ export async function queryPage<Row>(
     page.limit,
     page.offset,
   ]);
-  // A part that is neither full nor empty ends the list, which tells the count without asking.
+  // A partly filled page is the last one: the total is known without a query.
   if (items.length > 0 && items.length < page.limit) return { items, total: page.offset + items.length };
   const [count] = await database.query<{ total: number }>(
     `SELECT count(*)::integer AS total FROM (${select}) AS everything`,

@@ -1,16 +1,16 @@
-/** Of JSON text: a NUL character or half of a surrogate pair, or what only looks like one behind a backslash. */
+/** In JSON text: a NUL character or a lone surrogate, or an escaped backslash that looks like one. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 
 /**
- * A value as JSON text that Postgres can take apart again. What requests bring has been looked at; what models, tools
- * and other services say has not, and a session that holds it could be neither shown nor ended.
+ * Serializes a value as JSON that Postgres can store. Requests are validated; texts of models, tools and other
+ * services are not, and a session with an invalid text could be neither shown nor ended.
  */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
   return UNSTORABLE.test(json) ? JSON.stringify(storable(value)) : json;
 }
 
-/** A text that Postgres takes: U+FFFD in place of NUL characters and of halves of surrogate pairs. */
+/** Replaces NUL characters and lone surrogates by U+FFFD. */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }

@@ -16,9 +16,9 @@ interface Row {
   body: string | null;
 }
 
-/** So many go at a time, so that no transaction grows long. */
+/** Rows per statement, to keep transactions short. */
 const PURGE_BATCH = 1000;
-/** Records of a project that keeps no history have no bodies, and help its operators for this long. */
+/** Deliveries of projects without history retention have no bodies and are kept for this long. */
 const DAYS_WITHOUT_HISTORY = 30;
 
 export function webhookDeliveryStore(database: Queryable): WebhookDeliveryStore {

@@ -40,7 +40,7 @@ interface SessionRow {
   facts: Partial<Record<WebhookEventName, string>> | null;
 }
 
-/** More of a body than this is not kept. */
+/** Longer bodies are truncated. */
 const KEPT_BODY_CHARACTERS = 65_536;
 
 export function webhookOutbox(database: Database): OutboxStore {
@@ -110,7 +110,7 @@ const SESSION = `
     (SELECT json_object_agg(event, at) FROM webhook_facts WHERE instance_id = history.instance_id) AS facts
   FROM session_history AS history JOIN webhook_outbox USING (instance_id) WHERE instance_id = $1`;
 
-/** The last part waits for whoever is at the session, so that the fact is not overlooked. */
+/** The last part waits for a concurrent transaction of the session, so that the fact is not missed. */
 const TELL_FACT = `
   fact AS (
     INSERT INTO webhook_facts (instance_id, event, at)
@@ -133,7 +133,7 @@ async function load(transaction: Queryable, instanceId: string): Promise<Outbox 
     [instanceId],
   );
   if (!row) return undefined;
-  // Read after the lock was had, so that nothing told before is missed.
+  // Read after the lock was granted, so that no earlier event is missed.
   const events = await transaction.query<EventRow>(
     `SELECT event, subscribed, status, outcome, attempt, delivery_id, lease_until
      FROM webhook_events WHERE instance_id = $1 ORDER BY position`,
@@ -178,7 +178,7 @@ async function saveEvent(transaction: Queryable, instanceId: string, event: Outb
   );
 }
 
-/** Nothing more is due; a project that keeps no history lets go of the session's now. */
+/** No event is pending. The rows of a project without history retention are removed now. */
 async function remove(transaction: Queryable, instanceId: string): Promise<void> {
   await transaction.query('DELETE FROM webhook_outbox WHERE instance_id = $1', [instanceId]);
   await transaction.query(

@@ -11,19 +11,19 @@ interface Row {
 
 const COLUMNS = 'secret, previous, rotated_at';
 
-export function webhookSecretStore(database: Queryable, sealing: SecretFields): WebhookSecretStore {
+export function webhookSecretStore(database: Queryable, secrets: SecretFields): WebhookSecretStore {
   const fromRow = ({ secret, previous, rotated_at }: Row): StoredWebhookSecret => ({
-    secret: sealing.open(secret),
-    previous: previous === null ? null : sealing.open(previous),
+    secret: secrets.open(secret),
+    previous: previous === null ? null : secrets.open(previous),
     rotatedAt: isoTime(rotated_at),
   });
   const write = async (sql: string, projectId: string, secret: string, at: string) => {
     const [row] = await database.query<Row>(`${sql} RETURNING ${COLUMNS}`, [
       projectId,
-      sealing.seal(secret),
+      secrets.seal(secret),
       at,
     ]);
-    if (!row) throw new Error('an upsert gave no row back');
+    if (!row) throw new Error('upsert returned no row');
     return fromRow(row);
   };
   const insert = `INSERT INTO webhook_secrets AS kept (project_id, secret, rotated_at) VALUES ($1, $2, $3)`;
@@ -36,7 +36,7 @@ export function webhookSecretStore(database: Queryable, sealing: SecretFields): 
       );
       return row && fromRow(row);
     },
-    // Of two that make the first one together, the update gives the second the row of the first.
+    // When two requests insert the first secret, the update returns the first one's row to the second.
     insert: (projectId, secret, at) =>
       write(`${insert} ON CONFLICT (project_id) DO UPDATE SET secret = kept.secret`, projectId, secret, at),
     rotate: (projectId, secret, at) =>

@@ -18,7 +18,7 @@ const postSessionWebhook = {
   headers: [{ key: 'Authorization', value: 'Bearer shh' }],
 };
 
-describe.each(databases)('releases and memories on the $name database', ({ open }) => {
+describe.each(databases)('Releases and memories on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   let world: SessionWorld;
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe.each(databases)('releases and memories on the $name database', ({ open 
   const age = () =>
     opened.database.query(`UPDATE agent_releases SET kept_at = kept_at - interval '25 hours'`, []);
 
-  test('equal ones are kept once, whatever the order of their keys, and read back whole', async () => {
+  test('stores equal releases once, regardless of key order, and reads them back', async () => {
     const { agent, ...rest } = world.release;
     const turned = { ...rest, agent: Object.fromEntries(Object.entries(agent).reverse()) } as AgentRelease;
     expect(await world.stores.releases.keep(world.projectId, turned)).toBe(world.releaseId);
@@ -47,13 +47,13 @@ describe.each(databases)('releases and memories on the $name database', ({ open 
     expect(await kept()).toHaveLength(2);
   });
 
-  test('secrets in headers are sealed, and one project does not read another’s', async () => {
+  test('seals secrets in headers, and keeps projects apart', async () => {
     expect((await kept())[0]?.text).not.toContain('shh');
     const stranger = await sessionWorld(opened.database);
     expect(await stranger.stores.releases.find(stranger.projectId, world.releaseId)).toBeUndefined();
   });
 
-  test('the stamp changes with all that callers get, and with nothing else', async () => {
+  test('changes the stamp with everything that callers get, and with nothing else', async () => {
     const { projectId, stores } = world;
     const stampOf = () => stores.releases.stampOf(projectId);
     const at = new Date().toISOString();
@@ -88,7 +88,7 @@ describe.each(databases)('releases and memories on the $name database', ({ open 
     expect(await stores.releases.stampOf(uuidV7())).toBeUndefined();
   });
 
-  test('unused ones go once they are old; what a session or an unfinished webhook needs stays', async () => {
+  test('removes old unused releases; keeps those of a session or an unfinished webhook', async () => {
     const session = await world.start();
     await age();
     await world.stores.releases.removeUnused();
@@ -105,7 +105,7 @@ describe.each(databases)('releases and memories on the $name database', ({ open 
     expect(await kept()).toEqual([]);
   });
 
-  test('a memory is the last that was kept, of that project’s customer', async () => {
+  test('returns the last memory of the project’s customer', async () => {
     const stranger = await sessionWorld(opened.database);
     const { memory } = world.stores;
     expect(await memory.find(world.projectId, 'id:7')).toBeUndefined();

@@ -11,7 +11,7 @@ const NODE = 'node-1';
 const NOT_IDS = ['', 'rubbish', "' OR 1=1", '0197a000-0000-7000-8000-00000000000g'];
 const date = (ms: number) => new Date(later(ms));
 
-describe.each(databases)('calls on the $name database', ({ open }) => {
+describe.each(databases)('Calls on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   let world: SessionWorld;
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
       data,
     ]);
 
-  test('are kept whole, together with their sessions', async () => {
+  test('are stored completely, together with their sessions', async () => {
     const { call, session, started } = makeCall(world, {
       sip: { code: 180, reason: 'Ringing' },
       settings: {
@@ -57,7 +57,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect(await world.stores.calls.find(uuidV7(), call.id)).toBeUndefined();
   });
 
-  test('leave no session where the number has a live outbound call', async () => {
+  test('leave no session when the number has a live outbound call', async () => {
     const first = await keep();
     const second = makeCall(world);
     await expect(
@@ -73,7 +73,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     await keep();
   });
 
-  test('leave no call where the session’s id is in use', async () => {
+  test('leave no call when the session id is in use', async () => {
     const { sessionId } = await world.start();
     const { call, session, started } = makeCall(world, { sessionId });
     await expect(world.stores.calls.insert(call, session, started)).rejects.toMatchObject({
@@ -97,7 +97,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect((await world.stores.calls.list(world.projectId, {}, { limit: 1, offset: 0 })).total).toBe(3);
   });
 
-  test('are taken out of the queue by one of many', async () => {
+  test('are claimed by one of many nodes', async () => {
     const call = await keep();
     const claims = await Promise.all(
       ['a', 'b', 'c'].map((node) => world.stores.calls.claim(call.id, node, later(1))),
@@ -114,7 +114,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect((await find(call))?.nodeId).toBe(NODE);
   });
 
-  test('end no earlier than they were answered, whatever the clock and the knowledge of who ends them', async () => {
+  test('never end before their answer time, whatever the clock of the node', async () => {
     const answered = await keep({ status: 'in_progress', nodeId: NODE, answeredAt: later(20) });
     const { calls } = world.stores;
     const ended = await calls.update(answered.id, null, { status: 'failed', endedAt: later(10) });
@@ -123,7 +123,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect((await calls.requestHangup(world.projectId, queued.id, later(29)))?.endedAt).toBe(later(30));
   });
 
-  test('change while they live, by whoever carries them, and tell their history', async () => {
+  test('are updated while they are live, by their node, with an event in the history', async () => {
     const call = await keep({ nodeId: NODE });
     const { calls } = world.stores;
     const trunkId = uuidV7();
@@ -157,7 +157,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     ]);
   });
 
-  test('that wait are over at once when they are to be hung up; those carried learn of the wish', async () => {
+  test('are canceled at once while queued; others get a hangup request', async () => {
     const { calls } = world.stores;
     const waiting = await keep();
     const canceled = await calls.requestHangup(world.projectId, waiting.id, later(7));
@@ -179,7 +179,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect(await calls.requestHangup(uuidV7(), carried.id, BEGIN)).toBeUndefined();
   });
 
-  test('that wait are found page by page, oldest first', async () => {
+  test('are listed page by page while queued, oldest first', async () => {
     const waiting = [];
     for (const last of [1, 2, 3]) waiting.push(await keep({ toNumber: `+88691234560${last}` }));
     const claimed = await keep({ toNumber: '+886912345604' });
@@ -196,7 +196,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect(await world.stores.calls.listQueued(null, 2)).toEqual([first, second]);
   });
 
-  test('of a silent node are orphans until they are settled', async () => {
+  test('of a dead node are orphans until they are settled', async () => {
     const { calls } = world.stores;
     await calls.recordHeartbeat('alive', date(0));
     await calls.recordHeartbeat('silent', date(-40_000));
@@ -224,7 +224,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect(await calls.listOrphans(date(-30_000), 10)).toEqual([]);
   });
 
-  test('that are over are orphans once nothing is being stored of them any more', async () => {
+  test('that have ended are orphans once their recording is no longer being stored', async () => {
     const { calls } = world.stores;
     await calls.recordHeartbeat(NODE, date(3_600_000));
     const over = { status: 'completed', nodeId: NODE, endedAt: later(0) } as const;
@@ -242,7 +242,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect(await ids(15 * 60_000 + 1)).toEqual([unanswered.id, storing.id, stored.id]);
   });
 
-  test('learn once what became of their recordings', async () => {
+  test('get the result of their recording once', async () => {
     const { calls } = world.stores;
     const call = await keep({ status: 'completed', endedAt: BEGIN });
     const begun = { status: 'recording', key: 'k', durationMs: null, error: null } as const;
@@ -254,7 +254,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     expect((await find(call))?.recording).toEqual(ready);
   });
 
-  test('tell how long their callers waited', async () => {
+  test('report their turn latencies', async () => {
     const { call, session, started } = makeCall(world);
     await world.stores.calls.insert(call, session, started);
     await world.say(session, [user('a'), agent('b', 100), agent('c', 200), agent('d', 301)]);
@@ -281,7 +281,7 @@ describe.each(databases)('calls on the $name database', ({ open }) => {
     for (const id of NOT_IDS) expect(await sipTraces.list(world.projectId, id)).toEqual([]);
   });
 
-  test('go with their history, and leave the names of their recordings', async () => {
+  test('are removed with their history, and leave the keys of their recordings', async () => {
     const { calls, history, projects, recordingRemovals, sipTraces } = world.stores;
     const over = { status: 'completed', answeredAt: BEGIN, endedAt: BEGIN } as const;
     const recording = { status: 'ready', key: 'one.wav', durationMs: 1, error: null } as const;

@@ -35,8 +35,8 @@ describe.each(databases)('on the $name database', ({ open }) => {
     return stores.phoneNumbers.insert(projectId, uuidV7(), input, at);
   };
 
-  describe('trunks', () => {
-    test('are kept whole, with their passwords sealed', async () => {
+  describe('Trunks', () => {
+    test('are stored completely, with sealed passwords', async () => {
       const input = trunkInput.parse({
         name: 'Carrier ü',
         host: 'sip.example.com',
@@ -59,7 +59,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       }
     });
 
-    test('change in what is given, and in nothing of another project', async () => {
+    test('are updated in the given fields only', async () => {
       const { trunks } = mine.stores;
       const trunk = await addTrunk({ password: 'old', username: 'u' });
       const renamed = await trunks.update(
@@ -79,7 +79,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       expect((await trunks.find(mine.projectId, trunk.id))?.name).toBe('new');
     });
 
-    test('are listed, and the active ones of one project and of all', async () => {
+    test('are listed; the active ones by project and overall', async () => {
       const { trunks } = mine.stores;
       const second = await addTrunk({}, later(1));
       const first = await addTrunk({ status: 'inactive' });
@@ -89,7 +89,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       expect(await trunks.active()).toEqual([second, other].sort((a, b) => (a.id < b.id ? -1 : 1)));
     });
 
-    test('stay while a number names them, and go with their project in any case', async () => {
+    test('cannot be removed while a number uses them, and are removed with their project', async () => {
       const trunk = await addTrunk();
       const number = await addNumber({ trunkIds: [trunk.id] });
       await expect(mine.stores.trunks.remove(mine.projectId, trunk.id)).rejects.toMatchObject({
@@ -105,7 +105,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       expect(await mine.stores.trunks.active()).toEqual([]);
     });
 
-    test('that a number takes while they are removed are not lost to it', async () => {
+    test('are not removed while a number starts to use them', async () => {
       const trunk = await addTrunk();
       const remove = mine.transaction((stores) => stores.trunks.remove(mine.projectId, trunk.id));
       const take = mine.transaction((stores) =>
@@ -123,8 +123,8 @@ describe.each(databases)('on the $name database', ({ open }) => {
     });
   });
 
-  describe('phone numbers', () => {
-    test('are kept whole, their trunks in order', async () => {
+  describe('Phone numbers', () => {
+    test('are stored completely, with their trunks in order', async () => {
       const [one, two] = [await addTrunk(), await addTrunk()];
       const media = { url: 'wss://example.com/bot', dialect: 'callway' } as const;
       const kept = await addNumber({ trunkIds: [two.id, one.id], inboundEnabled: true, media });
@@ -149,7 +149,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       }
     });
 
-    test('are one of a kind in their project', async () => {
+    test('are unique in their project', async () => {
       await addNumber();
       await expect(addNumber()).rejects.toMatchObject({ category: 'invalid', code: 'phone_number_exists' });
       await addNumber({}, BEGIN, theirs);
@@ -160,7 +160,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       ).rejects.toMatchObject({ code: 'phone_number_exists' });
     });
 
-    test('take no trunk twice, none of another project, and none that is not there', async () => {
+    test('reject duplicate trunks, those of another project and unknown ones', async () => {
       const own = await addTrunk();
       const foreign = await addTrunk({}, BEGIN, theirs);
       const wrong = [
@@ -178,7 +178,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
       expect((await mine.stores.phoneNumbers.list(mine.projectId, PAGE)).total).toBe(0);
     });
 
-    test('change in what is given', async () => {
+    test('are updated in the given fields only', async () => {
       const { phoneNumbers } = mine.stores;
       const trunk = await addTrunk();
       const media = { url: 'wss://example.com/', dialect: 'twilio' } as const;

@@ -12,14 +12,14 @@ import { startPostgres } from '../../../support/postgres.ts';
 import { startTcpProxy } from '../../../support/tcpProxy.ts';
 import { databases, migrated, OPEN_TIMEOUT_MS, type OpenDatabase } from '../support/databases.ts';
 
-describe.each(databases)('the $name database', ({ open }) => {
+describe.each(databases)('The $name database', ({ open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
   }, OPEN_TIMEOUT_MS);
   afterAll(() => opened.close());
 
-  test('takes the first secrets key, then no other', async () => {
+  test('accepts the first secrets key, then no other', async () => {
     const [first, second] = [createSealer(Buffer.alloc(32, 1)), createSealer(Buffer.alloc(32, 2))];
     await requireSameSealer(opened.database, first);
     await requireSameSealer(opened.database, first);
@@ -29,12 +29,12 @@ describe.each(databases)('the $name database', ({ open }) => {
   });
 
   test.each([
-    ['a NUL in a text', `SELECT $1::text`, 'a\0b'],
-    ['a NUL in JSON', `SELECT $1::jsonb`, '"\\u0000"'],
-    ['half of a surrogate pair in JSON', `SELECT $1::jsonb`, '"\\ud800"'],
+    ['a NUL character in a text', `SELECT $1::text`, 'a\0b'],
+    ['a NUL character in JSON', `SELECT $1::jsonb`, '"\\u0000"'],
+    ['a lone surrogate in JSON', `SELECT $1::jsonb`, '"\\ud800"'],
     ['no UUID', `SELECT $1::uuid`, 'rubbish'],
-    ['too large a number', `SELECT $1::integer`, '99999999999'],
-  ])('says that %s cannot be stored', async (_, sql, value) => {
+    ['a number out of range', `SELECT $1::integer`, '99999999999'],
+  ])('rejects %s as not storable', async (_, sql, value) => {
     await expect(opened.database.query(sql, [value])).rejects.toMatchObject({
       category: 'invalid',
       code: 'value_not_storable',
@@ -42,7 +42,7 @@ describe.each(databases)('the $name database', ({ open }) => {
     expect(await opened.database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('tells what is wrong with SQL as it is, and goes on', async () => {
+  test('passes SQL errors through and keeps working', async () => {
     await expect(opened.database.query('SELECT nonsense')).rejects.toThrow('nonsense');
     const transaction = opened.database.transaction(async (inner) => {
       await inner.query('SELECT nonsense').catch(() => undefined);
@@ -60,7 +60,7 @@ describe.each(databases)('the $name database', ({ open }) => {
 });
 
 test.each(['fast', 'immediate'] as const)(
-  'a server that stops (%s) is unavailable until it is back',
+  'A stopped server (%s) is unavailable until it is back',
   async (how) => {
     const server = await startPostgres();
     onTestFinished(() => server.close());
@@ -90,7 +90,7 @@ test.each(['fast', 'immediate'] as const)(
   },
 );
 
-/** A server whose connections can be cut off from it, though they stand. */
+/** A server that can be disconnected while its TCP connections stay open. */
 async function proxiedPostgres() {
   const server = await startPostgres();
   onTestFinished(() => server.close());
@@ -101,7 +101,7 @@ async function proxiedPostgres() {
   return { proxy, url: url.href };
 }
 
-test('a watched server that falls silent is away within seconds, and there as soon as it speaks', async () => {
+test('A monitored server that stops answering is down within seconds, and up when it answers again', async () => {
   const { proxy, url } = await proxiedPostgres();
   const changes: boolean[] = [];
   const health = { clock: systemClock, onChange: ({ isDown }: HealthChange) => changes.push(isDown) };
@@ -117,12 +117,12 @@ test('a watched server that falls silent is away within seconds, and there as so
       proxy.cut();
       await transaction.query('SELECT 1');
     }),
-    // More than there are connections for: the last ones wait for one.
+    // More than the connections of the pool: the last ones wait.
     ...Array.from({ length: 25 }, () => database.query('SELECT pg_sleep(60)')),
   ].map((query) => query.catch((error: unknown) => error));
   const ended = (await Promise.all(waiting)).slice(1);
   expect(ended).toMatchObject(ended.map(() => unavailable));
-  // A statement may take half a minute, which nothing of this waited for.
+  // Statement timeouts are 30 s; nothing here waited for one.
   expect(performance.now() - beganMs).toBeLessThan(15_000);
   await expect(database.query('SELECT 1')).rejects.toMatchObject(unavailable);
 
@@ -133,7 +133,7 @@ test('a watched server that falls silent is away within seconds, and there as so
   expect(changes).toEqual([true, false]);
 });
 
-test('more work at once than connections waits for its turn, also longer than a connection may take', async () => {
+test('More queries than connections wait for a connection, longer than the connect timeout', async () => {
   const server = await startPostgres();
   onTestFinished(() => server.close());
   const database = openPostgres({ url: server.url, onIdleError: () => undefined });
@@ -144,7 +144,7 @@ test('more work at once than connections waits for its turn, also longer than a 
   await Promise.all(slow);
 });
 
-test('a server that says nothing, though its connections stand, is unavailable after a while', async () => {
+test('A silent server with open connections is unavailable after a timeout', async () => {
   const { proxy, url } = await proxiedPostgres();
   const database = openPostgres({ url, onIdleError: () => undefined, statementTimeoutMs: 100 });
   onTestFinished(() => database.close());

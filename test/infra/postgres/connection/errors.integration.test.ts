@@ -15,7 +15,7 @@ const BUSY = { category: 'unavailable', code: 'database_busy', retryAfterSeconds
 const CONFLICTS = ['40001', '40P01'];
 const AT = '2026-11-21T09:00:00.000Z';
 
-/** A statement that fails as the given SQLSTATE does. */
+/** A statement that fails with the SQLSTATE. */
 const raise = (code: string) => `DO $$ BEGIN RAISE EXCEPTION 'as if' USING ERRCODE = '${code}'; END $$`;
 
 describe.each(databases)('on the $name database', ({ open }) => {
@@ -29,7 +29,7 @@ describe.each(databases)('on the $name database', ({ open }) => {
   }, OPEN_TIMEOUT_MS);
   afterAll(() => opened.close());
 
-  /** Writes a row, then fails as told until it has been tried often enough. */
+  /** Inserts a row, then fails the given number of times. */
   const attempt = async (code: string, failures: number) => {
     await database.query('TRUNCATE attempts');
     let attempts = 0;
@@ -44,30 +44,30 @@ describe.each(databases)('on the $name database', ({ open }) => {
     return { attempts, result, rows: await database.query('SELECT id FROM attempts') };
   };
 
-  test.each(['57014', '55P03', ...CONFLICTS])('SQLSTATE %s says that the database is busy', async (code) => {
+  test.each(['57014', '55P03', ...CONFLICTS])('SQLSTATE %s is reported as a busy database', async (code) => {
     await expect(database.query(raise(code))).rejects.toMatchObject(BUSY);
   });
 
-  test.each(CONFLICTS)('a transaction given up with %s runs again as a whole', async (code) => {
+  test.each(CONFLICTS)('A transaction that failed with %s is retried completely', async (code) => {
     expect(await attempt(code, 2)).toEqual({ attempts: 3, result: 'done', rows: [{ id: 3 }] });
   });
 
-  test.each(CONFLICTS)('and is given up for good after the third %s', async (code) => {
+  test.each(CONFLICTS)('and fails after the third %s', async (code) => {
     expect(await attempt(code, 99)).toEqual({ attempts: 3, result: expect.objectContaining(BUSY), rows: [] });
   });
 
-  test.each(['57014', '23505', '22021', 'P0001'])('%s is no reason to run it again', async (code) => {
+  test.each(['57014', '23505', '22021', 'P0001'])('%s is not retried', async (code) => {
     expect(await attempt(code, 99)).toMatchObject({ attempts: 1, rows: [] });
   });
 
-  test('a statement alone is run again too', async () => {
-    // What a sequence has given it does not take back.
+  test('A single statement is retried too', async () => {
+    // A sequence does not roll back.
     await database.query(`DO $$ BEGIN IF nextval('tries') < 3 THEN RAISE EXCEPTION 'as if' USING ERRCODE = '40P01';
       END IF; END $$`);
     expect(await database.query(`SELECT last_value::int AS tries FROM tries`)).toEqual([{ tries: 3 }]);
   });
 
-  describe('a row whose project has gone', () => {
+  describe('A row of a removed project', () => {
     const gone = randomUUID();
     const stores = () => createStorage(database, createSealer(Buffer.alloc(32))).stores;
     const times = { createdAt: AT, updatedAt: AT };
@@ -122,19 +122,19 @@ describe.each(databases)('on the $name database', ({ open }) => {
             lastUsedAt: null,
           }),
       ],
-      ['a webhook’s secret', () => stores().webhookSecrets.insert(gone, 'whsec_x', AT)],
-    ])('is not written, and the project not found: %s', async (_, insert) => {
+      ['a webhook secret', () => stores().webhookSecrets.insert(gone, 'whsec_x', AT)],
+    ])('is rejected with project not found: %s', async (_, insert) => {
       await expect(insert()).rejects.toMatchObject({ category: 'not_found', code: 'project_not_found' });
     });
 
-    test('a foreign key to anything else stays the failure that it is', async () => {
+    test('A violation of another foreign key is passed through', async () => {
       const insert = database.query('INSERT INTO test_suite_cases VALUES ($1, $2, 0)', [gone, gone]);
       await expect(insert).rejects.toMatchObject({ code: '23503' });
     });
   });
 });
 
-describe('on a server', () => {
+describe('On a server', () => {
   const openWith = async (statementTimeoutMs: number) => {
     const { url, drop } = await createTestDatabase();
     const database = openPostgres({ url, onIdleError: () => undefined, statementTimeoutMs });
@@ -146,7 +146,7 @@ describe('on a server', () => {
   };
   const migration = (sql: string) => ({ version: 1, name: 'long', sql, checksum: 'x' });
 
-  test('two transactions in each other’s way both get through', async () => {
+  test('two conflicting transactions both succeed', async () => {
     const database = await openWith(20_000);
     await database.query('CREATE TABLE pair (id int PRIMARY KEY, changes int)');
     await database.query('INSERT INTO pair VALUES (1, 0), (2, 0)');
@@ -167,18 +167,18 @@ describe('on a server', () => {
       { id: 1, changes: 2 },
       { id: 2, changes: 2 },
     ]);
-    // One of them was given up at least once; the machine may bring them in each other's way again.
+    // At least one was retried; on a slow machine they may conflict again.
     expect(attempts).toBeGreaterThanOrEqual(3);
   });
 
-  test('a statement that takes too long is given up, and its connection goes on', async () => {
+  test('a statement that times out is cancelled, and its connection stays usable', async () => {
     const database = await openWith(100);
 
     await expect(database.query('SELECT pg_sleep(5)')).rejects.toMatchObject(BUSY);
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  test('a migration may take longer, and so may the wait of other nodes for it', async () => {
+  test('a migration may exceed the statement timeout, and so may the wait of other nodes', async () => {
     const database = await openWith(200);
     const long = [migration('CREATE TABLE slowly (id int); SELECT pg_sleep(0.6);')];
 
@@ -189,7 +189,7 @@ describe('on a server', () => {
   });
 });
 
-/** Lets nobody on until so many have come; whoever comes later goes on at once. */
+/** Releases all waiters when `count` of them have arrived; later ones pass at once. */
 function barrier(count: number): () => Promise<void> {
   let come = 0;
   let open: () => void = () => undefined;

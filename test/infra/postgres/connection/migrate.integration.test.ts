@@ -25,8 +25,8 @@ const SECOND = migration(2, 'CREATE TABLE two (id int);');
 const count = async (database: Database, table: string) =>
   (await database.query(`SELECT 1 FROM ${table}`)).length;
 
-describe.each(databases)('migrations on the $name database', { timeout: OPEN_TIMEOUT_MS }, ({ open }) => {
-  test('run once, in order, and those that came since later', async () => {
+describe.each(databases)('Migrations on the $name database', { timeout: OPEN_TIMEOUT_MS }, ({ open }) => {
+  test('run once, in order, and later ones later', async () => {
     const { database, close } = await open();
     onTestFinished(close);
 
@@ -36,7 +36,7 @@ describe.each(databases)('migrations on the $name database', { timeout: OPEN_TIM
     expect(await count(database, 'one')).toBe(1);
   });
 
-  test('that fail leave nothing of themselves, and can be mended', async () => {
+  test('that fail change nothing and can be fixed', async () => {
     const { database, close } = await open();
     onTestFinished(close);
     const broken = migration(2, 'CREATE TABLE two (id int); SELECT nonsense;');
@@ -47,18 +47,18 @@ describe.each(databases)('migrations on the $name database', { timeout: OPEN_TIM
     expect(await migrate(database, [FIRST, SECOND])).toEqual(['number_2']);
   });
 
-  test('that were changed after they had run are refused by name', async () => {
+  test('that have changed after they ran are rejected by name', async () => {
     const { database, close } = await open();
     onTestFinished(close);
     await migrate(database, [FIRST]);
 
     const changed = migrate(database, [{ ...SECOND, version: 1 }, SECOND]);
 
-    await expect(changed).rejects.toThrow('migration 1 (number_2) was changed after it had been run');
+    await expect(changed).rejects.toThrow('migration 1 (number_2) was changed after it had been applied');
     await expect(count(database, 'two')).rejects.toThrow();
   });
 
-  test('of a newer release stay as they are', async () => {
+  test('of a newer release are left as they are', async () => {
     const { database, close } = await open();
     onTestFinished(close);
     await migrate(database, [FIRST, SECOND]);
@@ -68,7 +68,7 @@ describe.each(databases)('migrations on the $name database', { timeout: OPEN_TIM
   });
 });
 
-test('nodes that start together on one server run each migration once', async () => {
+test('run once when several nodes start on one server', async () => {
   const { url, drop } = await createTestDatabase();
   const nodes = Array.from({ length: 4 }, () => openPostgres({ url, onIdleError: () => undefined }));
   const migrations = await readMigrations(MIGRATIONS);
@@ -80,7 +80,7 @@ test('nodes that start together on one server run each migration once', async ()
   await drop();
 });
 
-describe('the folder of migrations', () => {
+describe('The migrations folder', () => {
   test('counts up from 1', async () => {
     const names = await readMigrations(MIGRATIONS);
     expect(names.map(({ version }) => version)).toEqual(names.map((_, index) => index + 1));
@@ -89,18 +89,18 @@ describe('the folder of migrations', () => {
 
   test.each([
     ['a gap', ['0001_a.sql', '0003_c.sql']],
-    ['a number twice', ['0001_a.sql', '0001_b.sql']],
+    ['a duplicate number', ['0001_a.sql', '0001_b.sql']],
     ['no name', ['0001.sql']],
-    ['a stranger', ['0001_a.sql', 'notes.sql']],
-  ])('with %s is refused', async (_, names) => {
+    ['another file', ['0001_a.sql', 'notes.sql']],
+  ])('with %s is rejected', async (_, names) => {
     const folder = tempDir();
     for (const name of names) writeFileSync(join(folder, name), 'SELECT 1;');
 
-    await expect(readMigrations(folder)).rejects.toThrow('named like 0001_what_it_does.sql');
+    await expect(readMigrations(folder)).rejects.toThrow('a name like 0001_what_it_does.sql');
   });
 });
 
-test('the whole schema comes up on an empty server', async () => {
+test('The whole schema is created on an empty server', async () => {
   const { database, close } = await openServerDatabase();
   onTestFinished(close);
   await migrate(database, await readMigrations(MIGRATIONS));

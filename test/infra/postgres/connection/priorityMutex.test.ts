@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { createPriorityMutex } from '../../../../src/infra/postgres/connection/priorityMutex.ts';
 
-test('what somebody waits for goes first, and each lane keeps its order', async () => {
+test('Foreground tasks run first; each priority keeps its order', async () => {
   const inTurn = createPriorityMutex();
   const done: string[] = [];
   const work = (name: string) => async () => void done.push(name);
@@ -17,7 +17,7 @@ test('what somebody waits for goes first, and each lane keeps its order', async 
   expect(done).toEqual(['b1', 'f1', 'f2', 'b2', 'b3']);
 });
 
-test('one works at a time, and everything else has a turn between two', async () => {
+test('One task runs at a time, and the event loop runs between two', async () => {
   const inTurn = createPriorityMutex();
   let working = 0;
   let turns = 0;
@@ -42,7 +42,7 @@ test('one works at a time, and everything else has a turn between two', async ()
   expect(turns).toBeGreaterThanOrEqual(19);
 });
 
-test('work that fails is told to who sent it, and holds up nobody', async () => {
+test('A failed task rejects for its caller and blocks no other task', async () => {
   const inTurn = createPriorityMutex();
   const broken = inTurn('foreground', async () => {
     throw new Error('broken');

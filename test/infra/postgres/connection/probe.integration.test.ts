@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.drop());
 
-it('tells of an empty database, and of one that Callway has run on', async () => {
+it('describes an empty database, and one that Callway has used', async () => {
   expect(await probePostgres(server.url)).toEqual({
     version: expect.stringMatching(/^\d+\.\d+$/),
     majorVersion: expect.any(Number),
@@ -41,7 +41,7 @@ it('tells of an empty database, and of one that Callway has run on', async () =>
   expect(facts.majorVersion).toBe(Number(facts.version.split('.')[0]));
 });
 
-it('rejects when nothing answers', async () => {
+it('rejects when the server is unreachable', async () => {
   const url = `postgres://127.0.0.1:${await freePort()}/x`;
   await expect(probePostgres(url)).rejects.toMatchObject({ code: 'database_unavailable' });
 });

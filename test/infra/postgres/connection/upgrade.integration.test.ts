@@ -28,7 +28,7 @@ const GRAPH = {
   edges: [],
 };
 
-/** What a node of the first release writes and reads, in its own words. */
+/** What a node of the first release reads and writes. */
 async function firstReleaseAtWork(database: Database): Promise<void> {
   const run = (sql: string, parameters: readonly (string | number | boolean | null)[]) =>
     database.query(sql, parameters);
@@ -103,8 +103,8 @@ async function firstReleaseReads(database: Database) {
   return { project, key };
 }
 
-describe.each(databases)('an upgrade on the $name database', { timeout: OPEN_TIMEOUT_MS }, ({ open }) => {
-  test('from the first release keeps all that is there, and that release works on', async () => {
+describe.each(databases)('An upgrade on the $name database', { timeout: OPEN_TIMEOUT_MS }, ({ open }) => {
+  test('from the first release keeps all data, and that release keeps working', async () => {
     const { database, close } = await open();
     onTestFinished(close);
     const migrations = await readMigrations(MIGRATIONS);
@@ -132,7 +132,7 @@ describe.each(databases)('an upgrade on the $name database', { timeout: OPEN_TIM
     });
   });
 
-  test('lets a node of the first release go on writing', async () => {
+  test('lets a node of the first release continue to write', async () => {
     const { database, close } = await open();
     onTestFinished(close);
     await migrate(database, await readMigrations(MIGRATIONS));
@@ -159,7 +159,7 @@ async function columnsOf(database: Database): Promise<Map<string, Column>> {
   return new Map(columns.map((column) => [column.name, column]));
 }
 
-test('every schema on the way holds all that the one before it had, and asks its writers for nothing new', async () => {
+test('Every schema on the way keeps the columns of the previous one and requires no new ones', async () => {
   const { database, close } = await openServerDatabase();
   onTestFinished(close);
   const migrations = await readMigrations(MIGRATIONS);
@@ -181,18 +181,18 @@ test('every schema on the way holds all that the one before it had, and asks its
   }
 });
 
-/** What would fail a node of the release before, which still runs while others are upgraded. */
+/** What would break a node of the previous release, which runs during a rolling upgrade. */
 const BREAKING =
   /\b(DROP\s+(TABLE|COLUMN|TYPE|VIEW|FUNCTION|SCHEMA|EXTENSION)|TRUNCATE|DELETE\s+FROM|RENAME\b|ALTER\s+COLUMN\s+\w+\s+(SET\s+DATA\s+)?TYPE|SET\s+NOT\s+NULL)\b/i;
-/** A migration that takes away what no release uses any more says since which one. */
+/** A migration that removes something names the release since which it is unused. */
 const CONTRACT = /^-- contract: unused since \d+\.\d+\.\d+$/m;
 const isContract = (sql: string) => CONTRACT.test(sql);
-/** Bodies of functions run when they are called, not when they are made. */
+/** Function bodies run when they are called, not when they are created. */
 const statementsOf = (sql: string) => sql.replace(/\$\$.*?\$\$/gs, '').replace(/--.*$/gm, '');
 
 describe('a migration', () => {
   test.each(readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql')))(
-    '%s takes nothing away, or says since when nobody uses it',
+    '%s removes nothing, or names the release since which it is unused',
     (file) => {
       const sql = readFileSync(join(MIGRATIONS, file), 'utf8');
       const breaking = isContract(sql) ? undefined : BREAKING.exec(statementsOf(sql))?.[0];

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidV7 } from '../../../../src/base/ids.ts';
 import { createSealer } from '../../../../src/base/sealer.ts';
 import type { Database, Parameter } from '../../../../src/infra/postgres/connection/database.ts';
-import { REMOVAL_CHUNKS } from '../../../../src/infra/postgres/knowledge/chunkRemoval.ts';
 import {
   EF_SEARCH,
   EXACT_LIMIT,
@@ -12,7 +11,12 @@ import {
   PREPARE_INDEX,
   PREPARE_WORDS,
 } from '../../../../src/infra/postgres/knowledge/chunkSearch.ts';
-import { chunkStore, keepVectorsSql, UNEMBEDDED } from '../../../../src/infra/postgres/knowledge/chunks.ts';
+import {
+  chunkStore,
+  keepVectorsSql,
+  REMOVAL_CHUNKS,
+  UNEMBEDDED,
+} from '../../../../src/infra/postgres/knowledge/chunks.ts';
 import { datasetStore } from '../../../../src/infra/postgres/knowledge/datasets.ts';
 import { VECTOR_COLUMNS, vectorText } from '../../../../src/infra/postgres/knowledge/vectors.ts';
 import { createStorage } from '../../../../src/infra/postgres/storage.ts';
@@ -31,7 +35,7 @@ const DIMENSIONS: Record<EmbeddingModelName, number> = {
   'text-embedding-3-large': 3072,
 };
 
-describe.each(databases)('knowledge on the $name database', ({ open }) => {
+describe.each(databases)('Knowledge on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   let storage: ReturnType<typeof createStorage>;
   beforeAll(async () => {
@@ -79,7 +83,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     if (!task) throw new Error('nothing to do');
     return task;
   }
-  /** A dataset of these texts, embedded by their words or by the vectors given. */
+  /** A dataset of these texts, embedded by their words or with the given vectors. */
   async function addTexts(
     knowledgebase: Knowledgebase,
     texts: readonly string[],
@@ -109,7 +113,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     return found;
   };
 
-  test('a project has one knowledgebase, and sees no other', async () => {
+  test('A project has one knowledgebase and does not see others', async () => {
     const mine = await addKnowledgebase();
     const theirs = await addKnowledgebase();
     const { knowledgebases } = storage.stores;
@@ -124,7 +128,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     expect(await knowledgebases.searchable(await addProject())).toBeUndefined();
   });
 
-  test('a dataset goes from pending to ready, and shows how far it is', async () => {
+  test('A dataset goes from pending to ready and shows its progress', async () => {
     const knowledgebase = await addKnowledgebase();
     const { datasets, chunks } = storage.stores;
     const id = await addDataset(knowledgebase);
@@ -186,7 +190,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     expect(await datasets.begin(id, BEGIN)).toBeUndefined();
   });
 
-  test('a failure keeps its reason and nothing of the document', async () => {
+  test('A failed dataset keeps the reason and no chunks', async () => {
     const knowledgebase = await addKnowledgebase();
     const { datasets, chunks } = storage.stores;
     const task = await begin(await addDataset(knowledgebase));
@@ -201,7 +205,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     expect(await datasets.begin(task.datasetId, BEGIN)).toBeUndefined();
   });
 
-  test('a removal takes everything, notes the file, and is noticed by who still works on it', async () => {
+  test('A removal deletes everything, queues the file for removal, and stops a running ingestion', async () => {
     const knowledgebase = await addKnowledgebase();
     const { datasets, chunks, fileRemovals, projects } = storage.stores;
     const { task, ids } = await addTexts(knowledgebase, ['one', 'two']);
@@ -229,7 +233,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     expect(await fileRemovals.list(100)).not.toContain(`file-${other}`);
   });
 
-  test('vectors that nobody waits for hold up nobody who waits', async () => {
+  test('Background inserts of vectors do not delay foreground queries', async () => {
     const { background } = opened.database;
     const rowsAtOnce = background?.rowsAtOnce ?? Number.POSITIVE_INFINITY;
     const task = await begin(await addDataset(await addKnowledgebase()));
@@ -246,7 +250,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     });
     const find = async () => await datasets.find(task.knowledgebaseId, task.datasetId);
     const seen = await find();
-    // A server has other connections; the embedded database must let the question through after a part.
+    // A server has other connections; the embedded database must run the query after a batch.
     if (background) {
       expect([isKept, (seen?.embeddedCount ?? 0) <= rowsAtOnce]).toEqual([false, true]);
     }
@@ -254,8 +258,8 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     expect((await find())?.embeddedCount).toBe(6);
   });
 
-  describe('a document of very many chunks', () => {
-    // As long as positions go: the chunks between are not needed for it.
+  describe('A document with very many chunks', () => {
+    // Only the positions matter; the chunks between are not needed.
     const positions = [0, REMOVAL_CHUNKS - 1, REMOVAL_CHUNKS, 3 * REMOVAL_CHUNKS + 1];
     async function addLong(knowledgebase: Knowledgebase) {
       const task = await begin(await addDataset(knowledgebase));
@@ -266,7 +270,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       await storage.stores.datasets.noteParsed(task.datasetId, BEGIN);
       return task;
     }
-    /** The database, which tells after each removal of chunks how many are left, and breaks down when it is told to. */
+    /** A database that counts the remaining chunks after each removal, and fails when the test says so. */
     function watch({ datasetId, knowledgebaseId }: IngestionTask, breakAfter = Number.POSITIVE_INFINITY) {
       const left: number[] = [];
       const shown: unknown[] = [];
@@ -287,7 +291,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     }
     const PART_BY_PART = [2, 1, 1, 0];
 
-    test('is removed a part at a time, and whole', async () => {
+    test('is removed in batches, completely', async () => {
       const knowledgebase = await addKnowledgebase();
       const task = await addLong(knowledgebase);
       const { database, left, shown } = watch(task);
@@ -295,12 +299,16 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       expect(left).toEqual([]);
       expect(await datasetStore(database).remove(knowledgebase.id, task.datasetId)).toBe(true);
       expect(left).toEqual(PART_BY_PART);
-      const begun = { status: 'failed', error: expect.stringContaining('removal has begun'), chunkCount: 4 };
+      const begun = {
+        status: 'failed',
+        error: expect.stringContaining('removal has started'),
+        chunkCount: 4,
+      };
       expect(shown).toEqual(Array.from(PART_BY_PART, () => begun));
       expect(await storage.stores.datasets.find(knowledgebase.id, task.datasetId)).toBeUndefined();
     });
 
-    test('goes a part at a time with its project’s documents, and no other project’s does', async () => {
+    test('is removed in batches with its project’s documents, and no other project’s', async () => {
       const [knowledgebase, others] = [await addKnowledgebase(), await addKnowledgebase()];
       const task = await addLong(knowledgebase);
       const [short, kept] = [await addDataset(knowledgebase), await addDataset(others)];
@@ -315,7 +323,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       expect(await fileRemovals.list(100)).toEqual(expect.arrayContaining(files));
     });
 
-    test('that fails is emptied a part at a time, and then says why', async () => {
+    test('that fails is removed in batches before the reason is stored', async () => {
       const knowledgebase = await addKnowledgebase();
       const task = await addLong(knowledgebase);
       const { database, left, shown } = watch(task);
@@ -329,7 +337,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       expect(await datasets.find(knowledgebase.id, task.datasetId)).toMatchObject({ error: 'No encoder' });
     });
 
-    test('whose process dies while it fails is begun anew, from its file', async () => {
+    test('is started over from its file when the process dies during the failure', async () => {
       const knowledgebase = await addKnowledgebase();
       const task = await addLong(knowledgebase);
       const { database, left } = watch(task, 1);
@@ -340,7 +348,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       expect(await storage.stores.chunks.list(task.datasetId, { limit: 100_000, offset: 0 })).toEqual([]);
     });
 
-    test('is cleared a part at a time', async () => {
+    test('is cleared in batches', async () => {
       const task = await addLong(await addKnowledgebase());
       const { database, left } = watch(task);
       await chunkStore(database).clear(task.datasetId);
@@ -350,7 +358,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     });
   });
 
-  test('what is unfinished and untouched is found again', async () => {
+  test('Unfinished datasets without progress are found again', async () => {
     const knowledgebase = await addKnowledgebase();
     const pending = await addDataset(knowledgebase);
     const { task } = await addTexts(knowledgebase, ['x']);
@@ -362,7 +370,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     );
   });
 
-  describe('a search', () => {
+  describe('A search', () => {
     let knowledgebase: Knowledgebase;
     const find = async (text: string, limit = 5) =>
       await storage.chunkSearch.nearestAndMatching({
@@ -399,7 +407,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       },
     );
 
-    test('sees no other knowledgebase, and no chunk that is off', async () => {
+    test('ignores other knowledgebases and disabled chunks', async () => {
       const others = await addKnowledgebase();
       await addTexts(others, ['kettle']);
       const { task, ids } = await addTexts(knowledgebase, ['kettle one', 'kettle two']);
@@ -420,15 +428,15 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     });
 
     test.each<[string, string, string[]]>([
-      ['of another form', 'boiling kettles', ['The kettle boils.']],
+      ['in another inflection', 'boiling kettles', ['The kettle boils.']],
       ['of Chinese', '保固期多久', ['這個水壺的保固期是三年。']],
       ['of one Chinese character', '壺', []],
       ['of Japanese', '返金について', ['返金は十日以内に行われます。']],
       ['of Thai', 'การรับประกัน', ['การรับประกันมีอายุสามปี']],
       ['that are numbers', 'what is XK-4821', ['Model XK-4821 is blue.']],
-      ['with marks of every kind', `'kettle' \\ " & | ! ( :* <->`, ['The kettle boils.']],
-      ['that nobody knows', 'zebra', []],
-      ['that say nothing', 'the of and', []],
+      ['with special characters', `'kettle' \\ " & | ! ( :* <->`, ['The kettle boils.']],
+      ['that are unknown', 'zebra', []],
+      ['that are stop words', 'the of and', []],
     ])('finds words %s', async (_, question, expected) => {
       await addTexts(knowledgebase, [
         'The kettle boils.',
@@ -446,7 +454,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
           (await find(question, limit)).matching.map(({ content, wordShare }) => [content, wordShare]),
         );
 
-      test('weighs a rare word more than a common one, and one that is nowhere most', async () => {
+      test('weighs a rare word more than a common one, and an unknown one most', async () => {
         await addTexts(knowledgebase, ['kettle lid', 'kettle cord', 'kettle base', 'kettle and warranty']);
         const found = await shares('kettle warranty');
         expect(Object.keys(found)[0]).toBe('kettle and warranty');
@@ -456,13 +464,13 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
         expect((await shares('warranty zebra'))['kettle and warranty']).toBeLessThan(0.5);
       });
 
-      test('does not hold against a chunk what is no word of a script without spaces', async () => {
+      test('does not count unknown character runs of a script without spaces', async () => {
         await addTexts(knowledgebase, ['退款', '保固']);
         expect((await shares('怎麼退款')).退款).toBeCloseTo(1, 5);
         expect(await shares('怎麼')).toEqual({});
       });
 
-      test('says of the nearest, too, what they share', async () => {
+      test('reports word matches of the nearest chunks, too', async () => {
         await addTexts(knowledgebase, ['tea', 'tea of leaves', 'warranty of tea']);
         const { nearest, matching } = await find('warranty leaves tea', 1);
         expect(nearest).toHaveLength(1);
@@ -470,7 +478,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
         expect(matching.length).toBeLessThanOrEqual(2);
       });
 
-      test('goes through the words’ index, also for their counts', async () => {
+      test('uses the full-text index, also for the counts', async () => {
         const plan = await opened.database.transaction(async (transaction) => {
           await transaction.query(PREPARE_WORDS);
           const rows = await transaction.query<{ 'QUERY PLAN': string }>(
@@ -485,7 +493,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     });
   });
 
-  test('a page of a long document is embedded without a look at the rest of it', async () => {
+  test('A page of a long document is embedded without reading the rest', async () => {
     const knowledgebase = await addKnowledgebase('text-embedding-3-small');
     const task = await begin(await addDataset(knowledgebase));
     const made = Array.from({ length: 1_000 }, (_, position) => {
@@ -521,7 +529,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
     }
   });
 
-  describe('the plan', () => {
+  describe('The query plan', () => {
     const planOf = async (sql: string, knowledgebaseId: string, vector: Float32Array, prepare: boolean) =>
       await opened.database.transaction(async (transaction) => {
         if (prepare) await transaction.query(PREPARE_INDEX, [String(EF_SEARCH), '20000']);
@@ -538,7 +546,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       ['text-embedding-ada-002', 'chunk_embeddings_ada_002'],
       ['text-embedding-3-small', 'chunk_embeddings_3_small'],
       ['text-embedding-3-large', 'chunk_embeddings_3_large'],
-    ])('for %s goes through its own index, and not when it is to be exact', async (encoder, index) => {
+    ])('for %s uses its own index, and not for an exact search', async (encoder, index) => {
       const knowledgebase = await addKnowledgebase(encoder);
       const vector = wordVector('x', DIMENSIONS[encoder]);
       await addTexts(knowledgebase, ['x', 'y']);
@@ -564,7 +572,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       await addTexts(theirs, numbers.slice(0, 500), near);
       const { ids } = await addTexts(mine, numbers, near);
       const own = new Set(ids);
-      // As if there were more: so few would be compared one by one.
+      // As if there were more vectors than the exact limit.
       const knowledgebase = { ...(await searchable(mine)), embeddedCount: EXACT_LIMIT + 1 };
 
       let hits = 0;
@@ -585,7 +593,7 @@ describe.each(databases)('knowledge on the $name database', ({ open }) => {
       }
       expect(hits).toBeGreaterThanOrEqual(95);
 
-      // All but three are off: they are found all the same, exactly.
+      // All but three are disabled; they are still found exactly.
       await opened.database.query(
         'UPDATE chunk_embeddings SET is_enabled = false WHERE knowledgebase_id = $1 AND chunk_id <> ALL ($2::uuid[])',
         [mine.id, ids.slice(0, 3)],

@@ -13,7 +13,7 @@ import {
 const NOON = new Date('2026-01-01T12:00:00.000Z');
 const later = (hours: number) => new Date(NOON.getTime() + hours * 3_600_000);
 
-describe.each(databases)('kept answers on the $name database', ({ open }) => {
+describe.each(databases)('Stored responses on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
@@ -21,7 +21,7 @@ describe.each(databases)('kept answers on the $name database', ({ open }) => {
   afterAll(() => opened.close());
   const store = () => idempotencyStore(opened.database);
 
-  test('are given again for 24 hours, to the same scope and key alone', async () => {
+  test('are replayed for 24 hours, for the same scope and key only', async () => {
     expect(await store().claim('p', 'a', 'print', NOON)).toBeUndefined();
     await store().keep('p', 'a', 201, { id: 1 });
 
@@ -48,7 +48,7 @@ describe.each(databases)('kept answers on the $name database', ({ open }) => {
     expect(left).toEqual([]);
   });
 
-  test('of an attempt that failed are not there', async () => {
+  test('of a failed attempt do not exist', async () => {
     const failed = opened.database.transaction(async (transaction) => {
       await idempotencyStore(transaction).claim('p', 'failed', 'print', NOON);
       throw new Error('no');
@@ -60,9 +60,9 @@ describe.each(databases)('kept answers on the $name database', ({ open }) => {
 });
 
 test.each([
-  ['what the first one kept', false, { fingerprint: 'first', status: 201, body: 'answer' }],
+  ['the first one’s response', false, { fingerprint: 'first', status: 201, body: 'answer' }],
   ['nothing, when the first one failed', true, undefined],
-])('kept answers wait for a claim that is under way, and then are %s', async (_, fails, expected) => {
+])('wait for a concurrent claim, and then return %s', async (_, fails, expected) => {
   const { database, close } = await migrated(openServerDatabase);
   onTestFinished(close);
   const key = `race-${fails}`;
@@ -92,7 +92,7 @@ test.each([
   expect(events.at(-1)).toBe('second knows');
 });
 
-/** Until a query waits for another's lock. */
+/** Waits until a query waits for a lock. */
 async function untilBlocked(database: Database) {
   const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
   while ((await database.query(waiting)).length === 0);

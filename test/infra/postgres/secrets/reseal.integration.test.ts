@@ -18,14 +18,14 @@ const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const headers = [{ key: 'authorization', value: 'Bearer of bad news' }];
 const postSessionWebhook = { url: 'https://example.com/', events: ['session.ended' as const], headers };
 
-describe.each(databases)('stored secrets on the $name database', ({ open }) => {
+describe.each(databases)('Stored secrets on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
   }, OPEN_TIMEOUT_MS);
   afterAll(() => opened.close());
 
-  test('go from one key to the next, wherever they lie', async () => {
+  test('are resealed with the next key in all tables', async () => {
     const { database } = opened;
     const projectId = uuidV7();
     const [toolId, trunkId] = [uuidV7(), uuidV7()];
@@ -85,11 +85,11 @@ describe.each(databases)('stored secrets on the $name database', ({ open }) => {
     );
   });
 
-  test('that no key opens are named, and no new key is noted', async () => {
+  test('that no key opens are reported, and no new key is recorded', async () => {
     const { database } = opened;
     const lost = createSealer(Buffer.alloc(32, 9));
     await expect(resealSecrets(database, lost)).rejects.toThrow(UnreadableSecretError);
-    await expect(resealSecrets(database, lost)).rejects.toThrow(/^trunks [0-9a-f-]{36} holds a secret/);
+    await expect(resealSecrets(database, lost)).rejects.toThrow(/^trunks [0-9a-f-]{36} contains a secret/);
     await expect(requireSameSealer(database, lost)).rejects.toBeInstanceOf(WrongSecretsKeyError);
   });
 });

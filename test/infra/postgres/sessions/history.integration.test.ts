@@ -8,7 +8,7 @@ import { agent, BEGIN, later, type SessionWorld, sessionWorld, user } from '../s
 const PAGE = { limit: 50, offset: 0 };
 const DAY = 86_400_000;
 
-describe.each(databases)('the history on the $name database', ({ open }) => {
+describe.each(databases)('The history on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   let world: SessionWorld;
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
   const history = () => world.stores.history;
   const finishWebhooks = () => opened.database.query('DELETE FROM webhook_outbox', []);
 
-  test('tells a session’s whole story, while it lives and after', async () => {
+  test('contains a session’s messages and events, while it is live and after', async () => {
     const session = await world.start({ sessionId: 's', callId: 'call', channel: 'phone' });
     const event: HistoryEvent = { type: 'node_entered', at: later(2), data: { z: 1, a: [2] } };
     const messages = [user('hi'), { ...agent('thinking'), internal: true as const }, agent('hello', 12.6)];
@@ -69,7 +69,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     });
   });
 
-  test('keeps the lives of one id apart and shows the latest; strangers see none', async () => {
+  test('keeps the instances of a session id apart and shows the latest; hides other projects’', async () => {
     const first = await world.say(await world.start({ sessionId: 's' }), [user('first')]);
     await world.end(first);
     const second = await world.start({ sessionId: 's', startedAt: later(1000) });
@@ -81,7 +81,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     expect((await history().list(stranger.projectId, {}, PAGE)).total).toBe(0);
   });
 
-  test('takes what was said after the session had ended, after all the rest', async () => {
+  test('accepts messages after the session’s end', async () => {
     const session = await world.say(await world.start({ sessionId: 's' }), [user('hi'), agent('Goodbye.')]);
     await world.end(session);
     await history().addMessages(session.instanceId, [user('One more thing!'), user('Bye.')]);
@@ -91,7 +91,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     expect(items).toMatchObject([{ sessionId: 's', messageCount: 4 }]);
   });
 
-  test('what is added to a history that is gone is let go', async () => {
+  test('ignores additions to a purged history', async () => {
     await history().addMessages('0197a000-0000-7000-8000-000000000000', [user('hi')]);
     await history().addEvents('0197a000-0000-7000-8000-000000000000', [
       { type: 'webhook_sent', at: BEGIN, data: {} },
@@ -103,13 +103,13 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     ['a channel', { channel: 'web' as const }, ['b']],
     ['a status', { status: 'ended' }, ['a']],
     ['a begin', { from: later(2000) }, ['d', 'c']],
-    ['an end, which is left out', { to: later(2000) }, ['b', 'a']],
+    ['an exclusive end', { to: later(2000) }, ['b', 'a']],
     ['a span', { from: later(1000), to: later(3000) }, ['c', 'b']],
     ['words, in any case', { q: 'TAIPEI 101' }, ['c']],
-    ['wildcards as they are', { q: '10_' }, []],
+    ['literal wildcards', { q: '10_' }, []],
     ['two CJK characters', { q: '明天' }, ['d']],
     [
-      'all at once',
+      'all filters at once',
       { channel: 'chat' as const, status: 'active', from: BEGIN, to: later(2500), q: 'tai' },
       ['c'],
     ],
@@ -158,7 +158,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     expect(await history().stats(world.projectId, range)).toMatchObject({ total: 2, turns: 3 });
   });
 
-  test('of nothing there is nothing to count', async () => {
+  test('returns empty statistics without sessions', async () => {
     expect(await history().stats(world.projectId, {})).toEqual({
       total: 0,
       byChannel: {},
@@ -171,7 +171,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     });
   });
 
-  test('counts the calls that are over, those that were answered, and how long their callers waited', async () => {
+  test('counts ended and answered calls, and how long callers waited', async () => {
     const kept = async (change: Partial<Call>, latencies: readonly number[] = []) => {
       const { call, session, started } = makeCall(world, change);
       await world.stores.calls.insert(call, session, started);
@@ -209,7 +209,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
       return session.instanceId;
     };
 
-    test('removes what is older than its own project keeps, rows and all, and nothing that lives', async () => {
+    test('removes what exceeds the project’s retention, with all rows, and no live session', async () => {
       const long = await sessionWorld(opened.database, { historyRetentionDays: 90 });
       const old = await ended(world, later(0));
       const young = await ended(world, later(1000));
@@ -223,7 +223,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
       expect(old).not.toBe(young);
     });
 
-    test('of a project that keeps nothing waits for a session’s webhooks, but for no longer than a day', async () => {
+    test('without retention waits for a session’s webhooks, at most a day', async () => {
       const secretive = await sessionWorld(opened.database, { historyRetentionDays: 0 });
       await ended(secretive, later(0));
       const ageMs = (ms: number) => new Date(Date.parse(BEGIN) + ms);
@@ -236,7 +236,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
       expect(await messagesLeft()).toBe(0);
     });
 
-    test('goes on over more than one batch', async () => {
+    test('is purged in several batches', async () => {
       await opened.database.query(
         `INSERT INTO session_history (instance_id, project_id, session_id, channel, status, started_at, ended_at)
          SELECT gen_random_uuid(), $1, n::text, 'chat', 'ended', $2, $2 FROM generate_series(1, 1201) AS n`,
@@ -246,7 +246,7 @@ describe.each(databases)('the history on the $name database', ({ open }) => {
     });
   });
 
-  test('a project that keeps nothing is shown nothing, and its rows go', async () => {
+  test('without retention shows nothing and is removed', async () => {
     const secretive = await sessionWorld(opened.database, { historyRetentionDays: 0 });
     const session = await secretive.say(await secretive.start({ sessionId: 's' }), [user('x')]);
     await secretive.end(session, { at: later(0) });

@@ -12,7 +12,7 @@ import { later, type SessionWorld, sessionWorld, user } from '../support/session
 const NOW = { quietMs: 0 };
 const HOUR_MS = 3_600_000;
 
-describe.each(databases)('sessions sorted in for searches on the $name database', ({ open }) => {
+describe.each(databases)('Session indexing on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   let world: SessionWorld;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     );
     return row?.n;
   };
-  /** Does something else before a statement that begins with these words. */
+  /** Runs `work` before a statement that starts with these words. */
   const interrupted = (words: string, work: () => Promise<unknown>): Database => {
     let isDone = false;
     const { transaction, script, close } = opened.database;
@@ -46,7 +46,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     return { query, transaction, script, close };
   };
 
-  test('all that has changed is, once', async () => {
+  test('indexes all changes once', async () => {
     await world.say(await world.start(), [user('Ωλ')]);
     expect([await rows('session_grams'), await rows('session_text_changes')]).toEqual([0, 2]);
     await indexSessions(opened.database, NOW);
@@ -54,7 +54,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     expect([await count('Ωλ'), await count('λΩ')]).toEqual([1, 0]);
   });
 
-  test('a session waits until it is quiet, or has waited long enough', async () => {
+  test('waits until a session is idle or has waited long enough', async () => {
     const session = await world.start();
     await indexSessions(opened.database);
     expect(await rows('session_grams')).toBe(0);
@@ -66,7 +66,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     expect([await rows('session_grams'), await rows('session_text_changes')]).toEqual([1, 0]);
   });
 
-  test('what is said while its session is sorted in is found', async () => {
+  test('finds texts that are added during indexing', async () => {
     const session = await world.start();
     const meanwhile = interrupted('FOR KEY SHARE', () => world.say(session, [user('Ωλ')]));
     await indexSessions(meanwhile, NOW);
@@ -75,7 +75,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     expect([await count('Ωλ'), await rows('session_text_changes')]).toEqual([1, 0]);
   });
 
-  test('what one node has sorted in later stays, when another was slow', async () => {
+  test('keeps the newer result when a slower node finishes later', async () => {
     const session = await world.start();
     const slow = interrupted('FOR KEY SHARE', async () => {
       await world.say(session, [user('Ωλ')], later(5));
@@ -85,7 +85,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     expect([await count('Ωλ'), await rows('session_text_changes')]).toEqual([1, 0]);
   });
 
-  test('a session that ends meanwhile is left out, and one that was sorted in goes with its end', async () => {
+  test('skips a session that ends meanwhile; an ended session leaves the index', async () => {
     const session = await world.start();
     await indexSessions(
       interrupted('FOR KEY SHARE', () => world.end(session)),
@@ -98,7 +98,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     expect([await count('Ωλ'), await rows('session_grams')]).toEqual([0, 0]);
   });
 
-  test('what a node of an earlier release writes is found', async () => {
+  test('indexes what a node of an earlier release writes', async () => {
     const { instanceId } = await world.start();
     await indexSessions(opened.database, NOW);
     await opened.database.query(
@@ -110,7 +110,7 @@ describe.each(databases)('sessions sorted in for searches on the $name database'
     expect([await count('Ωλ'), await rows('session_text_changes')]).toEqual([1, 0]);
   });
 
-  test('it goes on by itself, and stops between two sessions', async () => {
+  test('runs at an interval and stops between two sessions', async () => {
     const clock = createSimulatedClock();
     const errors: unknown[] = [];
     await world.start();

@@ -9,14 +9,14 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 test.each(['count_session_texts', 'find_session_texts'])(
-  '%s reads all texts with as many workers as the server has to spare',
+  '%s scans with all parallel workers that the server has',
   async (name) => {
     const plan = await opened.database.transaction(async (transaction) => {
       const [row] = await transaction.query<{ settings: readonly string[] }>(
         'SELECT proconfig AS settings FROM pg_proc WHERE proname = $1',
         [name],
       );
-      // An empty table would be read by its index.
+      // Without these settings an empty table is read by its index.
       const settings = [...(row?.settings ?? []), 'enable_indexscan=off', 'enable_bitmapscan=off'];
       for (const setting of settings) await transaction.query(`SET LOCAL ${setting}`);
       const rows = await transaction.query<Record<string, string>>(

@@ -17,7 +17,7 @@ import {
 
 const PAGE = { limit: 50, offset: 0 };
 
-describe.each(databases)('sessions on the $name database', ({ open }) => {
+describe.each(databases)('Sessions on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   let world: SessionWorld;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       )
     )[0]?.n;
 
-  test('a session reads back exactly as it was, strange text and the order of keys included', async () => {
+  test('are read back exactly, including unusual texts and the order of keys', async () => {
     const variables = { z: 1, a: { 2: 'x', 1: ['\u0001', '\u{1f600}', '\\u0000', "'; --", 1e-7, null, {}] } };
     const session = await world.start({
       sessionId: 'any $ühr % _ \\ 電話',
@@ -77,7 +77,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     ]);
   });
 
-  test('what a model or a tool says that no database takes does not keep a session from being shown and ended', async () => {
+  test('with texts that Postgres cannot store can be shown and ended', async () => {
     const session = await world.start();
     const odd = 'a\0b\ud83d';
     const state = { ...session.state, variables: { [odd]: odd }, messages: [user(odd)] };
@@ -96,7 +96,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     });
   });
 
-  test('a turn that comes after its session’s end stands in the history, once', async () => {
+  test('accept a turn after their end, once', async () => {
     const session = await world.start({ sessionId: 'late' });
     const said = await world.say(session, [user('one')]);
     await world.end(said);
@@ -119,7 +119,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     expect(row).toEqual({ message_count: 3, turns: 2 });
   });
 
-  test('a live id is taken, in its own project only, and free again after the end', async () => {
+  test('have a unique id in their project while they are live', async () => {
     const session = await world.start({ sessionId: 'one' });
     await expect(world.start({ sessionId: 'one' })).rejects.toMatchObject({
       category: 'invalid',
@@ -134,7 +134,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     expect((await world.stores.sessions.find(world.projectId, 'one'))?.instanceId).toBe(again.instanceId);
   });
 
-  test('of two turns on one count the first is kept, and nothing of the second', async () => {
+  test('accept the first of two turns with the same number, and nothing of the second', async () => {
     const session = await world.start();
     await world.say(session, [user('first')]);
     await expect(world.say(session, [user('second')])).rejects.toMatchObject({
@@ -146,7 +146,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     expect((await world.stores.sessions.find(world.projectId, session.sessionId))?.turn).toBe(1);
   });
 
-  test('turns that race are kept once', async () => {
+  test('accept concurrent turns once', async () => {
     const session = await world.start();
     const racing = await Promise.allSettled(
       ['a', 'b', 'c', 'd'].map((word) => world.say(session, [user(word)])),
@@ -155,7 +155,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     expect(await rowsOf('session_messages', session.instanceId)).toBe(1);
   });
 
-  test('every kept turn moves updatedAt on, even within a millisecond', async () => {
+  test('increase updatedAt with every turn, even within a millisecond', async () => {
     const session = await world.start();
     const updatedAt = async () =>
       (await world.stores.sessions.search(world.projectId, 'variables', PAGE)).items[0]?.updatedAt;
@@ -166,8 +166,8 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     expect(await updatedAt()).toBe(later(5_000));
   });
 
-  describe('the end', () => {
-    test('removes the state for good and is one for all who ask', async () => {
+  describe('The end of a session', () => {
+    test('removes the state and succeeds for one of several callers', async () => {
       const session = await world.say(await world.start(), [user('a secret')]);
       const ends = await Promise.all([1, 2, 3].map(() => world.end(session)));
       expect(ends.filter(Boolean)).toEqual([session]);
@@ -179,14 +179,14 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       expect(await rowsOf('webhook_events', session.instanceId)).toBe(2);
     });
 
-    test('refuses a turn that was still running', async () => {
+    test('rejects a turn that is still running', async () => {
       const session = await world.start();
       await world.end(session);
       await expect(world.say(session, [user('late')])).rejects.toMatchObject({ code: 'session_changed' });
       expect(await rowsOf('session_messages', session.instanceId)).toBe(0);
     });
 
-    test('takes the turn that was kept just before it', async () => {
+    test('includes the turn that was stored just before it', async () => {
       const session = await world.start();
       const asked: number[] = [];
       const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async ({ turn }) => {
@@ -201,7 +201,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       expect(kept).toMatchObject({ status: 'ended', variables: { late: true } });
     });
 
-    test('leaves a session that is not meant any more, whatever was kept just before', async () => {
+    test('leaves a session that does not match, whatever was stored just before', async () => {
       const session = await world.start();
       const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async ({ turn }) => {
         if (turn > 0) return undefined;
@@ -213,7 +213,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       expect(await rowsOf('webhook_outbox', session.instanceId)).toBe(0);
     });
 
-    test('goes on with a session that took the id meanwhile', async () => {
+    test('retries with a session that took the id meanwhile', async () => {
       const session = await world.start();
       let asked = 0;
       const ended = await world.stores.sessions.end(world.projectId, session.sessionId, async () => {
@@ -229,29 +229,29 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     });
   });
 
-  describe('search', () => {
+  describe('Session search', () => {
     test.each([
       ['case counts', 'Taipei', 'taipei', 0],
-      ['a percent sign is itself', '100 percent', '100 %', 0],
-      ['an underscore is itself', 'axb', 'a_b', 0],
+      ['a percent sign is literal', '100 percent', '100 %', 0],
+      ['an underscore is literal', 'axb', 'a_b', 0],
       ['a percent sign is found', '100 % sure', '00 % s', 1],
-      ['a backslash is found as it is written', 'C:\\temp', 'C:\\temp', 1],
-      ['a backslash is found as JSON has it', 'C:\\temp', 'C:\\\\temp', 1],
-      ['quotes are found as they are said', 'say "hi" now', '"hi"', 1],
-      ['quotes are found as JSON has them', 'say "hi" now', '\\"hi\\"', 1],
+      ['a backslash is found as written', 'C:\\temp', 'C:\\temp', 1],
+      ['a backslash is found in its JSON form', 'C:\\temp', 'C:\\\\temp', 1],
+      ['quotes are found as written', 'say "hi" now', '"hi"', 1],
+      ['quotes are found in their JSON form', 'say "hi" now', '\\"hi\\"', 1],
       ['a line break is found', 'one\ntwo', 'one\ntwo', 1],
       ['one letter', 'q', 'q', 1],
       ['two CJK characters', '明天下午三點', '下午', 1],
       ['one CJK character', '明天下午三點', '點', 1],
       ['an emoji', 'fine \u{1f600}', '\u{1f600}', 1],
-      ['keys of the JSON', 'x', '"role":"user"', 1],
-      ['what is not there', 'x', 'nowhere to be found', 0],
+      ['keys of the JSON are found', 'x', '"role":"user"', 1],
+      ['a missing text is not found', 'x', 'nowhere to be found', 0],
     ])('%s', async (_what, said, text, total) => {
       await world.say(await world.start(), [user(said)]);
       expect((await found(text)).total).toBe(total);
     });
 
-    test('shows the last changed first, in parts, with the count of all', async () => {
+    test('returns the last changed first, in pages, with the total count', async () => {
       for (const [index, sessionId] of ['c', 'a', 'b', 'd'].entries()) {
         const session = await world.start({ sessionId });
         await world.say(session, [user('needle')], later(index < 2 ? 500 : index * 1000));
@@ -268,10 +268,10 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     const asTheyAre = async () => undefined;
     const sortedIn = () => indexSessions(opened.database, { quietMs: 0 });
     test.each([
-      ['no session is sorted in', [asTheyAre, asTheyAre]],
-      ['all are sorted in', [asTheyAre, sortedIn]],
+      ['no session is indexed', [asTheyAre, asTheyAre]],
+      ['all are indexed', [asTheyAre, sortedIn]],
       ['some have changed since', [sortedIn, asTheyAre]],
-    ])('finds the same by whatever way, and counts all of it, when %s', async (_when, [before, after]) => {
+    ])('finds and counts the same with every plan when %s', async (_when, [before, after]) => {
       const rare = [
         'xylophone',
         'Ωλ',
@@ -324,7 +324,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       }
     });
 
-    test('every session’s data has the parts that all have', async () => {
+    test('reads the fields that all sessions’ data have', async () => {
       const session = await world.start({ callId: 'c', provider: 'p' });
       const said = await world.say(session, [user('x'), agent('y')]);
       for (const one of [
@@ -337,13 +337,13 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
       }
     });
 
-    test('does not see what only the model does', async () => {
+    test('does not search what only the model sees', async () => {
       await world.say(await world.start(), [{ ...agent('inner thoughts'), internal: true }]);
       expect((await found('inner thoughts')).total).toBe(0);
     });
   });
 
-  test('idle are chat and web sessions beyond their own project’s minutes', async () => {
+  test('idle sessions are chat and web sessions beyond their project’s idle time', async () => {
     const patient = await sessionWorld(opened.database, { sessionIdleMinutes: 60 });
     const chat = await world.start({ sessionId: 'chat' });
     await world.start({ sessionId: 'web', channel: 'web' });
@@ -363,7 +363,7 @@ describe.each(databases)('sessions on the $name database', ({ open }) => {
     expect(await idle(5)).toEqual(['web']);
   });
 
-  test('a project takes its sessions with it', async () => {
+  test('are removed with their project', async () => {
     const session = await world.say(await world.start(), [user('x')]);
     const ended = await world.start();
     await world.end(ended);

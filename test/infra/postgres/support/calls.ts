@@ -4,7 +4,7 @@ import type { HistoryEvent, Session } from '../../../../src/engine/session/sessi
 import { newSessionState } from '../../../../src/engine/session/session.ts';
 import { BEGIN, type SessionWorld } from './sessions.ts';
 
-/** A queued outbound call and its session, neither of them kept yet. */
+/** A queued outbound call and its session, not stored. */
 export function makeCall(
   world: Pick<SessionWorld, 'projectId' | 'releaseId' | 'release'>,
   change: Partial<Call> = {},

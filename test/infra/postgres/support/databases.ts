@@ -21,18 +21,18 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** For a hook that opens them: the embedded one's very first start is slow on a busy machine. */
+/** For hooks that open the databases: the first start of the embedded one is slow on a busy machine. */
 export const OPEN_TIMEOUT_MS = 180_000;
 
 export type Open = (contents?: Contents) => Promise<OpenDatabase>;
 
-/** The two that the service runs on; empty unless told otherwise. */
+/** The two databases of the service; empty by default. */
 export const databases: { readonly name: string; readonly open: Open }[] = [
   { name: 'embedded', open: openEmbeddedDatabase },
   { name: 'server', open: openServerDatabase },
 ];
 
-/** The newest schema, and nothing in it. */
+/** With the newest schema and no rows. */
 export function migrated(open: Open): Promise<OpenDatabase> {
   return open('newest');
 }
@@ -57,7 +57,7 @@ async function openEmbeddedDatabase(contents: Contents = 'empty'): Promise<OpenD
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules/', import.meta.url));
 
-/** What the embedded database makes at its first start, which takes seconds. */
+/** The files of a new embedded database, which take seconds to create. */
 function emptySnapshot(): Promise<Blob> {
   return kept('empty', () => dump('memory://'));
 }
@@ -83,7 +83,7 @@ async function dump(folder: string): Promise<Blob> {
   return made;
 }
 
-/** Snapshots are kept from run to run. */
+/** Snapshots are cached between test runs. */
 async function kept(name: string, make: () => Promise<Blob>): Promise<Blob> {
   const description = await readFile(join(MODULES, '@electric-sql/pglite/package.json'), 'utf8');
   const { version } = JSON.parse(description) as { version: string };

@@ -15,10 +15,10 @@ import { createStorage } from '../../../../src/infra/postgres/storage.ts';
 export const BEGIN = '2026-01-01T12:00:00.001Z';
 export const NOTHING: TurnHistory = { messages: [], events: [] };
 
-/** So many milliseconds after {@link BEGIN}. */
+/** This many milliseconds after {@link BEGIN}. */
 export const later = (ms: number): string => new Date(Date.parse(BEGIN) + ms).toISOString();
 
-/** A project of its own, with a release, in a database that others share. */
+/** A new project with a release, in a shared database. */
 export async function sessionWorld(database: Database, { config = {}, ...settings }: Partial<Settings> = {}) {
   const storage = createStorage(database, createSealer(Buffer.alloc(32, 7)));
   const { projects, releases, sessions } = storage.stores;
@@ -41,7 +41,7 @@ export async function sessionWorld(database: Database, { config = {}, ...setting
     await sessions.insert(session, { type: 'session_started', at: session.startedAt, data: { a: 1 } });
     return session;
   };
-  /** Keeps a turn of these messages. */
+  /** Stores a turn with these messages. */
   const say = async (session: Session, messages: readonly SessionMessage[], at = BEGIN): Promise<Session> => {
     const state = { ...session.state, messages: [...session.state.messages, ...messages] };
     const next = { ...session, turn: session.turn + 1, lastActivityAt: at, state };

@@ -8,7 +8,7 @@ import { BEGIN, later, sessionWorld } from '../support/sessions.ts';
 const PAGE = { limit: 50, offset: 0 };
 const DAY = 86_400_000;
 
-describe.each(databases)('records of deliveries on the $name database', ({ open }) => {
+describe.each(databases)('Webhook deliveries on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
@@ -42,7 +42,7 @@ describe.each(databases)('records of deliveries on the $name database', ({ open 
     return { ...world, record, deliveries: world.stores.webhookDeliveries };
   }
 
-  test('reads back newest first, by session and event, and not by strangers', async () => {
+  test('are read newest first, by session and event, and not by other projects', async () => {
     const { record, deliveries, projectId } = await scene();
     const error = { code: 'timeout', message: 'm' };
     const first = await record({ status: null, error, body: null });
@@ -61,7 +61,7 @@ describe.each(databases)('records of deliveries on the $name database', ({ open 
     expect((await deliveries.list((await scene()).projectId, {}, PAGE)).total).toBe(0);
   });
 
-  test('of a long body the beginning is kept', async () => {
+  test('keep the beginning of a long body', async () => {
     const { record, deliveries, projectId } = await scene();
     await record({ body: 'x'.repeat(70_000) });
     expect((await deliveries.list(projectId, {}, PAGE)).items[0]?.body).toBe('x'.repeat(65_536));
@@ -70,7 +70,7 @@ describe.each(databases)('records of deliveries on the $name database', ({ open 
   test.each([
     [7, 7],
     [0, 30],
-  ])('with a history of %i days they go after %i', async (days, goneAfterDays) => {
+  ])('with a history of %i days are removed after %i', async (days, goneAfterDays) => {
     await opened.database.query('DELETE FROM projects', []);
     const { record, deliveries } = await scene(days);
     await record();

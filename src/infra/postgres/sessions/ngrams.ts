@@ -1,21 +1,22 @@
-/** Code points are below 2^21: a pair of them is one number below 2^42, of 13 digits at most. */
+/** Code points are below 2^21: a pair is below 2^42, with at most 13 digits. */
 const PAIR = 2 ** 21;
 const DIGITS = 13;
 const ASCII = 128;
 
 /**
- * Which characters, and which pairs of neighbours, a text holds: its grams, as the index has them. A text holds a string
- * of one or two characters exactly where it has all of that string's {@link searchedGrams}; a longer string, only there.
+ * The index terms of a text: its characters and pairs of adjacent characters (1-grams and 2-grams). A text with all
+ * {@link searchedNgrams} of a string contains the string if it has one or two characters, and may contain it if it is
+ * longer.
  *
- * Grams are a project's own, but for chance: they begin with its id's last four digits, so that the index need not look
- * at everybody's sessions.
+ * Terms start with the last four digits of the project's id, so that a search does not read the terms of all
+ * projects.
  *
  * @param projectId - A UUID.
- * @returns Decimal numbers below 2^63, each once, in no order.
+ * @returns Unique decimal numbers below 2^63, unordered.
  */
-export function gramsOf(projectId: string, text: string): string[] {
+export function ngramsOf(projectId: string, text: string): string[] {
   const grams = new Set<number>();
-  // Nearly all pairs are ASCII and were there before, which a table tells ten times as fast as a set.
+  // Most pairs are repeated ASCII pairs; a table is ten times as fast as a set.
   const seen = new Uint8Array(ASCII * ASCII);
   let before = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -31,8 +32,8 @@ export function gramsOf(projectId: string, text: string): string[] {
   return Array.from(grams, (gram) => ofProject(projectId, gram));
 }
 
-/** The grams that a text must have to hold this string: its pairs, or its one character; none for an empty string. */
-export function searchedGrams(projectId: string, text: string): string[] {
+/** The terms of a search string: its pairs or its only character; none for an empty string. */
+export function searchedNgrams(projectId: string, text: string): string[] {
   const characters = Array.from(text, (character) => character.codePointAt(0) ?? 0);
   const [first, ...others] = characters;
   if (first === undefined) return [];
