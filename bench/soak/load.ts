@@ -34,7 +34,7 @@ const CALLEE: BehaviourInput = {
   script: [
     ...Array.from({ length: KEYS_PER_CALL }, () => [
       { do: 'listen', quietMs: 400 } as const,
-      { do: 'press', digits: '1' } as const,
+      { do: 'send_dtmf', digits: '1' } as const,
     ]).flat(),
     { do: 'listen', quietMs: 400 },
     { do: 'hang_up' },
@@ -62,8 +62,8 @@ export async function startLoad(
     logger: pino({ level: 'silent' }),
     onEvent(number, event) {
       const sinceMs = pressed.get(number);
-      if (event.kind === 'pressed') pressed.set(number, performance.now());
-      else if (event.kind === 'heard_begin' && sinceMs !== undefined) {
+      if (event.kind === 'digits_sent') pressed.set(number, performance.now());
+      else if (event.kind === 'speech_started' && sinceMs !== undefined) {
         times.turnMs.push(performance.now() - sinceMs);
         pressed.delete(number);
       }

@@ -10,7 +10,7 @@ import { createLocalTextToSpeech } from '../providers/local/textToSpeech.ts';
 import { createWebrtcVad } from '../providers/vad/webrtc.ts';
 import type { Impairment } from '../testing/simulator/impairment.ts';
 import type { SimulatedCallerEvent } from '../testing/simulator/simulatedCaller.ts';
-import { createSimulatedPhones, type SimulatedPhones } from '../testing/simulator/simulatedPhones.ts';
+import { SimulatedPhones } from '../testing/simulator/simulatedPhones.ts';
 import { loadConfig } from './settings/config.ts';
 import { openSimulatorAudio } from './simulatorAudio.ts';
 import type { SimulatorThreadData } from './simulatorThread.ts';
@@ -18,29 +18,29 @@ import { openSipServer } from './sipServer.ts';
 import { buildTelephony } from './telephony.ts';
 
 export interface SimulatorOptions {
-  /** The same seed makes the same noises, and loses the same packets. */
+  /** Seed of noise and packet loss. */
   readonly seed?: number;
-  /** Of the line between the carrier and whoever calls over it; none by default. */
+  /** Impairment between the carrier and its peers; none by default. */
   readonly impairment?: Omit<Impairment, 'seed'>;
-  /** Flite's: `rms` or `slt`. */
+  /** Voice of Flite: `rms` or `slt`. */
   readonly voice?: string;
   readonly logger: Logger;
   readonly onEvent?: (number: string, event: SimulatedCallerEvent) => void;
 }
 
-/** A carrier on this machine, and the phones that it serves. */
+/** A simulated carrier with phones. */
 export interface Simulator {
   readonly phones: SimulatedPhones;
-  /** Where the carrier takes calls: UDP and TCP, on 127.0.0.1. */
+  /** SIP port for UDP and TCP, on 127.0.0.1. */
   readonly sipPort: number;
-  /** Hangs up, and closes everything. Idempotent. */
+  /** Hangs up and closes everything. Idempotent. */
   close(): Promise<void>;
 }
 
 const LOOPBACK = '127.0.0.1';
-/** Apart from those of the settings, so that a gateway beside it finds all of its own free. */
+/** Different from the default settings, so that a gateway on this machine finds its ports free. */
 const AUDIO_PORTS = { min: 20_000, max: 29_999 };
-/** Who is served: everybody on this machine, who calls without having registered. */
+/** Accepts all peers on this machine without registration. */
 const EVERYBODY: Trunk = {
   ...trunkInput.parse({
     name: 'Everybody',
@@ -55,8 +55,8 @@ const EVERYBODY: Trunk = {
 };
 
 /**
- * Starts a carrier on free ports: its own SIP server, one thread for audio, and people who speak by rule. It needs
- * neither database nor Redis.
+ * Starts a carrier on free ports: a SIP server, one media thread and simulated callers. Needs no database and no
+ * Redis.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const closers: (() => Promise<void>)[] = [];
@@ -96,7 +96,7 @@ async function build(
     ports: AUDIO_PORTS,
     address: LOOPBACK,
     publicAddress: LOOPBACK,
-    onFault: ({ kind, reason }) => onError(new Error(reason), `trouble with phones’ audio: ${kind}`),
+    onFault: ({ kind, reason }) => onError(new Error(reason), `simulated phones: ${kind}`),
   });
   closers.push(() => media.close());
   const config = loadConfig({ SIP_HOST: LOOPBACK, SIP_PORT: '0', MEDIA_TIMEOUT_SECONDS: '0' });
@@ -110,10 +110,10 @@ async function build(
   });
   closers.push(() => telephony.close());
   const { sipPort } = telephony;
-  if (sipPort === undefined) throw new Error('the carrier has no SIP server of its own');
+  if (sipPort === undefined) throw new Error('the carrier has no embedded SIP server');
   await telephony.untilConnected();
 
-  const phones = createSimulatedPhones({
+  const phones = new SimulatedPhones({
     telephony: telephony.telephony,
     connectAudio: audio.connect,
     speech,
@@ -137,7 +137,7 @@ async function build(
   };
 }
 
-/** What telephony shares with other nodes, for one that has none, and keeps nothing. */
+/** Single-node implementations of what telephony shares between nodes. */
 const alone = {
   trunks: { active: async () => [EVERYBODY] },
   numbers: { findByNumber: async () => undefined },
@@ -147,7 +147,7 @@ const alone = {
   bus: { subscribe: () => () => undefined },
 };
 
-/** The trunk by which simulated callers reach a gateway, or each other, on this machine. */
+/** The trunk from a simulated caller to a gateway on this machine. */
 export function trunkTo(sipPort: number): Trunk {
-  return { ...EVERYBODY, name: 'To the other side', port: sipPort };
+  return { ...EVERYBODY, name: 'To the peer', port: sipPort };
 }

@@ -9,7 +9,7 @@ import { chooseSubprotocol } from '../streams/dialects/index.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 
 export interface SimulatorAudio {
-  /** Brings a call's audio into this process. @throws {Error} When the call ends before it is here. */
+  /** Connects a call's audio to this process. @throws {Error} When the call ends first. */
   connect(media: MediaSession, callId: string): Promise<AudioStream>;
   /** Idempotent. */
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export interface SimulatorAudioDeps {
 
 const LOOPBACK = '127.0.0.1';
 
-/** The WebSocket server that simulated phones' audio comes to, each under a path that nobody can guess. */
+/** The WebSocket server for the audio of simulated phones, with an unguessable path for each call. */
 export async function openSimulatorAudio(deps: SimulatorAudioDeps): Promise<SimulatorAudio> {
   const server = new WebSocketServer({
     host: LOOPBACK,
@@ -40,7 +40,7 @@ export async function openSimulatorAudio(deps: SimulatorAudioDeps): Promise<Simu
     if (!arrived) return socket.terminate();
     const info = { projectId: '', sessionId: '', dialect: 'callway' } as const;
     const onListenerError = (error: unknown, event: string) =>
-      deps.onError(error, `a listener of a simulated phone's ${event} failed`);
+      deps.onError(error, `listener of a simulated phone failed: ${event}`);
     void acceptStream(socket, info, { clock: deps.clock, onListenerError }).then(arrived);
   });
 
@@ -55,10 +55,10 @@ export async function openSimulatorAudio(deps: SimulatorAudioDeps): Promise<Simu
       const path = `/${deps.makeId()}`;
       try {
         return await new Promise<AudioStream>((resolve, reject) => {
-          // The stream must be listened to at once, so it is handed out before the bridge says that it stands.
+          // Listeners must be attached at once, so the stream is handed out before the bridge reports success.
           expected.set(path, (stream) => {
             if (stream) resolve(stream);
-            else reject(new Error('the call ended before its audio was there'));
+            else reject(new Error('the call ended before its audio was connected'));
           });
           media
             .startStream({

@@ -7,12 +7,12 @@ import { createConnectStream } from '../streams/connectStream.ts';
 import { type Impairment, impairedPacketIo } from '../testing/simulator/impairment.ts';
 import { runMediaThread } from './runMediaThread.ts';
 
-/** What the simulator starts its media thread with. */
+/** Worker data of the simulator's media thread. */
 export interface SimulatorThreadData extends MediaThreadData {
   readonly impairment: Impairment | undefined;
 }
 
-// The entry of the simulated phones' media thread: as a call's own, on a line that may be bad.
+// Entry point of the simulator's media thread: as a gateway's, with impairment.
 const { impairment } = workerData as SimulatorThreadData;
 runMediaThread(
   createConnectStream({

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { DemoError } from './demoError.ts';
 
-/** The service's public HTTP API, as anybody's program uses it. */
+/** A client of the service's public HTTP API. */
 export interface Api {
-  /** @throws {DemoError} When the answer is no success, or not what the document says. */
+  /** @throws {DemoError} When the response is an error or does not match the schema. */
   request<Answer>(method: string, path: string, answer: z.ZodType<Answer>, body?: object): Promise<Answer>;
   /** @throws {DemoError} As `request`. */
   download(url: string): Promise<Uint8Array>;
@@ -21,7 +21,7 @@ export function createApi(baseUrl: string, key: string, signal: AbortSignal): Ap
     });
     if (response.ok) return response;
     throw new DemoError(
-      `${method} ${new URL(url).pathname} was answered ${response.status}: ${await response.text()}`,
+      `${method} ${new URL(url).pathname} failed with ${response.status}: ${await response.text()}`,
     );
   };
   return {
@@ -33,9 +33,7 @@ export function createApi(baseUrl: string, key: string, signal: AbortSignal): Ap
       const response = await send(method, baseUrl + path, headers, body);
       const parsed = answer.safeParse(await response.json());
       if (parsed.success) return parsed.data;
-      throw new DemoError(
-        `The answer to ${method} ${path} is not what it should be: ${parsed.error.message}`,
-      );
+      throw new DemoError(`The response to ${method} ${path} is invalid: ${parsed.error.message}`);
     },
     async download(url) {
       const response = await send('GET', url, {});

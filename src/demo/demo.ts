@@ -5,15 +5,15 @@ import { z } from 'zod';
 import { startGateway } from '../app/gateway.ts';
 import { type Simulator, startSimulator } from '../app/simulator.ts';
 import { systemClock } from '../base/clock.ts';
+import { type CallTranscript, createCallTranscript } from './callTranscript.ts';
 import { followCall } from './follow.ts';
 import type { DemoOptions } from './options.ts';
 import { startReceiver } from './receiver.ts';
 import { showResults } from './results.ts';
-import { AGENT_NUMBER, CALLEE, CALLEE_NAME, CALLEE_NUMBER } from './scene.ts';
+import { AGENT_NUMBER, CALLEE, CALLEE_NAME, CALLEE_NUMBER } from './scenario.ts';
 import { type Screen, seconds } from './screen.ts';
 import { demoConfig } from './settings.ts';
 import { setUpProject } from './setUp.ts';
-import { createTalkLines, type TalkLines } from './talkLines.ts';
 
 export interface DemoDeps {
   readonly screen: Screen;
@@ -21,9 +21,9 @@ export interface DemoDeps {
   /** For the data folder, the recording and the transcript. */
   readonly folder: string;
   readonly logger: Logger;
-  /** Ends the demo where it stands; its reason is what the person is told. */
+  /** Ends the demo; its reason is shown to the user. */
   readonly signal: AbortSignal;
-  /** Called when all is done and shown; the service runs until it resolves. */
+  /** Called when everything is shown; the service runs until it resolves. */
   readonly onDone: () => Promise<void>;
 }
 
@@ -34,8 +34,8 @@ const accepted = z.object({ success: z.literal(true), callId: z.string(), sessio
 /**
  * Runs the whole product once: service, carrier, project, call, recording and webhooks.
  *
- * @throws {DemoError} When the call does not complete, its recording is not there, or its webhooks are not as they
- *   should be; or the signal's reason.
+ * @throws {DemoError} When the call fails, its recording is missing, or a webhook is missing or out of order; or the
+ *   signal's reason.
  */
 export async function runDemo(options: DemoOptions, deps: DemoDeps): Promise<void> {
   const closers: Closers = [];
@@ -50,17 +50,17 @@ export async function runDemo(options: DemoOptions, deps: DemoDeps): Promise<voi
 
 async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Promise<void> {
   const { screen, signal, logger, folder } = deps;
-  let callBeganMs = 0;
-  const elapsedMs = () => systemClock.monotonicMs() - callBeganMs;
-  const talk = createTalkLines(screen, elapsedMs);
+  let callStartedMs = 0;
+  const elapsedMs = () => systemClock.monotonicMs() - callStartedMs;
+  const transcript = createCallTranscript(screen, elapsedMs);
 
-  screen.title('Callway starts on this machine');
+  screen.title('Starting Callway on this machine');
   const adminToken = randomBytes(24).toString('hex');
   const receiver = await startReceiver(systemClock.now);
   closers.push(() => receiver.close());
   const [url, sipPort] = await Promise.all([
     startService(options, deps, adminToken, closers),
-    options.call ? undefined : startCarrier(deps, talk, closers),
+    options.call ? undefined : startCarrier(deps, transcript, closers),
   ]);
   signal.throwIfAborted();
   const { fromNumber = AGENT_NUMBER, toNumber = CALLEE_NUMBER } = options.call ?? {};
@@ -73,10 +73,10 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
     signal,
   });
   receiver.trust(project.secret);
-  screen.step('project', 'its key, agent, pathway, trunk and number are made by the API');
+  screen.step('project', 'created by API with key, agent, pathway, trunk and number');
 
   screen.title(`${fromNumber} calls ${toNumber}`);
-  callBeganMs = systemClock.monotonicMs();
+  callStartedMs = systemClock.monotonicMs();
   const { sessionId } = await project.api.request('POST', '/v1/calls/outbound', accepted, {
     projectId: project.id,
     fromNumber,
@@ -84,17 +84,26 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
     dynamicVariables: { name: options.call ? 'there' : CALLEE_NAME },
   });
   const isFinalized = () => receiver.events.some(({ event }) => event === 'session.finalized');
-  const history = await followCall({ project, sessionId, elapsedMs, screen, talk, isFinalized, signal });
+  const history = await followCall({
+    project,
+    sessionId,
+    elapsedMs,
+    screen,
+    transcript,
+    isFinalized,
+    signal,
+  });
   await showResults({ history, receiver, project, screen, folder });
 
-  if (options.keep) screen.step('data', `${join(folder, 'data')}: start the service on it with DATA_DIR`);
-  const whileItRan = ' while the demo ran; npm start serves http://127.0.0.1:3000/docs';
+  if (options.keep)
+    screen.step('data', `${join(folder, 'data')}: set DATA_DIR to it to start the service with this data`);
+  const whileItRan = ' while the demo was running; npm start serves http://127.0.0.1:3000/docs';
   screen.step('API', `${url}/docs${options.stay ? '' : whileItRan}`);
   logger.flush();
   await deps.onDone();
 }
 
-/** @returns Where the API listens. */
+/** @returns URL of the API. */
 async function startService(
   options: DemoOptions,
   { environment, folder, logger, screen }: DemoDeps,
@@ -113,18 +122,18 @@ async function startService(
   return gateway.url;
 }
 
-/** @returns Where the carrier takes calls. */
+/** @returns SIP port of the carrier. */
 async function startCarrier(
   { logger, screen }: DemoDeps,
-  talk: Pick<TalkLines, 'said' | 'hears'>,
+  transcript: Pick<CallTranscript, 'calleeSaid' | 'agentStarted'>,
   closers: Closers,
 ): Promise<number> {
   const simulator: Simulator = await startSimulator({
     logger,
     voice: 'slt',
     onEvent: (_number, event) => {
-      if (event.kind === 'said') talk.said(event.text);
-      else if (event.kind === 'heard_begin') talk.hears();
+      if (event.kind === 'said') transcript.calleeSaid(event.text);
+      else if (event.kind === 'speech_started') transcript.agentStarted();
     },
   });
   closers.push(() => simulator.close());

@@ -1,4 +1,4 @@
-/** Ends the demo with exit code 1; the message is all that the person sees, and says what to do. */
+/** Ends the demo with exit code 1. The message is shown to the user and says what to do. */
 export class DemoError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,55 +1,55 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CallTranscript } from './callTranscript.ts';
 import { type History, historySchema } from './history.ts';
 import type { Screen } from './screen.ts';
 import type { DemoProject } from './setUp.ts';
-import type { TalkLines } from './talkLines.ts';
 
 export interface FollowDeps {
   readonly project: DemoProject;
   readonly sessionId: string;
-  /** Since the call was asked for. */
+  /** Since the call was requested. */
   readonly elapsedMs: () => number;
   readonly screen: Pick<Screen, 'line'>;
-  readonly talk: Pick<TalkLines, 'kept'>;
-  /** Whether the last webhook came. */
+  readonly transcript: Pick<CallTranscript, 'update'>;
+  /** Whether the last webhook has arrived. */
   readonly isFinalized: () => boolean;
   readonly signal: AbortSignal;
 }
 
 const POLL_MS = 150;
 const STATUS_WORDS: Readonly<Record<string, string>> = {
-  queued: 'in the queue',
+  queued: 'queued',
   dialing: 'dialling',
   ringing: 'ringing',
   in_progress: 'answered',
 };
 
 /**
- * Shows the call as it goes, by its history, until everything about it is done.
+ * Shows the progress of a call by polling its history, until the last webhook.
  *
  * @throws The signal's reason.
  */
 export async function followCall(deps: FollowDeps): Promise<History> {
-  const { project, sessionId, screen, talk } = deps;
+  const { project, sessionId, screen, transcript } = deps;
   const path = `${project.path}/session-history/${encodeURIComponent(sessionId)}`;
   let status = '';
   for (;;) {
     const isLast = deps.isFinalized();
     const history = await project.api.request('GET', path, historySchema);
     const isOver = history.call.endReason !== null;
-    // What was said came after the answer, and before the end.
-    if (isOver) talk.kept(history.messages);
+    // Messages come after the answer and before the end.
+    if (isOver) transcript.update(history.messages);
     if (history.call.status !== status) {
       status = history.call.status;
       screen.line(deps.elapsedMs(), 'call', STATUS_WORDS[status] ?? endWords(history));
     }
-    talk.kept(history.messages);
+    transcript.update(history.messages);
     if (isLast) return history;
     await delay(POLL_MS, undefined, { signal: deps.signal }).catch(() => deps.signal.throwIfAborted());
   }
 }
 
-/** How a call that is over ended, for a person. */
+/** How a call ended, for the user. */
 export function endWords({ call }: Pick<History, 'call'>): string {
   const { status, endReason, sip } = call;
   const how = `${status}${endReason === null ? '' : `, ${endReason}`}`.replaceAll('_', ' ');

@@ -19,7 +19,7 @@ const message = z.object({
   interrupted: z.boolean().optional(),
 });
 
-/** What the demo reads of a session's history. */
+/** The part of a session's history that the demo reads. */
 export const historySchema = z.object({
   messages: z.array(message),
   call: z.object({
@@ -60,7 +60,7 @@ const HEADINGS = [
   'playout',
 ];
 
-/** One row for each answer that was timed, in milliseconds, under a row of headings. */
+/** One row in milliseconds for each agent turn with a latency, below a row of headings. */
 export function latencyTable(messages: readonly HistoryMessage[]): string[][] {
   let asked: string | null = null;
   const rows = messages.flatMap(({ role, content, latencyMs, latencyParts: parts }) => {
@@ -85,7 +85,7 @@ export function transcriptText(messages: readonly HistoryMessage[]): string {
     .join('');
 }
 
-/** Sentences of several nodes stand on lines of their own. */
+/** Messages of several nodes contain line breaks. */
 export function oneLine(content: string | null): string {
   return (content ?? '').replace(/\s+/g, ' ').trim();
 }

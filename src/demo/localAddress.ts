@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { DemoError } from './demoError.ts';
 
 /**
- * Finds this machine's own address on the way to a host; nothing is sent.
+ * Finds this machine's address on the route to a host; sends nothing.
  *
- * @throws {DemoError} When there is no way to the host.
+ * @throws {DemoError} When there is no route to the host.
  */
 export async function addressTowards(host: string, port: number): Promise<string> {
   const bare = host.replace(/^\[|\]$/g, '');
@@ -24,6 +24,6 @@ export async function addressTowards(host: string, port: number): Promise<string
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new DemoError(`There is no way to the trunk ${host}: ${reason}.`, { cause });
+    throw new DemoError(`There is no route to the trunk ${host}: ${reason}.`, { cause });
   }
 }

@@ -7,19 +7,19 @@ import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../observability/logger.ts';
 import { runDemo } from './demo.ts';
 import { DemoError } from './demoError.ts';
-import { createEnding, EXIT_INTERRUPTED, Interrupted } from './ending.ts';
 import { type DemoOptions, HELP, readOptions } from './options.ts';
 import { createScreen } from './screen.ts';
+import { createShutdown, EXIT_INTERRUPTED, Interrupted } from './shutdown.ts';
 
-/** Much more than it takes, so that it is over for certain on a machine that is slow, or where something hangs. */
+/** Far more than the demo takes; ends it on a slow machine or when something hangs. */
 const LIMIT_MS = 180_000;
-/** A person may let it ring, and talk. */
+/** A real callee needs time to answer and to talk. */
 const REAL_CALL_LIMIT_MS = 420_000;
-/** All is closed when main is over. */
+/** Everything is closed when main returns. */
 const LEFTOVER_MS = 3000;
 
 process.exitCode = await main();
-// Whatever is left open by then is not worth waiting for.
+// Exits even if something was left open.
 setTimeout(() => process.exit(), LEFTOVER_MS).unref();
 
 async function main(): Promise<number> {
@@ -51,7 +51,7 @@ async function run(
   const log = join(folder, 'callway.log');
   await mkdir(join(folder, 'data'));
   const logger = createLogger('info', pino.destination({ dest: log, sync: true }));
-  const ending = createEnding({
+  const shutdown = createShutdown({
     screen,
     dataFolder: join(folder, 'data'),
     keepsData: options.keep,
@@ -61,41 +61,41 @@ async function run(
   });
   const limitMs = options.call ? REAL_CALL_LIMIT_MS : LIMIT_MS;
   const limit = setTimeout(() => {
-    ending.by(new DemoError(`Time is up: the demo takes less than ${limitMs / 1000} s where all is well.`));
+    shutdown.start(new DemoError(`The demo did not finish within ${limitMs / 1000} s.`));
   }, limitMs);
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       clearTimeout(limit);
-      ending.by(new Interrupted());
+      shutdown.start(new Interrupted());
     });
   }
 
   const onDone = async () => {
     clearTimeout(limit);
-    if (!options.stay || ending.signal.aborted) return;
+    if (!options.stay || shutdown.signal.aborted) return;
     screen.note('Serving until Ctrl-C.');
     await new Promise<void>((resolve) => {
       const keepAlive = setInterval(() => undefined, 60_000);
-      ending.signal.addEventListener('abort', () => {
+      shutdown.signal.addEventListener('abort', () => {
         clearInterval(keepAlive);
         resolve();
       });
     });
   };
   try {
-    await runDemo(options, { screen, environment, folder, logger, signal: ending.signal, onDone });
+    await runDemo(options, { screen, environment, folder, logger, signal: shutdown.signal, onDone });
     if (!options.keep) await Promise.all([join(folder, 'data'), log].map(remove));
     screen.title('Done.');
     return 0;
   } catch (error) {
-    const reason = ending.signal.aborted ? ending.signal.reason : error;
+    const reason = shutdown.signal.aborted ? shutdown.signal.reason : error;
     const isInterrupted = reason instanceof Interrupted;
-    // Of what failed, the log tells why.
+    // After a failure the log is kept.
     if (!options.keep) await remove(isInterrupted ? folder : join(folder, 'data'));
     if (isInterrupted) return EXIT_INTERRUPTED;
-    logger.error({ err: error }, 'the demo failed');
+    logger.error({ err: error }, 'demo failed');
     screen.failure(
-      `${reason instanceof Error ? reason.message : String(reason)}\n  The service's log: ${log}`,
+      `${reason instanceof Error ? reason.message : String(reason)}\n  Log of the service: ${log}`,
     );
     return 1;
   } finally {

@@ -5,18 +5,18 @@ import { DemoError } from './demoError.ts';
 
 export interface DemoOptions {
   readonly useOpenAi: boolean;
-  /** A real person instead of the simulated one. */
+  /** A real callee instead of the simulated one. */
   readonly call: RealCall | undefined;
-  /** Leaves the data folder where it is. */
+  /** Keeps the data folder. */
   readonly keep: boolean;
-  /** Goes on serving after the call, until Ctrl-C. */
+  /** Keeps serving after the call, until Ctrl-C. */
   readonly stay: boolean;
 }
 
 export interface RealCall {
   readonly toNumber: string;
   readonly fromNumber: string;
-  /** As the API takes it. */
+  /** As in the API. */
   readonly trunk: {
     readonly host: string;
     readonly port: number;
@@ -45,17 +45,19 @@ export const HELP = `npm run demo -- [options]
 `;
 
 /**
- * Reads the command line, and the environment for what it does not say.
+ * Reads the command line, with defaults from the environment.
  *
- * @returns Undefined when only help is wanted.
- * @throws {DemoError} When an option is unknown, or another one is missing.
+ * @returns Undefined when only the help is requested.
+ * @throws {DemoError} When an option is unknown, or a required one is missing.
  */
 export function readOptions(args: readonly string[], environment: Environment): DemoOptions | undefined {
   const values = parse(args);
   if (values.help) return undefined;
   const useOpenAi = values.openai ?? false;
   if (useOpenAi && !environment.OPENAI_API_KEY?.trim() && !environment.OPENAI_BASE_URL?.trim()) {
-    throw new DemoError('--openai needs OPENAI_API_KEY, or OPENAI_BASE_URL, in the environment or in .env.');
+    throw new DemoError(
+      '--openai requires OPENAI_API_KEY or OPENAI_BASE_URL, in the environment or in .env.',
+    );
   }
   if (values.call === undefined) requireNoTrunk(values);
   return {
@@ -94,11 +96,11 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** What was typed for a real call must not end in a simulated one. The environment may hold a trunk for other times. */
+/** Options of a real call without --call are a mistake. The environment may define a trunk for other runs. */
 function requireNoTrunk(values: ReturnType<typeof parse>): void {
   const [stray] = Object.keys(values).filter((name) => name === 'from' || name.startsWith('trunk-'));
   if (stray !== undefined) {
-    throw new DemoError(`--${stray} is of a call over a trunk of yours: say with --call whom to call.`);
+    throw new DemoError(`--${stray} is for a call over a real trunk: add --call with the number to call.`);
   }
 }
 
@@ -109,7 +111,7 @@ function readCall(toNumber: string, values: ReturnType<typeof parse>, environmen
   };
   const host = setting('host');
   if (host === undefined) {
-    throw new DemoError('--call goes over a trunk of yours: name its SIP server with --trunk-host.');
+    throw new DemoError('--call requires a trunk: add --trunk-host with its SIP server.');
   }
   const port = Number(setting('port') ?? (setting('transport') === 'tls' ? 5061 : 5060));
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
@@ -121,7 +123,7 @@ function readCall(toNumber: string, values: ReturnType<typeof parse>, environmen
   }
   const [username, password] = [setting('username'), setting('password')];
   if (username === undefined && (password !== undefined || values['trunk-register'])) {
-    throw new DemoError('A password, or a registration, needs --trunk-username as well.');
+    throw new DemoError('--trunk-password and --trunk-register require --trunk-username.');
   }
   return {
     toNumber: numberOf('--call', toNumber),
@@ -140,7 +142,7 @@ function readCall(toNumber: string, values: ReturnType<typeof parse>, environmen
 function numberOf(option: string, text: string): string {
   const number = normalizeNumber(text.trim());
   if (number === undefined) {
-    throw new DemoError(`${option} needs a number: as +886912345678, or a Taiwan number as 0912345678.`);
+    throw new DemoError(`${option} requires a number such as +886912345678, or 0912345678 in Taiwan.`);
   }
   return number;
 }

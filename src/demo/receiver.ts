@@ -7,20 +7,20 @@ import { type WebhookBody, webhookBodySchema } from '../webhooks/events.ts';
 import { signDelivery } from '../webhooks/signature.ts';
 import { DemoError } from './demoError.ts';
 
-/** A user's own system, as the service sees it: takes webhooks, and believes those that are signed. */
+/** The receiver of a user's system: accepts signed webhooks. */
 export interface WebhookReceiver {
   readonly url: string;
-  /** Those that came, in order. */
+  /** Accepted webhooks, in order. */
   readonly events: readonly WebhookBody[];
-  /** Deliveries that were refused, and why. */
+  /** Reasons of rejected webhooks. */
   readonly refused: readonly string[];
-  /** From now on only what is signed with this secret is taken. */
+  /** Accepts only webhooks with a signature of this secret from now on. */
   trust(secret: string): void;
   close(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** An older delivery may be somebody's repetition. */
+/** Maximum age; an older delivery may be a replay. */
 const TOLERANCE_SECONDS = 300;
 
 /** @param now - Milliseconds since the Unix epoch. */
@@ -65,17 +65,20 @@ async function readBody(request: IncomingMessage): Promise<string> {
   let lengthBytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     lengthBytes += chunk.length;
-    if (lengthBytes > MAX_BODY_BYTES) throw new DemoError('a webhook was too long');
+    if (lengthBytes > MAX_BODY_BYTES) throw new DemoError('webhook body too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** @throws {DemoError} When the delivery is not the service's own, or not of now. @see https://www.standardwebhooks.com */
+/**
+ * @throws {DemoError} When the signature is invalid or the timestamp is too old. @see
+ *   https://www.standardwebhooks.com
+ */
 function verify({ headers }: IncomingMessage, body: string, secret: string, nowMs: number): void {
   const timestampSeconds = Number(headers['webhook-timestamp']);
   if (!(Math.abs(nowMs / 1000 - timestampSeconds) <= TOLERANCE_SECONDS)) {
-    throw new DemoError('a webhook came without a time of now');
+    throw new DemoError('webhook with a missing or outdated timestamp');
   }
   const deliveryId = String(headers['webhook-id'] ?? '');
   const expected = signDelivery({ deliveryId, timestampSeconds, body, secrets: [secret] });
@@ -86,5 +89,5 @@ function verify({ headers }: IncomingMessage, body: string, secret: string, nowM
       const bytes = Buffer.from(given);
       return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
     });
-  if (!isSigned) throw new DemoError('a webhook came whose signature is not the service’s');
+  if (!isSigned) throw new DemoError('webhook with an invalid signature');
 }

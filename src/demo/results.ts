@@ -20,34 +20,35 @@ export interface ResultDeps {
 }
 
 /**
- * Shows what came of a call that is over, and holds it against what should have come.
+ * Shows the results of the call and verifies them.
  *
- * @throws {DemoError} When it was not completed, its webhooks are not the four in their order, or its recording is none.
+ * @throws {DemoError} When the call was not completed, a webhook is missing or out of order, or the recording is
+ *   invalid.
  */
 export async function showResults(deps: ResultDeps): Promise<void> {
   const { history, receiver, screen } = deps;
   if (history.call.status !== 'completed') {
-    throw new DemoError(`The call did not come about: ${endWords(history)}.`);
+    throw new DemoError(`The call failed: ${endWords(history)}.`);
   }
   showWebhooks(receiver, screen);
   showFigures(history, screen);
-  screen.title('What is left of it');
+  screen.title('Results');
   await keepTranscript(deps);
   await keepRecording(deps);
 }
 
 function showWebhooks({ events, refused }: ResultDeps['receiver'], screen: Screen): void {
-  screen.title('Webhooks, in the order in which they came');
+  screen.title('Webhooks in order of arrival');
   const order = events.map(({ event }) => event);
   for (const name of order) screen.step(name, 'signature verified');
-  if (refused.length > 0) throw new DemoError(`Webhooks were refused: ${refused.join('; ')}.`);
+  if (refused.length > 0) throw new DemoError(`Webhooks were rejected: ${refused.join('; ')}.`);
   if (order.join() !== WEBHOOK_EVENT_NAMES.join()) {
-    throw new DemoError(`The webhooks should have been ${WEBHOOK_EVENT_NAMES.join(', ')}.`);
+    throw new DemoError(`The webhooks must be ${WEBHOOK_EVENT_NAMES.join(', ')} in this order.`);
   }
 }
 
 function showFigures({ messages, call }: History, screen: Screen): void {
-  screen.title('What each answer waited for, in milliseconds');
+  screen.title('Latency of each agent turn in milliseconds');
   screen.table(latencyTable(messages));
   if (!call.mediaFigures) return;
   const { codec, packetsReceived, packetsLost, mos } = call.mediaFigures;
@@ -61,17 +62,17 @@ async function keepTranscript({ history, screen, folder }: ResultDeps): Promise<
   screen.step('transcript', file);
 }
 
-/** Fetches the recording by its signed address, as a user's system does that was told of it. */
+/** Downloads the recording from its signed URL. */
 async function keepRecording({ history, project, screen, folder }: ResultDeps): Promise<void> {
   const { recording } = history.call;
   if (recording?.status !== 'ready' || recording.url === undefined) {
-    throw new DemoError(`There is no recording: ${recording?.error ?? 'it was not made ready'}.`);
+    throw new DemoError(`There is no recording: ${recording?.error ?? 'it was not completed'}.`);
   }
   const bytes = await project.api.download(recording.url);
   const { channels, sampleRateHz, samples } = parseWav(bytes);
   const durationMs = (samples.length * 1000) / channels / sampleRateHz;
   if (channels !== 2 || durationMs === 0) {
-    throw new DemoError('The recording is no stereo file with sound in it.');
+    throw new DemoError('The recording is not a stereo file with sound.');
   }
   const file = join(folder, 'call.wav');
   await writeFile(file, bytes);

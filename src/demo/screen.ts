@@ -1,9 +1,9 @@
-/** Writes what happens, line by line; in colour where a person watches. */
+/** Prints progress line by line, in colour on a terminal. */
 export interface Screen {
   title(text: string): void;
-  /** Something is done, or under way. */
+  /** Something is ready. */
   step(name: string, text: string): void;
-  /** One line of the call, at so many milliseconds since it was asked for; undefined for what has no time of its own. */
+  /** A line of the call with its time since the request; undefined for a line without a time. */
   line(atMs: number | undefined, who: Who, text: string): void;
   table(rows: readonly (readonly string[])[]): void;
   note(text: string): void;
@@ -46,7 +46,7 @@ export function createScreen({ write, hasColour }: ScreenDeps): Screen {
   };
 }
 
-/** The first column to the left, the numbers of the others to the right. */
+/** Aligns the first column to the left and numbers to the right. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows.reduce<number[]>(
     (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),

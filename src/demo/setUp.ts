@@ -2,33 +2,33 @@ import { z } from 'zod';
 
 import { WEBHOOK_EVENT_NAMES } from '../webhooks/events.ts';
 import { type Api, createApi } from './api.ts';
-import { PATHWAY, VARIABLES } from './scene.ts';
+import { PATHWAY, VARIABLES } from './scenario.ts';
 
 export interface SetUp {
   readonly baseUrl: string;
   readonly adminToken: string;
   readonly webhookUrl: string;
-  /** As the API takes it. */
+  /** As in the API. */
   readonly trunk: Readonly<Record<string, unknown>>;
   readonly fromNumber: string;
   readonly signal: AbortSignal;
 }
 
-/** A project that can call. */
+/** A project that is ready to call. */
 export interface DemoProject {
   readonly id: string;
   /** `/v1/projects/{id}`. */
   readonly path: string;
-  /** With the project's own key. */
+  /** With the project's API key. */
   readonly api: Api;
-  /** Signs the webhooks. */
+  /** Secret of the webhook signatures. */
   readonly secret: string;
 }
 
 const made = z.object({ id: z.string() });
 const anything = z.unknown();
 
-/** Does by the HTTP API what a new user does: a project with its key, agent, pathway, trunk and number. */
+/** Sets up a project through the HTTP API, as a new user would: API key, agent, pathway, trunk and number. */
 export async function setUpProject(options: SetUp): Promise<DemoProject> {
   const { baseUrl, adminToken, signal } = options;
   const operator = createApi(baseUrl, adminToken, signal);

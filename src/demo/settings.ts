@@ -5,7 +5,7 @@ import type { DemoOptions } from './options.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Free ports, nothing of this machine's own service, and an end within seconds. */
+/** Free ports, separate from a service on this machine, and a quick shutdown. */
 const ALWAYS = {
   HOST: '127.0.0.1',
   PORT: '0',
@@ -21,7 +21,7 @@ const OFFLINE = {
   TTS_PROVIDER: 'local',
   EMBEDDING_PROVIDER: 'local',
 };
-/** What a user's own settings may say of the models, and of the way to a trunk. */
+/** Settings of the user for models and the route to a trunk. */
 const OF_MODELS = [
   'OPENAI_API_KEY',
   'OPENAI_BASE_URL',
@@ -36,9 +36,10 @@ const OF_MODELS = [
 const OF_TRUNKS = ['SIP_HOST', 'PUBLIC_IP', 'SIP_TLS_CA_FILE', 'SIP_TLS_VERIFY'];
 
 /**
- * The settings of the demo's service: all by default, but for what a user's own trunk or models need.
+ * The settings of the demo's service: defaults, except what a real trunk or real models need.
  *
- * @throws {ConfigurationError} When one of the user's is wrong. @throws {DemoError} When there is no way to the trunk.
+ * @throws {ConfigurationError} When a setting of the user is invalid.
+ * @throws {DemoError} When there is no route to the trunk.
  */
 export async function demoConfig(
   { useOpenAi, call }: Pick<DemoOptions, 'useOpenAi' | 'call'>,

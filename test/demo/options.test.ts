@@ -3,12 +3,12 @@ import { readOptions } from '../../src/demo/options.ts';
 
 const trunk = ['--trunk-host', 'sip.example.com', '--from', '0223456789'];
 
-test('nothing said is the simulated call on offline models', () => {
+test('The default is a simulated call with offline models', () => {
   expect(readOptions([], {})).toEqual({ useOpenAi: false, call: undefined, keep: false, stay: false });
   expect(readOptions(['--help'], {})).toBeUndefined();
 });
 
-test('a real call takes its trunk from the command line, and from the environment', () => {
+test('A real call takes its trunk from the command line and the environment', () => {
   const toNumber = '+886912345678';
   const plain = { host: 'sip.example.com', port: 5060, transport: 'udp', register: false };
   expect(readOptions(['--call', '0912345678', ...trunk], {})?.call).toEqual({
@@ -34,7 +34,7 @@ test('a real call takes its trunk from the command line, and from the environmen
   expect(readOptions(['--call', toNumber, '--trunk-port', '5070'], environment)?.call?.trunk.port).toBe(5070);
 });
 
-test('--openai takes a key, or an address', () => {
+test('--openai accepts a key or a base URL', () => {
   expect(readOptions(['--openai'], { OPENAI_API_KEY: 'sk' })?.useOpenAi).toBe(true);
   expect(readOptions(['--openai'], { OPENAI_BASE_URL: 'http://127.0.0.1:1' })?.useOpenAi).toBe(true);
 });
@@ -43,16 +43,16 @@ test.each<[string[], string]>([
   [['--openai'], 'OPENAI_API_KEY'],
   [['--louder'], '--louder'],
   [['0912345678'], '0912345678'],
-  [trunk, '--trunk-host is of a call over a trunk of yours: say with --call'],
+  [trunk, '--trunk-host is for a call over a real trunk: add --call'],
   [['--from', '0223456789'], '--from'],
   [['--call', '0912345678'], '--trunk-host'],
-  [['--call', 'Ada', ...trunk], '--call needs a number'],
-  [['--call', '0912345678', '--trunk-host', 'sip.example.com'], '--from needs a number'],
+  [['--call', 'Ada', ...trunk], '--call requires a number'],
+  [['--call', '0912345678', '--trunk-host', 'sip.example.com'], '--from requires a number'],
   [['--call', '0912345678', ...trunk, '--trunk-port', '0'], '--trunk-port'],
   [['--call', '0912345678', ...trunk, '--trunk-port', 'x'], '--trunk-port'],
   [['--call', '0912345678', ...trunk, '--trunk-transport', 'sctp'], '--trunk-transport'],
   [['--call', '0912345678', ...trunk, '--trunk-register'], '--trunk-username'],
   [['--call', '0912345678', ...trunk, '--trunk-password', 'p'], '--trunk-username'],
-])('%j is refused, and %s named', (args, named) => {
+])('%j is rejected, and %s named', (args, named) => {
   expect(() => readOptions(args, { OPENAI_API_KEY: ' ' })).toThrow(named);
 });

@@ -25,7 +25,7 @@ const signed = (body: string, { secrets = [SECRET], atMs = NOW_MS } = {}) =>
 const post = async (body: string, headers: object) =>
   (await fetch(receiver.url, { method: 'POST', body, headers: { ...headers } })).status;
 
-test('what is signed is taken, by an old and a new secret too', async () => {
+test('A webhook signed with the current or the previous secret is accepted', async () => {
   expect(await post(BODY, signed(BODY))).toBe(204);
   expect(await post(BODY, signed(BODY, { secrets: [makeSigningSecret(), SECRET] }))).toBe(204);
   expect(receiver.events.map(({ event }) => event)).toEqual(['session.ended', 'session.ended']);
@@ -33,14 +33,14 @@ test('what is signed is taken, by an old and a new secret too', async () => {
 });
 
 test.each<[string, string, object, string]>([
-  ['without a signature', BODY, {}, 'time of now'],
-  ['signed by another', BODY, signed(BODY, { secrets: [makeSigningSecret()] }), 'signature'],
-  ['changed on its way', BODY.replace('phone', 'chat'), signed(BODY), 'signature'],
-  ['too old', BODY, signed(BODY, { atMs: NOW_MS - 301_000 }), 'time of now'],
-  ['of an unknown event', '{"event":"x"}', signed('{"event":"x"}'), 'event'],
+  ['without a signature', BODY, {}, 'outdated timestamp'],
+  ['signed with another secret', BODY, signed(BODY, { secrets: [makeSigningSecret()] }), 'signature'],
+  ['changed in transit', BODY.replace('phone', 'chat'), signed(BODY), 'signature'],
+  ['too old', BODY, signed(BODY, { atMs: NOW_MS - 301_000 }), 'outdated timestamp'],
+  ['with an unknown event', '{"event":"x"}', signed('{"event":"x"}'), 'event'],
   ['no JSON', 'x', signed('x'), 'JSON'],
-  ['far too long', 'x'.repeat(1_100_000), {}, 'too long'],
-])('a delivery %s is refused', async (_what, body, headers, why) => {
+  ['that is too long', 'x'.repeat(1_100_000), {}, 'too long'],
+])('A webhook %s is rejected', async (_what, body, headers, why) => {
   expect(await post(body, headers)).toBe(400);
   expect([receiver.events, receiver.refused]).toEqual([[], [expect.stringContaining(why)]]);
 });

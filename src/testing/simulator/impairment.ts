@@ -2,25 +2,25 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { PacketIo, PacketSocket } from '../../media/transport/packetIo.ts';
 import { createRandom } from './random.ts';
 
-/** What a bad line does to packets, each way alike; the same seed does the same. */
+/** Impairment of a network path in each direction; the same seed gives the same result. */
 export interface Impairment {
-  /** Share of the packets that never arrive, 0 to 1. */
+  /** Packet loss, 0 to 1. */
   readonly lossRatio: number;
-  /** Each packet is held back for up to so long; none overtakes another. */
+  /** Maximum random delay of a packet; packets stay in order. */
   readonly jitterMs: number;
   readonly seed: number;
 }
 
 /**
- * Puts a bad line between sockets and the network.
+ * Impairs the packets between sockets and the network.
  *
- * @throws {RangeError} When there can be no such line.
+ * @throws {RangeError} When a value is out of range.
  */
 export function impairedPacketIo(inner: PacketIo, impairment: Impairment, clock: Clock): PacketIo {
   const { lossRatio, jitterMs, seed } = impairment;
-  if (!(lossRatio >= 0 && lossRatio <= 1)) throw new RangeError(`lossRatio is 0 to 1, not ${lossRatio}`);
+  if (!(lossRatio >= 0 && lossRatio <= 1)) throw new RangeError(`lossRatio must be 0 to 1, not ${lossRatio}`);
   if (!(jitterMs >= 0 && jitterMs < Number.POSITIVE_INFINITY)) {
-    throw new RangeError(`jitterMs is a time, not ${jitterMs}`);
+    throw new RangeError(`jitterMs must be a duration, not ${jitterMs}`);
   }
   let sockets = 0;
   return {
@@ -50,7 +50,7 @@ function impair(
     listen: (listener) =>
       inner.listen((bytes, address, port) => inwards.pass(() => listener(bytes, address, port))),
     send(bytes, to) {
-      // The sender writes its next packet into the same bytes.
+      // The sender reuses its buffer for the next packet.
       const copy = bytes.slice();
       outwards.pass(() => inner.send(copy, to));
     },
@@ -63,7 +63,7 @@ function impair(
   };
 }
 
-/** One direction: loses, or holds back, keeping the order. */
+/** One direction: drops or delays packets, in order. */
 function createLine({ lossRatio, jitterMs }: Impairment, random: () => number, clock: Clock) {
   const timers = new Set<Timer>();
   let lastDueMs = 0;

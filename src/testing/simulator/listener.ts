@@ -1,133 +1,135 @@
 import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
 
-/** What a simulated person hears of the other side, on the stream's own clock. */
-export interface SpeechListener {
-  /** Since the stream's begin. */
-  readonly nowMs: number;
-  /** The other side speaks, or did within the last moment. */
-  readonly isSpeaking: boolean;
-  /** How long the other side has been quiet; how long it has been speaking. */
-  readonly quietMs: number;
-  readonly speakingMs: number;
-  /** Whether anything was said since `reset`. */
-  readonly hasHeard: boolean;
-  reset(): void;
-  /** Resolves at the first moment that fulfils it; rejects when the stream is over. */
-  until(condition: () => boolean): Promise<void>;
-  close(): void;
-}
-
-/** Shorter pauses are within a sentence. */
+const FRAME_MS = 20;
+/** Shorter pauses are part of a sentence. */
 const HANGOVER_MS = 200;
 /** Shorter bursts are clicks. */
 const ONSET_MS = 60;
 
-/** Thrown at who still waits when the other side has hung up. */
+/** Thrown by pending waits when the other party has hung up. */
 export class StreamClosedError extends Error {
   constructor() {
-    super('the stream is over');
-    this.name = 'StreamOver';
+    super('the stream has ended');
+    this.name = 'StreamClosedError';
   }
 }
 
-export function listenForSpeech(
-  stream: AudioStream,
-  activity: VoiceActivityDetection,
-  onChange: (isSpeaking: boolean, atMs: number) => void,
-): SpeechListener {
-  const { sampleRateHz } = stream.info;
-  const frameLength = sampleRateHz / 50;
-  const detector = activity.open(sampleRateHz);
-  const frame = new Int16Array(frameLength);
-  let filled = 0;
-  let samples = 0;
-  let voicedMs = 0;
-  let unvoicedMs = 0;
-  let changedAtMs = 0;
-  let isSpeaking = false;
-  let hasHeard = false;
-  let isOver = false;
-  const waiting = new Set<{
-    condition: () => boolean;
-    resolve: () => void;
-    reject: (error: Error) => void;
-  }>();
-  const nowMs = () => (samples * 1000) / sampleRateHz;
+interface Wait {
+  readonly condition: () => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
 
-  const change = (speaking: boolean) => {
-    isSpeaking = speaking;
-    hasHeard ||= speaking;
-    changedAtMs = nowMs();
-    onChange(speaking, changedAtMs);
-  };
-  const judge = () => {
-    if (detector.isSpeech(frame)) {
-      voicedMs += 20;
-      unvoicedMs = 0;
-      if (!isSpeaking && voicedMs >= ONSET_MS) change(true);
+/** Detects the speech of the other party, on the stream's clock. */
+export class SpeechListener {
+  readonly #sampleRateHz: number;
+  readonly #detector: ReturnType<VoiceActivityDetection['open']>;
+  readonly #onChange: (isSpeaking: boolean, atMs: number) => void;
+  readonly #frame: Int16Array;
+  readonly #waits = new Set<Wait>();
+  readonly #removeListeners: (() => void)[];
+  #filled = 0;
+  #samples = 0;
+  #voicedMs = 0;
+  #unvoicedMs = 0;
+  #changedAtMs = 0;
+  #isSpeaking = false;
+  #hasHeard = false;
+  #hasEnded = false;
+
+  constructor(
+    stream: AudioStream,
+    activity: VoiceActivityDetection,
+    onChange: (isSpeaking: boolean, atMs: number) => void,
+  ) {
+    this.#sampleRateHz = stream.info.sampleRateHz;
+    this.#detector = activity.open(this.#sampleRateHz);
+    this.#frame = new Int16Array((this.#sampleRateHz * FRAME_MS) / 1000);
+    this.#onChange = onChange;
+    this.#removeListeners = [
+      stream.events.on('audio', (samples) => this.#receive(samples)),
+      stream.events.on('closed', () => this.#end()),
+    ];
+  }
+
+  /** Since the start of the stream. */
+  get nowMs(): number {
+    return (this.#samples * 1000) / this.#sampleRateHz;
+  }
+
+  /** How long the other party has been silent; 0 while it speaks. */
+  get quietMs(): number {
+    return this.#isSpeaking ? 0 : this.nowMs - this.#changedAtMs;
+  }
+
+  /** How long the other party has been speaking; 0 while it is silent. */
+  get speakingMs(): number {
+    return this.#isSpeaking ? this.nowMs - this.#changedAtMs : 0;
+  }
+
+  /** Whether the other party has spoken since `reset`. */
+  get hasHeard(): boolean {
+    return this.#hasHeard;
+  }
+
+  reset(): void {
+    this.#hasHeard = this.#isSpeaking;
+  }
+
+  /** Resolves when the condition becomes true; rejects when the stream ends. */
+  until(condition: () => boolean): Promise<void> {
+    if (this.#hasEnded) return Promise.reject(new StreamClosedError());
+    if (condition()) return Promise.resolve();
+    return new Promise((resolve, reject) => this.#waits.add({ condition, resolve, reject }));
+  }
+
+  close(): void {
+    for (const remove of this.#removeListeners) remove();
+    this.#end();
+    this.#detector.close();
+  }
+
+  #receive(heard: Int16Array): void {
+    for (let at = 0; at < heard.length; ) {
+      const taken = heard.subarray(at, at + this.#frame.length - this.#filled);
+      this.#frame.set(taken, this.#filled);
+      this.#filled += taken.length;
+      this.#samples += taken.length;
+      at += taken.length;
+      if (this.#filled < this.#frame.length) continue;
+      this.#filled = 0;
+      this.#classifyFrame();
+    }
+    for (const wait of this.#waits) {
+      if (!wait.condition()) continue;
+      this.#waits.delete(wait);
+      wait.resolve();
+    }
+  }
+
+  #classifyFrame(): void {
+    if (this.#detector.isSpeech(this.#frame)) {
+      this.#voicedMs += FRAME_MS;
+      this.#unvoicedMs = 0;
+      if (!this.#isSpeaking && this.#voicedMs >= ONSET_MS) this.#change(true);
     } else {
-      unvoicedMs += 20;
-      voicedMs = 0;
-      if (isSpeaking && unvoicedMs >= HANGOVER_MS) change(false);
+      this.#unvoicedMs += FRAME_MS;
+      this.#voicedMs = 0;
+      if (this.#isSpeaking && this.#unvoicedMs >= HANGOVER_MS) this.#change(false);
     }
-  };
-  const check = () => {
-    for (const one of waiting) {
-      if (!one.condition()) continue;
-      waiting.delete(one);
-      one.resolve();
-    }
-  };
-  const offAudio = stream.events.on('audio', (heard) => {
-    for (let i = 0; i < heard.length; ) {
-      const take = Math.min(frameLength - filled, heard.length - i);
-      frame.set(heard.subarray(i, i + take), filled);
-      filled += take;
-      i += take;
-      samples += take;
-      if (filled < frameLength) continue;
-      filled = 0;
-      judge();
-    }
-    check();
-  });
-  const end = () => {
-    isOver = true;
-    for (const one of waiting) one.reject(new StreamClosedError());
-    waiting.clear();
-  };
-  const offClosed = stream.events.on('closed', end);
+  }
 
-  return {
-    get nowMs() {
-      return nowMs();
-    },
-    get isSpeaking() {
-      return isSpeaking;
-    },
-    get quietMs() {
-      return isSpeaking ? 0 : nowMs() - changedAtMs;
-    },
-    get speakingMs() {
-      return isSpeaking ? nowMs() - changedAtMs : 0;
-    },
-    get hasHeard() {
-      return hasHeard;
-    },
-    reset() {
-      hasHeard = isSpeaking;
-    },
-    until(condition) {
-      if (isOver) return Promise.reject(new StreamClosedError());
-      if (condition()) return Promise.resolve();
-      return new Promise((resolve, reject) => waiting.add({ condition, resolve, reject }));
-    },
-    close() {
-      offAudio();
-      offClosed();
-      end();
-      detector.close();
-    },
-  };
+  #change(isSpeaking: boolean): void {
+    this.#isSpeaking = isSpeaking;
+    this.#hasHeard ||= isSpeaking;
+    this.#changedAtMs = this.nowMs;
+    this.#onChange(isSpeaking, this.nowMs);
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    for (const wait of this.#waits) wait.reject(new StreamClosedError());
+    this.#waits.clear();
+  }
 }

@@ -1,4 +1,4 @@
-/** Evenly spread numbers from 0 to 1 that follow from their seed. @see mulberry32, Tommy Ettinger, public domain */
+/** A seeded generator of uniform numbers from 0 to 1. @see mulberry32, Tommy Ettinger, public domain */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

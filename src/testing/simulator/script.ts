@@ -3,55 +3,55 @@ import { z } from 'zod';
 const milliseconds = z.int().min(0).max(600_000);
 const text = z.string().min(1).max(1000);
 
-/** One thing that a simulated person does. Times run on the stream's own clock, so that a script always plays alike. */
+/** One action of a simulated caller. Times are on the stream's clock, so a script is reproducible. */
 export const step = z.discriminatedUnion('do', [
-  /** Until the other side has spoken and then been quiet, or for `atMostMs`. */
+  /** Waits until the other party has spoken and is silent, at most `atMostMs`. */
   z.strictObject({
     do: z.literal('listen'),
     quietMs: milliseconds.default(700),
     atMostMs: milliseconds.default(30_000),
   }),
   z.strictObject({ do: z.literal('say'), text }),
-  /** Words, or any other sound, of a WAV file of 16 bits; of two channels the left one. */
+  /** Plays a 16-bit WAV file; the left channel of a stereo file. */
   z.strictObject({ do: z.literal('play'), file: z.string().min(1) }),
-  /** Speaks while the other side speaks: so long after it has begun. */
-  z.strictObject({ do: z.literal('cut_in'), afterMs: milliseconds, text }),
-  /** Keys, as RFC 4733 events. */
-  z.strictObject({ do: z.literal('press'), digits: z.string().regex(/^[0-9*#A-D]{1,32}$/) }),
+  /** Speaks while the other party is speaking, this long after it started. */
+  z.strictObject({ do: z.literal('interrupt'), afterMs: milliseconds, text }),
+  /** Sends DTMF digits as RFC 4733 events. */
+  z.strictObject({ do: z.literal('send_dtmf'), digits: z.string().regex(/^[0-9*#A-D]{1,32}$/) }),
   z.strictObject({ do: z.literal('wait'), ms: milliseconds }),
   /** The tone of an answering machine: 1000 Hz. */
   z.strictObject({ do: z.literal('beep'), ms: milliseconds.default(500) }),
-  /** Hiss, at so many decibels below full scale. */
+  /** White noise at this level below full scale. */
   z.strictObject({ do: z.literal('noise'), ms: milliseconds, belowFullScaleDb: z.number().min(0).max(90) }),
   z.strictObject({ do: z.literal('hang_up') }),
 ]);
 
 export type Step = z.infer<typeof step>;
 
-/** How a simulated phone meets a call. */
+/** How a simulated phone reacts to a call. */
 export const behaviour = z.discriminatedUnion('kind', [
-  /** Rings, and answers after a while. Hangs up when its script is over, unless it stays. */
+  /** Rings, then answers. Hangs up after its script unless it stays. */
   z.strictObject({
     kind: z.literal('answers'),
     afterMs: milliseconds.default(500),
     script: z.array(step).max(200),
-    /** Stays on the line, listening, until the other side hangs up. */
+    /** Listens until the other party hangs up. */
     stays: z.boolean().default(false),
   }),
-  /** Final answers without ever being picked up. */
+  /** Rejects the call. */
   z.strictObject({
     kind: z.literal('refuses'),
     sipCode: z.int().min(400).max(699),
     afterMs: milliseconds.default(0),
   }),
-  /** Rings and rings. */
+  /** Rings without an answer. */
   z.strictObject({ kind: z.literal('never_answers') }),
 ]);
 
 export type Behaviour = z.infer<typeof behaviour>;
 export type BehaviourInput = z.input<typeof behaviour>;
 
-/** The usual ones, by name. */
+/** Common behaviours by name. */
 export const BEHAVIOURS = {
   busy: { kind: 'refuses', sipCode: 486 },
   declines: { kind: 'refuses', sipCode: 603, afterMs: 1000 },

@@ -1,123 +1,125 @@
 import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../providers/ports/voiceActivity.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
-import { listenForSpeech, type SpeechListener, StreamClosedError } from './listener.ts';
+import { SpeechListener, StreamClosedError } from './listener.ts';
 import type { Step } from './script.ts';
 import { beep, noise, onLine, soundOfFile } from './sounds.ts';
 
-/** What happened on the line, as this person saw it; times on the stream's clock. */
+/** An event on the line as the simulated caller sees it; times on the stream's clock. */
 export type SimulatedCallerEvent =
-  | { readonly kind: 'heard_begin' | 'heard_end'; readonly atMs: number }
+  | { readonly kind: 'speech_started' | 'speech_ended'; readonly atMs: number }
   | { readonly kind: 'said'; readonly atMs: number; readonly text: string; readonly durationMs: number }
-  | { readonly kind: 'pressed'; readonly atMs: number; readonly digits: string }
-  | { readonly kind: 'heard_digit'; readonly atMs: number; readonly digit: string }
-  | { readonly kind: 'hung_up'; readonly atMs: number; readonly by: 'me' | 'other' };
+  | { readonly kind: 'digits_sent'; readonly atMs: number; readonly digits: string }
+  | { readonly kind: 'digit_received'; readonly atMs: number; readonly digit: string }
+  | { readonly kind: 'hung_up'; readonly atMs: number; readonly by: 'self' | 'peer' };
 
 export interface SimulatedCallerDeps {
   readonly speech: TextToSpeech;
   readonly activity: VoiceActivityDetection;
-  /** For the noises; the same seed makes the same call. */
+  /** For noise; the same seed gives the same call. */
   readonly seed: number;
   readonly onEvent?: (event: SimulatedCallerEvent) => void;
 }
 
-/** A person at one end of a call, played by a script. */
+/** Runs a script as one party of a call. */
 export async function runSimulatedCaller(
   stream: AudioStream,
   script: readonly Step[],
   stays: boolean,
   deps: SimulatedCallerDeps,
 ): Promise<void> {
-  const tell = deps.onEvent ?? (() => {});
-  const ear = listenForSpeech(stream, deps.activity, (isSpeaking, atMs) =>
-    tell({ kind: isSpeaking ? 'heard_begin' : 'heard_end', atMs }),
+  const emit = deps.onEvent ?? (() => {});
+  const listener = new SpeechListener(stream, deps.activity, (isSpeaking, atMs) =>
+    emit({ kind: isSpeaking ? 'speech_started' : 'speech_ended', atMs }),
   );
   const offDigits = stream.events.on('dtmf', ({ digit }) =>
-    tell({ kind: 'heard_digit', atMs: ear.nowMs, digit }),
+    emit({ kind: 'digit_received', atMs: listener.nowMs, digit }),
   );
   try {
     for (const step of script) {
-      await act(step, stream, ear, deps, tell);
+      await runStep(step, stream, listener, deps, emit);
       if (step.do === 'hang_up') return;
     }
-    if (stays) await ear.until(() => false);
-    else hangUp(stream, ear, tell);
+    if (stays) await listener.until(() => false);
+    else hangUp(stream, listener, emit);
   } catch (error) {
     if (!(error instanceof StreamClosedError)) throw error;
-    tell({ kind: 'hung_up', atMs: ear.nowMs, by: 'other' });
+    emit({ kind: 'hung_up', atMs: listener.nowMs, by: 'peer' });
   } finally {
     offDigits();
-    ear.close();
+    listener.close();
   }
 }
 
-type Tell = (event: SimulatedCallerEvent) => void;
+type Emit = (event: SimulatedCallerEvent) => void;
 
-async function act(
+async function runStep(
   step: Step,
   stream: AudioStream,
-  ear: SpeechListener,
+  listener: SpeechListener,
   deps: SimulatedCallerDeps,
-  tell: Tell,
+  emit: Emit,
 ): Promise<void> {
   const { sampleRateHz } = stream.info;
   switch (step.do) {
     case 'listen': {
-      const untilMs = ear.nowMs + step.atMostMs;
-      ear.reset();
-      await ear.until(() => ear.nowMs >= untilMs || (ear.hasHeard && ear.quietMs >= step.quietMs));
+      const untilMs = listener.nowMs + step.atMostMs;
+      listener.reset();
+      await listener.until(
+        () => listener.nowMs >= untilMs || (listener.hasHeard && listener.quietMs >= step.quietMs),
+      );
       return;
     }
     case 'say':
-      return await say(step.text, stream, ear, deps, tell);
+      return await say(step.text, stream, listener, deps, emit);
     case 'play':
-      return await sound(await soundOfFile(step.file, sampleRateHz), undefined, stream, ear, tell);
-    case 'cut_in': {
-      // The words are made before, so that they come in when they should.
+      return await playSamples(await soundOfFile(step.file, sampleRateHz), undefined, stream, listener, emit);
+    case 'interrupt': {
+      // Synthesized in advance, so that it starts in time.
       const speech = await speak(step.text, sampleRateHz, deps.speech);
-      await ear.until(() => ear.speakingMs >= step.afterMs);
-      return await sound(speech, step.text, stream, ear, tell);
+      await listener.until(() => listener.speakingMs >= step.afterMs);
+      return await playSamples(speech, step.text, stream, listener, emit);
     }
-    case 'press':
+    case 'send_dtmf':
       stream.command({ kind: 'send_dtmf', digits: step.digits });
-      tell({ kind: 'pressed', atMs: ear.nowMs, digits: step.digits });
+      emit({ kind: 'digits_sent', atMs: listener.nowMs, digits: step.digits });
       return;
     case 'wait': {
-      const untilMs = ear.nowMs + step.ms;
-      return await ear.until(() => ear.nowMs >= untilMs);
+      const untilMs = listener.nowMs + step.ms;
+      return await listener.until(() => listener.nowMs >= untilMs);
     }
     case 'beep':
-      return await sound(beep(step.ms, sampleRateHz), undefined, stream, ear, tell);
+      return await playSamples(beep(step.ms, sampleRateHz), undefined, stream, listener, emit);
     case 'noise':
-      return await sound(
+      return await playSamples(
         noise(step.ms, sampleRateHz, step.belowFullScaleDb, deps.seed),
         undefined,
         stream,
-        ear,
-        tell,
+        listener,
+        emit,
       );
     case 'hang_up':
-      return hangUp(stream, ear, tell);
+      return hangUp(stream, listener, emit);
   }
 }
 
 async function say(
   text: string,
   stream: AudioStream,
-  ear: SpeechListener,
+  listener: SpeechListener,
   deps: SimulatedCallerDeps,
-  tell: Tell,
+  emit: Emit,
 ): Promise<void> {
-  await sound(await speak(text, stream.info.sampleRateHz, deps.speech), text, stream, ear, tell);
+  await playSamples(await speak(text, stream.info.sampleRateHz, deps.speech), text, stream, listener, emit);
 }
 
-/** Plays, and waits until the last of it has left this phone. */
-async function sound(
+/** Plays the samples and waits until they were sent. */
+async function playSamples(
   samples: Int16Array,
   text: string | undefined,
   stream: AudioStream,
-  ear: SpeechListener,
-  tell: Tell,
+  listener: SpeechListener,
+  emit: Emit,
 ): Promise<void> {
   const durationMs = (samples.length * 1000) / stream.info.sampleRateHz;
   const name = `sound at ${stream.receivedSamples}`;
@@ -125,22 +127,22 @@ async function sound(
   const off = stream.events.on('mark', (mark) => {
     isOut ||= mark.name === name;
   });
-  if (text !== undefined) tell({ kind: 'said', atMs: ear.nowMs, text, durationMs });
+  if (text !== undefined) emit({ kind: 'said', atMs: listener.nowMs, text, durationMs });
   stream.play(samples);
   stream.mark(name);
   try {
-    await ear.until(() => isOut);
+    await listener.until(() => isOut);
   } finally {
     off();
   }
 }
 
-function hangUp(stream: AudioStream, ear: SpeechListener, tell: Tell): void {
-  tell({ kind: 'hung_up', atMs: ear.nowMs, by: 'me' });
+function hangUp(stream: AudioStream, listener: SpeechListener, emit: Emit): void {
+  emit({ kind: 'hung_up', atMs: listener.nowMs, by: 'self' });
   stream.command({ kind: 'hangup' });
 }
 
-/** Speech at the rate of the line. */
+/** Synthesized speech at the sample rate of the line. */
 async function speak(text: string, sampleRateHz: number, speech: TextToSpeech): Promise<Int16Array> {
   const pieces: Int16Array[] = [];
   for await (const piece of speech.synthesize({ text }, new AbortController().signal)) pieces.push(piece);

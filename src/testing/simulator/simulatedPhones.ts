@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { normalizeNumber } from '../../calls/numbers/number.ts';
-import type { CallLeg, DialRequest, InboundCall, LegEnd, Telephony } from '../../calls/telephony.ts';
+import type { CallLeg, InboundCall, LegEnd, Telephony } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { MediaSession } from '../../media/mediaSession.ts';
 import type { AudioStream } from '../../voice/audioStream.ts';
@@ -14,7 +14,7 @@ import {
 
 export interface SimulatedPhonesDeps extends Omit<SimulatedCallerDeps, 'onEvent'> {
   readonly telephony: Telephony;
-  /** The near end of a call's audio: what the person hears and says. */
+  /** Audio of a call: what the simulated caller hears and says. */
   readonly connectAudio: (media: MediaSession, callId: string) => Promise<AudioStream>;
   readonly clock: Clock;
   readonly makeId: () => string;
@@ -22,139 +22,137 @@ export interface SimulatedPhonesDeps extends Omit<SimulatedCallerDeps, 'onEvent'
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Phones with people at them, over real SIP and RTP. */
-export interface SimulatedPhones {
-  /**
-   * How the phone of this number meets calls from now on; a number that nobody has is 404.
-   *
-   * @throws {z.ZodError} When the behaviour is none.
-   */
-  set(number: string, how: BehaviourInput): void;
-  /**
-   * Calls somebody.
-   *
-   * @returns How the leg ended, once it has.
-   */
-  call(request: SimulatedCall): Promise<LegEnd>;
-  /** Calls that are going on. */
-  readonly active: number;
-  /** Takes no more calls, and hangs up what is going on. Idempotent. */
-  close(): Promise<void>;
-}
-
 export interface SimulatedCall {
-  /** Where the other side takes calls. */
+  /** Address of the called side. */
   readonly trunk: Trunk;
   readonly fromNumber: string;
   readonly toNumber: string;
-  /** What the caller does once somebody answers. */
+  /** What the caller does when the call is answered. */
   readonly how: Extract<BehaviourInput, { kind: 'answers' }>;
   readonly ringTimeoutMs?: number;
 }
 
+type Answering = Extract<Behaviour, { kind: 'answers' }>;
+
 const DEFAULT_RING_TIMEOUT_MS = 30_000;
 
-export function createSimulatedPhones(deps: SimulatedPhonesDeps): SimulatedPhones {
-  const phones = new Map<string, Behaviour>();
-  const legs = new Map<CallLeg, Promise<LegEnd>>();
-  let isClosed = false;
+/** Simulated phones over real SIP and RTP. */
+export class SimulatedPhones {
+  readonly #deps: SimulatedPhonesDeps;
+  readonly #behaviours = new Map<string, Behaviour>();
+  readonly #legs = new Map<CallLeg, Promise<LegEnd>>();
+  #isClosed = false;
 
-  /** Follows a leg to its end; the person talks once it is answered. */
-  const attend = (
-    leg: CallLeg,
-    number: string,
-    how: Extract<Behaviour, { kind: 'answers' }>,
-  ): Promise<LegEnd> => {
+  constructor(deps: SimulatedPhonesDeps) {
+    this.#deps = deps;
+    deps.telephony.onInboundCall((call) => this.#receive(call));
+  }
+
+  /** Number of running calls. */
+  get active(): number {
+    return this.#legs.size;
+  }
+
+  /**
+   * Sets how the phone with this number reacts to calls. Unknown numbers are rejected with 404.
+   *
+   * @throws {z.ZodError} When the behaviour is invalid.
+   */
+  set(number: string, input: BehaviourInput): void {
+    this.#behaviours.set(normalizeNumber(number) ?? number, behaviour.parse(input));
+  }
+
+  /**
+   * Places a call.
+   *
+   * @returns How the leg ended, when it has.
+   */
+  call(request: SimulatedCall): Promise<LegEnd> {
+    const { trunk, fromNumber, toNumber, ringTimeoutMs = DEFAULT_RING_TIMEOUT_MS } = request;
+    const answering = behaviour.parse(request.how);
+    if (answering.kind !== 'answers') throw new TypeError('a caller needs the behaviour "answers"');
+    const { projectId } = trunk;
+    const callId = this.#deps.makeId();
+    const leg = this.#deps.telephony.dial({ projectId, callId, trunk, fromNumber, toNumber, ringTimeoutMs });
+    return this.#follow(leg, fromNumber, answering);
+  }
+
+  /** Rejects new calls and hangs up the running ones. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(
+      [...this.#legs].map(async ([leg, ended]) => {
+        await leg.hangup();
+        await ended;
+      }),
+    );
+  }
+
+  #receive(call: InboundCall) {
+    const reaction = this.#behaviours.get(call.toNumber);
+    if (this.#isClosed) return call.reject(480);
+    if (!reaction) return call.reject(404);
+    if (reaction.kind === 'refuses' && reaction.afterMs === 0) return call.reject(reaction.sipCode);
+    call.ring();
+    if (reaction.kind === 'never_answers') return;
+    this.#deps.clock.setTimer(() => {
+      if (call.canceled.aborted) return;
+      if (reaction.kind === 'refuses') return call.reject(reaction.sipCode);
+      this.#answer(call, reaction).catch((error: unknown) =>
+        this.#deps.onError(error, 'simulated call not answered'),
+      );
+    }, reaction.afterMs);
+  }
+
+  async #answer(call: InboundCall, answering: Answering): Promise<void> {
+    await this.#follow(await call.answer(this.#deps.makeId()), call.toNumber, answering);
+  }
+
+  /** Follows a leg to its end; the script starts when it is answered. */
+  #follow(leg: CallLeg, number: string, answering: Answering): Promise<LegEnd> {
+    const { onError } = this.#deps;
     const ended = new Promise<LegEnd>((resolve) => {
       leg.events.on('answered', () => {
-        talk(leg, number, how).catch((error: unknown) => {
-          deps.onError(error, `the person at ${number} failed`);
+        this.#runScript(leg, number, answering).catch((error: unknown) => {
+          onError(error, `simulated caller ${number} failed`);
           void leg.hangup();
         });
       });
       leg.events.on('ended', (end) => {
         void Promise.resolve(leg.media?.close())
-          .catch((error: unknown) => deps.onError(error, `the audio of ${number} was not closed`))
+          .catch((error: unknown) => onError(error, `audio of ${number} could not be closed`))
           .then(() => {
-            legs.delete(leg);
+            this.#legs.delete(leg);
             resolve(end);
           });
       });
     });
-    legs.set(leg, ended);
+    this.#legs.set(leg, ended);
     return ended;
-  };
+  }
 
-  const talk = async (leg: CallLeg, number: string, how: Extract<Behaviour, { kind: 'answers' }>) => {
+  async #runScript(leg: CallLeg, number: string, { script, stays }: Answering): Promise<void> {
     const { media } = leg;
     if (!media) throw new Error('the leg has no audio');
     media.events.on('command', (command) => {
       if (command.kind === 'hangup') void leg.hangup();
       else if (command.kind === 'send_dtmf')
         leg.sendDtmf(command.digits).catch((error: unknown) => {
-          // Who presses a key just as the other side hangs up presses it into a dead line.
-          if (!isConflict(error)) deps.onError(error, `a key of ${number} was not sent`);
+          // The other party may hang up while a digit is sent.
+          if (!isConflict(error)) this.#deps.onError(error, `digit of ${number} not sent`);
         });
     });
-    const stream = await deps.connectAudio(media, leg.sipCallId).catch((error: unknown) => {
+    const stream = await this.#deps.connectAudio(media, leg.sipCallId).catch((error: unknown) => {
       if (!isConflict(error)) throw error;
     });
-    // The other side hung up before anybody could say a word.
+    // The other party hung up first.
     if (!stream) return;
-    await runSimulatedCaller(stream, how.script, how.stays, {
-      ...deps,
-      onEvent: (event) => deps.onEvent?.(number, event),
+    await runSimulatedCaller(stream, script, stays, {
+      ...this.#deps,
+      onEvent: (event) => this.#deps.onEvent?.(number, event),
     });
     stream.close();
-  };
-
-  const pickUp = async (call: InboundCall, how: Extract<Behaviour, { kind: 'answers' }>) => {
-    await attend(await call.answer(deps.makeId()), call.toNumber, how);
-  };
-
-  const meet = (call: InboundCall, how: Behaviour | undefined) => {
-    if (isClosed) return call.reject(480);
-    if (!how) return call.reject(404);
-    if (how.kind === 'refuses' && how.afterMs === 0) return call.reject(how.sipCode);
-    call.ring();
-    if (how.kind === 'never_answers') return;
-    deps.clock.setTimer(() => {
-      if (call.canceled.aborted) return;
-      if (how.kind === 'refuses') call.reject(how.sipCode);
-      else pickUp(call, how).catch((error: unknown) => deps.onError(error, 'a call was not picked up'));
-    }, how.afterMs);
-  };
-
-  deps.telephony.onInboundCall((call) => meet(call, phones.get(call.toNumber)));
-
-  return {
-    set: (number, how) => void phones.set(normalizeNumber(number) ?? number, behaviour.parse(how)),
-    call({ trunk, fromNumber, toNumber, how, ringTimeoutMs = DEFAULT_RING_TIMEOUT_MS }) {
-      const parsed = behaviour.parse(how);
-      if (parsed.kind !== 'answers') throw new TypeError('a caller needs a script');
-      const request: DialRequest = {
-        projectId: trunk.projectId,
-        callId: deps.makeId(),
-        trunk,
-        fromNumber,
-        toNumber,
-        ringTimeoutMs,
-      };
-      return attend(deps.telephony.dial(request), fromNumber, parsed);
-    },
-    get active() {
-      return legs.size;
-    },
-    async close() {
-      isClosed = true;
-      await Promise.all(
-        [...legs].map(async ([leg, ended]) => {
-          await leg.hangup();
-          await ended;
-        }),
-      );
-    },
-  };
+  }
 }
 
 function isConflict(error: unknown): boolean {

@@ -5,12 +5,12 @@ import { parseWav, pickChannel } from '../../media/wav.ts';
 import { createRandom } from './random.ts';
 
 const BEEP_HZ = 1000;
-/** Half of full scale: as loud as answering machines are. */
+/** Half of full scale, as typical answering machines. */
 const BEEP_AMPLITUDE = 16_384;
-/** Keeps a tone's begin and end from clicking. */
+/** Ramp at the start and end of a tone against clicks. */
 const RAMP_MS = 5;
 
-/** A tone of an answering machine. */
+/** The tone of an answering machine. */
 export function beep(durationMs: number, sampleRateHz: number): Int16Array {
   const length = Math.round((durationMs * sampleRateHz) / 1000);
   const ramp = (RAMP_MS * sampleRateHz) / 1000;
@@ -20,7 +20,7 @@ export function beep(durationMs: number, sampleRateHz: number): Int16Array {
   });
 }
 
-/** White noise; the same for the same seed. @param belowFullScaleDb - Of its peak. */
+/** White noise; reproducible by its seed. @param belowFullScaleDb - Of its peak. */
 export function noise(
   durationMs: number,
   sampleRateHz: number,
@@ -34,21 +34,21 @@ export function noise(
 }
 
 /**
- * What a WAV file holds, at another rate; of two channels the left one.
+ * Reads a WAV file and converts its sample rate; the left channel of a stereo file.
  *
- * @throws {Error} When there is none, or it is no WAV file of 16 bits at a rate of telephony.
+ * @throws {Error} When the file does not exist or is not 16-bit PCM at a supported sample rate.
  */
 export async function soundOfFile(path: string, sampleRateHz: number): Promise<Int16Array> {
   const wav = parseWav(await readFile(path));
   return onLine(pickChannel(wav, 0), wav.sampleRateHz, sampleRateHz);
 }
 
-/** The same sound at another rate. @throws {RangeError} For a rate that no line has. */
+/** Converts the sample rate. @throws {RangeError} For an unsupported sample rate. */
 export function onLine(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
   return atRate(samples, lineRate(fromHz), lineRate(toHz));
 }
 
 function lineRate(rateHz: number): SampleRateHz {
   if (isSampleRate(rateHz)) return rateHz;
-  throw new RangeError(`a sound on a line has 8000, 16000 or 24000 samples a second, not ${rateHz}`);
+  throw new RangeError(`unsupported sample rate: 8000, 16000 or 24000, not ${rateHz}`);
 }

@@ -34,7 +34,7 @@ const PATIENT: Extract<BehaviourInput, { kind: 'answers' }> = {
   script: [
     { do: 'listen', quietMs: 1500 },
     { do: 'wait', ms: 1500 },
-    { do: 'press', digits: '1' },
+    { do: 'send_dtmf', digits: '1' },
     { do: 'listen', quietMs: 1000 },
   ],
 };

@@ -5,7 +5,7 @@ import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 const TO = { address: '127.0.0.1', port: 4000 };
 
-/** A socket whose network is two lists: what it sent, and what its listener got. */
+/** A socket with an in-memory network: what it sent, and what its listener received. */
 async function line(impairment: Partial<Impairment>) {
   const clock = createSimulatedClock();
   const sent: { atMs: number; byte: number | undefined }[] = [];
@@ -31,7 +31,7 @@ async function line(impairment: Partial<Impairment>) {
     socket,
     sent,
     got,
-    /** One packet each way every 20 ms, numbered from 0. */
+    /** One packet in each direction every 20 ms, numbered from 0. */
     async exchange(packets: number) {
       const reused = new Uint8Array(1);
       for (let n = 0; n < packets; n += 1) {
@@ -45,7 +45,7 @@ async function line(impairment: Partial<Impairment>) {
   };
 }
 
-test('a good line passes all at once', async () => {
+test('Without impairment all packets pass at once', async () => {
   const { socket, sent, got, exchange } = await line({});
   await exchange(3);
   expect(sent.map(({ byte }) => byte)).toEqual([0, 1, 2]);
@@ -54,7 +54,7 @@ test('a good line passes all at once', async () => {
   expect([socket.port, socket.failures]).toEqual([30_000, 3]);
 });
 
-test('packets are lost each way, the same ones for the same seed', async () => {
+test('Packets are lost in each direction, the same ones for the same seed', async () => {
   const lost = async (seed: number) => {
     const { sent, got, exchange } = await line({ lossRatio: 0.2, seed });
     await exchange(200);
@@ -70,7 +70,7 @@ test('packets are lost each way, the same ones for the same seed', async () => {
   expect(one[0]).not.toEqual(one[1]);
 });
 
-test('packets are held back, keep their order and their bytes', async () => {
+test('Delayed packets keep their order and their bytes', async () => {
   const { sent, got, exchange } = await line({ jitterMs: 60 });
   await exchange(100);
   for (const side of [sent, got]) {
@@ -82,7 +82,7 @@ test('packets are held back, keep their order and their bytes', async () => {
   }
 });
 
-test('nothing leaves a socket that is closed', async () => {
+test('A closed socket sends nothing', async () => {
   const { socket, sent, got, exchange, clock } = await line({ jitterMs: 500 });
   await exchange(0);
   socket.send(Uint8Array.of(1), TO);
@@ -92,7 +92,7 @@ test('nothing leaves a socket that is closed', async () => {
 });
 
 test.each([{ lossRatio: 1.1 }, { lossRatio: Number.NaN }, { jitterMs: -1 }])(
-  'there is no line of %j',
+  'The impairment %j is rejected',
   async (wrong) => {
     await expect(line(wrong)).rejects.toThrow(RangeError);
   },

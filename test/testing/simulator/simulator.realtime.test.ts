@@ -15,13 +15,13 @@ const CALLEE = '+886912345678';
 const CALLER = '+886223456789';
 const TIMEOUT = 60_000;
 
-/** Two carriers: over real SIP and RTP, a phone of the one calls a phone of the other. */
+/** Two carriers: a phone of one calls a phone of the other, over real SIP and RTP. */
 interface Rig {
   readonly near: Simulator;
   readonly far: Simulator;
   readonly warnings: string[];
   call(script: Script, more?: { readonly stays?: boolean }): Promise<LegEnd>;
-  /** What happened at this phone since the test began. */
+  /** Events of this phone since the start of the test. */
   of(who: string): SimulatedCallerEvent[];
   kinds(who: string): string[];
 }
@@ -71,30 +71,30 @@ async function twoCarriers(): Promise<Rig> {
 }
 
 const durationMs = (events: readonly SimulatedCallerEvent[]) => {
-  const begin = events.find(({ kind }) => kind === 'heard_begin');
-  const end = events.findLast(({ kind }) => kind === 'heard_end');
+  const begin = events.find(({ kind }) => kind === 'speech_started');
+  const end = events.findLast(({ kind }) => kind === 'speech_ended');
   return (end?.atMs ?? 0) - (begin?.atMs ?? 0);
 };
 
-/** What happened, with all that was heard at one go told once: on a slow machine speech has holes. */
+/** Events with adjacent speech merged: on a slow machine speech has gaps. */
 function story(events: readonly SimulatedCallerEvent[]): string[] {
   const kinds = events.map(({ kind }) => kind);
   return kinds.filter(
     (kind, at) =>
-      !(kind === 'heard_end' && kinds[at + 1] === 'heard_begin') &&
-      !(kind === 'heard_begin' && kinds[at - 1] === 'heard_end'),
+      !(kind === 'speech_ended' && kinds[at + 1] === 'speech_started') &&
+      !(kind === 'speech_started' && kinds[at - 1] === 'speech_ended'),
   );
 }
 
-describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
-  test('is hung up in the middle of keys, and the rest of them fail nothing', async () => {
+describe('A call between two simulated phones', { timeout: TIMEOUT }, () => {
+  test('can be hung up while digits are sent', async () => {
     rig.far.phones.set('0912345678', { kind: 'answers', afterMs: 0, script: [], stays: true });
-    const keys = Array.from({ length: 8 }, () => ({ do: 'press', digits: '1' }) as const);
+    const keys = Array.from({ length: 8 }, () => ({ do: 'send_dtmf', digits: '1' }) as const);
     expect((await rig.call([{ do: 'wait', ms: 400 }, ...keys])).outcome).toBe('local_hangup');
     expect(rig.warnings).toEqual([]);
   });
 
-  test('is a talk: each says its lines, hears the other’s, and presses keys', async () => {
+  test('lets both parties say their lines, hear each other and send digits', async () => {
     rig.far.phones.set('0912345678', {
       kind: 'answers',
       afterMs: 100,
@@ -110,26 +110,26 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
         { do: 'listen' },
         { do: 'say', text: 'Good morning, Ada.' },
         { do: 'listen' },
-        { do: 'press', digits: '42#' },
+        { do: 'send_dtmf', digits: '42#' },
       ],
       { stays: true },
     );
     expect(end).toMatchObject({ outcome: 'remote_hangup', sip: { code: 200 } });
     const [caller, callee] = [rig.of(CALLER), rig.of(CALLEE)];
     expect(story(caller)).toEqual([
-      'heard_begin',
-      'heard_end',
+      'speech_started',
+      'speech_ended',
       'said',
-      'heard_begin',
-      'heard_end',
-      'pressed',
+      'speech_started',
+      'speech_ended',
+      'digits_sent',
       'hung_up',
     ]);
     expect(callee.flatMap((event) => (event.kind === 'said' ? [event.text] : []))).toEqual([
       'Hello, this is Ada.',
       'Which key?',
     ]);
-    expect(callee.flatMap((event) => (event.kind === 'heard_digit' ? [event.digit] : []))).toEqual([
+    expect(callee.flatMap((event) => (event.kind === 'digit_received' ? [event.digit] : []))).toEqual([
       '4',
       '2',
       '#',
@@ -140,16 +140,16 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
         0,
         caller.findIndex(({ kind }) => kind === 'said'),
       )
-      .findLast(({ kind }) => kind === 'heard_end');
-    // The whole of it: less the quiet that synthesised speech begins and ends with, more the hangover of the ear.
+      .findLast(({ kind }) => kind === 'speech_ended');
+    // Complete, except for the silence around synthesized speech, plus the listener's hangover.
     expect(heard?.atMs).toBeGreaterThan((said?.kind === 'said' ? said.durationMs : 0) - 500);
-    expect(caller.at(-1)).toMatchObject({ kind: 'hung_up', by: 'other' });
-    expect(callee.at(-1)).toMatchObject({ kind: 'hung_up', by: 'me' });
+    expect(caller.at(-1)).toMatchObject({ kind: 'hung_up', by: 'peer' });
+    expect(callee.at(-1)).toMatchObject({ kind: 'hung_up', by: 'self' });
     await expect.poll(() => rig.near.phones.active + rig.far.phones.active).toBe(0);
     expect(rig.warnings).toEqual([]);
   });
 
-  test('can be cut into: the words come while the other side still speaks', async () => {
+  test('can be interrupted while the other party speaks', async () => {
     rig.far.phones.set(CALLEE, {
       kind: 'answers',
       afterMs: 0,
@@ -161,16 +161,16 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
         { do: 'wait', ms: 500 },
       ],
     });
-    await rig.call([{ do: 'cut_in', afterMs: 600, text: 'uh huh' }], { stays: true });
+    await rig.call([{ do: 'interrupt', afterMs: 600, text: 'uh huh' }], { stays: true });
     const caller = rig.of(CALLER);
     const at = caller.findIndex(({ kind }) => kind === 'said');
     const [before, said, after] = caller.slice(at - 1, at + 2);
-    expect([before?.kind, after?.kind]).toEqual(['heard_begin', 'heard_end']);
+    expect([before?.kind, after?.kind]).toEqual(['speech_started', 'speech_ended']);
     expect((said?.atMs ?? 0) - (before?.atMs ?? 0)).toBeLessThan(800);
-    expect(story(rig.of(CALLEE))).toEqual(['said', 'heard_begin', 'heard_end', 'hung_up']);
+    expect(story(rig.of(CALLEE))).toEqual(['said', 'speech_started', 'speech_ended', 'hung_up']);
   });
 
-  test('a voice mail speaks its greeting and beeps; who listens hears both', async () => {
+  test('A voice mail speaks its greeting and beeps; the caller hears both', async () => {
     rig.far.phones.set(CALLEE, BEHAVIOURS.voicemail);
     const end = await rig.call([
       { do: 'listen', quietMs: 2000 },
@@ -178,18 +178,18 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
     ]);
     expect(end.outcome).toBe('local_hangup');
     expect(durationMs(rig.of(CALLER))).toBeGreaterThan(6000);
-    expect(rig.kinds(CALLEE)).toEqual(expect.arrayContaining(['said', 'heard_begin', 'hung_up']));
-    expect(rig.of(CALLEE).at(-1)).toMatchObject({ by: 'other' });
+    expect(rig.kinds(CALLEE)).toEqual(expect.arrayContaining(['said', 'speech_started', 'hung_up']));
+    expect(rig.of(CALLEE).at(-1)).toMatchObject({ by: 'peer' });
   });
 
-  test('a screening service asks who calls before the person comes', async () => {
+  test('A screening service asks for the caller’s name before the callee answers', async () => {
     rig.far.phones.set(CALLEE, BEHAVIOURS.screening);
     await rig.call([{ do: 'listen' }, { do: 'say', text: 'This is Callway.' }, { do: 'listen' }]);
     const said = rig.of(CALLEE).flatMap((event) => (event.kind === 'said' ? [event.text] : []));
     expect(said).toEqual([expect.stringContaining('state your name'), 'Hello, this is Ada. Yes.']);
   });
 
-  test('who plays a file is heard with what is in it, at any rate of telephony', async () => {
+  test('A played file is heard at any sample rate of telephony', async () => {
     const folder = makeTempDir();
     onTestFinished(folder.remove);
     const file = join(folder.path, 'sound.wav');
@@ -203,7 +203,7 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
     expect(durationMs(rig.of(CALLEE))).toBeLessThan(soundMs + 500);
   });
 
-  test('who has no such file hangs up, and says why', async () => {
+  test('A caller whose file is missing hangs up and reports it', async () => {
     rig.far.phones.set(CALLEE, { kind: 'answers', afterMs: 0, script: [], stays: true });
     const end = await rig.call([{ do: 'play', file: '/nowhere/sound.wav' }]);
     expect(end.outcome).toBe('local_hangup');
@@ -219,13 +219,13 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
       { kind: 'refuses', sipCode: 503, afterMs: 10 },
       { outcome: 'trunk_error', sip: { code: 503 } },
     ],
-  ])('is refused by a phone that is %s', async (_what, how, end) => {
+  ])('is rejected by a phone that is %s', async (_what, how, end) => {
     rig.far.phones.set(CALLEE, how);
     expect(await rig.call([])).toMatchObject(end);
     expect(rig.of(CALLEE)).toEqual([]);
   });
 
-  test('is 404 where nobody has the number', async () => {
+  test('is rejected with 404 for an unknown number', async () => {
     const toNumber = '+886912000000';
     const end = await rig.near.phones.call({
       trunk: trunkTo(rig.far.sipPort),
@@ -236,7 +236,7 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
     expect(end).toMatchObject({ outcome: 'invalid_number', sip: { code: 404 } });
   });
 
-  test('rings out where nobody answers, and a phone that would have answered later stays quiet', async () => {
+  test('rings without an answer, and a phone that would answer later stays silent', async () => {
     rig.far.phones.set(CALLEE, BEHAVIOURS.never_answers);
     const call = (toNumber: string) =>
       rig.near.phones.call({
@@ -254,14 +254,14 @@ describe('a call between two simulated phones', { timeout: TIMEOUT }, () => {
   });
 });
 
-test('a behaviour that is none is refused', async () => {
+test('An invalid behaviour is rejected', async () => {
   expect(() =>
-    rig.near.phones.set(CALLEE, { kind: 'answers', script: [{ do: 'press', digits: 'x' }] }),
+    rig.near.phones.set(CALLEE, { kind: 'answers', script: [{ do: 'send_dtmf', digits: 'x' }] }),
   ).toThrow('digits');
   expect(() => rig.near.phones.set(CALLEE, { kind: 'refuses', sipCode: 200 })).toThrow('sipCode');
 });
 
-test('ends when a carrier closes, at both ends', { timeout: TIMEOUT }, async () => {
+test('ends at both parties when a carrier closes', { timeout: TIMEOUT }, async () => {
   rig.far.phones.set(CALLEE, { kind: 'answers', afterMs: 0, script: [], stays: true });
   const ended = rig.call([], { stays: true });
   await expect.poll(() => rig.far.phones.active, { timeout: 5000 }).toBe(1);
@@ -270,7 +270,7 @@ test('ends when a carrier closes, at both ends', { timeout: TIMEOUT }, async () 
   expect(await rig.call([])).toMatchObject({ outcome: 'unreachable' });
 });
 
-test('on a line that loses all packets nobody hears anything', { timeout: TIMEOUT }, async () => {
+test('A line that loses all packets is silent', { timeout: TIMEOUT }, async () => {
   const onEvent = (who: string, event: SimulatedCallerEvent) => void seen.push({ who, event });
   const logger = pino({ level: 'silent' });
   const lossy = await startSimulator({ logger, onEvent, impairment: { lossRatio: 1, jitterMs: 0 } });

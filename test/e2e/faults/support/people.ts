@@ -55,7 +55,7 @@ export const pressing = (keys: number, stays = false): Extract<BehaviourInput, {
   script: [
     ...Array.from({ length: keys }, () => [
       { do: 'listen', quietMs: QUIET_MS, atMostMs: 60_000 } as const,
-      { do: 'press', digits: '1' } as const,
+      { do: 'send_dtmf', digits: '1' } as const,
     ]).flat(),
     { do: 'listen', quietMs: QUIET_MS, atMostMs: 60_000 },
     ...(stays ? [] : [{ do: 'hang_up' } as const]),
@@ -88,8 +88,8 @@ export function longestSilenceMs(seen: readonly Seen[]): number {
   let longest = 0;
   let quietSince: number | undefined;
   for (const { event, atMs } of seen) {
-    if (event.kind === 'heard_end') quietSince = atMs;
-    if (event.kind === 'heard_begin' && quietSince !== undefined)
+    if (event.kind === 'speech_ended') quietSince = atMs;
+    if (event.kind === 'speech_started' && quietSince !== undefined)
       longest = Math.max(longest, atMs - quietSince);
   }
   return Math.round(longest);
@@ -97,5 +97,5 @@ export function longestSilenceMs(seen: readonly Seen[]): number {
 
 /** How many answers the agent started since then. */
 export function wordsSince(seen: readonly Seen[], sinceMs: number): number {
-  return seen.filter(({ event, atMs }) => event.kind === 'heard_begin' && atMs >= sinceMs).length;
+  return seen.filter(({ event, atMs }) => event.kind === 'speech_started' && atMs >= sinceMs).length;
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
-import { createEnding, type Ending, Interrupted } from '../../src/demo/ending.ts';
+import { createShutdown, Interrupted, type Shutdown } from '../../src/demo/shutdown.ts';
 import { makeTempDir } from '../support/tempDir.ts';
 
 const TOO_LONG_MS = 20_000;
@@ -25,8 +25,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const make = (keepsData = false): Ending =>
-  createEnding({
+const make = (keepsData = false): Shutdown =>
+  createShutdown({
     screen: { note: (text) => void told.push(text), failure: (text) => void told.push(text) },
     dataFolder,
     keepsData,
@@ -35,27 +35,27 @@ const make = (keepsData = false): Ending =>
     exit: (code) => void exits.push(code),
   });
 
-test('one Ctrl-C lets it close down, however often it is handed on; another cuts it off, with nothing left', () => {
-  const ending = make();
-  ending.by(new Interrupted());
+test('The first Ctrl-C starts a shutdown, even when it is forwarded several times; the next one exits at once and leaves nothing', () => {
+  const shutdown = make();
+  shutdown.start(new Interrupted());
   nowMs += 900;
-  ending.by(new Interrupted());
-  expect([ending.signal.aborted, exits, told]).toEqual([true, [], [expect.stringContaining('Ctrl-C')]]);
+  shutdown.start(new Interrupted());
+  expect([shutdown.signal.aborted, exits, told]).toEqual([true, [], [expect.stringContaining('Ctrl-C')]]);
   nowMs += 200;
-  ending.by(new Interrupted());
+  shutdown.start(new Interrupted());
   expect([exits, existsSync(dataFolder)]).toEqual([[130], false]);
 });
 
 test.each([
-  ['that Ctrl-C asked for', new Interrupted(), 130],
-  ['of a demo that takes too long', new Error('Time is up'), 1],
-])('an end %s is cut off where it does not come', (_what, reason, code) => {
-  const ending = make(true);
-  ending.by(reason);
+  ['after Ctrl-C', new Interrupted(), 130],
+  ['of a slow demo', new Error('Time is up'), 1],
+])('A shutdown %s is aborted when it takes too long', (_what, reason, code) => {
+  const shutdown = make(true);
+  shutdown.start(reason);
   vi.advanceTimersByTime(TOO_LONG_MS - 1);
   expect(exits).toEqual([]);
   vi.advanceTimersByTime(1);
-  expect([exits, ending.signal.reason, told.at(-1)]).toEqual([
+  expect([exits, shutdown.signal.reason, told.at(-1)]).toEqual([
     [code],
     reason,
     expect.stringContaining('the.log'),
@@ -63,12 +63,12 @@ test.each([
   expect(existsSync(dataFolder)).toBe(true);
 });
 
-test('who is cut off takes the server of the queue along', async () => {
+test('An aborted shutdown stops the Redis server', async () => {
   const server = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
   onTestFinished(() => void server.kill('SIGKILL'));
   const over = once(server, 'exit');
   writeFileSync(join(dataFolder, 'redis', 'redis.pid'), `${server.pid}\n`);
-  make().by(new Error('Time is up'));
+  make().start(new Error('Time is up'));
   vi.advanceTimersByTime(TOO_LONG_MS);
   expect(await over).toEqual([null, 'SIGTERM']);
 });

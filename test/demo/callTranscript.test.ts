@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { createCallTranscript } from '../../src/demo/callTranscript.ts';
 import { type HistoryMessage, latencyTable, transcriptText } from '../../src/demo/history.ts';
 import { alignColumns, createScreen } from '../../src/demo/screen.ts';
-import { createTalkLines } from '../../src/demo/talkLines.ts';
 
 const parts = {
   bufferMs: 60,
@@ -29,67 +29,67 @@ function rig() {
     line: (atMs: number | undefined, who: string, text: string) =>
       void lines.push(`${atMs ?? '-'} ${who} ${text}`),
   };
-  const talk = createTalkLines(screen, () => nowMs);
+  const transcript = createCallTranscript(screen, () => nowMs);
   const at = (ms: number) => {
     nowMs = ms;
   };
-  return { talk, lines, at };
+  return { transcript, lines, at };
 }
 
-test('a talk is told in its order: who cuts in stands below what was cut', () => {
-  const { talk, lines, at } = rig();
+test('An interruption is printed below the message that it interrupted', () => {
+  const { transcript, lines, at } = rig();
   at(1000);
-  talk.hears();
+  transcript.agentStarted();
   at(3000);
-  talk.kept([GREETING]);
+  transcript.update([GREETING]);
   at(3500);
-  talk.said('Yes.');
+  transcript.calleeSaid('Yes.');
   at(4500);
-  talk.hears();
+  transcript.agentStarted();
   at(5000);
-  talk.hears();
+  transcript.agentStarted();
   at(6000);
-  talk.said('A cake.');
-  talk.kept([GREETING]);
+  transcript.calleeSaid('A cake.');
+  transcript.update([GREETING]);
   at(7000);
-  talk.kept([GREETING, YES, TOOL, CUT]);
-  talk.kept([GREETING, YES, TOOL, CUT]);
+  transcript.update([GREETING, YES, TOOL, CUT]);
+  transcript.update([GREETING, YES, TOOL, CUT]);
   expect(lines).toEqual([
     '1000 agent Hello. Keep it?  (after 900 ms)',
     '3500 callee Yes.',
     '- heard “yes”',
-    '4500 agent Wonderful. Is  (after 500 ms, cut short by the callee)',
+    '4500 agent Wonderful. Is  (after 500 ms, interrupted by the callee)',
     '6000 callee A cake.',
   ]);
 });
 
-test('the greeting stands above its answer, also when it is kept late', () => {
-  const { talk, lines, at } = rig();
+test('The greeting is printed above its answer, also when it arrives late', () => {
+  const { transcript, lines, at } = rig();
   at(1000);
-  talk.hears();
+  transcript.agentStarted();
   at(3500);
-  talk.said('Yes.');
-  talk.kept([]);
+  transcript.calleeSaid('Yes.');
+  transcript.update([]);
   expect(lines).toEqual([]);
   at(4000);
-  talk.kept([GREETING]);
+  transcript.update([GREETING]);
   expect(lines).toEqual(['1000 agent Hello. Keep it?  (after 900 ms)', '3500 callee Yes.']);
 });
 
-test('what was said is told even when nobody heard what came before it', () => {
-  const { talk, lines, at } = rig();
-  talk.said('Mumble.');
+test('A line of the callee is printed even when an earlier one was not recognized', () => {
+  const { transcript, lines, at } = rig();
+  transcript.calleeSaid('Mumble.');
   at(1000);
-  talk.said('Hello?');
+  transcript.calleeSaid('Hello?');
   at(8999);
-  talk.kept([]);
+  transcript.update([]);
   expect(lines).toEqual(['0 callee Mumble.']);
   at(9000);
-  talk.kept([]);
+  transcript.update([]);
   expect(lines).toEqual(['0 callee Mumble.', '1000 callee Hello?']);
 });
 
-test('the table has a row for each answer that was timed; the transcript what was said', () => {
+test('The latency table has a row for each timed agent turn; the transcript has all messages', () => {
   const messages = [{ ...GREETING, latencyParts: parts }, YES, TOOL, CUT];
   expect(latencyTable(messages).slice(1)).toEqual([
     ['greeting', '900', '60', '300', '0', '20', '100', '20'],
@@ -98,7 +98,7 @@ test('the table has a row for each answer that was timed; the transcript what wa
   expect(transcriptText(messages)).toBe('Agent   Hello. Keep it?\nCallee  yes\nAgent   Wonderful. Is …\n');
 });
 
-test('columns are aligned; colour is only for who watches', () => {
+test('Columns are aligned, and colour is used on terminals only', () => {
   expect(
     alignColumns([
       ['a', 'total'],

@@ -1,12 +1,12 @@
 import type { PathwayInput } from '../agents/pathway/schema/pathwaySchema.ts';
 import type { BehaviourInput } from '../testing/simulator/script.ts';
 
-/** Whom the simulated call goes to and comes from. */
+/** The parties of the simulated call. */
 export const CALLEE_NUMBER = '+886912345678';
 export const AGENT_NUMBER = '+886223456789';
 export const CALLEE_NAME = 'Ada';
 
-/** What the agent follows: it asks whether a table is kept, and what to prepare for the guest. */
+/** The agent's pathway: asks whether the table is kept and what to prepare for the guest. */
 export const PATHWAY: PathwayInput = {
   nodes: [
     {
@@ -79,14 +79,14 @@ export const VARIABLES = [
   },
 ];
 
-/** How the simulated callee meets the call: listens, answers, and once does not wait for the end of the question. */
+/** The simulated callee: listens, answers, and interrupts the second question. */
 export const CALLEE: BehaviourInput = {
   kind: 'answers',
   afterMs: 700,
   script: [
     { do: 'listen', quietMs: 500 },
     { do: 'say', text: 'Yes, keep it.' },
-    { do: 'cut_in', afterMs: 2000, text: 'A birthday cake, please.' },
+    { do: 'interrupt', afterMs: 2000, text: 'A birthday cake, please.' },
   ],
   stays: true,
 };
