@@ -14,7 +14,8 @@ import { parseArgs } from 'node:util';
 
 import { table } from '../src/cli/table.ts';
 import { callers } from '../test/scenarios/callers.ts';
-import { freePort, runSipp } from '../test/sip/support/sipp.ts';
+import { runSipp } from '../test/sip/support/sipp.ts';
+import { reservePort } from '../test/support/ports.ts';
 import {
   type Contender,
   type OwnServer,
@@ -131,7 +132,7 @@ async function load(
     scenario: callers.answered,
     remote: `127.0.0.1:${contender.port}`,
     ...(contender.user === undefined ? {} : { user: contender.user }),
-    localPort: await freePort(),
+    localPort: await reservePort(),
     calls,
     callsPerSecond,
     durationMs,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { findProgram } from '../../scripts/lib/machine.mjs';
 import { startChild, waitUntilReady } from '../../test/support/child.ts';
-import { freePort } from '../../test/support/ports.ts';
+import { reservePort } from '../../test/support/ports.ts';
 import { makeTempDir } from '../../test/support/tempDir.ts';
 
 const ALERTS = fileURLToPath(new URL('../../docker/monitoring/alerts.yaml', import.meta.url));
@@ -51,7 +51,7 @@ export async function startPrometheus(serviceUrl: string, scrapeSeconds: number)
   };
   // YAML is a superset of JSON.
   writeFileSync(join(folder.path, 'prometheus.yaml'), JSON.stringify(config));
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${await reservePort()}`;
   const child = await startChild(
     program,
     [

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startKamailio } from '../../test/sip/support/kamailio.ts';
-import { freePort } from '../../test/sip/support/sipp.ts';
+import { reservePort } from '../../test/support/ports.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import { startMeasuredPostgres } from '../http/postgres.ts';
 import type { ServerReport } from './server.ts';
@@ -78,7 +78,7 @@ export async function startProduct(): Promise<Contender | undefined> {
     await closeStores();
     return undefined;
   }
-  const port = await freePort();
+  const port = await reservePort();
   const product = child('product.ts', [String(port), postgres.url, redis.url, PRODUCT_NUMBER], []);
   await once(product, 'message');
   return {

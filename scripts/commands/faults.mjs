@@ -17,7 +17,13 @@ export async function run(args) {
   const file = join(folder, 'rows');
   const env = { ...process.env, CALLWAY_FAULTS: 'all', CALLWAY_FAULTS_FILE: file };
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const only = ['test/e2e/faults', 'test/e2e/roles', 'test/webhooks/dispatcher', '--maxWorkers=1'];
+  const only = [
+    'test/e2e/faults',
+    'test/e2e/roles',
+    'test/e2e/webhookCrash',
+    'test/webhooks/dispatcher',
+    '--maxWorkers=1',
+  ];
   try {
     const ending = await runAttached(process.execPath, [vitest, 'run', ...only, ...args], { env });
     if (existsSync(file)) console.log(tableOf(readFileSync(file, 'utf8')));

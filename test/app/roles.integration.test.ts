@@ -8,7 +8,7 @@ import { connectRedis, type RedisConnection } from '../../src/infra/redis/connec
 import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { watchLeaks } from '../support/leaks.ts';
-import { freePort } from '../support/ports.ts';
+import { reservePort } from '../support/ports.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { redisDatabase } from '../support/redis.ts';
 import { makeTempDir } from '../support/tempDir.ts';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 async function start(env: Record<string, string>): Promise<Gateway> {
   const folder = makeTempDir();
-  const sipPort = String(await freePort());
+  const sipPort = String(await reservePort());
   const config = loadConfig({
     ...shared,
     DATA_DIR: folder.path,

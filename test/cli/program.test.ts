@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { freePort } from '../support/ports.ts';
+import { reservePort } from '../support/ports.ts';
 import { tempDir } from '../support/tempDir.ts';
 import { answering, cli } from './support.ts';
 
@@ -37,7 +37,7 @@ describe('usage', () => {
 
 describe('a service that cannot be used', () => {
   it('is reported as not running, with how to start it', async () => {
-    const url = `http://127.0.0.1:${await freePort()}`;
+    const url = `http://127.0.0.1:${await reservePort()}`;
     const { code, err } = await cli(['project', 'list', '--url', url], KNOWN);
 
     expect(code).toBe(69);

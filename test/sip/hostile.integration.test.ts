@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, test, vi } from 'vitest';
+import { reservePort } from '../support/ports.ts';
 import { type Authority, makeAuthority } from './support/authority.ts';
 import { header, Phone, SDP } from './support/phone.ts';
 import { type Rig, startRig } from './support/rig.ts';
-import { freePort } from './support/sipp.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -120,7 +120,7 @@ test('a trunk finds room although others hold every connection that there is', a
 
 test('a UDP peer whose machine says that nobody is there is given up at once', async () => {
   const rig = await rigOf();
-  const placing = rig.srf.createUAC(`sip:nobody@127.0.0.1:${await freePort()}`, { localSdp: SDP });
+  const placing = rig.srf.createUAC(`sip:nobody@127.0.0.1:${await reservePort()}`, { localSdp: SDP });
   // One that is only silent is 408, after 64 times T1.
   expect(await placing.catch((error: { status: number }) => error.status)).toBe(503);
   expect(rig.server.stats()['now.clientTransactions']).toBe(0);

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callees } from '../scenarios/callees.ts';
+import { reservePort } from '../support/ports.ts';
 import { SDP } from './support/phone.ts';
 import { drained, nothing, type Rig, startRig } from './support/rig.ts';
-import { freePort, runSipp, type SippRun, untilBound } from './support/sipp.ts';
+import { runSipp, type SippRun, untilBound } from './support/sipp.ts';
 import type { SrfDialog, SrfRequest, SrfResponse } from './support/srf.ts';
 
 /** Both ends by the same timers: 64 times T1 is how long each of them remembers. */
@@ -47,7 +48,7 @@ async function place(
     onProvisional,
   }: Placing = {},
 ): Promise<unknown[]> {
-  const localPort = await freePort();
+  const localPort = await reservePort();
   const rig = isHasty ? hasty : calm;
   const sipp = runSipp({ calls, localPort, ...(isHasty ? HASTY : CALM), ...run });
   await untilBound(localPort);

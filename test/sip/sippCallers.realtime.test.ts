@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { challenges, type DigestPolicy, judgeDigest } from '../../sip/digest.ts';
 import { callers } from '../scenarios/callers.ts';
+import { reservePort } from '../support/ports.ts';
 import { SDP } from './support/phone.ts';
 import { drained, nothing, type Rig, startRig } from './support/rig.ts';
-import { freePort, runSipp, type SippRun } from './support/sipp.ts';
+import { runSipp, type SippRun } from './support/sipp.ts';
 import type { SrfRequest, SrfResponse } from './support/srf.ts';
 
 /** Both ends by the same timers: 64 times T1 is how long each of them remembers. */
@@ -75,7 +76,7 @@ async function call(run: Partial<SippRun> & { scenario: string }): Promise<void>
   const outcome = await runSipp({
     calls: CALLS,
     remote: `127.0.0.1:${rig.port}`,
-    localPort: await freePort(),
+    localPort: await reservePort(),
     t1Ms: T1_MS,
     t2Ms: T2_MS,
     ...run,

@@ -1,41 +1,79 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-
-const ATTEMPTS = 50;
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /**
- * A port of 127.0.0.1 on which nothing listens, neither TCP nor UDP.
- * Somebody else may take it before you do; whoever starts a server on it tries again with another.
+ * Below the ephemeral ports, which Linux hands out from 32768 on, and below the gateway's RTP ports: nothing but these
+ * tests chooses a port here. Only even ones, since some programs bind the port above theirs too.
  */
-export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const port = await freeTcpPort();
-    if (await isFreeUdpPort(port)) return port;
+const FIRST_PORT = 10_000;
+const PORT_PAIRS = 10_000;
+const folder = join(tmpdir(), 'callway-test-ports');
+const claims = new Set<string>();
+let next = Math.floor(Math.random() * PORT_PAIRS);
+
+/**
+ * Reserves a port of 127.0.0.1, TCP and UDP, that no other test process will get until this one exits: a program started
+ * later, or never, finds it unused.
+ *
+ * @throws {Error} When no port is left.
+ */
+export async function reservePort(): Promise<number> {
+  for (let attempt = 0; attempt < PORT_PAIRS; attempt += 1) {
+    const port = FIRST_PORT + 2 * (next++ % PORT_PAIRS);
+    if (claim(port) && (await isUnused(port))) return port;
   }
-  throw new Error(`No port was free for TCP and UDP in ${ATTEMPTS} attempts`);
+  throw new Error(`no free port between ${FIRST_PORT} and ${FIRST_PORT + 2 * PORT_PAIRS}`);
 }
 
-async function freeTcpPort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('A TCP server without a port');
-  return address.port;
+/** A file named after the port holds the process id of its owner; a dead owner's claim is taken over. */
+function claim(port: number): boolean {
+  const file = join(folder, String(port));
+  mkdirSync(folder, { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx' });
+      if (claims.size === 0) process.once('exit', () => releaseAll());
+      claims.add(file);
+      return true;
+    } catch {
+      if (!removeIfStale(file)) return false;
+    }
+  }
 }
 
-async function isFreeUdpPort(port: number): Promise<boolean> {
-  const socket = createSocket('udp4');
+function removeIfStale(file: string): boolean {
   try {
-    socket.bind(port, '127.0.0.1');
-    await once(socket, 'listening');
+    process.kill(Number(readFileSync(file, 'utf8')), 0);
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') return false;
+    rmSync(file, { force: true });
+    return true;
+  }
+}
+
+function releaseAll(): void {
+  for (const file of claims) rmSync(file, { force: true });
+}
+
+async function isUnused(port: number): Promise<boolean> {
+  const tcp = createServer();
+  const udp = createSocket('udp4');
+  try {
+    tcp.listen(port, '127.0.0.1');
+    udp.bind(port, '127.0.0.1');
+    await Promise.all([once(tcp, 'listening'), once(udp, 'listening')]);
     return true;
   } catch {
     return false;
   } finally {
-    socket.close();
+    await Promise.all([
+      new Promise((resolve) => tcp.close(resolve)),
+      new Promise<void>((resolve) => udp.close(() => resolve())),
+    ]);
   }
 }

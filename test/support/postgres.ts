@@ -10,13 +10,12 @@ import { findPostgres } from '../../scripts/lib/postgresInstallation.mjs';
 import { migrate, readMigrations } from '../../src/infra/postgres/connection/migrate.ts';
 import { openPostgres } from '../../src/infra/postgres/connection/postgres.ts';
 import { type Child, startChild, waitUntilReady } from './child.ts';
-import { freePort } from './ports.ts';
+import { reservePort } from './ports.ts';
 import { makeTempDir } from './tempDir.ts';
 
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations/', import.meta.url));
 
 const READY_TIMEOUT_MS = 30_000;
-const START_ATTEMPTS = 3;
 const SUPERUSER = 'callway';
 const run = promisify(execFile);
 
@@ -180,14 +179,8 @@ async function initialize({ bin, folder, owner }: Server): Promise<void> {
 }
 
 async function startOnFreePort(server: Server): Promise<{ child: Child; port: number }> {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
-    try {
-      return { child: await startOn(server, port), port };
-    } catch (error) {
-      if (attempt === START_ATTEMPTS) throw error;
-    }
-  }
+  const port = await reservePort();
+  return { child: await startOn(server, port), port };
 }
 
 async function startOn({ bin, folder, owner }: Server, port: number): Promise<Child> {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { type Ending, startChild, waitUntilReady } from './child.ts';
-import { freePort } from './ports.ts';
+import { reservePort } from './ports.ts';
 import { makeTempDir } from './tempDir.ts';
 
 const READY_TIMEOUT_MS = 30_000;
@@ -50,7 +50,7 @@ export interface ServiceOptions {
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const { env = {}, entry = inject('serviceEntry'), dataDir, readyTimeoutMs = READY_TIMEOUT_MS } = options;
   const ownFolder = dataDir === undefined ? makeTempDir() : undefined;
-  const [port, sipPort] = await Promise.all([freePort(), freePort()]);
+  const [port, sipPort] = await Promise.all([reservePort(), reservePort()]);
   const settings = {
     PORT: String(port),
     HOST: '127.0.0.1',

@@ -1,11 +1,10 @@
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { type Child, startChild, waitUntilReady } from './child.ts';
-import { freePort } from './ports.ts';
+import { reservePort } from './ports.ts';
 import { makeTempDir } from './tempDir.ts';
 
 const READY_TIMEOUT_MS = 15_000;
-const START_ATTEMPTS = 3;
 
 /** So many that every test file gets its own. */
 const DATABASES = 1024;
@@ -113,14 +112,8 @@ function withDatabase(serverUrl: string, number: number): string {
 }
 
 async function startOnFreePort(folder: string): Promise<{ child: Child; port: number }> {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
-    try {
-      return { child: await startOn(port, folder), port };
-    } catch (error) {
-      if (attempt === START_ATTEMPTS) throw error;
-    }
-  }
+  const port = await reservePort();
+  return { child: await startOn(port, folder), port };
 }
 
 async function startOn(port: number, folder: string): Promise<Child> {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 
-import { freePort } from '../../support/ports.ts';
+import { reservePort } from '../../support/ports.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 import { redisDatabase } from '../../support/redis.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { cli } from '../support.ts';
 
 async function ports(): Promise<Record<string, string>> {
-  return { PORT: String(await freePort()), SIP_PORT: String(await freePort()) };
+  return { PORT: String(await reservePort()), SIP_PORT: String(await reservePort()) };
 }
 
 it('finds nothing to mend on a sound machine, with servers of its own', async () => {
@@ -29,7 +29,7 @@ it('finds nothing to mend on a sound machine, with servers of its own', async ()
 });
 
 it('exits 1 when something fails, and says it in JSON too', async () => {
-  const url = `redis://:hidden@127.0.0.1:${await freePort()}`;
+  const url = `redis://:hidden@127.0.0.1:${await reservePort()}`;
   const { code, out } = await cli(['doctor', '--json'], {
     ...(await ports()),
     DATA_DIR: tempDir(),

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/app/settings/config.ts';
 import { checkPorts, type TryPort, tryPort } from '../../../src/cli/doctor/ports.ts';
-import { freePort } from '../../support/ports.ts';
+import { reservePort } from '../../support/ports.ts';
 
 describe('checkPorts', () => {
   const taken =
@@ -70,7 +70,7 @@ describe('checkPorts', () => {
 
 describe('tryPort', () => {
   it('tells a taken port from a free one, for each transport, and gives it back', async () => {
-    const [tcp, udp] = [await freePort(), await freePort()];
+    const [tcp, udp] = [await reservePort(), await reservePort()];
     expect(await tryPort('tcp', '127.0.0.1', tcp)).toBeUndefined();
     expect(await tryPort('udp', '127.0.0.1', udp)).toBeUndefined();
 
@@ -86,6 +86,6 @@ describe('tryPort', () => {
   });
 
   it('tells of an address that is not of this machine', async () => {
-    expect(await tryPort('tcp', '192.0.2.1', await freePort())).toBe('EADDRNOTAVAIL');
+    expect(await tryPort('tcp', '192.0.2.1', await reservePort())).toBe('EADDRNOTAVAIL');
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 
 import { ALL_EVENTS } from '../phone/support/webhooks.ts';
 import { type Rig, sharedRig, type Talk } from './support/rig.ts';
-import { isWhole, report } from './support/table.ts';
+import { report, runsAllFaults } from './support/table.ts';
 
 const TIMEOUT = 300_000;
 const CALLS = 6;
@@ -10,7 +10,7 @@ const CALLS = 6;
 const FINALISED_MS = 60_000;
 
 const rig = sharedRig({ nodes: [['api', 'worker'], ['worker', 'voice'], ['media'], ['media'], ['media']] });
-const skip = !isWhole || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+const skip = !runsAllFaults || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
 async function carriedBy(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();

@@ -2,20 +2,20 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 
 import { type Child, startChild, waitUntilReady } from '../../support/child.ts';
-import { freePort } from '../../support/ports.ts';
+import { reservePort } from '../../support/ports.ts';
 import { SLOW } from '../phone/support/line.ts';
 import { ALL_EVENTS } from '../phone/support/webhooks.ts';
 import { sharedRig } from './support/rig.ts';
-import { isWhole, report } from './support/table.ts';
+import { report, runsAllFaults } from './support/table.ts';
 
 const TIMEOUT = 240_000;
 const READY_TIMEOUT_MS = 60_000;
 const FINALISED_MS = 60_000;
 const SECRET = 'between-us';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const skip = !isWhole || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
+const skip = !runsAllFaults || Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
 
-const [sipPort, controlPort] = await Promise.all([freePort(), freePort()]);
+const [sipPort, controlPort] = await Promise.all([reservePort(), reservePort()]);
 let server: Child | undefined;
 
 async function startSipServer(): Promise<Child> {

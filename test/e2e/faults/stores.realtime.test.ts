@@ -2,10 +2,10 @@ import { describe, expect, test, vi } from 'vitest';
 
 import { SLOW } from '../phone/support/line.ts';
 import { type Rig, sharedRig } from './support/rig.ts';
-import { isWhole, report } from './support/table.ts';
+import { report, runsAllFaults } from './support/table.ts';
 
 const TIMEOUT = 240_000;
-const CALLS = isWhole ? 4 : 2;
+const CALLS = runsAllFaults ? 4 : 2;
 
 const rig = sharedRig({ nodes: [['api', 'worker'], ['voice'], ['media']] });
 const skip = Boolean(process.env.TEST_WITHOUT_SIP_PEERS);
@@ -49,10 +49,10 @@ const SILENT: readonly Fault[] = [
 describe.skipIf(skip)('calls continue, new calls get 503 and nothing is lost:', { timeout: TIMEOUT }, () => {
   test.each([
     ['Redis and Postgres die, one after the other, and come back', KILLED],
-    ...(isWhole ? [['Redis and Postgres say nothing for a while', SILENT] as const] : []),
+    ...(runsAllFaults ? [['Redis and Postgres say nothing for a while', SILENT] as const] : []),
   ] as const)('%s', async (_name, faults) => {
     const { line, talks, heard, completed, people } = rig();
-    const running = await talks(CALLS, isWhole ? 16 : 5);
+    const running = await talks(CALLS, runsAllFaults ? 16 : 5);
     const times: number[] = [];
     for (const fault of faults) {
       await fault.away(rig());

@@ -3,8 +3,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CODECS } from '../../media/session/harness.ts';
 import { tone } from '../../media/signals.ts';
 import { callers } from '../../scenarios/callers.ts';
-import { freePort, runSipp, type SippRun } from '../../sip/support/sipp.ts';
+import { runSipp, type SippRun } from '../../sip/support/sipp.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
+import { reservePort } from '../../support/ports.ts';
 import { startBot } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, newNumber, type Placed, SLOW } from './support/line.ts';
@@ -29,7 +30,7 @@ function inboundLine(trunk: object = {}, number: object = {}): Promise<Line> {
 async function ring(user: string, scenario: string, more: Partial<SippRun> = {}) {
   const { sipPort } = installation();
   const remote = `127.0.0.1:${sipPort}`;
-  const localPort = await freePort();
+  const localPort = await reservePort();
   return { localPort, ended: runSipp({ scenario, user, remote, localPort, calls: 1, ...more }) };
 }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { callees } from '../../scenarios/callees.ts';
-import { freePort } from '../../sip/support/sipp.ts';
+import { reservePort } from '../../support/ports.ts';
 import { startCallee } from './support/callee.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { firstWord, newNumber } from './support/line.ts';
@@ -107,7 +107,7 @@ describe.skipIf(skip)('an unanswered outbound call', { timeout: TIMEOUT }, () =>
 
   test('ends when the port is closed', async () => {
     const line = await installation().makeLine({
-      trunks: [{ port: await freePort(), responseTimeoutSeconds: 1 }],
+      trunks: [{ port: await reservePort(), responseTimeoutSeconds: 1 }],
     });
     const seen = await line.over(await line.call());
     expect([seen.status, seen.endReason, seen.sip]).toEqual(['failed', 'unreachable', null]);

@@ -5,8 +5,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseWav } from '../../../src/media/wav.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { callers } from '../../scenarios/callers.ts';
-import { freePort, runSipp, type SippRun } from '../../sip/support/sipp.ts';
+import { runSipp, type SippRun } from '../../sip/support/sipp.ts';
 import { createClient } from '../../support/gateway.ts';
+import { reservePort } from '../../support/ports.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
 import { type ServiceProcess, startService } from '../../support/processes.ts';
 import { redisDatabase } from '../../support/redis.ts';
@@ -117,14 +118,14 @@ describe.skipIf(skip)('a service killed during a call', { timeout: TIMEOUT }, ()
 
   test('ends an inbound call too, and accepts the next one', async () => {
     const [stores, webhooks, dataDir] = [await ownStores(), await webhookReceiver(), dataFolder()];
-    const [sipPort, nextSipPort] = [await freePort(), await freePort()];
+    const [sipPort, nextSipPort] = [await reservePort(), await reservePort()];
     const first = await start(dataDir, { ...stores, SIP_PORT: String(sipPort) });
     const line = await makeLine(await clientOf(first), webhooks, {
-      trunks: [{ port: await freePort(), inboundCidrs: ['127.0.0.1/32'] }],
+      trunks: [{ port: await reservePort(), inboundCidrs: ['127.0.0.1/32'] }],
       number: { inboundEnabled: true },
     });
     const ring = async (port: number, more: Partial<SippRun>) => {
-      const own = { localPort: await freePort(), user: line.number, calls: 1, ...more };
+      const own = { localPort: await reservePort(), user: line.number, calls: 1, ...more };
       return await runSipp({ scenario: callers.answered, remote: `127.0.0.1:${port}`, ...own });
     };
     const ended = ring(sipPort, { durationMs: 20_000, timeoutSeconds: 25 });

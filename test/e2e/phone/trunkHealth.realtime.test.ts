@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Kamailio, startKamailio } from '../../sip/support/kamailio.ts';
-import { freePort } from '../../sip/support/sipp.ts';
+import { reservePort } from '../../support/ports.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, SLOW } from './support/line.ts';
 
@@ -54,7 +54,7 @@ describe.skipIf(skip)('a trunk', { timeout: TIMEOUT }, () => {
 
   test('whose host does not respond is not reachable', async () => {
     const line = await installation().makeLine({
-      trunks: [{ port: await freePort(), optionsIntervalSeconds: 1 }],
+      trunks: [{ port: await reservePort(), optionsIntervalSeconds: 1 }],
     });
     await vi.waitFor(async () => expect((await healthOf(line)).reachable).toBe(false), SLOW);
   });

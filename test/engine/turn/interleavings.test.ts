@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { CallwayError } from '../../../src/base/errors.ts';
 import { TurnCancelledError } from '../../../src/engine/turn/delivery.ts';
-import { isWhole } from '../../e2e/faults/support/table.ts';
+import { runsAllFaults } from '../../e2e/faults/support/table.ts';
 import { PROJECT } from '../../support/memoryEngine.ts';
 import { askedIn, interleavedNodes, type Seen, type Turn } from './support/interleaved.ts';
 
@@ -46,7 +46,7 @@ const lockLost = fc.record({ act: fc.constant('lock lost' as const), node });
 const outage = fc.record({ request: fc.nat(12), tookEffect: fc.boolean() });
 const some = <Value>(of: fc.Arbitrary<Value>) => fc.array(of, { minLength: 2, maxLength: 4 });
 /** A turn that never ends fails its run, and shows how. */
-const RUNS = { numRuns: isWhole ? 10_000 : 250, timeout: 20_000 };
+const RUNS = { numRuns: runsAllFaults ? 10_000 : 250, timeout: 20_000 };
 
 test('in whatever order turns, ends and sweeps of one session meet, nothing is said twice, lost, or left behind', async () => {
   const acts = some(fc.oneof({ weight: 3, arbitrary: turn }, other));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { dgramPacketIo } from '../../../src/media/transport/dgram.ts';
 import type { PacketSocket } from '../../../src/media/transport/packetIo.ts';
 import { watchLeaks } from '../../support/leaks.ts';
-import { freePort } from '../../support/ports.ts';
+import { reservePort } from '../../support/ports.ts';
 
 let assertNoLeaks: () => Promise<void>;
 beforeAll(() => {
@@ -15,7 +15,7 @@ afterAll(() => assertNoLeaks());
 
 /** On a port that is named, as calls have it: one that the system chose is gone when a socket is disconnected. */
 async function bind(address = '127.0.0.1', port?: number): Promise<PacketSocket> {
-  const socket = await dgramPacketIo.bind({ address, port: port ?? (await freePort()) });
+  const socket = await dgramPacketIo.bind({ address, port: port ?? (await reservePort()) });
   onTestFinished(() => socket.close());
   return socket;
 }

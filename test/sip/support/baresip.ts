@@ -2,9 +2,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reservePort } from '../../support/ports.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { type Program, startProgram } from './program.ts';
-import { freePort, untilBound } from './sipp.ts';
+import { untilBound } from './sipp.ts';
 
 /** A software phone that answers by itself, and does what it is told. */
 export interface Baresip extends Program {
@@ -59,22 +60,9 @@ const codecOf = ({ codec = 'PCMU/8000/1' }: BaresipOptions) => codec;
 const rateOf = (options: BaresipOptions) => codecOf(options).split('/')[1];
 const channelsOf = (options: BaresipOptions) => codecOf(options).split('/')[2];
 
-/** It takes the port above its own as well, which may be somebody's. */
-const START_ATTEMPTS = 3;
-
 /** Starts a baresip on ports of its own. */
 export async function startBaresip(options: BaresipOptions = {}): Promise<Baresip> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await startOnFreePorts(options);
-    } catch (error) {
-      if (attempt === START_ATTEMPTS) throw error;
-    }
-  }
-}
-
-async function startOnFreePorts(options: BaresipOptions): Promise<Baresip> {
-  const [port, controlPort] = [await freePort(), await freePort()];
+  const [port, controlPort] = [await reservePort(), await reservePort()];
   const sounds = makeTempDir();
   const { user = 'bob' } = options;
   // Where it writes what it hears.

@@ -1,5 +1,6 @@
+import { reservePort } from '../../support/ports.ts';
 import { type Program, startProgram } from './program.ts';
-import { freePort, untilBound } from './sipp.ts';
+import { untilBound } from './sipp.ts';
 
 export interface Kamailio extends Program {
   readonly port: number;
@@ -65,7 +66,7 @@ request_route {
 
 /** Starts a Kamailio on a port of its own. */
 export async function startKamailio(as: 'carrier' | 'answerer'): Promise<Kamailio> {
-  const port = await freePort();
+  const port = await reservePort();
   const file = CORE(port) + (as === 'carrier' ? CARRIER : ANSWERER);
   const program = await startProgram('kamailio', { 'kamailio.cfg': file }, (folder) => [
     ...['-f', `${folder}/kamailio.cfg`, '-DD', '-E', '-Y', folder, '-w', folder, '-m', '128', '-M', '8'],

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,15 +121,6 @@ function responseTimes(log: string): number[] {
     }
   }
   return times;
-}
-
-/** A port of 127.0.0.1 that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  const { port } = socket.address();
-  await new Promise<void>((resolve) => socket.close(() => resolve()));
-  return port;
 }
 
 /** Until some process has the port, by the kernel's own tables: asking by a bind or a connect would disturb it. */

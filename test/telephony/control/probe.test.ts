@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { probeDrachtio } from '../../../src/telephony/control/probe.ts';
-import { freePort } from '../../support/ports.ts';
+import { reservePort } from '../../support/ports.ts';
 
 /** Takes one frame a connection and answers it as `answer` says. */
 async function serverThat(answer: (fields: string[], socket: Socket) => void): Promise<string> {
@@ -81,7 +81,7 @@ it('rejects when the connection is closed, and when there is none', async () => 
     socket.end();
   });
   await expect(probeDrachtio(`drachtio://:secret@${host}`)).rejects.toThrow('closed without an answer');
-  await expect(probeDrachtio(`drachtio://:secret@127.0.0.1:${await freePort()}`)).rejects.toMatchObject({
+  await expect(probeDrachtio(`drachtio://:secret@127.0.0.1:${await reservePort()}`)).rejects.toMatchObject({
     code: 'ECONNREFUSED',
   });
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { freshBuild } from '../../../../scripts/lib/serviceBuild.mjs';
 import { createClient } from '../../../support/gateway.ts';
-import { freePort } from '../../../support/ports.ts';
+import { reservePort } from '../../../support/ports.ts';
 import { type ServiceProcess, startService } from '../../../support/processes.ts';
 import type { Client } from '../../phone/support/line.ts';
 
@@ -101,7 +101,7 @@ async function startNode(
   entry: string,
   env: Readonly<Record<string, string>>,
 ): Promise<Node> {
-  const [port, sipPort] = await Promise.all([freePort(), freePort()]);
+  const [port, sipPort] = await Promise.all([reservePort(), reservePort()]);
   const settings = { ...env, PORT: String(port), SIP_PORT: String(sipPort) };
   const live = (dataDir?: string) =>
     startService({

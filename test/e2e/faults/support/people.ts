@@ -3,13 +3,13 @@ import { type Simulator, startSimulator } from '../../../../src/app/simulator.ts
 import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
 import type { SimulatedCallerEvent } from '../../../../src/testing/simulator/simulatedCaller.ts';
 import { newNumber } from '../../phone/support/line.ts';
-import { isWhole } from './table.ts';
+import { runsAllFaults } from './table.ts';
 
 /**
  * The silence of the agent that ends its answer. A machine that starts nodes may delay a sentence for longer, and the
  * person would then press a digit or hang up during the answer.
  */
-const QUIET_MS = isWhole ? 1500 : 400;
+const QUIET_MS = runsAllFaults ? 1500 : 400;
 
 /** What a person at a phone heard, with times on this machine's clock. */
 export interface Seen {

@@ -16,4 +16,4 @@ export function report(row: FaultRow): void {
 }
 
 /** Whether all faults are run; the test suite runs a selection. */
-export const isWhole = process.env.CALLWAY_FAULTS === 'all';
+export const runsAllFaults = process.env.CALLWAY_FAULTS === 'all';

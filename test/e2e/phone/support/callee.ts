@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 
-import { freePort, runSipp, type SippOutcome, type SippRun, untilBound } from '../../../sip/support/sipp.ts';
+import { runSipp, type SippOutcome, type SippRun, untilBound } from '../../../sip/support/sipp.ts';
+import { reservePort } from '../../../support/ports.ts';
 
 /** SIPp gets enough time under load. */
 const TIMEOUT_SECONDS = 60;
@@ -13,7 +14,7 @@ export interface Callee {
 }
 
 export async function startCallee(scenario: string, more: Partial<SippRun> = {}): Promise<Callee> {
-  const localPort = await freePort();
+  const localPort = await reservePort();
   const ended = runSipp({ scenario, localPort, calls: 1, timeoutSeconds: TIMEOUT_SECONDS, ...more });
   onTestFinished(() => void ended);
   await untilBound(localPort);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 
 import { type GatewayOptions, sharedGateway, type TestGateway } from '../../../support/gateway.ts';
-import { freePort } from '../../../support/ports.ts';
+import { reservePort } from '../../../support/ports.ts';
 import { type Line, type LineOptions, makeLine } from './line.ts';
 import { receiveWebhooks, type WebhookReceiver } from './webhooks.ts';
 
@@ -17,7 +17,7 @@ export interface Installation {
 /** One installation for all tests of a file; it must leave nothing behind. */
 export async function phoneInstallation(env: GatewayOptions['env'] = {}): Promise<() => Installation> {
   let webhooks: WebhookReceiver | undefined;
-  const sipPort = await freePort();
+  const sipPort = await reservePort();
   beforeAll(async () => {
     webhooks = await receiveWebhooks();
   });

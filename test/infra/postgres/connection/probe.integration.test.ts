@@ -6,7 +6,7 @@ import { migrate, readMigrations } from '../../../../src/infra/postgres/connecti
 import { openPostgres } from '../../../../src/infra/postgres/connection/postgres.ts';
 import { probePostgres } from '../../../../src/infra/postgres/connection/probe.ts';
 import { requireSameSealer } from '../../../../src/infra/postgres/secrets/sealerFingerprint.ts';
-import { freePort } from '../../../support/ports.ts';
+import { reservePort } from '../../../support/ports.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/postgres.ts';
 
 let server: TestDatabase;
@@ -42,6 +42,6 @@ it('describes an empty database, and one that Callway has used', async () => {
 });
 
 it('rejects when the server is unreachable', async () => {
-  const url = `postgres://127.0.0.1:${await freePort()}/x`;
+  const url = `postgres://127.0.0.1:${await reservePort()}/x`;
   await expect(probePostgres(url)).rejects.toMatchObject({ code: 'database_unavailable' });
 });

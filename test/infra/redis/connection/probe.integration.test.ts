@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { installedRedisServer, probeRedis } from '../../../../src/infra/redis/connection/probe.ts';
-import { freePort } from '../../../support/ports.ts';
+import { reservePort } from '../../../support/ports.ts';
 import { type RedisServer, startRedis } from '../../../support/redis.ts';
 
 let server: RedisServer;
@@ -25,7 +25,7 @@ it('probeRedis returns the version and the eviction policy', async () => {
 });
 
 it('probeRedis rejects when the server is unreachable or the password is wrong', async () => {
-  await expect(probeRedis(`redis://127.0.0.1:${await freePort()}`)).rejects.toMatchObject({
+  await expect(probeRedis(`redis://127.0.0.1:${await reservePort()}`)).rejects.toMatchObject({
     code: 'ECONNREFUSED',
   });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { requireSentinelMaster } from '../../../../src/infra/redis/connection/sentinel.ts';
 import { type Child, startChild, waitUntilReady } from '../../../support/child.ts';
-import { freePort } from '../../../support/ports.ts';
+import { reservePort } from '../../../support/ports.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 
 const READY_TIMEOUT_MS = 15_000;
@@ -12,7 +12,7 @@ const READY_TIMEOUT_MS = 15_000;
 /** A Redis Sentinel that monitors one master, `known`, which does not exist. */
 async function startSentinel() {
   const folder = makeTempDir();
-  const port = await freePort();
+  const port = await reservePort();
   const file = join(folder.path, 'sentinel.conf');
   const settings = [
     `port ${port}`,
@@ -39,7 +39,7 @@ describe('a Sentinel', () => {
   let nobody: string;
   beforeAll(async () => {
     sentinel = await startSentinel();
-    nobody = `127.0.0.1:${await freePort()}`;
+    nobody = `127.0.0.1:${await reservePort()}`;
   });
   afterAll(() => sentinel.close());
 

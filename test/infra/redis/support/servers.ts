@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
 import { startChild, waitUntilReady } from '../../../support/child.ts';
-import { freePort } from '../../../support/ports.ts';
+import { reservePort } from '../../../support/ports.ts';
 import { redisDatabase } from '../../../support/redis.ts';
 import { makeTempDir } from '../../../support/tempDir.ts';
 
@@ -27,8 +27,8 @@ async function openServer(): Promise<TestRedis> {
 /** A cluster with one node that has all slots. */
 async function openCluster(): Promise<TestRedis> {
   const folder = makeTempDir();
-  const port = await freePort();
-  const busPort = await freePort();
+  const port = await reservePort();
+  const busPort = await reservePort();
   const settings = ['--port', port, '--cluster-port', busPort, '--bind', '127.0.0.1', '--dir', folder.path];
   const args = [
     ...settings,
