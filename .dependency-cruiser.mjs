@@ -43,6 +43,16 @@ const layerRules = layers.flatMap((rooms, level) =>
   })),
 );
 
+/** The layers of `sip/`, each of which knows those before it. @see sip/README.md */
+const sipLayers = ['message', 'transport', 'transaction', 'dialog', 'control'];
+
+const sipLayerRules = sipLayers.map((layer, level) => ({
+  name: `sip-layer-${layer}`,
+  severity: 'error',
+  from: { path: `^sip/${layer}/` },
+  to: { path: `^sip/(${sipLayers.slice(level + 1).join('|') || '$'})/` },
+}));
+
 const onlyIn = (name, modules, rooms) => ({
   name: `${name}-only-in-its-room`,
   severity: 'error',
@@ -89,9 +99,16 @@ export default {
     {
       name: 'sip-is-started-by-app',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(app|demo)/' },
+      from: { path: '^src/', pathNot: '^src/(app|demo|telephony)/' },
       to: { path: '^sip/' },
     },
+    {
+      name: 'telephony-shares-only-the-sip-parser',
+      severity: 'error',
+      from: { path: '^src/telephony/' },
+      to: { path: '^sip/', pathNot: '^sip/(message/|digest\\.ts$)' },
+    },
+    ...sipLayerRules,
     ...layerRules,
     onlyIn('drachtio', 'drachtio-srf', 'telephony'),
     onlyIn('metrics', 'prom-client', 'observability|api|app'),

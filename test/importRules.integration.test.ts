@@ -49,6 +49,8 @@ const SOUND = {
   'src/api/server.ts':
     'import Fastify from "fastify";\nimport { makeId } from "../base/ids.ts";\nexport const app = [Fastify, makeId];\n',
   'sip/server.ts': 'export const port = 5060;\n',
+  'sip/message/uri.ts': 'export const uri = 1;\n',
+  'src/telephony/leg.ts': 'export { uri } from "../../sip/message/uri.ts";\n',
   'offline/model.ts': 'export const model = 1;\n',
 };
 
@@ -107,6 +109,27 @@ test.each<[string, string, Record<string, string>]>([
     'sip-stands-alone',
     'the SIP library importing the gateway’s rooms',
     { 'sip/wrong.ts': 'export { makeId } from "../src/base/ids.ts";\n' },
+  ],
+  [
+    'telephony-shares-only-the-sip-parser',
+    'telephony importing more of the SIP library than its parser',
+    { 'src/telephony/wrong.ts': 'export { port } from "../../sip/server.ts";\n' },
+  ],
+  [
+    'sip-is-started-by-app',
+    'another room importing the SIP parser',
+    {
+      'sip/message/parse.ts': 'export const parse = 1;\n',
+      'src/api/wrong.ts': 'export { parse } from "../../sip/message/parse.ts";\n',
+    },
+  ],
+  [
+    'sip-layer-message',
+    'a SIP layer importing a higher one',
+    {
+      'sip/transport/udp.ts': 'export const udp = 1;\n',
+      'sip/message/wrong.ts': 'export { udp } from "../transport/udp.ts";\n',
+    },
   ],
   [
     'offline-stands-alone',

@@ -40,7 +40,20 @@ export function parseMessage(bytes: Buffer, limits: ParseLimits = defaultLimits)
 }
 
 /**
- * Parses what stands before the blank line; the body is left empty.
+ * Parses a message as drachtio's control protocol carries it: the body is everything after the blank line, whatever
+ * Content-Length says.
+ *
+ * @throws {SipParseError} When the start line or a header line is malformed.
+ */
+export function parseText(text: string, limits: ParseLimits = defaultLimits): SipMessage {
+  const end = text.indexOf('\r\n\r\n');
+  const message = parseHead(end < 0 ? text.replace(/(?:\r\n)+$/, '') : text.slice(0, end), limits);
+  message.body = end < 0 ? '' : text.slice(end + 4);
+  return message;
+}
+
+/**
+ * Parses the start line and the headers; the body is left empty.
  *
  * @throws {SipParseError}
  */

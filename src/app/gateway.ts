@@ -98,7 +98,7 @@ async function build(
     openDatabase(config, logger, closers),
     config.REDIS_URL ?? startRedis(config, logger, closers),
     carriesCalls ? buildMedia(config, logger, egressPolicy, closers) : undefined,
-    carriesCalls ? openSipServer({ config, clock, logger }, closers) : undefined,
+    carriesCalls ? openSipServer({ config, logger }, closers) : undefined,
   ]);
   await requireSameSealer(database, sealer);
   const storage = createStorage(database, sealer);

@@ -10,7 +10,7 @@ import { renderPlayoutDelay } from '../observability/metrics/playout.ts';
 import { createSessionMetrics, type SessionMetrics } from '../observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../observability/metrics/sip.ts';
 import { withTrunkMetrics } from '../observability/metrics/trunks.ts';
-import type { SipServerAccess } from './sipServer.ts';
+import type { SipServerAccess } from '../telephony/control/sipServer.ts';
 
 /** Gauges with the ending of a counter; the same numbers stand in those of the same name without it. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);

@@ -102,7 +102,7 @@ async function build(
   const config = loadConfig({ SIP_HOST: LOOPBACK, SIP_PORT: '0', MEDIA_TIMEOUT_SECONDS: '0' });
   const telephony = await buildTelephony({
     config,
-    server: await openSipServer({ config, clock, logger }, closers),
+    server: await openSipServer({ config, logger }, closers),
     media,
     ...alone,
     clock,

@@ -9,18 +9,17 @@ import type { Telephony } from '../calls/telephony.ts';
 import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
 import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
 import type { MediaEngine } from '../media/mediaSession.ts';
-import { connectControl, type SipControl } from '../telephony/control/control.ts';
+import { connectControl, type SipControl, untilConnected } from '../telephony/control/control.ts';
+import type { SipServerAccess } from '../telephony/control/sipServer.ts';
 import { createTelephony } from '../telephony/telephony.ts';
 import { type TraceSink, traceCall, traceFromControl } from '../telephony/trace.ts';
-import { createTrunkDirectory } from '../telephony/trunks/directory.ts';
-import { createTrunkMonitors, type TrunkMonitors } from '../telephony/trunks/monitors.ts';
-import { resolveSipHost } from '../telephony/trunks/resolveHost.ts';
+import { resolveSipHost, TrunkDirectory } from '../telephony/trunks/directory.ts';
+import { TrunkMonitors } from '../telephony/trunks/monitors.ts';
 import type { Config } from './settings/config.ts';
-import type { SipServerAccess } from './sipServer.ts';
 
 export interface TelephonyParts {
   readonly config: Config;
-  /** Closed with what works with it. */
+  /** Closed with the telephony. */
   readonly server: SipServerAccess;
   readonly media: MediaEngine;
   readonly trunks: Pick<TrunkStore, 'active'>;
@@ -36,95 +35,63 @@ export interface TelephonyParts {
 export interface BuiltTelephony {
   readonly telephony: Telephony;
   readonly trunkMonitors: TrunkMonitors;
-  /** Where the embedded SIP server listens; undefined for a drachtio-server. */
+  /** The port of the embedded SIP server; undefined for a drachtio-server. */
   readonly sipPort: number | undefined;
-  /** Resolves once requests can be sent and taken. */
+  /** Resolves once the SIP server is connected. */
   untilConnected(): Promise<void>;
   /** For `/readyz`. */
   readonly dependency: Dependency;
-  /** Unregisters, disconnects, and ends the embedded SIP server. Calls are to be over before. Idempotent. */
+  /** Unregisters the trunks, disconnects, and stops the embedded SIP server. To be called after the last call. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Starts what works with the SIP server. */
+/** Connects to the SIP server and starts to monitor the trunks. */
 export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTelephony> {
   const { config, clock, server } = parts;
   const logger = parts.logger.child({ part: 'telephony' });
-  const random = Math.random;
-  const makeToken = () => randomBytes(8).toString('hex');
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
+  const common = { clock, onError, random: Math.random, makeToken: () => randomBytes(8).toString('hex') };
 
-  const directory = createTrunkDirectory({
-    store: parts.trunks,
-    bus: parts.bus,
-    resolve: resolveSipHost,
-    clock,
-    onError,
-  });
+  const { trunks: store, bus } = parts;
+  const directory = new TrunkDirectory({ ...common, store, bus, resolve: resolveSipHost });
   await directory.start();
   server.trust(directory.trustedSources);
   directory.onChange(() => server.trust(directory.trustedSources));
   const control = connectControl({
+    ...common,
     target: server.target,
-    tag: `callway-${makeToken()}`,
-    clock,
-    random,
-    onError,
+    tag: `callway-${common.makeToken()}`,
   });
-  control.events.on('connected', ({ endpoints, version }) =>
-    logger.info({ endpoints, version }, 'SIP is up'),
-  );
-  control.events.on('disconnected', ({ reason }) => logger.warn({ reason }, 'SIP is down'));
-  const tracing = {
-    source: server.traces ?? traceFromControl(control),
-    sink: parts.traceSink,
-    clock,
-    onError,
-  };
+  logConnection(control, logger);
+  const tracing = { ...common, source: server.traces ?? traceFromControl(control), sink: parts.traceSink };
   const telephony = createTelephony({
+    ...common,
     control,
-    clock,
-    makeToken,
+    directory,
     makeCallId: randomUUID,
-    onError,
     media: parts.media,
+    numbers: parts.numbers,
     traceCall: (sipCallId) => traceCall(tracing, sipCallId),
     mediaTimeoutMs: config.MEDIA_TIMEOUT_SECONDS * 1000,
     showsTrying: server.showsTrying,
-    directory,
-    numbers: parts.numbers,
   });
-  const watchers = createTrunkMonitors({
-    directory,
-    leases: parts.leases,
-    board: parts.board,
-    control,
-    clock,
-    random,
-    makeToken,
-    onError,
-  });
-  watchers.start();
+  const { leases, board } = parts;
+  const trunkMonitors = new TrunkMonitors({ ...common, directory, control, leases, board });
+  trunkMonitors.start();
 
   let closing: Promise<void> | undefined;
   const close = async () => {
-    await watchers.close();
+    await trunkMonitors.close();
     await directory.close();
     await control.close();
     await server.close();
   };
   return {
     telephony,
-    trunkMonitors: watchers,
+    trunkMonitors,
     sipPort: server.port,
-    untilConnected: () => (control.isConnected ? Promise.resolve() : firstUp(control)),
-    dependency: {
-      name: 'sip',
-      check: async () => {
-        if (!control.isConnected) throw new Error('there is no connection to the SIP server');
-      },
-      isDown: () => !control.isConnected,
-    },
+    untilConnected: () => untilConnected(control),
+    dependency: sipDependency(control),
     close() {
       closing ??= close();
       return closing;
@@ -132,11 +99,19 @@ export async function buildTelephony(parts: TelephonyParts): Promise<BuiltTeleph
   };
 }
 
-function firstUp({ events }: Pick<SipControl, 'events'>): Promise<void> {
-  return new Promise((resolve) => {
-    const off = events.on('connected', () => {
-      off();
-      resolve();
-    });
-  });
+function logConnection({ events }: SipControl, logger: Logger): void {
+  events.on('connected', ({ endpoints, version }) =>
+    logger.info({ endpoints, version }, 'SIP server connected'),
+  );
+  events.on('disconnected', ({ reason }) => logger.warn({ reason }, 'SIP server disconnected'));
+}
+
+function sipDependency(control: SipControl): Dependency {
+  return {
+    name: 'sip',
+    check: async () => {
+      if (!control.isConnected) throw new Error('there is no connection to the SIP server');
+    },
+    isDown: () => !control.isConnected,
+  };
 }

@@ -4,8 +4,8 @@ export interface Backoff {
 }
 
 /**
- * How long to wait before another attempt: twice as long after each failure, less up to a half by chance, so that many
- * who failed together do not come back together.
+ * The delay before the next attempt: doubles with each failure, minus up to half at random, so that clients that failed
+ * together do not retry together.
  *
  * @param failures - In a row so far, at least 1.
  * @param random - 0..1.

@@ -1,11 +1,13 @@
+import type { SipRequest } from '../../sip/message/message.ts';
 import { parseCarrierNumber } from '../calls/numbers/number.ts';
 import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
 import type { InboundCall, Telephony } from '../calls/telephony.ts';
 import type { Trunk } from '../calls/trunks/trunk.ts';
 import type { IncomingRequest } from './control/incoming.ts';
-import { type Called, dialledUser, offerCall } from './leg/inbound.ts';
+import { type CalledParty, dialledUser, offerCall } from './leg/inbound.ts';
 import { dial, type OutboundDeps } from './leg/outbound.ts';
-import { refuseInvite } from './leg/refuseInvite.ts';
+import { tokensOf } from './sip/headerValues.ts';
+import { sessionBody, UNSUPPORTED_BODY } from './sip/sessionBody.ts';
 import type { TrunkDirectory } from './trunks/directory.ts';
 
 export interface TelephonyDeps extends OutboundDeps {
@@ -13,38 +15,42 @@ export interface TelephonyDeps extends OutboundDeps {
   readonly numbers: Pick<PhoneNumberStore, 'findByNumber'>;
 }
 
-/** Places and takes calls over a SIP server. */
+/** Extensions that the SIP server implements, or that need no action. */
+const SUPPORTED = new Set(['100rel', 'timer', 'norefersub', 'histinfo', 'path', 'outbound', 'gruu']);
+const RETRY_AFTER = { headers: { 'Retry-After': '5' } };
+
+/** Places and receives calls through a SIP server. */
 export function createTelephony(deps: TelephonyDeps): Telephony {
   const { control, clock, onError } = deps;
   let handler: ((call: InboundCall) => void) | undefined;
 
-  const take = async (invite: IncomingRequest) => {
+  const receive = async (invite: IncomingRequest): Promise<unknown> => {
     const { address, port, transport } = invite.source;
     const candidates = deps.directory.bySource(address);
     if (candidates.length === 0) return await invite.respond(403);
-    const refusal = refuseInvite(invite.text);
-    if (refusal) return await invite.respond(refusal.status, refusal);
-    if (!handler) return await invite.respond(503, { headers: { 'Retry-After': '5' } });
-    const trace = deps.traceCall(invite.text.header('call-id') ?? '');
+    const rejection = validateInvite(invite.message);
+    if (rejection) return await invite.respond(rejection.status, rejection);
+    if (!handler) return await invite.respond(503, RETRY_AFTER);
+    const trace = deps.traceCall(invite.message.headers.get('call-id') ?? '');
     const at = new Date(clock.now()).toISOString();
-    trace.add({ at, direction: 'in', transport, remote: `${address}:${port}`, text: invite.text.raw });
+    trace.add({ at, direction: 'in', transport, remote: `${address}:${port}`, text: invite.raw });
     let isCanceled = false;
     invite.onCancel(() => {
       isCanceled = true;
     });
     try {
-      const called = await chooseTrunk(candidates, invite, deps.numbers);
+      const called = await chooseTrunk(candidates, invite.message, deps.numbers);
       if (isCanceled) trace.end();
       else handler(offerCall(deps, called, invite, trace));
       return undefined;
     } catch (error) {
       trace.end();
-      onError(error, 'a call could not be taken');
-      return await invite.respond(503, { headers: { 'Retry-After': '5' } });
+      onError(error, 'receiving a call failed');
+      return await invite.respond(503, RETRY_AFTER);
     }
   };
   control.onInvite((invite) => {
-    take(invite).catch((error: unknown) => onError(error, 'a call could not be answered'));
+    receive(invite).catch((error: unknown) => onError(error, 'responding to an INVITE failed'));
   });
 
   return {
@@ -55,15 +61,22 @@ export function createTelephony(deps: TelephonyDeps): Telephony {
   };
 }
 
+/** @returns The rejection of an INVITE whose headers or body are unsupported. @see RFC 3261 section 8.2 */
+function validateInvite(invite: SipRequest) {
+  const unknown = tokensOf(invite.headers, 'require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
+  if (unknown.length > 0) return { status: 420, headers: { Unsupported: unknown.join(', ') } };
+  return sessionBody(invite).kind === 'unreadable' ? UNSUPPORTED_BODY : undefined;
+}
+
 /**
- * One carrier may serve several trunks, of several projects: the one that registered under the name that is called, or
- * whose project has the number that was dialled, preferably on this trunk.
+ * Several trunks, of several projects, may share a carrier's addresses: prefers the project that owns the dialed number,
+ * then a trunk that lists it, then a trunk registered under the called name.
  */
 async function chooseTrunk(
   candidates: readonly Trunk[],
-  invite: IncomingRequest,
+  invite: SipRequest,
   numbers: Pick<PhoneNumberStore, 'findByNumber'>,
-): Promise<Called> {
+): Promise<CalledParty> {
   const ranked = await Promise.all(
     candidates.map(async (trunk) => {
       const number = parseCarrierNumber(dialledUser(invite, trunk));
@@ -74,6 +87,6 @@ async function chooseTrunk(
     }),
   );
   const [best] = ranked.sort((one, other) => other.rank - one.rank);
-  if (!best) throw new Error('no trunk was given to choose from');
+  if (!best) throw new Error('there is no candidate trunk');
   return best;
 }

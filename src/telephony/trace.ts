@@ -1,33 +1,24 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { SipTraceMessage, SipTraceStore } from '../calls/sipTraceStore.ts';
 import type { SipControl } from './control/control.ts';
-import { redactSip } from './trace/redact.ts';
 
-/** Shows the messages of a SIP call, by its Call-ID, until the returned function is called. */
+/** The SIP messages of calls in progress. */
 export interface TraceSource {
+  /** Calls back with the messages of one call, by its Call-ID, until the returned function is called. */
   follow(sipCallId: string, listener: (messages: readonly SipTraceMessage[]) => void): () => void;
 }
 
-/** Where messages are kept. */
+/** Where traces are stored. */
 export type TraceSink = Pick<SipTraceStore, 'append'>;
 
-/** What is written down of one call. */
+/** The trace of one call. */
 export interface CallTrace {
-  /** Whose it is; what comes before that waits. */
+  /** Names the call; earlier messages are kept until then. */
   assign(projectId: string, callId: string): void;
   add(message: SipTraceMessage): void;
-  /** Ends it soon, when the last answers are in. Without `assign` nothing is kept. */
+  /** Ends the trace after the last responses. Without `assign` nothing is stored. */
   end(): void;
 }
-
-/** Often enough for somebody who looks on, rarely enough for a database. */
-const FLUSH_MS = 500;
-/** A call that is over is looked at at once; this is long enough for the answer to its BYE to be among the messages. */
-const LAST_FLUSH_MS = 20;
-/** What is repeated of the answer to BYE, and an answer that is late. */
-const TAIL_MS = 2000;
-/** A call that goes on for hours, or a flood, must not fill the database. */
-const MAX_MESSAGES = 500;
 
 export interface TraceOptions {
   readonly source: TraceSource;
@@ -36,11 +27,20 @@ export interface TraceOptions {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Begins to follow a call. Ask before its first message. */
+/** Live views stay current, and the database gets few writes. */
+const FLUSH_MS = 500;
+/** Users open the trace of an ended call at once; this leaves time for the response to BYE. */
+const LAST_FLUSH_MS = 20;
+/** For retransmissions and late responses. */
+const TAIL_MS = 2000;
+/** Bounds the storage for a long call or a flood. */
+const MAX_MESSAGES = 500;
+
+/** Starts to trace a call; to be called before its first message. */
 export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCallId: string): CallTrace {
-  let owner: { readonly projectId: string; readonly callId: string } | undefined;
-  let waiting: SipTraceMessage[] = [];
-  let left = MAX_MESSAGES;
+  let call: { readonly projectId: string; readonly callId: string } | undefined;
+  let buffer: SipTraceMessage[] = [];
+  let remaining = MAX_MESSAGES;
   let timer: Timer | undefined;
   let isEnding = false;
   let writing = Promise.resolve();
@@ -48,32 +48,32 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
   const flush = () => {
     timer?.cancel();
     timer = undefined;
-    if (!owner || waiting.length === 0) return;
-    const { projectId, callId } = owner;
-    const messages = waiting;
-    waiting = [];
+    if (!call || buffer.length === 0) return;
+    const { projectId, callId } = call;
+    const messages = buffer;
+    buffer = [];
     writing = writing
       .then(() => sink.append(projectId, callId, messages))
-      .catch((error: unknown) => onError(error, 'a SIP trace was not kept'));
+      .catch((error: unknown) => onError(error, 'storing a SIP trace failed'));
   };
   const add = (message: SipTraceMessage) => {
-    if (left === 0) return;
-    left -= 1;
-    waiting.push({ ...message, text: redactSip(message.text) });
-    if (owner) timer ??= clock.setTimer(flush, isEnding ? LAST_FLUSH_MS : FLUSH_MS);
+    if (remaining === 0) return;
+    remaining -= 1;
+    buffer.push({ ...message, text: redactSip(message.text) });
+    if (call) timer ??= clock.setTimer(flush, isEnding ? LAST_FLUSH_MS : FLUSH_MS);
   };
   const stop = source.follow(sipCallId, (messages) => messages.forEach(add));
 
   return {
     add,
     assign(projectId, callId) {
-      owner = { projectId, callId };
-      if (waiting.length > 0) timer ??= clock.setTimer(flush, FLUSH_MS);
+      call = { projectId, callId };
+      if (buffer.length > 0) timer ??= clock.setTimer(flush, FLUSH_MS);
     },
     end() {
       if (isEnding) return;
       isEnding = true;
-      if (!owner) {
+      if (!call) {
         stop();
         return;
       }
@@ -87,13 +87,13 @@ export function traceCall({ source, sink, clock, onError }: TraceOptions, sipCal
   };
 }
 
-/** What a SIP server shows its applications anyway: no ACK between hops, no 100, nothing that is repeated. */
+/** Traces what a drachtio-server reports: no ACK to a non-2xx, no 100 Trying, no retransmissions. */
 export function traceFromControl(control: Pick<SipControl, 'events'>): TraceSource {
-  // Several may follow one Call-ID: both ends of a call to one's own number.
+  // A call to one of our own numbers has two legs with one Call-ID.
   const listeners = new Map<string, Set<(messages: readonly SipTraceMessage[]) => void>>();
-  control.events.on('message', ({ atMs, direction, transport, remote, text }) => {
-    const message = { at: new Date(atMs).toISOString(), direction, transport, remote, text: text.raw };
-    for (const listener of listeners.get(text.header('call-id') ?? '') ?? []) listener([message]);
+  control.events.on('message', ({ atMs, callId, direction, transport, remote, text }) => {
+    const message = { at: new Date(atMs).toISOString(), direction, transport, remote, text };
+    for (const listener of listeners.get(callId) ?? []) listener([message]);
   });
   return {
     follow(sipCallId, listener) {
@@ -105,4 +105,41 @@ export function traceFromControl(control: Pick<SipControl, 'events'>): TraceSour
       };
     },
   };
+}
+
+/** A SIP server that reports every message of a call, retransmissions included. */
+interface TracingServer {
+  trace(
+    callId: string,
+    listener: (entries: readonly (Omit<SipTraceMessage, 'at'> & { readonly atMs: number })[]) => void,
+  ): () => void;
+}
+
+/** Traces all messages of the embedded SIP server. */
+export function traceFromServer(server: TracingServer): TraceSource {
+  return {
+    follow: (sipCallId, listener) =>
+      server.trace(sipCallId, (entries) =>
+        listener(
+          entries.map(({ atMs, direction, transport, remote, text }) => {
+            return { at: new Date(atMs).toISOString(), direction, transport, remote, text };
+          }),
+        ),
+      ),
+  };
+}
+
+/** Headers that carry credentials, with their continuation lines. */
+const SECRET_HEADERS = /^((?:Proxy-)?Authorization[ \t]*:[ \t]*\w*)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
+const CRYPTO_KEYS = /^(a=crypto:[^\r\n]*?inline:)[^\s|;\r\n]*/gim;
+/** One line may hold several keys. */
+const FURTHER_KEYS = /(;[ \t]*inline:)[^\s|;\r\n]*/gi;
+const REDACTED = '[redacted]';
+
+/** Removes credentials and SRTP keys from a SIP message. */
+export function redactSip(text: string): string {
+  return text
+    .replace(SECRET_HEADERS, `$1 ${REDACTED}`)
+    .replace(CRYPTO_KEYS, `$1${REDACTED}`)
+    .replace(/^a=crypto:.*$/gim, (line) => line.replace(FURTHER_KEYS, `$1${REDACTED}`));
 }

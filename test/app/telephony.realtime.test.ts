@@ -33,7 +33,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
     await phone.close();
     throw error;
   };
-  const server = await openSipServer({ config, clock: systemClock, logger }, []).catch(closePhone);
+  const server = await openSipServer({ config, logger }, []).catch(closePhone);
   const built = await buildTelephony({
     config,
     server,
@@ -67,7 +67,7 @@ test('with nothing set the embedded server takes calls, traces them whole, and c
   const { built, server, phone, traced, board, lines } = await build({}, (phone) => [trunkTo(phone)]);
   await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
   await built.dependency.check();
-  const endpoints = lines.find(({ msg }) => msg === 'the SIP server listens')?.endpoints as {
+  const endpoints = lines.find(({ msg }) => msg === 'SIP server listening')?.endpoints as {
     transport: string;
     port: number;
   }[];
@@ -112,7 +112,7 @@ test('when the embedded server dies its calls are lost, and the next ones go ove
   const { built, phone, lines } = await build({}, () => []);
   unsubscribe('worker_threads', onWorker);
   await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
-  const endpoints = lines.find(({ msg }) => msg === 'the SIP server listens')?.endpoints as {
+  const endpoints = lines.find(({ msg }) => msg === 'SIP server listening')?.endpoints as {
     port: number;
   }[];
   const port = endpoints[0]?.port ?? 0;
@@ -136,7 +136,7 @@ test('the drachtio-server of the settings is used instead', async () => {
   const url = `drachtio://:cymru@127.0.0.1:${server.controlPort}`;
   const { built, phone, lines } = await build({ DRACHTIO_URL: url }, () => []);
   await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
-  expect(lines.map(({ msg }) => msg)).not.toContain('the SIP server listens');
+  expect(lines.map(({ msg }) => msg)).not.toContain('SIP server listening');
   const { ended } = dial(built, trunkOf({ host: '127.0.0.1', port: phone.port }));
   const invite = await phone.next(/^INVITE/);
   phone.send(phone.answer(invite, '486 Busy Here'), server.sipPorts[0]?.port ?? 0);

@@ -61,7 +61,7 @@ describe('the built service', () => {
     const service = await startService({ entry: join(dist, 'src', 'main.js'), readyTimeoutMs: 120_000 });
     onTestFinished(() => service.close());
 
-    expect(service.lines.join('\n')).toContain('the SIP server listens');
+    expect(service.lines.join('\n')).toContain('SIP server listening');
     const pages = await Promise.all(
       ['/docs/', '/openapi.json'].map((path) => fetch(service.url + path).then(({ status }) => status)),
     );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { challenges, type DigestPolicy, judgeDigest } from '../../sip/digest.ts';
+import { authorization, chooseChallenge } from '../../sip/digest.ts';
 import { callers } from '../scenarios/callers.ts';
 import { reservePort } from '../support/ports.ts';
 import { SDP } from './support/phone.ts';
@@ -11,12 +11,7 @@ import type { SrfRequest, SrfResponse } from './support/srf.ts';
 const T1_MS = 50;
 const T2_MS = 400;
 const CALLS = 10;
-const policy: DigestPolicy = {
-  realm: 'callway',
-  algorithms: ['MD5'],
-  nonceSecret: 'test',
-  nonceLifeMs: 60_000,
-};
+const CHALLENGE = 'Digest realm="callway", nonce="n1", algorithm=MD5';
 
 let rig: Rig;
 const heard: string[] = [];
@@ -49,13 +44,20 @@ const behaviours: Record<string, (req: SrfRequest, res: SrfResponse) => void | P
   },
   async guarded(req, res) {
     const given = req.get('Authorization');
-    const context = { nowMs: Date.now(), counts: new Map(), passwordOf: () => 'wonderland' };
-    const verdict = given && judgeDigest(given, { method: 'INVITE', uri: req.uri }, policy, context);
-    if (verdict && verdict.type === 'accepted') return behaviours.answer?.(req, res);
-    const [challenge = ''] = challenges(policy, Date.now());
-    res.send(401, { headers: { 'WWW-Authenticate': challenge } });
+    if (given && hasPassword(given, req.uri, 'wonderland')) return behaviours.answer?.(req, res);
+    res.send(401, { headers: { 'WWW-Authenticate': CHALLENGE } });
   },
 };
+
+function hasPassword(given: string, uri: string, password: string): boolean {
+  const [, username = ''] = /username="([^"]*)"/.exec(given) ?? [];
+  const challenge = chooseChallenge([CHALLENGE]);
+  if (!challenge) throw new Error('the challenge cannot be answered');
+  const request = { method: 'INVITE', uri, body: '', cnonce: 'unused' };
+  const expected = authorization(challenge, { username, password }, request);
+  const response = (value: string) => /response="([0-9a-f]{32})"/.exec(value)?.[1];
+  return response(given) === response(expected);
+}
 
 beforeAll(async () => {
   rig = await startRig({

@@ -6,7 +6,7 @@ import type { PhoneNumber } from '../../src/calls/numbers/phoneNumber.ts';
 import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
 import type { CallLeg, DialRequest, InboundCall, LegEnd, Telephony } from '../../src/calls/telephony.ts';
 import { type Trunk, type TrunkInput, trunkInput } from '../../src/calls/trunks/trunk.ts';
-import { connectControl, type SipControl } from '../../src/telephony/control/control.ts';
+import { connectControl, type SipControl, untilConnected } from '../../src/telephony/control/control.ts';
 import { createTelephony } from '../../src/telephony/telephony.ts';
 import { traceCall, traceFromControl } from '../../src/telephony/trace.ts';
 import { calleeRequest, header, Phone } from '../sip/support/phone.ts';
@@ -64,16 +64,6 @@ export function trunkOf(changes: Partial<TrunkInput> & Pick<TrunkInput, 'host'>)
   };
 }
 
-export async function connected(control: SipControl): Promise<void> {
-  if (control.isConnected) return;
-  await new Promise<void>((resolve) => {
-    const stop = control.events.on('connected', () => {
-      stop();
-      resolve();
-    });
-  });
-}
-
 export async function startTelephonyRig(
   options: {
     readonly server?: Partial<SipServerOptions>;
@@ -95,7 +85,7 @@ export async function startTelephonyRig(
     random: Math.random,
     onError,
   });
-  await connected(control);
+  await untilConnected(control);
   const phone = await Phone.open();
   const media = createFakeMedia();
   const port = server.sipPorts.find(({ transport }) => transport === 'udp')?.port ?? 0;

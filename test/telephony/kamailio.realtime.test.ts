@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { keepRegistered, type RegistrationState } from '../../src/telephony/trunks/registration.ts';
+import { type RegistrationState, TrunkRegistration } from '../../src/telephony/trunks/registration.ts';
 import { type Kamailio, startKamailio } from '../sip/support/kamailio.ts';
 import { drained, nothing } from '../sip/support/rig.ts';
 import { startTelephonyRig, type TelephonyRig, trunkOf, watchLeg } from '../support/telephonyRig.ts';
@@ -32,7 +32,7 @@ function register(password: string) {
     password,
     realm: 'carrier.test',
   });
-  const registration = keepRegistered(trunk, {
+  const registration = new TrunkRegistration(trunk, {
     control: callee.control,
     clock: systemClock,
     random: Math.random,

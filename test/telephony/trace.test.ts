@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SipTraceMessage } from '../../src/calls/sipTraceStore.ts';
-import { traceCall } from '../../src/telephony/trace.ts';
+import { redactSip, traceCall } from '../../src/telephony/trace.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -105,5 +105,39 @@ test('a database that is away is told, and the call goes on', async () => {
   say('INVITE');
   clock.advance(500);
   await settle();
-  expect(errors).toEqual(['a SIP trace was not kept']);
+  expect(errors).toEqual(['storing a SIP trace failed']);
+});
+
+test('Credentials and SRTP keys are redacted, and nothing else', () => {
+  const message = [
+    'INVITE sip:a@b SIP/2.0',
+    'Authorization: Digest username="u",',
+    '  response="5ecre7"',
+    'PROXY-AUTHORIZATION :Digest response="5ecre7"',
+    'WWW-Authenticate: Digest realm="r",nonce="n"',
+    'Call-ID: 1',
+    '',
+    'v=0',
+    'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:5ecre7+/==|2^31|1:4 KDR=1',
+    'a=crypto:2 X inline:5ecre7;inline:5ecre7|2:4',
+    'a=sendrecv',
+    '',
+  ].join('\r\n');
+  const shown = redactSip(message);
+  expect(shown).not.toContain('5ecre7');
+  expect(shown).toBe(
+    [
+      'INVITE sip:a@b SIP/2.0',
+      'Authorization: Digest [redacted]',
+      'PROXY-AUTHORIZATION :Digest [redacted]',
+      'WWW-Authenticate: Digest realm="r",nonce="n"',
+      'Call-ID: 1',
+      '',
+      'v=0',
+      'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:[redacted]|2^31|1:4 KDR=1',
+      'a=crypto:2 X inline:[redacted];inline:[redacted]|2:4',
+      'a=sendrecv',
+      '',
+    ].join('\r\n'),
+  );
 });

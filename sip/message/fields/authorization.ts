@@ -19,6 +19,7 @@ export function parseAuth(value: string): AuthParams {
     throw new SipParseError('header_value', 'credentials name no scheme');
   const params = new Map<string, string>();
   for (const piece of splitOutside(match[2] ?? '', ',')) {
+    if (piece === '') continue;
     const equals = piece.indexOf('=');
     const name = piece.slice(0, Math.max(equals, 0)).trim().toLowerCase();
     if (!isToken(name)) throw new SipParseError('header_value', 'a credential is not name=value');

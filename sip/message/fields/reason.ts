@@ -26,5 +26,5 @@ export function parseReason(value: string): Reason {
 
 export function formatReason(reason: Reason): string {
   const cause = reason.cause === undefined ? '' : `;cause=${reason.cause}`;
-  return `${reason.protocol}${cause}${reason.text === undefined ? '' : `;text=${quote(reason.text)}`}`;
+  return `${reason.protocol}${cause}${reason.text === undefined ? '' : `;text=${quote(reason.text.replace(/[\r\n]+/g, ' '))}`}`;
 }

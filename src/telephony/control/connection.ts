@@ -1,9 +1,22 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { SipParseError } from '../../../sip/message/errors.ts';
+import { SipHeaders } from '../../../sip/message/headers.ts';
+import type { SipMessage, SipResponse } from '../../../sip/message/message.ts';
+import { parseText } from '../../../sip/message/parse.ts';
 import type { Clock } from '../../base/clock.ts';
-import { createSrf, type SrfApp, type SrfRequest, type SrfRequestOptions, type SrfResponse } from './srf.ts';
+import {
+  createSrf,
+  guardSocket,
+  type SrfAcknowledge,
+  type SrfApp,
+  type SrfRequest,
+  type SrfRequestOptions,
+  type SrfResponse,
+  startPings,
+} from './srf.ts';
 
-/** Where a SIP server takes its applications. */
+/** The control port of a SIP server. */
 export interface ControlTarget {
   readonly host: string;
   readonly port: number;
@@ -11,155 +24,269 @@ export interface ControlTarget {
   readonly tls?: ConnectionOptions;
 }
 
-/** One connection to a SIP server, from its first byte to its last. */
-export interface ControlConnection {
-  /** Where it takes SIP: `udp/192.0.2.1:5060`. */
-  readonly endpoints: readonly string[];
-  /** As in `v0.9.9`. */
-  readonly version: string;
-  /** @throws {Error} When the connection is gone. @param onSent - Not called when the connection breaks before. */
-  request(options: SrfRequestOptions, onSent: (error: Error | null, request: SrfRequest) => void): void;
-  /** Resolves with the reason, after which nothing more comes. */
-  readonly gone: Promise<string>;
-  /** Calls back once with the reason, unless the returned function is called before. */
-  onGone(listener: (reason: string) => void): () => void;
-  close(): void;
+export interface OutgoingRequest {
+  readonly method: string;
+  /** Omitted inside a dialog: the SIP server knows the remote target. */
+  readonly uri?: string;
+  readonly dialogId?: string;
+  /** For CANCEL: that of the INVITE. */
+  readonly transactionId?: string;
+  /** `sip:` URI of the next hop, when it differs from the Request-URI. */
+  readonly route?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface ResponseHandlers {
+  /** The request is on the wire; called before any response, which may follow in the same tick. */
+  onSent?(sent: SentRequest): void;
+  /** Each response, the final one last. */
+  onResponse(response: ReceivedResponse): void;
+  /** The connection to the SIP server is lost; no response follows. */
+  onConnectionLost(reason: string): void;
+}
+
+export interface ReceivedResponse {
+  readonly message: SipResponse;
+  /** False when the SIP server generated it: the peer did not respond or is unreachable. */
+  readonly isFromPeer: boolean;
+  readonly source: { readonly address: string; readonly port: number };
+  /** Sends ACK for a 2xx to INVITE, PRACK for a reliable provisional response; otherwise does nothing. */
+  acknowledge(parts?: { readonly headers?: Record<string, string>; readonly body?: string }): void;
+}
+
+export interface SentRequest {
+  /** Request-URI as on the wire. */
+  readonly uri: string;
+  readonly transactionId: string;
+}
+
+/** There is no connection to the SIP server. */
+export class ControlDownError extends Error {
+  readonly code = 'control_down';
+}
+
+/** The SIP server refused to send the request; the message is the server's. */
+export class RequestRefusedError extends Error {
+  readonly code = 'request_refused';
+  /** The dialog no longer exists. */
+  readonly isDialogUnknown: boolean;
+
+  constructor(reason: string) {
+    super(reason);
+    this.isDialogUnknown = /unable to find dialog/i.test(reason);
+  }
 }
 
 export interface ConnectionHooks {
   readonly onRequest: (request: SrfRequest, response: SrfResponse) => void;
-  /** A defect that one message brought to light; the connection is closed. */
+  /** An UPDATE while another request of the call is pending: drachtio-srf emits it on that request only. */
+  readonly onUpdate: (request: SrfRequest, response: SrfResponse) => void;
+  readonly observe: ObserveMessage;
+  /** An internal error while a message was handled; the connection is closed. */
   readonly onError: (error: unknown) => void;
 }
 
-/** To be connected, authenticated and routed. */
+/** @param remote - `address:port` of the peer; '' when unknown. */
+export type ObserveMessage = (
+  direction: 'in' | 'out',
+  message: SipMessage,
+  raw: string,
+  peer: { readonly transport: string; readonly remote: string },
+) => void;
+
+/** To connect, authenticate and register the routes. */
 const OPEN_TIMEOUT_MS = 10_000;
-const PING_INTERVAL_MS = 15_000;
-/** A server whose machine is gone says nothing, not even that. */
-const PONG_TIMEOUT_MS = 10_000;
 
 /**
- * Connects once. Each connection has a drachtio-srf of its own that never reconnects by itself, since its own
- * reconnection does so every 260 ms after a wrong secret, in plain TCP after TLS, and sends its routes again.
- *
- * @throws {Error} When it cannot be connected, or the secret is refused.
+ * One connection to a SIP server. Each has its own drachtio-srf, which never reconnects: its own reconnection retries every
+ * 260 ms after a wrong secret, falls back from TLS to plain TCP, and registers its routes twice.
  */
-export function openConnection(
-  target: ControlTarget,
-  tag: string,
-  hooks: ConnectionHooks,
-  clock: Clock,
-): Promise<ControlConnection> {
-  return new Promise((resolve, reject) => {
-    const srf = createSrf(tag);
-    let socket: Socket | undefined;
-    let isGone = false;
-    let sayGone: (reason: string) => void = () => undefined;
-    const gone = new Promise<string>((resolveGone) => {
-      sayGone = resolveGone;
+export class ControlConnection {
+  /** Where the server listens for SIP: `udp/192.0.2.1:5060`. */
+  endpoints: readonly string[] = [];
+  /** For example `v0.9.9`. */
+  version = '';
+  /** Resolves with the reason; nothing is received afterwards. */
+  readonly closed: Promise<string>;
+  readonly #srf: SrfApp;
+  readonly #hooks: ConnectionHooks;
+  readonly #closeListeners = new Set<(reason: string) => void>();
+  #socket: Socket | undefined;
+  #isClosed = false;
+
+  private constructor(tag: string, hooks: ConnectionHooks) {
+    this.#hooks = hooks;
+    this.#srf = createSrf(tag, (request, response) => {
+      try {
+        hooks.onRequest(request, response);
+      } catch (error) {
+        hooks.onError(error);
+      }
     });
-    const listeners = new Set<(reason: string) => void>();
-    const end = (reason: string) => {
-      if (isGone) return;
-      isGone = true;
-      limit.cancel();
-      socket?.destroy();
-      reject(new Error(reason));
-      for (const listener of listeners) listener(reason);
-      listeners.clear();
-      sayGone(reason);
-    };
-    const limit = clock.setTimer(() => end('it did not answer in time'), OPEN_TIMEOUT_MS);
-    listen(srf, hooks);
-    srf.on('error', (error: Error) => end(error.message));
-    srf.on('close', () => end('the connection was closed'));
-    srf.on('connect', (error: Error | null, endpoints = '', version = '') => {
-      if (error || !socket) return end('it refuses the secret');
-      limit.cancel();
-      keepAlive(srf, socket, clock, gone, end);
-      resolve({
-        endpoints: String(endpoints).split(',').filter(Boolean),
-        version: String(version),
-        request(options, onSent) {
-          if (isGone) throw new Error('the connection to the SIP server is gone');
-          srf.app.client.request(options, onSent);
-        },
-        gone,
-        onGone(listener) {
-          listeners.add(listener);
-          return () => listeners.delete(listener);
-        },
-        close: () => end('closed'),
+    this.closed = new Promise((resolve) => this.#onClosed(resolve));
+  }
+
+  /**
+   * Connects and authenticates.
+   *
+   * @throws {Error} When the server cannot be reached or refuses the secret.
+   */
+  static open(
+    target: ControlTarget,
+    tag: string,
+    hooks: ConnectionHooks,
+    clock: Clock,
+  ): Promise<ControlConnection> {
+    const connection = new ControlConnection(tag, hooks);
+    return new Promise((resolve, reject) => {
+      const timeout = clock.setTimer(() => connection.#end('no answer in time'), OPEN_TIMEOUT_MS);
+      connection.#onClosed((reason) => {
+        timeout.cancel();
+        reject(new Error(reason));
+      });
+      connection.#connect(target, clock, () => {
+        timeout.cancel();
+        resolve(connection);
       });
     });
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#end('closed');
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @throws {ControlDownError} When the connection is lost before the request is sent.
+   * @throws {RequestRefusedError}
+   */
+  send(outgoing: OutgoingRequest, handlers: ResponseHandlers): Promise<SentRequest> {
+    return new Promise((resolve, reject) => {
+      let isPending = true;
+      let isSent = false;
+      const settle = () => {
+        isPending = false;
+        stopListening();
+      };
+      const stopListening = this.#onClosed((reason) => {
+        isPending = false;
+        if (isSent) handlers.onConnectionLost(reason);
+        else reject(new ControlDownError(reason));
+      });
+      const onSent = (error: Error | null, request: SrfRequest) => {
+        if (!isPending) return;
+        if (error) {
+          settle();
+          return reject(new RequestRefusedError(error.message));
+        }
+        isSent = true;
+        this.#observeSent(request);
+        request.on('update', this.#hooks.onUpdate);
+        request.on('response', (response: SrfResponse, acknowledge: SrfAcknowledge) => {
+          if (response.status >= 200) settle();
+          handlers.onResponse(this.#readResponse(response, acknowledge));
+        });
+        if (outgoing.method === 'CANCEL') settle();
+        const sent = { uri: request.uri, transactionId: request.stackTxnId };
+        handlers.onSent?.(sent);
+        resolve(sent);
+      };
+      try {
+        if (this.#isClosed) throw new Error('the connection to the SIP server is closed');
+        this.#srf.app.client.request(optionsOf(outgoing), onSent);
+      } catch (error) {
+        settle();
+        reject(new ControlDownError(error instanceof Error ? error.message : String(error)));
+      }
+    });
+  }
+
+  #connect(target: ControlTarget, clock: Clock, onAuthenticated: () => void): void {
+    const srf = this.#srf;
+    srf.on('error', (error: Error) => this.#end(error.message));
+    srf.on('close', () => this.#end('connection closed by the SIP server'));
+    srf.on('connect', (error: Error | null, endpoints = '', version = '') => {
+      if (error || !this.#socket) return this.#end('secret refused');
+      this.endpoints = String(endpoints).split(',').filter(Boolean);
+      this.version = String(version);
+      this.#onClosed(startPings(srf, this.#socket, clock, () => this.#end('ping timeout')));
+      onAuthenticated();
+    });
     srf.connect({ ...target, reconnect: { maxAttempts: 1 } });
-    srf.app.client.wp.on('connect', (connected: Socket) => {
-      socket = connected;
-      if (isGone) connected.destroy();
+    srf.app.client.wp.on('connect', (socket: Socket) => {
+      this.#socket = socket;
+      if (this.#isClosed) socket.destroy();
       else
-        contain(srf, connected, (error) => {
-          hooks.onError(error);
-          end('what it said could not be understood');
+        guardSocket(srf, socket, (error) => {
+          this.#hooks.onError(error);
+          this.#end('invalid message from the SIP server');
         });
     });
-  });
+  }
+
+  #end(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#socket?.destroy();
+    for (const listener of this.#closeListeners) listener(reason);
+    this.#closeListeners.clear();
+  }
+
+  #onClosed(listener: (reason: string) => void): () => void {
+    this.#closeListeners.add(listener);
+    return () => this.#closeListeners.delete(listener);
+  }
+
+  #observeSent({ raw = '', protocol }: SrfRequest): void {
+    const message = unlessMalformed(raw);
+    if (message) this.#hooks.observe('out', message, raw, { transport: protocol, remote: '' });
+  }
+
+  #readResponse(response: SrfResponse, acknowledge: SrfAcknowledge): ReceivedResponse {
+    const { raw = '', status, reason, source_address: address, source_port: port } = response;
+    const parsed = unlessMalformed(raw);
+    const headers = parsed?.headers ?? new SipHeaders();
+    const message: SipResponse = { kind: 'response', status, reason, headers, body: parsed?.body ?? '' };
+    const isFromPeer = address !== '';
+    const peer = { transport: response.protocol, remote: `${address}:${port}` };
+    if (isFromPeer) this.#hooks.observe('in', message, raw, peer);
+    return {
+      message,
+      isFromPeer,
+      source: { address, port },
+      acknowledge(parts = {}) {
+        try {
+          acknowledge({ ...parts });
+        } catch {
+          // The connection was lost meanwhile; the SIP server acknowledges and hangs up by itself.
+        }
+      },
+    };
+  }
 }
 
-/** All that may come outside of calls: what we do not take we refuse ourselves, where a SIP server would say 503. */
-const ROUTED = [
-  'invite',
-  'options',
-  'info',
-  'message',
-  'notify',
-  'publish',
-  'refer',
-  'register',
-  'subscribe',
-] as const;
-
-function listen(srf: SrfApp, hooks: ConnectionHooks): void {
-  srf.use((request, response) => {
-    try {
-      hooks.onRequest(request, response);
-    } catch (error) {
-      hooks.onError(error);
-    }
-  });
-  const neverReached = () => undefined;
-  for (const method of ROUTED) srf[method](neverReached);
+/** The SIP server has parsed the message before; where its parser is more tolerant, the headers are unknown here. */
+function unlessMalformed(raw: string): SipMessage | undefined {
+  try {
+    return parseText(raw);
+  } catch (error) {
+    if (error instanceof SipParseError) return undefined;
+    throw error;
+  }
 }
 
-/** drachtio-srf throws out of its socket's listener when it is told something unknown, which would end the process. */
-function contain(srf: SrfApp, socket: Socket, onError: (error: unknown) => void): void {
-  socket.removeAllListeners('data');
-  socket.on('data', (chunk: Buffer) => {
-    try {
-      srf.app.client.wp._onData(socket, chunk);
-    } catch (error) {
-      onError(error);
-    }
-  });
-}
-
-/** drachtio-srf can ping, but does not mind when nothing comes back. */
-function keepAlive(
-  srf: SrfApp,
-  socket: Socket,
-  clock: Clock,
-  gone: Promise<string>,
-  end: (reason: string) => void,
-): void {
-  const ping = () => {
-    const { client } = srf.app;
-    const id = client.wp.send(socket, 'ping');
-    const late = clock.setTimer(() => end('it answers no more'), PONG_TIMEOUT_MS);
-    timer = late;
-    client.mapServer.get(socket)?.pendingRequests.set(id, () => {
-      late.cancel();
-      timer = clock.setTimer(ping, PING_INTERVAL_MS);
-    });
+function optionsOf(request: OutgoingRequest): SrfRequestOptions {
+  const { method, uri, dialogId, transactionId, route, headers, body } = request;
+  return {
+    method,
+    headers: { ...headers },
+    ...(uri === undefined ? {} : { uri }),
+    ...(dialogId === undefined ? {} : { stackDialogId: dialogId }),
+    ...(transactionId === undefined ? {} : { stackTxnId: transactionId }),
+    ...(route === undefined ? {} : { proxy: route }),
+    ...(body === undefined ? {} : { body }),
   };
-  let timer = clock.setTimer(ping, PING_INTERVAL_MS);
-  gone.then(() => timer.cancel());
 }

@@ -1,36 +1,47 @@
+import { SipParseError } from '../../../sip/message/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
-import { readSipText, type SipText } from '../sip/message.ts';
 import { sessionBody } from '../sip/sessionBody.ts';
-import { type ControlConnection, type ControlTarget, openConnection } from './connection.ts';
+import {
+  ControlConnection,
+  ControlDownError,
+  type ControlTarget,
+  type ObserveMessage,
+  type OutgoingRequest,
+  type ResponseHandlers,
+  type SentRequest,
+} from './connection.ts';
 import { type IncomingRequest, readIncoming } from './incoming.ts';
-import { type OutgoingRequest, type ResponseHandlers, type SentRequest, sendRequest } from './outgoing.ts';
 import type { SrfRequest, SrfResponse } from './srf.ts';
 
-/** A SIP server that carries out what we say, whether ours or a drachtio-server. */
+/** Sends and receives SIP through the embedded SIP server or a drachtio-server. */
 export interface SipControl {
   readonly isConnected: boolean;
   readonly events: Pick<Emitter<ControlEvents>, 'on'>;
   /**
-   * Sends a request. @throws {ControlDownError} While there is no connection, or when it breaks before the request is on
-   * its way. @throws {RequestRefusedError} When the SIP server does not send it.
+   * Sends a request.
+   *
+   * @throws {ControlDownError} Without a connection, or when it is lost before the request is sent.
+   * @throws {RequestRefusedError} When the SIP server refuses to send it.
    */
   request(request: OutgoingRequest, handlers: ResponseHandlers): Promise<SentRequest>;
-  /** Sends a request as soon as there is a connection, unless that takes too long; nobody hears how it went. */
+  /** Sends a request once there is a connection, or drops it after a minute. The result is not reported. */
   requestWhenConnected(request: OutgoingRequest): void;
-  /** Takes the requests of one dialog, until the returned function is called. */
-  onDialogRequest(dialogId: string, onRequest: (request: IncomingRequest) => void): () => void;
-  /** Takes each INVITE that begins a call. */
-  onInvite(handler: (invite: IncomingRequest) => void): void;
+  /** Receives the requests of one dialog until the returned function is called. */
+  onDialogRequest(dialogId: string, handler: RequestHandler): () => void;
+  /** Receives each INVITE outside a dialog. */
+  onInvite(handler: RequestHandler): void;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
+export type RequestHandler = (request: IncomingRequest) => void;
+
 export interface ControlEvents {
   readonly connected: { readonly endpoints: readonly string[]; readonly version: string };
   readonly disconnected: { readonly reason: string };
-  /** Each message that passes, in and out. */
+  /** Each SIP message, sent or received. */
   readonly message: ObservedMessage;
 }
 
@@ -38,164 +49,216 @@ export interface ObservedMessage {
   readonly atMs: number;
   readonly direction: 'in' | 'out';
   readonly transport: string;
-  /** `address:port` of the peer, '' where the server does not say. */
+  /** `address:port` of the peer; '' where the server does not report it. */
   readonly remote: string;
-  readonly text: SipText;
+  readonly callId: string;
+  readonly text: string;
 }
 
 export interface ControlOptions {
-  /** Asked before each attempt; undefined while there is nothing to connect to. */
+  /** Read before each attempt; undefined while there is no server to connect to. */
   readonly target: () => ControlTarget | undefined;
-  /** Names this application at the server, which keeps its calls while it is away. At most 32 of `[a-zA-Z0-9-_]`. */
+  /** The server keeps the calls of an application that reconnects with the same tag. Up to 32 of `[a-zA-Z0-9-_]`. */
   readonly tag: string;
   readonly backoff?: Backoff;
   readonly clock: Clock;
   readonly random: () => number;
-  /** A defect, or a listener that threw. */
+  /** An internal error, or a listener that threw. */
   readonly onError: (error: unknown, what: string) => void;
 }
 
 const DEFAULT_BACKOFF: Backoff = { firstMs: 250, maxMs: 30_000 };
-/** What ends a call is still worth saying for as long as the peer may hold it open. */
-const LATER_MS = 60_000;
-const MAX_LATER = 10_000;
+/** A peer may keep a call open for this long without hearing from us. */
+const QUEUED_REQUEST_TTL_MS = 60_000;
+const MAX_QUEUED_REQUESTS = 10_000;
+/** The supported methods, as sent in Allow. */
+export const ALLOW = 'INVITE, ACK, BYE, CANCEL, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY';
+/** Supported methods that need an existing call or subscription. */
+const ONLY_IN_DIALOG = new Set(['INFO', 'NOTIFY', 'REFER']);
 
-/** Connects, and stays connected for ever. */
+/** Connects, and reconnects until it is closed. */
 export function connectControl(options: ControlOptions): SipControl {
-  const { clock, onError } = options;
-  const events = createEmitter<ControlEvents>((error, name) => onError(error, `a listener to ${name} threw`));
-  const dialogs = new Map<string, (request: IncomingRequest) => void>();
-  let later: { readonly request: OutgoingRequest; readonly untilMs: number }[] = [];
-  let takeCall: ((invite: IncomingRequest) => void) | undefined;
-  let session: ControlConnection | undefined;
-  let isClosed = false;
-  let failures = 0;
-  let stopWaiting: () => void = () => undefined;
+  const control = new DrachtioControl(options);
+  control.start();
+  return control;
+}
 
-  const see = (direction: 'in' | 'out', raw: string, transport: string, remote: string) =>
-    events.emit('message', { atMs: clock.now(), direction, transport, remote, text: readSipText(raw) });
+/** Resolves once there is a connection. */
+export function untilConnected(control: Pick<SipControl, 'isConnected' | 'events'>): Promise<void> {
+  if (control.isConnected) return Promise.resolve();
+  return new Promise((resolve) => {
+    const stop = control.events.on('connected', () => {
+      stop();
+      resolve();
+    });
+  });
+}
 
-  const read = (request: SrfRequest, response: SrfResponse) =>
-    readIncoming(request, response, { observe: see, onUpdate });
-  const onRequest = (request: SrfRequest, response: SrfResponse) => {
-    const incoming = read(request, response);
-    const owner = dialogs.get(incoming.dialogId);
-    if (owner) owner(incoming);
-    else if (incoming.method === 'INVITE' && incoming.isNew && takeCall) takeCall(incoming);
-    else answerWith(answerUnowned, incoming);
-  };
-  /** One that comes while an INVITE of its call is not answered. */
-  const onUpdate = (request: SrfRequest, response: SrfResponse) => {
-    const incoming = read(request, response);
-    const owner = dialogs.get(incoming.dialogId);
-    if (owner) owner(incoming);
-    else answerWith(answerEarlyUpdate, incoming);
-  };
-  const answerWith = (answer: (request: IncomingRequest) => Promise<void>, incoming: IncomingRequest) => {
-    answer(incoming).catch((error: unknown) => onError(error, 'a request was not answered'));
-  };
+class DrachtioControl implements SipControl {
+  readonly events: Emitter<ControlEvents>;
+  readonly #options: ControlOptions;
+  readonly #dialogHandlers = new Map<string, RequestHandler>();
+  #inviteHandler: RequestHandler | undefined;
+  #queue: { readonly request: OutgoingRequest; readonly expiresMs: number }[] = [];
+  #connection: ControlConnection | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  #failures = 0;
+  #wake: () => void = () => undefined;
 
-  const send = (request: OutgoingRequest, handlers: ResponseHandlers) =>
-    sendRequest(session, request, handlers, { observe: see, onUpdate });
+  constructor(options: ControlOptions) {
+    this.#options = options;
+    this.events = createEmitter((error, name) => options.onError(error, `a ${String(name)} listener threw`));
+  }
 
-  const sendLater = () => {
-    const due = later.filter(({ untilMs }) => untilMs > clock.monotonicMs());
-    later = [];
-    const deaf = { onResponse: () => undefined, onConnectionLost: () => undefined };
-    for (const { request } of due) {
-      // The call may be over at the server too; then there is nothing to say any more.
-      send(request, deaf).catch(() => undefined);
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  async request(request: OutgoingRequest, handlers: ResponseHandlers): Promise<SentRequest> {
+    if (!this.#connection) throw new ControlDownError('there is no connection to the SIP server');
+    return await this.#connection.send(request, handlers);
+  }
+
+  requestWhenConnected(request: OutgoingRequest): void {
+    const expiresMs = this.#options.clock.monotonicMs() + QUEUED_REQUEST_TTL_MS;
+    if (this.#queue.length < MAX_QUEUED_REQUESTS) this.#queue.push({ request, expiresMs });
+    if (this.#connection) this.#sendQueued();
+  }
+
+  onDialogRequest(dialogId: string, handler: RequestHandler): () => void {
+    this.#dialogHandlers.set(dialogId, handler);
+    return () => {
+      if (this.#dialogHandlers.get(dialogId) === handler) this.#dialogHandlers.delete(dialogId);
+    };
+  }
+
+  onInvite(handler: RequestHandler): void {
+    this.#inviteHandler = handler;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#connection?.close();
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      const reason = await this.#connectOnce();
+      if (this.#isClosed) return;
+      this.#failures += 1;
+      if (this.#failures === 1) this.events.emit('disconnected', { reason });
+      await this.#waitBeforeRetry();
     }
-  };
+  }
 
-  const run = async () => {
-    while (!isClosed) {
-      const reason = await stayConnected();
-      if (isClosed) return;
-      failures += 1;
-      if (failures === 1) events.emit('disconnected', { reason });
-      const delayMs = backoffMs(options.backoff ?? DEFAULT_BACKOFF, failures, options.random());
-      await new Promise<void>((resolve) => {
-        const timer = clock.setTimer(resolve, delayMs);
-        stopWaiting = () => {
-          timer.cancel();
-          resolve();
-        };
-      });
-    }
-  };
-
-  const stayConnected = async (): Promise<string> => {
-    const target = options.target();
-    if (!target) return 'there is no SIP server yet';
+  /** @returns When the connection has ended or could not be made, with the reason. */
+  async #connectOnce(): Promise<string> {
+    const { target, tag, clock, onError } = this.#options;
+    const server = target();
+    if (!server) return 'the SIP server is not running';
+    const hooks = {
+      observe: this.#observe,
+      onRequest: (request: SrfRequest, response: SrfResponse) =>
+        this.#receive(request, response, rejectStray),
+      onUpdate: this.#onUpdate,
+      onError: (error: unknown) => onError(error, 'handling a message of the SIP server failed'),
+    };
     try {
-      const opened = await openConnection(
-        target,
-        options.tag,
-        { onRequest, onError: (error) => onError(error, 'a message of the SIP server') },
-        clock,
-      );
-      if (isClosed) opened.close();
-      session = opened;
-      failures = 0;
-      events.emit('connected', opened);
-      sendLater();
-      return await opened.gone;
+      const connection = await ControlConnection.open(server, tag, hooks, clock);
+      if (this.#isClosed) connection.close();
+      this.#connection = connection;
+      this.#failures = 0;
+      const { endpoints, version } = connection;
+      this.events.emit('connected', { endpoints, version });
+      this.#sendQueued();
+      return await connection.closed;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
-      session = undefined;
+      this.#connection = undefined;
     }
-  };
+  }
 
-  const running = run();
-  return {
-    get isConnected() {
-      return session !== undefined;
-    },
-    events,
-    request: send,
-    requestWhenConnected(request) {
-      if (later.length < MAX_LATER) later.push({ request, untilMs: clock.monotonicMs() + LATER_MS });
-      if (session) sendLater();
-    },
-    onDialogRequest(dialogId, handler) {
-      dialogs.set(dialogId, handler);
-      return () => {
-        if (dialogs.get(dialogId) === handler) dialogs.delete(dialogId);
+  #waitBeforeRetry(): Promise<void> {
+    const { backoff = DEFAULT_BACKOFF, clock, random } = this.#options;
+    return new Promise((resolve) => {
+      const timer = clock.setTimer(resolve, backoffMs(backoff, this.#failures, random()));
+      this.#wake = () => {
+        timer.cancel();
+        resolve();
       };
-    },
-    onInvite(handler) {
-      takeCall = handler;
-    },
-    async close() {
-      isClosed = true;
-      session?.close();
-      stopWaiting();
-      await running;
-    },
+    });
+  }
+
+  #sendQueued(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const due = this.#queue.filter(({ expiresMs }) => expiresMs > nowMs);
+    this.#queue = [];
+    const ignored = { onResponse: () => undefined, onConnectionLost: () => undefined };
+    // The server may have ended the call as well; then it refuses the request.
+    for (const { request } of due) this.request(request, ignored).catch(() => undefined);
+  }
+
+  readonly #observe: ObserveMessage = (direction, { headers }, text, peer) => {
+    const callId = headers.get('call-id') ?? '';
+    this.events.emit('message', { atMs: this.#options.clock.now(), direction, ...peer, callId, text });
   };
+
+  readonly #onUpdate = (request: SrfRequest, response: SrfResponse): void => {
+    this.#receive(request, response, respondToEarlyUpdate);
+  };
+
+  #receive(
+    request: SrfRequest,
+    response: SrfResponse,
+    fallback: (request: IncomingRequest) => Promise<unknown>,
+  ): void {
+    let incoming: IncomingRequest;
+    try {
+      incoming = readIncoming(request, response, { observe: this.#observe, onUpdate: this.#onUpdate });
+    } catch (error) {
+      if (!(error instanceof SipParseError)) throw error;
+      response.send(400, undefined, { headers: {} }, () => undefined);
+      return;
+    }
+    const handler = this.#dialogHandlers.get(incoming.dialogId);
+    if (handler) handler(incoming);
+    else if (incoming.message.method === 'INVITE' && incoming.isNew && this.#inviteHandler) {
+      this.#inviteHandler(incoming);
+    } else {
+      fallback(incoming).catch((error: unknown) =>
+        this.#options.onError(error, 'responding to a request failed'),
+      );
+    }
+  }
 }
 
-/** Methods that we take, as OPTIONS tells. */
-export const ALLOW = 'INVITE, ACK, BYE, CANCEL, OPTIONS, PRACK, UPDATE, INFO, REFER, NOTIFY';
-
-async function answerUnowned(request: IncomingRequest): Promise<void> {
-  if (request.method === 'ACK' || request.isFromServer) return;
-  if (request.method === 'PRACK') await request.respond(200);
-  else if (!request.isNew) await request.respond(481);
-  else if (request.method === 'OPTIONS')
-    await request.respond(200, { headers: { Allow: ALLOW, Accept: 'application/sdp', Supported: 'timer' } });
-  else if (request.method === 'INVITE') await request.respond(503, { headers: { 'Retry-After': '5' } });
-  else if (ONLY_IN_CALLS.has(request.method)) await request.respond(481);
-  else await request.respond(405, { headers: { Allow: ALLOW } });
+/** Responds to a request that belongs to no call. */
+async function rejectStray(request: IncomingRequest): Promise<unknown> {
+  const { method } = request.message;
+  if (method === 'ACK' || request.isFromServer) return undefined;
+  if (method === 'PRACK') return await request.respond(200);
+  if (!request.isNew) return await request.respond(481);
+  if (method === 'OPTIONS') {
+    const headers = { Allow: ALLOW, Accept: 'application/sdp', Supported: 'timer' };
+    return await request.respond(200, { headers });
+  }
+  if (method === 'INVITE') return await request.respond(503, { headers: { 'Retry-After': '5' } });
+  if (ONLY_IN_DIALOG.has(method)) return await request.respond(481);
+  return await request.respond(405, { headers: { Allow: ALLOW } });
 }
 
-/** What we take, but belongs to a call (or, in a NOTIFY, to a subscription) that there is not. */
-const ONLY_IN_CALLS = new Set(['INFO', 'NOTIFY', 'REFER']);
-
-/** A call that rings here has made no offer and no answer yet, so that another offer must wait. @see RFC 3311 section 5.2 */
-async function answerEarlyUpdate(request: IncomingRequest): Promise<void> {
-  if (sessionBody(request.text).kind === 'none') await request.respond(200, { headers: { Allow: ALLOW } });
-  else await request.respond(500, { headers: { 'Retry-After': '2' } });
+/** Before the answer to the INVITE's offer another offer must wait. @see RFC 3311 section 5.2 */
+async function respondToEarlyUpdate(request: IncomingRequest): Promise<unknown> {
+  if (sessionBody(request.message).kind === 'none') {
+    return await request.respond(200, { headers: { Allow: ALLOW } });
+  }
+  return await request.respond(500, { headers: { 'Retry-After': '2' } });
 }

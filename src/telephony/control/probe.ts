@@ -1,39 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import type { ControlTarget } from './connection.ts';
 
-/** The port on which a drachtio-server takes its applications. */
-const DEFAULT_PORT = 9022;
-const TIMEOUT_MILLISECONDS = 3_000;
-/** An answer to `authenticate` is a few addresses long. */
-const LONGEST_ANSWER_BYTES = 16_384;
-
-/** How a drachtio-server took the secret. */
+/** What a drachtio-server answers to `authenticate`. */
 export type ProbeResult =
   | {
       readonly accepted: true;
-      /** As in `v0.9.9`. */
+      /** For example `v0.9.9`. */
       readonly version: string;
-      /** Where it takes SIP: `udp/192.0.2.1:5060`. */
+      /** Where it listens for SIP: `udp/192.0.2.1:5060`. */
       readonly endpoints: readonly string[];
     }
   | { readonly accepted: false; readonly reason: string };
 
+const DEFAULT_CONTROL_PORT = 9022;
+const TIMEOUT_MS = 3_000;
+const MAX_ANSWER_BYTES = 16_384;
+const NOT_DRACHTIO = () => new Error('what answers there is no drachtio-server');
+
+/** @param url - `drachtio://:secret@host:9022` */
+export function parseControlUrl(url: string): ControlTarget {
+  const { hostname, port, password } = new URL(url);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? DEFAULT_CONTROL_PORT : Number(port),
+    secret: decodeURIComponent(password),
+  };
+}
+
 /**
- * Authenticates as an application would, and leaves again. A frame is its length in bytes, `#`, and so many bytes of
- * fields between bars.
+ * Authenticates at a drachtio-server and disconnects. A frame is its length in bytes, `#`, and that many bytes of fields
+ * separated by `|`.
  *
- * @param url - `drachtio://:secret@host:9022`
- * @throws {Error} When nothing answers there, or what answers is no drachtio-server.
+ * @param url - As for `parseControlUrl`.
+ * @throws {Error} When nothing answers, or not a drachtio-server.
  */
 export async function probeDrachtio(url: string): Promise<ProbeResult> {
-  const { hostname, port, password } = new URL(url);
-  const socket = connect({
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? DEFAULT_PORT : Number(port),
-  });
+  const { host, port, secret } = parseControlUrl(url);
+  const socket = connect({ host, port });
   try {
     const id = randomUUID();
-    const request = `${id}|authenticate|${decodeURIComponent(password)}|`;
+    const request = `${id}|authenticate|${secret}|`;
     socket.write(`${Buffer.byteLength(request)}#${request}`);
     return readAnswer(await firstFrame(socket), id);
   } finally {
@@ -44,17 +51,14 @@ export async function probeDrachtio(url: string): Promise<ProbeResult> {
 function firstFrame(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0);
-    socket.setTimeout(TIMEOUT_MILLISECONDS, () => reject(new Error('no answer in time')));
+    socket.setTimeout(TIMEOUT_MS, () => reject(new Error('no answer in time')));
     socket.once('error', reject);
     socket.once('close', () => reject(new Error('the connection was closed without an answer')));
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
       const frame = frameOf(received);
       if (frame !== undefined) resolve(frame);
-      else if (
-        received.length > LONGEST_ANSWER_BYTES ||
-        !/^\d{1,5}(?:#|$)/.test(received.toString('latin1'))
-      ) {
+      else if (received.length > MAX_ANSWER_BYTES || !/^\d{1,5}(?:#|$)/.test(received.toString('latin1'))) {
         reject(NOT_DRACHTIO());
       }
     });
@@ -70,11 +74,9 @@ function frameOf(received: Buffer): string | undefined {
 }
 
 function readAnswer(frame: string, id: string): ProbeResult {
-  const [, type, inReplyTo, outcome, ...rest] = frame.split('|');
+  const [, type, inReplyTo, result, ...rest] = frame.split('|');
   if (type !== 'response' || inReplyTo !== id) throw NOT_DRACHTIO();
-  if (outcome !== 'OK') return { accepted: false, reason: rest[0] ?? '' };
+  if (result !== 'OK') return { accepted: false, reason: rest[0] ?? '' };
   const [endpoints = '', version = ''] = rest;
   return { accepted: true, version, endpoints: endpoints.split(',').filter(Boolean) };
 }
-
-const NOT_DRACHTIO = () => new Error('what answers there is no drachtio-server');

@@ -1,30 +1,10 @@
-import type { SipControl } from '../control/control.ts';
-import type { IncomingRequest } from '../control/incoming.ts';
-import { RequestRefusedError, type SentRequest, type SipResponse } from '../control/outgoing.ts';
-import type { Authenticator } from '../sip/digest.ts';
+import type { HangupReason } from '../../calls/telephony.ts';
+import { type ReceivedResponse, RequestRefusedError } from '../control/connection.ts';
+import type { RequestHandler, SipControl } from '../control/control.ts';
+import type { Authenticator } from '../sip/authenticator.ts';
+import { formatQ850 } from '../sip/q850.ts';
 
-/** What may be said inside a call that stands. */
-export interface Dialog {
-  readonly id: string;
-  /**
-   * Sends a request and waits for its final answer; a challenge is answered, and a 2xx to INVITE acknowledged.
-   *
-   * @throws {DialogLostError} When the SIP server knows the dialog no more. @throws {ControlDownError}
-   */
-  request(method: string, parts?: DialogRequestParts): Promise<SipResponse>;
-  /** Ends the dialog; waits for the peer's answer, or leaves it to be said when the SIP server is back. */
-  bye(headers: Record<string, string>): Promise<void>;
-  /** Asks the peer whether it still knows the call. @returns False when either end does not. */
-  isAlive(): Promise<boolean>;
-  close(): void;
-}
-
-export interface DialogRequestParts {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-/** The SIP server does not know the dialog any more. */
+/** The SIP server no longer knows the dialog. */
 export class DialogLostError extends Error {
   readonly code = 'dialog_lost';
 }
@@ -32,70 +12,89 @@ export class DialogLostError extends Error {
 export interface DialogOptions {
   readonly control: SipControl;
   readonly id: string;
-  /** A new one for each request, since each may be challenged anew. */
+  /** Called for each request, since each may be challenged. */
   readonly makeAuthenticator: () => Authenticator;
-  readonly onRequest: (request: IncomingRequest) => void;
+  readonly onRequest: RequestHandler;
 }
 
-export function createDialog({ control, id, makeAuthenticator, onRequest }: DialogOptions): Dialog {
-  const release = control.onDialogRequest(id, onRequest);
+export interface DialogRequestParts {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
 
-  const request = (method: string, parts: DialogRequestParts = {}): Promise<SipResponse> => {
+/** Sends and receives the requests inside a confirmed dialog. */
+export class Dialog {
+  readonly #options: DialogOptions;
+  readonly #release: () => void;
+
+  constructor(options: DialogOptions) {
+    this.#options = options;
+    this.#release = options.control.onDialogRequest(options.id, options.onRequest);
+  }
+
+  /**
+   * Sends a request, answers a challenge and acknowledges a 2xx to INVITE.
+   *
+   * @returns The final response.
+   * @throws {DialogLostError} When the SIP server no longer knows the dialog.
+   * @throws {ControlDownError}
+   */
+  request(method: string, { headers, body = '' }: DialogRequestParts = {}): Promise<ReceivedResponse> {
+    const { control, id, makeAuthenticator } = this.#options;
     const authenticator = makeAuthenticator();
-    const { body = '' } = parts;
     return new Promise((resolve, reject) => {
       const attempt = (credentials: Record<string, string>) => {
         let uri = '';
-        const onSent = (sent: SentRequest) => {
-          uri = sent.uri;
-        };
-        const onResponse = (response: SipResponse) => {
-          if (response.status < 200) return;
-          const answer = isChallenge(response)
-            ? authenticator.answer(response.text, { method, uri, body })
-            : undefined;
+        const onResponse = (response: ReceivedResponse) => {
+          const { message } = response;
+          if (message.status < 200) return;
+          const isChallenge = message.status === 401 || message.status === 407;
+          const answer = isChallenge ? authenticator.answer(message, { method, uri, body }) : undefined;
           if (answer) return attempt(answer);
-          if (method === 'INVITE') acknowledge(response, credentials);
+          if (method === 'INVITE' && message.status < 300) response.acknowledge({ headers: credentials });
           resolve(response);
         };
-        const onLost = (reason: string) => reject(new DialogLostError(reason));
-        const headers = { ...parts.headers, ...credentials };
-        const outgoing = { method, dialogId: id, headers, ...(body === '' ? {} : { body }) };
+        const handlers = {
+          onSent: (sent: { readonly uri: string }) => {
+            uri = sent.uri;
+          },
+          onResponse,
+          onConnectionLost: (reason: string) => reject(new DialogLostError(reason)),
+        };
+        const allHeaders = { ...headers, ...credentials };
         control
-          .request(outgoing, { onSent, onResponse, onConnectionLost: onLost })
-          .catch((error: unknown) => reject(isGone(error) ? new DialogLostError(String(error)) : error));
+          .request({ method, dialogId: id, headers: allHeaders, ...(body === '' ? {} : { body }) }, handlers)
+          .catch((error: unknown) =>
+            reject(isUnknownDialog(error) ? new DialogLostError(error.message) : error),
+          );
       };
       attempt({});
     });
-  };
+  }
 
-  return {
-    id,
-    request,
-    async bye(headers) {
-      if (control.isConnected) await request('BYE', { headers });
-      else control.requestWhenConnected({ method: 'BYE', dialogId: id, headers });
-    },
-    async isAlive() {
-      try {
-        const { status, isFromPeer } = await request('OPTIONS');
-        return status !== 481 && (isFromPeer || status !== 408);
-      } catch (error) {
-        return !(error instanceof DialogLostError);
-      }
-    },
-    close: release,
-  };
+  /** Sends BYE and waits for the response; without a connection it is sent after the reconnect. */
+  async bye(reason: HangupReason): Promise<void> {
+    const headers = { Reason: formatQ850(reason) };
+    const { control, id } = this.#options;
+    if (control.isConnected) await this.request('BYE', { headers });
+    else control.requestWhenConnected({ method: 'BYE', dialogId: id, headers });
+  }
+
+  /** Asks the peer by OPTIONS. @returns False when the peer or the SIP server no longer knows the dialog. */
+  async isAlive(): Promise<boolean> {
+    try {
+      const { message, isFromPeer } = await this.request('OPTIONS');
+      return message.status !== 481 && (isFromPeer || message.status !== 408);
+    } catch (error) {
+      return !(error instanceof DialogLostError);
+    }
+  }
+
+  close(): void {
+    this.#release();
+  }
 }
 
-function acknowledge(response: SipResponse, headers: Record<string, string>): void {
-  if (response.status < 300) response.acknowledge({ headers });
-}
-
-function isChallenge({ status }: SipResponse): boolean {
-  return status === 401 || status === 407;
-}
-
-function isGone(error: unknown): boolean {
+function isUnknownDialog(error: unknown): error is RequestRefusedError {
   return error instanceof RequestRefusedError && error.isDialogUnknown;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { SipMessage, SipRequest } from '../../../sip/message/message.ts';
 import { CallwayError } from '../../base/errors.ts';
 import { parseCarrierNumber } from '../../calls/numbers/number.ts';
 import type { PhoneNumber } from '../../calls/numbers/phoneNumber.ts';
@@ -9,190 +10,212 @@ import { ALLOW } from '../control/control.ts';
 import type { IncomingRequest } from '../control/incoming.ts';
 import type { Agreement } from '../sdp/negotiate.ts';
 import { createSdpSession, type SdpSession } from '../sdp/session.ts';
-import { readNameAddress, readUri } from '../sip/address.ts';
-import { splitValues } from '../sip/message.ts';
+import { addressesOf, tokensOf, userOf } from '../sip/headerValues.ts';
 import { descriptionOf } from '../sip/sessionBody.ts';
 import type { CallTrace } from '../trace.ts';
 import { identityUri } from '../trunks/addressing.ts';
-import { createLeg } from './leg.ts';
+import { Leg, type LegSteps } from './leg.ts';
 import type { OutboundDeps } from './outbound.ts';
 
-/** What a caller has reached. */
-export interface Called {
+/** The trunk that an INVITE came from, and the number it calls. */
+export interface CalledParty {
   readonly trunk: Trunk;
   readonly number: PhoneNumber | undefined;
 }
 
-/** A call that rings here, before anybody took it. */
+/** Presents an INVITE as a call that can be answered or rejected. */
 export function offerCall(
   deps: OutboundDeps,
-  { trunk, number }: Called,
+  called: CalledParty,
   invite: IncomingRequest,
   trace: CallTrace,
 ): InboundCall {
-  const { onError } = deps;
-  const canceled = new AbortController();
-  const sipCallId = invite.text.header('call-id') ?? '';
-  const { fromNumber, toNumber } = numbersOf(invite, trunk);
-  let isDecided = false;
-  let opening: Promise<MediaSession> | undefined;
-  const open = (callId: string) => {
-    opening ??= deps.media.open({ callId, timeoutMs: deps.mediaTimeoutMs });
-    return opening;
-  };
-  // What could not be opened needs no closing; whoever answers is told.
-  const forget = () => opening?.then((session) => session.close()).catch(() => undefined);
-  invite.onCancel(() => {
-    isDecided = true;
-    trace.end();
-    forget();
-    canceled.abort();
-  });
-  const decide = () => {
-    if (canceled.signal.aborted) {
+  return new InboundCallOffer(deps, called, invite, trace);
+}
+
+class InboundCallOffer implements InboundCall {
+  readonly sipCallId: string;
+  readonly projectId: string;
+  readonly trunk: Trunk;
+  readonly fromNumber: string;
+  readonly toNumber: string;
+  readonly number: PhoneNumber | undefined;
+  readonly #deps: OutboundDeps;
+  readonly #invite: IncomingRequest;
+  readonly #trace: CallTrace;
+  readonly #canceled = new AbortController();
+  #isDecided = false;
+  #opening: Promise<MediaSession> | undefined;
+
+  constructor(deps: OutboundDeps, called: CalledParty, invite: IncomingRequest, trace: CallTrace) {
+    const { trunk, number } = called;
+    const callee = dialledUser(invite.message, trunk);
+    this.#deps = deps;
+    this.#invite = invite;
+    this.#trace = trace;
+    this.sipCallId = invite.message.headers.get('call-id') ?? '';
+    this.projectId = trunk.projectId;
+    this.trunk = trunk;
+    this.number = number;
+    this.fromNumber = callerOf(invite.message);
+    this.toNumber = parseCarrierNumber(callee) ?? callee;
+    invite.onCancel(() => {
+      this.#isDecided = true;
+      trace.end();
+      this.#closeAudio();
+      this.#canceled.abort();
+    });
+  }
+
+  get canceled(): AbortSignal {
+    return this.#canceled.signal;
+  }
+
+  ring(): void {
+    if (this.#isDecided) return;
+    const isReliable = tokensOf(this.#invite.message.headers, 'require').some(
+      (tag) => tag.toLowerCase() === '100rel',
+    );
+    this.#respond(180, isReliable ? { Require: '100rel' } : {});
+  }
+
+  prepareMedia(callId: string): void {
+    if (!this.#isDecided) this.#openAudio(callId).catch(() => undefined);
+  }
+
+  reject(sipCode: number, options?: { readonly retryAfterSeconds: number }): void {
+    if (this.#isDecided) return;
+    this.#isDecided = true;
+    this.#closeAudio();
+    this.#refuse(sipCode, options && { 'Retry-After': String(options.retryAfterSeconds) });
+  }
+
+  async answer(callId: string): Promise<CallLeg> {
+    this.#decide();
+    this.#trace.assign(this.projectId, callId);
+    const opening = this.#openAudio(callId);
+    // The leg closes the session from here on.
+    this.#opening = undefined;
+    const session = await opening.catch((error: unknown) => {
+      this.#refuse(503, { 'Retry-After': '10' });
+      throw error;
+    });
+    return await this.#accept(session);
+  }
+
+  #decide(): void {
+    if (this.#canceled.signal.aborted) {
       throw new CallwayError('gone', 'call_canceled', 'The caller hung up before the answer');
     }
-    if (isDecided)
+    if (this.#isDecided)
       throw new CallwayError('conflict', 'call_decided', 'The call was answered or refused before');
-    isDecided = true;
-  };
-  const refuse = (status: number, headers: Record<string, string> = {}) => {
-    trace.end();
-    invite
+    this.#isDecided = true;
+  }
+
+  /** Sends 200; the leg then waits for the ACK. */
+  async #accept(session: MediaSession): Promise<CallLeg> {
+    const { address, rtpPort } = session;
+    const { codecs, srtp } = this.trunk;
+    const sdp = createSdpSession({ address, rtpPort, codecs, srtp, randomBytes });
+    let answer: (Agreement & { readonly body: string }) | undefined;
+    try {
+      const offer = descriptionOf(this.#invite.message);
+      answer = offer === '' ? undefined : sdp.answer(offer);
+    } catch (error) {
+      this.#refuse(488);
+      await session.close();
+      throw error;
+    }
+    const leg: Leg = this.#createLeg(
+      lateOffer(sdp, answer !== undefined, (agreed) => leg.audio.apply(agreed)),
+    );
+    leg.setAllowedMethods(this.#invite.message);
+    leg.audio.set(session, sdp);
+    try {
+      if (answer) await leg.audio.apply(answer);
+    } catch (error) {
+      leg.dispatch({ kind: 'failed' });
+      this.#refuse(500);
+      throw error;
+    }
+    try {
+      const body = answer?.body ?? sdp.offer();
+      leg.startSessionRefresh(await this.#invite.respond(200, { headers: { Allow: ALLOW }, body }), 'uas');
+    } catch (error) {
+      leg.dispatch({ kind: 'failed' });
+      const message = 'The call could not be answered; the caller may have hung up';
+      throw new CallwayError('unavailable', 'call_not_answered', message, { cause: error });
+    }
+    // The ACK and even a BYE may have arrived, before the caller of `answer` could subscribe to the leg.
+    setImmediate(() => leg.releaseEvents());
+    return leg;
+  }
+
+  #createLeg(steps: LegSteps): Leg {
+    return new Leg(this.#deps, {
+      sipCallId: this.sipCallId,
+      dialogId: this.#invite.dialogId,
+      trunk: this.trunk,
+      ownNumber: this.toNumber,
+      ownUri: identityUri(this.trunk, this.toNumber),
+      state: { kind: 'awaitingAck' },
+      trace: this.#trace,
+      steps,
+    });
+  }
+
+  #openAudio(callId: string): Promise<MediaSession> {
+    const { media, mediaTimeoutMs } = this.#deps;
+    this.#opening ??= media.open({ callId, timeoutMs: mediaTimeoutMs });
+    return this.#opening;
+  }
+
+  #closeAudio(): void {
+    // A failure to open is reported by `answer`.
+    this.#opening?.then((session) => session.close()).catch(() => undefined);
+  }
+
+  #refuse(status: number, headers: Record<string, string> = {}): void {
+    this.#trace.end();
+    this.#respond(status, headers);
+  }
+
+  #respond(status: number, headers: Record<string, string>): void {
+    this.#invite
       .respond(status, { headers })
-      .catch((error: unknown) => onError(error, 'a call could not be refused'));
-  };
-
-  return {
-    sipCallId,
-    projectId: trunk.projectId,
-    trunk,
-    fromNumber,
-    toNumber,
-    number,
-    canceled: canceled.signal,
-    ring() {
-      if (isDecided) return;
-      const isReliable = /(^|,)\s*100rel\b/i.test(invite.text.headers('require').join(','));
-      const headers: Record<string, string> = isReliable ? { Require: '100rel' } : {};
-      invite.respond(180, { headers }).catch((error: unknown) => onError(error, 'a call could not ring'));
-    },
-    prepareMedia(callId) {
-      if (!isDecided) open(callId).catch(() => undefined);
-    },
-    reject(sipCode, options) {
-      if (isDecided) return;
-      isDecided = true;
-      forget();
-      refuse(sipCode, options && { 'Retry-After': String(options.retryAfterSeconds) });
-    },
-    async answer(callId) {
-      decide();
-      trace.assign(trunk.projectId, callId);
-      const opened = open(callId);
-      // From here on the leg closes it.
-      opening = undefined;
-      return await accept(deps, { trunk, invite, trace, opened, sipCallId, toNumber, refuse });
-    },
-  };
+      .catch((error: unknown) => this.#deps.onError(error, `sending ${status} to an INVITE failed`));
+  }
 }
 
-interface Acceptance {
-  readonly trunk: Trunk;
-  readonly invite: IncomingRequest;
-  readonly trace: CallTrace;
-  readonly opened: Promise<MediaSession>;
-  readonly sipCallId: string;
-  readonly toNumber: string;
-  readonly refuse: (status: number, headers?: Record<string, string>) => void;
-}
-
-/** Says 200 when the audio is open, and leaves the leg waiting for its ACK. */
-async function accept(deps: OutboundDeps, call: Acceptance): Promise<CallLeg> {
-  const { trunk, invite } = call;
-  const session = await call.opened.catch((error: unknown) => {
-    call.refuse(503, { 'Retry-After': '10' });
-    throw error;
-  });
-  const sdp = createSdpSession({
-    address: session.address,
-    rtpPort: session.rtpPort,
-    codecs: trunk.codecs,
-    srtp: trunk.srtp,
-    randomBytes,
-  });
-  const offer = descriptionOf(invite.text);
-  let answered: (Agreement & { readonly body: string }) | undefined;
-  try {
-    answered = offer === '' ? undefined : sdp.answer(offer);
-  } catch (error) {
-    call.refuse(488);
-    await session.close();
-    throw error;
-  }
-  const core = createLeg(deps, {
-    sipCallId: call.sipCallId,
-    dialogId: invite.dialogId,
-    trunk,
-    ownNumber: call.toNumber,
-    selfUri: identityUri(trunk, call.toNumber),
-    state: { kind: 'confirming' },
-    trace: call.trace,
-    isHeldBack: true,
-    steps: lateOffer(sdp, answered !== undefined, (agreement) => core.audio.apply(agreement)),
-  });
-  core.learnAllow(invite.text.headers('allow'));
-  core.audio.set(session, sdp);
-  try {
-    if (answered) await core.audio.apply(answered);
-  } catch (error) {
-    core.dispatch({ kind: 'failed' });
-    call.refuse(500);
-    throw error;
-  }
-  try {
-    const body = answered?.body ?? sdp.offer();
-    core.keepSession(await invite.respond(200, { headers: { Allow: ALLOW }, body }), 'uas');
-  } catch (error) {
-    core.dispatch({ kind: 'failed' });
-    const message = 'The call could not be answered; the caller may have hung up';
-    throw new CallwayError('unavailable', 'call_not_answered', message, { cause: error });
-  }
-  // The ACK, and a hasty BYE, may be here already: behind the promises through which the leg reaches who listens to it.
-  setImmediate(core.release);
-  return core.leg;
-}
-
-/** Where the INVITE made no offer, ours is in the 200, and the answer to it comes with the ACK. */
-function lateOffer(sdp: SdpSession, isConnected: boolean, apply: (agreement: Agreement) => Promise<void>) {
+/** For an INVITE without an offer: our 200 carries the offer, and the ACK its answer. */
+function lateOffer(
+  sdp: SdpSession,
+  isConnected: boolean,
+  apply: (agreement: Agreement) => Promise<void>,
+): LegSteps {
   let answer: string | undefined;
   return {
-    onAcknowledged(body: string) {
+    onAcknowledged(body) {
       answer ??= body;
     },
-    async connect() {
+    async connectAudio() {
       if (!isConnected) await apply(sdp.acceptAnswer(answer ?? ''));
     },
   };
 }
 
-function numbersOf(invite: IncomingRequest, trunk: Trunk): { fromNumber: string; toNumber: string } {
-  const callee = dialledUser(invite, trunk);
-  return { fromNumber: callerOf(invite), toNumber: parseCarrierNumber(callee) ?? callee };
-}
-
-/** What the carrier vouches for comes before what the caller says; of each the first that is a number. @see RFC 3325 */
-function callerOf({ text }: IncomingRequest): string {
-  const identities = [...text.headers('p-asserted-identity').flatMap(splitValues), text.header('from') ?? ''];
-  const users = identities.map((identity) => readUri(readNameAddress(identity)?.uri ?? '')?.user ?? '');
+/** The asserted identity takes precedence over From; the first that is a number is used. @see RFC 3325 */
+function callerOf({ headers }: SipMessage): string {
+  const identities = [...addressesOf(headers, 'p-asserted-identity'), ...addressesOf(headers, 'from')];
+  const users = identities.map(({ uri }) => userOf(uri));
   const [number] = users.flatMap((user) => parseCarrierNumber(user) ?? []);
   return number ?? users.find((user) => user !== '') ?? '';
 }
 
-/** A registrar sends calls to our registered name; the number that was dialled is in To then. */
-export function dialledUser(invite: IncomingRequest, trunk: Trunk): string {
-  const user = readUri(invite.uri)?.user ?? '';
+/** The user part that was dialed. A registrar sends calls to the registered name; To then holds the dialed number. */
+export function dialledUser({ uri, headers }: SipRequest, trunk: Trunk): string {
+  const user = userOf(uri);
   if (user !== '' && user !== trunk.username) return user;
-  const to = readUri(readNameAddress(invite.text.header('to') ?? '')?.uri ?? '')?.user ?? '';
-  return to === '' ? user : to;
+  const [to] = addressesOf(headers, 'to');
+  return userOf(to?.uri ?? '') || user;
 }

@@ -1,19 +1,19 @@
 import type { LegEnd, LegOutcome } from '../../calls/telephony.ts';
 import { q850OfStatus } from '../sip/q850.ts';
 
-/** The final answer to an INVITE that became no call. */
+/** The final response to an INVITE that established no call. */
 export interface FailureResponse {
-  /** 300..699; 200 where the call was taken just when it was cancelled. */
+  /** 300..699; 200 where the 2xx crossed our CANCEL. */
   readonly status: number;
   readonly reason: string;
   /** From its Reason header. */
   readonly q850Cause: number | undefined;
-  /** False when nobody answered, or nobody could be reached. */
+  /** False when the SIP server generated it: no response, or the peer is unreachable. */
   readonly isFromPeer: boolean;
 }
 
 const OUTCOME_OF_STATUS: Readonly<Record<number, LegOutcome>> = {
-  // The trunk does not take our name and password.
+  // The trunk refuses the credentials.
   401: 'trunk_error',
   407: 'trunk_error',
   404: 'invalid_number',
@@ -27,9 +27,15 @@ const OUTCOME_OF_STATUS: Readonly<Record<number, LegOutcome>> = {
   608: 'declined',
 };
 
-/** @param hasRung - Whether a 18x came before. */
-export function legEndOf(refusal: FailureResponse, hasRung: boolean): LegEnd {
-  const { status, reason, q850Cause, isFromPeer } = refusal;
+/** No response within the trunk's timeout, or no route to its host. */
+export const UNREACHABLE: LegEnd = { outcome: 'unreachable', sip: null, q850Cause: null };
+
+/** A failure on this side, before any request was sent. */
+export const TRUNK_ERROR: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
+
+/** @param hasRung - Whether a 18x was received. */
+export function legEndOf(response: FailureResponse, hasRung: boolean): LegEnd {
+  const { status, reason, q850Cause, isFromPeer } = response;
   if (!isFromPeer && !hasRung) return UNREACHABLE;
   return {
     outcome: outcomeOf(status, hasRung),
@@ -38,14 +44,8 @@ export function legEndOf(refusal: FailureResponse, hasRung: boolean): LegEnd {
   };
 }
 
-/** Nobody answered in the trunk's time, or there is no way to its host. */
-export const UNREACHABLE: LegEnd = { outcome: 'unreachable', sip: null, q850Cause: null };
-
-/** It went wrong on our side, before anybody was asked. */
-export const TRUNK_ERROR: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
-
 function outcomeOf(status: number, hasRung: boolean): LegOutcome {
-  // A proxy gives the same answer when nothing behind it answers.
+  // A proxy also sends 408 when its own target does not respond.
   if (status === 408) return hasRung ? 'no_answer' : 'unreachable';
   const known = OUTCOME_OF_STATUS[status];
   if (known) return known;

@@ -1,41 +1,39 @@
+import type { SipMessage } from '../../../sip/message/message.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { createEmitter, type Emitter } from '../../base/emitter.ts';
 import { CallwayError, invalid } from '../../base/errors.ts';
 import type { CallLeg, HangupReason, LegEnd, LegEvents } from '../../calls/telephony.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
+import type { MediaSession } from '../../media/mediaSession.ts';
 import type { SipControl } from '../control/control.ts';
-import type { IncomingRequest } from '../control/incoming.ts';
-import { readUri } from '../sip/address.ts';
-import { createAuthenticator } from '../sip/digest.ts';
-import { type SipText, splitValues } from '../sip/message.ts';
-import { formatReason, Q850 } from '../sip/q850.ts';
+import { createAuthenticator } from '../sip/authenticator.ts';
+import { readUri, tokensOf } from '../sip/headerValues.ts';
+import { Q850 } from '../sip/q850.ts';
 import type { CallTrace } from '../trace.ts';
 import { credentialsOf, dialledUri } from '../trunks/addressing.ts';
-import { createDialog, type Dialog } from './dialog.ts';
+import { Dialog } from './dialog.ts';
 import { requireDigits, sendDigits } from './inDialog/dtmf.ts';
-import { createInDialogRequests } from './inDialog/inDialogRequests.ts';
-import { acceptReferral } from './inDialog/referral.ts';
-import { createSessionRefresh, type Refresher } from './inDialog/sessionRefresh.ts';
-import { createTransfers, unsupported } from './inDialog/transfer.ts';
-import { createLegAudio, type LegAudio } from './legAudio.ts';
+import { InDialogRequests } from './inDialog/inDialogRequests.ts';
+import { createSessionRefresh, type Refresher, type SessionRefresh } from './inDialog/sessionRefresh.ts';
+import { acceptReferral, createTransfers, type Transfers, unsupported } from './inDialog/transfer.ts';
+import { LegAudio } from './legAudio.ts';
 import { type LegEffect, type LegEvent, type LegState, legTransition } from './legTransition.ts';
 
-/** What legs stand on. */
 export interface LegDeps {
   readonly control: SipControl;
   readonly clock: Clock;
-  /** Unguessable hexadecimal text. */
+  /** Returns unguessable hexadecimal text. */
   readonly makeToken: () => string;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** What outbound and inbound legs do differently. */
+/** Where outbound and inbound legs differ. */
 export interface LegSteps {
-  /** The first offer and its answer, as far as they are; audio flows when it resolves. */
-  connect(): Promise<void>;
-  invite?(): void;
-  cancel?(reason: HangupReason): void;
-  /** The peer's ACK of our 200, with the answer to an offer of ours. */
+  /** Completes the first offer and answer; audio flows when it resolves. */
+  connectAudio(): Promise<void>;
+  sendInvite?(): void;
+  sendCancel?(reason: HangupReason): void;
+  /** The peer's ACK of our 200; its body answers an offer of ours. */
   onAcknowledged?(body: string): void;
   onEnd?(): void;
 }
@@ -44,228 +42,266 @@ export interface LegOptions {
   readonly sipCallId: string;
   readonly dialogId: string;
   readonly trunk: Trunk;
-  /** In normal form. */
+  /** Our number, in normal form. */
   readonly ownNumber: string;
-  /** Our own address in the call, for Referred-By. */
-  readonly selfUri: string;
+  /** Our URI, for Referred-By. */
+  readonly ownUri: string;
   readonly state: LegState;
   readonly trace: CallTrace;
   readonly steps: LegSteps;
-  /** Keeps what is to be announced until `release`, for a leg that reaches its owner through promises. */
-  readonly isHeldBack?: boolean;
 }
 
-/** A leg, and what its owner in this room does with it. */
-export interface LegCore {
-  readonly leg: CallLeg;
-  readonly audio: LegAudio;
-  dispatch(event: LegEvent): void;
-  /** What the peer says that it takes, in its Allow headers; nothing is known where it says nothing. */
-  learnAllow(values: readonly string[]): void;
-  /** The 2xx that the call stands by, which says who refreshes it. @param weAre - In its transaction. */
-  keepSession(answer: SipText, weAre: Refresher): void;
-  /** Announces what was held back, and all that follows at once. */
-  release(): void;
-}
-
-/** The call is over for us when the peer has not answered BYE by then; the SIP server goes on asking it. */
-const BYE_WAIT_MS = 4000;
-/** As long may the final answer to a cancelled INVITE take. */
-const CANCEL_WAIT_MS = 5000;
-/** What follows a transfer that succeeded: whoever transferred hangs up if the other does not. */
-const TRANSFERRED_WAIT_MS = 3000;
+/** The leg ends when BYE is not answered within this time; the SIP server keeps retransmitting it. */
+const BYE_TIMEOUT_MS = 4000;
+/** The leg ends when a canceled INVITE gets no final response within this time. */
+const CANCEL_TIMEOUT_MS = 5000;
+/** After a successful transfer the peer hangs up; this side does so after this time. */
+const TRANSFERRED_TIMEOUT_MS = 3000;
 const NORMAL: HangupReason = { q850Cause: Q850.normalClearing, text: 'Normal call clearing' };
 
-/** Runs the state machine of a leg: its events come in from the peer and from our side, its effects go out. */
-export function createLeg(deps: LegDeps, options: LegOptions): LegCore {
-  const { control, clock, onError } = deps;
-  const { trunk, steps } = options;
-  const events = createEmitter<LegEvents>((error, name) => onError(error, `a listener to ${name} threw`));
-  let heldBack: (() => void)[] | undefined = options.isHeldBack ? [] : undefined;
-  const announce: Emitter<LegEvents>['emit'] = (name, value) => {
-    if (heldBack) heldBack.push(() => events.emit(name, value));
-    else events.emit(name, value);
+/**
+ * Runs the state machine of a leg: feeds it the events of both sides and performs its effects. Events are held back until
+ * `releaseEvents`, since the leg reaches its listeners through promises.
+ *
+ * @see legTransition
+ */
+export class Leg implements CallLeg {
+  readonly audio: LegAudio;
+  readonly events: Emitter<LegEvents>;
+  readonly #deps: LegDeps;
+  readonly #options: LegOptions;
+  readonly #dialog: Dialog;
+  readonly #requests: InDialogRequests;
+  readonly #transfers: Transfers;
+  readonly #refresh: SessionRefresh;
+  readonly #timers = new Set<Timer>();
+  readonly #stopWatching: () => void;
+  readonly #ended: Promise<void>;
+  #resolveEnded: () => void = () => undefined;
+  #heldBack: (() => void)[] | undefined = [];
+  #state: LegState;
+  #allowsRefer = true;
+  #allowsUpdate = false;
+  /** Notifies the peer that its REFER failed. */
+  #failReferral: () => void = () => undefined;
+
+  constructor(deps: LegDeps, options: LegOptions) {
+    const { control, clock, makeToken, onError } = deps;
+    const { trunk, steps } = options;
+    this.#deps = deps;
+    this.#options = options;
+    this.#state = options.state;
+    this.events = createEmitter((error, name) => onError(error, `a ${String(name)} listener threw`));
+    this.#ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.audio = new LegAudio((isHeld) => this.#emit('held', { isHeld }), onError);
+    this.#dialog = new Dialog({
+      control,
+      id: options.dialogId,
+      makeAuthenticator: () => createAuthenticator(credentialsOf(trunk), makeToken),
+      onRequest: (request) => this.#requests.handle(request),
+    });
+    this.#transfers = createTransfers(this.#dialog, options.ownUri, clock, trunk.transfer === 'refer');
+    this.#requests = new InDialogRequests({
+      sdp: () => this.audio.sdp,
+      apply: (agreement) => this.audio.apply(agreement),
+      emit: (name, value) => this.#emit(name, value),
+      dispatch: (event) => this.dispatch(event),
+      isConfirmed: () => this.#isConfirmed(),
+      onAcknowledged: (body) => {
+        steps.onAcknowledged?.(body);
+        this.dispatch({ kind: 'acknowledged' });
+      },
+      acceptReferral: async (request) => {
+        this.#failReferral = await acceptReferral(request, this.#dialog, (delayMs, callback) =>
+          this.#after(delayMs, callback),
+        );
+      },
+      onNotify: this.#transfers.onNotify,
+      onOffer: () => this.#refresh.stop(),
+      onError,
+    });
+    this.#refresh = createSessionRefresh({
+      dialog: this.#dialog,
+      clock,
+      takesUpdate: () => this.#allowsUpdate,
+      description: () => this.audio.sdp?.current ?? '',
+      onAnswer: (description) => this.#requests.acceptAnswer(description),
+      onError,
+    });
+    this.#stopWatching = this.#watchControl();
+  }
+
+  get sipCallId(): string {
+    return this.#options.sipCallId;
+  }
+
+  get trunkId(): string {
+    return this.#options.trunk.id;
+  }
+
+  get media(): MediaSession | undefined {
+    return this.audio.media;
+  }
+
+  hangup(reason: HangupReason = NORMAL): Promise<void> {
+    this.dispatch({ kind: 'hangup', reason });
+    return this.#ended;
+  }
+
+  async sendDtmf(digits: string): Promise<void> {
+    requireDigits(digits);
+    this.#requireEstablished('Digits can be sent');
+    await sendDigits(digits, this.#options.trunk, this.audio, this.#dialog);
+  }
+
+  async transfer(to: string): Promise<void> {
+    try {
+      await this.#refer(to);
+    } catch (error) {
+      this.#failReferral();
+      throw error;
+    }
+    this.#after(TRANSFERRED_TIMEOUT_MS, () => this.dispatch({ kind: 'hangup', reason: NORMAL }));
+  }
+
+  readonly dispatch = (event: LegEvent): void => {
+    const { state, effects } = legTransition(this.#state, event);
+    this.#state = state;
+    for (const effect of effects) this.#perform(effect);
   };
-  const timers = new Set<Timer>();
-  const after = (delayMs: number, callback: () => void) => timers.add(clock.setTimer(callback, delayMs));
-  const audio = createLegAudio((isHeld) => announce('held', { isHeld }), onError);
-  let { state } = options;
-  let takesRefer = true;
-  let takesUpdate = false;
-  /** The peer's own wish for a transfer, which ours may be the way to. */
-  let referralFailed: () => void = () => undefined;
-  let announceDone: () => void = () => undefined;
-  const done = new Promise<void>((resolve) => {
-    announceDone = resolve;
-  });
-  const isUp = () => state.kind === 'joining' || state.kind === 'talking';
 
-  const dialog = createDialog({
-    control,
-    id: options.dialogId,
-    makeAuthenticator: () => createAuthenticator(credentialsOf(trunk), deps.makeToken),
-    onRequest: (request: IncomingRequest) => peer.take(request),
-  });
-  const transfers = createTransfers(dialog, options.selfUri, clock, trunk.transfer === 'refer');
-  const peer = createInDialogRequests({
-    sdp: () => audio.sdp,
-    apply: audio.apply,
-    announce,
-    dispatch: (event) => dispatch(event),
-    isUp,
-    onAcknowledged: (body) => {
-      steps.onAcknowledged?.(body);
-      dispatch({ kind: 'acknowledged' });
-    },
-    async acceptReferral(request) {
-      referralFailed = await acceptReferral(request, dialog, after);
-    },
-    onNotify: transfers.onNotify,
-    onOffer: () => refresh.stop(),
-    onError,
-  });
-  const refresh = createSessionRefresh({
-    dialog,
-    clock,
-    takesUpdate: () => takesUpdate,
-    description: () => audio.sdp?.current ?? '',
-    onAnswer: peer.acceptAnswer,
-    onError,
-  });
-  const stopWatching = watchControl(control, dialog, isUp, () => dispatch({ kind: 'lost' }));
+  /** Emits the events held back, and all that follow at once. */
+  releaseEvents(): void {
+    const events = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const emit of events) emit();
+  }
 
-  const connect = () =>
-    steps.connect().then(
-      () => dispatch({ kind: 'connected' }),
+  /** Reads the Allow headers of the peer; without any, REFER is assumed to be allowed and UPDATE is not. */
+  setAllowedMethods({ headers }: SipMessage): void {
+    const methods = tokensOf(headers, 'allow').map((method) => method.toUpperCase());
+    this.#allowsRefer = methods.length === 0 || methods.includes('REFER');
+    this.#allowsUpdate = methods.includes('UPDATE');
+  }
+
+  /** Refreshes the session as the 2xx to INVITE says. @param role - Ours in its transaction. */
+  startSessionRefresh(response: SipMessage, role: Refresher): void {
+    const isOver = this.#state.kind === 'terminated';
+    if (!isOver && credentialsOf(this.#options.trunk)) this.#refresh.onAgreed(response, role);
+  }
+
+  #perform(effect: LegEffect): void {
+    switch (effect.kind) {
+      case 'sendInvite':
+        this.#options.steps.sendInvite?.();
+        break;
+      case 'sendCancel':
+        this.#after(CANCEL_TIMEOUT_MS, () => this.dispatch({ kind: 'completed' }));
+        this.#options.steps.sendCancel?.(effect.reason);
+        break;
+      case 'connectAudio':
+        this.#connectAudio();
+        break;
+      case 'sendBye':
+        this.#sendBye(effect.reason);
+        break;
+      case 'emitRinging':
+        this.#emit('ringing', { hasEarlyMedia: effect.hasEarlyMedia });
+        break;
+      case 'emitAnswered':
+        this.#emit('answered', { atMs: this.#deps.clock.now() });
+        break;
+      case 'end':
+        this.#end(effect.end);
+        break;
+    }
+  }
+
+  #connectAudio(): void {
+    this.#options.steps.connectAudio().then(
+      () => this.dispatch({ kind: 'connected' }),
       (error: unknown) => {
-        onError(error, 'the audio of a call could not be connected');
-        dispatch({ kind: 'failed' });
+        this.#deps.onError(error, 'connecting the audio of a call failed');
+        this.dispatch({ kind: 'failed' });
       },
     );
-  const cancel = (reason: HangupReason) => {
-    after(CANCEL_WAIT_MS, () => dispatch({ kind: 'over' }));
-    steps.cancel?.(reason);
-  };
-  const bye = ({ q850Cause, text }: HangupReason) => {
-    after(BYE_WAIT_MS, () => dispatch({ kind: 'over' }));
-    dialog
-      .bye({ Reason: formatReason({ cause: q850Cause, text }) })
-      // What is gone needs no goodbye.
+  }
+
+  #sendBye(reason: HangupReason): void {
+    this.#after(BYE_TIMEOUT_MS, () => this.dispatch({ kind: 'completed' }));
+    this.#dialog
+      .bye(reason)
+      // A dialog that is gone needs no BYE.
       .catch(() => undefined)
-      .finally(() => dispatch({ kind: 'over' }));
-  };
-  const end = (result: LegEnd) => {
-    for (const timer of timers) timer.cancel();
-    stopWatching();
-    refresh.stop();
-    dialog.close();
-    transfers.onLegEnded(result.outcome === 'remote_hangup');
-    steps.onEnd?.();
-    options.trace.end();
-    announceDone();
-    announce('ended', result);
-    audio.close();
-  };
-  const run = (effect: LegEffect): void => {
-    if (effect.kind === 'invite') steps.invite?.();
-    else if (effect.kind === 'cancel') cancel(effect.reason);
-    else if (effect.kind === 'connect') connect();
-    else if (effect.kind === 'bye') bye(effect.reason);
-    else if (effect.kind === 'announceRinging') {
-      announce('ringing', { hasEarlyMedia: effect.hasEarlyMedia });
-    } else if (effect.kind === 'announceAnswered') announce('answered', { atMs: clock.now() });
-    else end(effect.end);
-  };
-  const dispatch = (event: LegEvent): void => {
-    const step = legTransition(state, event);
-    state = step.state;
-    step.effects.forEach(run);
-  };
+      .finally(() => this.dispatch({ kind: 'completed' }));
+  }
 
-  const refer = async (to: string): Promise<void> => {
-    const target = referTarget(options, to);
-    requireTalking(state, 'A call can be transferred');
+  #end(end: LegEnd): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#stopWatching();
+    this.#refresh.stop();
+    this.#dialog.close();
+    this.#transfers.onLegEnded(end.outcome === 'remote_hangup');
+    this.#options.steps.onEnd?.();
+    this.#options.trace.end();
+    this.#resolveEnded();
+    this.#emit('ended', end);
+    this.audio.close();
+  }
+
+  async #refer(to: string): Promise<void> {
+    const { trunk, ownNumber } = this.#options;
+    const target = referTarget(trunk, ownNumber, to);
+    this.#requireEstablished('A call can be transferred');
     if (trunk.transfer === 'second_leg') throw unsupported('the trunk’s transfers are by a second leg');
-    if (!takesRefer && trunk.transfer === 'auto') throw unsupported('REFER is not among what it allows');
-    await transfers.transfer(target);
-  };
+    if (!this.#allowsRefer && trunk.transfer === 'auto') {
+      throw unsupported('REFER is not among what it allows');
+    }
+    await this.#transfers.transfer(target);
+  }
 
-  const leg: CallLeg = {
-    sipCallId: options.sipCallId,
-    trunkId: trunk.id,
-    get media() {
-      return audio.media;
-    },
-    events,
-    hangup(reason = NORMAL) {
-      dispatch({ kind: 'hangup', reason });
-      return done;
-    },
-    async sendDtmf(digits) {
-      requireDigits(digits);
-      requireTalking(state, 'Digits can be sent');
-      await sendDigits(digits, trunk, audio, dialog);
-    },
-    async transfer(to) {
-      try {
-        await refer(to);
-      } catch (error) {
-        referralFailed();
-        throw error;
-      }
-      after(TRANSFERRED_WAIT_MS, () => dispatch({ kind: 'hangup', reason: NORMAL }));
-    },
-  };
-  const release = () => {
-    const due = heldBack ?? [];
-    heldBack = undefined;
-    for (const tell of due) tell();
-  };
-  const learnAllow = (values: readonly string[]) => {
-    takesRefer = values.length === 0 || allows(values, 'REFER');
-    takesUpdate = allows(values, 'UPDATE');
-  };
-  const keepSession = (answer: SipText, weAre: Refresher) => {
-    if (state.kind !== 'ended' && credentialsOf(trunk)) refresh.agreed(answer, weAre);
-  };
-  return { leg, audio, dispatch, learnAllow, keepSession, release };
+  /** After a reconnect, asks the SIP server and the peer whether they still know the call. */
+  #watchControl(): () => void {
+    const { events } = this.#deps.control;
+    let wasDisconnected = false;
+    const stops = [
+      events.on('disconnected', () => {
+        wasDisconnected = true;
+      }),
+      events.on('connected', async () => {
+        if (!wasDisconnected || !this.#isConfirmed()) return;
+        wasDisconnected = false;
+        if (!(await this.#dialog.isAlive())) this.dispatch({ kind: 'dialogLost' });
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #emit<Name extends keyof LegEvents>(name: Name, value: LegEvents[Name]): void {
+    if (this.#heldBack) this.#heldBack.push(() => this.events.emit(name, value));
+    else this.events.emit(name, value);
+  }
+
+  #after(delayMs: number, callback: () => void): void {
+    this.#timers.add(this.#deps.clock.setTimer(callback, delayMs));
+  }
+
+  #isConfirmed(): boolean {
+    return this.#state.kind === 'connecting' || this.#state.kind === 'established';
+  }
+
+  #requireEstablished(what: string): void {
+    if (this.#state.kind === 'established') return;
+    throw new CallwayError('conflict', 'call_not_in_progress', `${what} only while the call is in progress`);
+  }
 }
 
-/** When the SIP server was away, it and the peer are asked whether they still know the call. */
-function watchControl(
-  control: SipControl,
-  dialog: Dialog,
-  isUp: () => boolean,
-  onLost: () => void,
-): () => void {
-  let wasDown = false;
-  const stopDown = control.events.on('disconnected', () => {
-    wasDown = true;
-  });
-  const stopUp = control.events.on('connected', () => {
-    if (!wasDown || !isUp()) return;
-    wasDown = false;
-    dialog.isAlive().then((isAlive) => {
-      if (!isAlive) onLost();
-    });
-  });
-  return () => {
-    stopDown();
-    stopUp();
-  };
-}
-
-function allows(values: readonly string[], method: string): boolean {
-  return values.flatMap(splitValues).some((value) => value.toUpperCase() === method);
-}
-
-function requireTalking(state: LegState, what: string): void {
-  if (state.kind === 'talking') return;
-  throw new CallwayError('conflict', 'call_not_in_progress', `${what} only while the call is in progress`);
-}
-
-/** @throws {CallwayError} `transfer_target_invalid` for what is neither a number nor a URI. */
-function referTarget({ trunk, ownNumber }: LegOptions, to: string): string {
+/** @throws {CallwayError} `transfer_target_invalid` for anything but a number or a URI. */
+function referTarget(trunk: Trunk, ownNumber: string, to: string): string {
   const isUri = /^(sips?|tel):[^\s<>"]+$/i.test(to) && readUri(to) !== undefined;
   if (isUri) return to;
   if (/^\+?[0-9*#]{1,32}$/.test(to)) return dialledUri(trunk, to, ownNumber);

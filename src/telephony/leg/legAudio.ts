@@ -2,64 +2,67 @@ import type { MediaParameters, MediaSession } from '../../media/mediaSession.ts'
 import type { Agreement } from '../sdp/negotiate.ts';
 import type { SdpSession } from '../sdp/session.ts';
 
-/** A leg's audio, from the port that is reserved for it to its close. */
-export interface LegAudio {
-  readonly media: MediaSession | undefined;
-  readonly sdp: SdpSession | undefined;
-  /** What was agreed last. */
-  readonly parameters: MediaParameters | undefined;
-  /** After `close` it is closed at once. */
-  set(session: MediaSession, sdp: SdpSession): void;
-  /** Connects or reconnects it, and tells whether the peer holds the call. */
-  apply(agreement: Agreement): Promise<void>;
-  close(): void;
+/** The audio of a leg, from the reserved port to its close. */
+export class LegAudio {
+  readonly #emitHeld: (isHeld: boolean) => void;
+  readonly #onError: (error: unknown, what: string) => void;
+  #media: MediaSession | undefined;
+  #sdp: SdpSession | undefined;
+  #parameters: MediaParameters | undefined;
+  #isHeld = false;
+  #isClosed = false;
+
+  constructor(emitHeld: (isHeld: boolean) => void, onError: (error: unknown, what: string) => void) {
+    this.#emitHeld = emitHeld;
+    this.#onError = onError;
+  }
+
+  get media(): MediaSession | undefined {
+    return this.#media;
+  }
+
+  get sdp(): SdpSession | undefined {
+    return this.#sdp;
+  }
+
+  /** The parameters agreed last. */
+  get parameters(): MediaParameters | undefined {
+    return this.#parameters;
+  }
+
+  /** After `close`, the session is closed at once. */
+  set(session: MediaSession, sdp: SdpSession): void {
+    if (this.#isClosed) {
+      this.#closeSession(session);
+      return;
+    }
+    this.#media = session;
+    this.#sdp = sdp;
+  }
+
+  /** Connects or reconnects the audio, and reports hold and resume. */
+  async apply(agreement: Agreement): Promise<void> {
+    if (!this.#media) throw new Error('the leg has no audio yet');
+    const next = withKnownAddress(agreement.parameters, this.#parameters);
+    await this.#media.connect(next);
+    this.#parameters = next;
+    if (agreement.isHeld === this.#isHeld) return;
+    this.#isHeld = agreement.isHeld;
+    this.#emitHeld(this.#isHeld);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#media) this.#closeSession(this.#media);
+  }
+
+  #closeSession(session: MediaSession): void {
+    session.close().catch((error: unknown) => this.#onError(error, 'closing the audio of a call failed'));
+  }
 }
 
-export function createLegAudio(
-  announceHeld: (isHeld: boolean) => void,
-  onError: (error: unknown, what: string) => void,
-): LegAudio {
-  let media: MediaSession | undefined;
-  let sdp: SdpSession | undefined;
-  let parameters: MediaParameters | undefined;
-  let isHeld = false;
-  let isClosed = false;
-  const shut = (session: MediaSession) => {
-    session.close().catch((error: unknown) => onError(error, 'the audio of a call did not close'));
-  };
-  return {
-    get media() {
-      return media;
-    },
-    get sdp() {
-      return sdp;
-    },
-    get parameters() {
-      return parameters;
-    },
-    set(session, description) {
-      if (isClosed) return shut(session);
-      media = session;
-      sdp = description;
-    },
-    async apply(agreement) {
-      if (!media) throw new Error('the leg has no audio yet');
-      const next = reachable(agreement.parameters, parameters);
-      await media.connect(next);
-      parameters = next;
-      if (agreement.isHeld === isHeld) return;
-      isHeld = agreement.isHeld;
-      announceHeld(isHeld);
-    },
-    close() {
-      isClosed = true;
-      if (media) shut(media);
-    },
-  };
-}
-
-/** A hold of the old kind names no address; the last one stands for when it is over. */
-function reachable(next: MediaParameters, last: MediaParameters | undefined): MediaParameters {
-  const isNowhere = /^[0:.]+$/.test(next.remote.address);
-  return isNowhere && last ? { ...next, remote: last.remote } : next;
+/** A hold by the zero address keeps the last address, which applies again after the hold. @see RFC 3264 section 8.4 */
+function withKnownAddress(next: MediaParameters, last: MediaParameters | undefined): MediaParameters {
+  const isZero = /^[0:.]+$/.test(next.remote.address);
+  return isZero && last ? { ...next, remote: last.remote } : next;
 }

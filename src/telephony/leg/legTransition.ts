@@ -3,63 +3,63 @@ import { Q850 } from '../sip/q850.ts';
 import { type FailureResponse, legEndOf, TRUNK_ERROR, UNREACHABLE } from './inviteFailure.ts';
 
 /**
- * The life of a leg.
+ * The states of a leg.
  *
  * ```
- *  outbound                                             inbound
- *  preparing ── prepared ──► inviting ── accepted ──► joining ◄── acknowledged ── confirming
- *      │                        │                        │                            │
- *      │              hangup, timeouts               connected                        │
- *      │                        ▼                        ▼                            │
- *      │                    canceling                 talking                         │
- *      │                        │                        │ hangup                     │
- *      │                        │                        ▼                            │
- *      │                        │                     leaving                         │
- *      └────────────────────────┴──────► ended ◄─────────┴────────────────────────────┘
+ *  outbound                                                   inbound
+ *  preparing ── prepared ──► inviting ── accepted ──► connecting ◄── acknowledged ── awaitingAck
+ *      │                        │                        │                              │
+ *      │              hangup, timeouts               connected                          │
+ *      │                        ▼                        ▼                              │
+ *      │                    canceling               established                         │
+ *      │                        │                        │ hangup                       │
+ *      │                        │                        ▼                              │
+ *      │                        │                    terminating                        │
+ *      └────────────────────────┴──────► terminated ◄────┴──────────────────────────────┘
  * ```
  */
 export type LegState =
-  /** A port for its audio is being reserved. */
+  /** A port for the audio is being reserved. */
   | { readonly kind: 'preparing' }
   | { readonly kind: 'inviting'; readonly hasRung: boolean; readonly hasEarlyMedia: boolean }
-  /** CANCEL is out; what the end will be is known. */
+  /** CANCEL is sent. */
   | { readonly kind: 'canceling'; readonly end: LegEnd }
-  /** Our 200 waits for its ACK; a hangup waits for it too. @see RFC 3261 section 15 */
-  | { readonly kind: 'confirming'; readonly hangup?: HangupReason }
-  /** Both agree that it is a call; the audio is being connected. */
-  | { readonly kind: 'joining' }
-  | { readonly kind: 'talking' }
-  /** BYE is out. */
-  | { readonly kind: 'leaving'; readonly end: LegEnd }
-  | { readonly kind: 'ended' };
+  /** Our 200 is sent; a hangup waits for its ACK too. @see RFC 3261 section 15 */
+  | { readonly kind: 'awaitingAck'; readonly hangup?: HangupReason }
+  /** The dialog is confirmed; the audio is being connected. */
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'established' }
+  /** BYE is sent. */
+  | { readonly kind: 'terminating'; readonly end: LegEnd }
+  | { readonly kind: 'terminated' };
 
 export type LegEvent =
   | { readonly kind: 'prepared' }
   | { readonly kind: 'ringing'; readonly hasEarlyMedia: boolean }
   | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused'; readonly refusal: FailureResponse }
-  /** Nothing came at all in the trunk's time. */
+  | { readonly kind: 'rejected'; readonly response: FailureResponse }
+  /** No response at all within the trunk's timeout. */
   | { readonly kind: 'responseTimeout' }
   | { readonly kind: 'ringTimeout' }
   | { readonly kind: 'acknowledged' }
   | { readonly kind: 'connected' }
-  /** The INVITE could not be sent, or the audio could not be agreed or connected. */
+  /** The INVITE could not be sent, or the audio could not be negotiated or connected. */
   | { readonly kind: 'failed'; readonly isUnreachable?: boolean }
   | { readonly kind: 'hangup'; readonly reason: HangupReason }
-  | { readonly kind: 'peerLeft'; readonly q850Cause: number | undefined }
-  /** BYE was answered, or the final answer after CANCEL is too long in coming. */
-  | { readonly kind: 'over' }
-  /** The dialog is gone without a BYE of either side. */
-  | { readonly kind: 'lost' };
+  | { readonly kind: 'byeReceived'; readonly q850Cause: number | undefined }
+  /** BYE was answered, or the wait for the response to BYE or CANCEL timed out. */
+  | { readonly kind: 'completed' }
+  /** The dialog is gone without a BYE from either side. */
+  | { readonly kind: 'dialogLost' };
 
 export type LegEffect =
-  /** Sends the INVITE and starts the timers for its answers. */
-  | { readonly kind: 'invite' }
-  | { readonly kind: 'cancel'; readonly reason: HangupReason }
-  | { readonly kind: 'connect' }
-  | { readonly kind: 'bye'; readonly reason: HangupReason }
-  | { readonly kind: 'announceRinging'; readonly hasEarlyMedia: boolean }
-  | { readonly kind: 'announceAnswered' }
+  /** Sends the INVITE and starts the response timers. */
+  | { readonly kind: 'sendInvite' }
+  | { readonly kind: 'sendCancel'; readonly reason: HangupReason }
+  | { readonly kind: 'connectAudio' }
+  | { readonly kind: 'sendBye'; readonly reason: HangupReason }
+  | { readonly kind: 'emitRinging'; readonly hasEarlyMedia: boolean }
+  | { readonly kind: 'emitAnswered' }
   | { readonly kind: 'end'; readonly end: LegEnd };
 
 export interface LegTransition {
@@ -67,7 +67,7 @@ export interface LegTransition {
   readonly effects: readonly LegEffect[];
 }
 
-const ENDED: LegState = { kind: 'ended' };
+const TERMINATED: LegState = { kind: 'terminated' };
 const OK = { code: 200, reason: 'OK' };
 const NO_ANSWER: HangupReason = { q850Cause: Q850.noAnswer, text: 'No answer in time' };
 const NO_RESPONSE: HangupReason = { q850Cause: Q850.recoveryOnTimer, text: 'No response in time' };
@@ -82,17 +82,17 @@ export function legTransition(state: LegState, event: LegEvent): LegTransition {
       return whileInviting(state, event);
     case 'canceling':
       return whileCanceling(state, event);
-    case 'confirming':
-      return whileConfirming(state, event);
-    case 'joining':
-    case 'talking':
-      return whileUp(state, event);
-    case 'leaving':
-      return event.kind === 'over' || event.kind === 'peerLeft' || event.kind === 'lost'
-        ? ended(state.end)
-        : same(state);
-    case 'ended':
-      return same(state);
+    case 'awaitingAck':
+      return whileAwaitingAck(state, event);
+    case 'connecting':
+    case 'established':
+      return whileConfirmed(state, event);
+    case 'terminating':
+      return event.kind === 'completed' || event.kind === 'byeReceived' || event.kind === 'dialogLost'
+        ? end(state.end)
+        : stay(state);
+    case 'terminated':
+      return stay(state);
   }
 }
 
@@ -101,14 +101,14 @@ function whilePreparing(state: LegState, event: LegEvent): LegTransition {
     case 'prepared':
       return {
         state: { kind: 'inviting', hasRung: false, hasEarlyMedia: false },
-        effects: [{ kind: 'invite' }],
+        effects: [{ kind: 'sendInvite' }],
       };
     case 'failed':
-      return ended(TRUNK_ERROR);
+      return end(TRUNK_ERROR);
     case 'hangup':
-      return ended({ outcome: 'canceled', sip: null, q850Cause: event.reason.q850Cause });
+      return end({ outcome: 'canceled', sip: null, q850Cause: event.reason.q850Cause });
     default:
-      return same(state);
+      return stay(state);
   }
 }
 
@@ -117,117 +117,123 @@ function whileInviting(state: LegState & { kind: 'inviting' }, event: LegEvent):
     case 'ringing':
       return ring(state, event.hasEarlyMedia);
     case 'accepted':
-      return { state: { kind: 'joining' }, effects: [{ kind: 'connect' }] };
-    case 'refused':
-      return ended(legEndOf(event.refusal, state.hasRung));
+      return { state: { kind: 'connecting' }, effects: [{ kind: 'connectAudio' }] };
+    case 'rejected':
+      return end(legEndOf(event.response, state.hasRung));
     case 'hangup':
       return cancel(event.reason, { outcome: 'canceled', sip: null, q850Cause: event.reason.q850Cause });
     case 'ringTimeout':
       return cancel(NO_ANSWER, { outcome: 'no_answer', sip: null, q850Cause: NO_ANSWER.q850Cause });
     case 'responseTimeout':
-      // The next trunk is not kept waiting for a silent one.
+      // Ends at once, so that the next trunk is tried without waiting for the response to CANCEL.
       return {
-        state: ENDED,
+        state: TERMINATED,
         effects: [
-          { kind: 'cancel', reason: NO_RESPONSE },
+          { kind: 'sendCancel', reason: NO_RESPONSE },
           { kind: 'end', end: UNREACHABLE },
         ],
       };
     case 'failed':
-      return ended(event.isUnreachable ? UNREACHABLE : TRUNK_ERROR);
-    case 'lost':
-      // The phone may ring for all that is known: it is not called again over another trunk.
-      return ended({ outcome: 'lost', sip: null, q850Cause: null });
+      return end(event.isUnreachable ? UNREACHABLE : TRUNK_ERROR);
+    case 'dialogLost':
+      // The phone may still ring, so the number must not be called again over another trunk.
+      return end({ outcome: 'lost', sip: null, q850Cause: null });
     default:
-      return same(state);
+      return stay(state);
   }
 }
 
-/** Said once, and once more when the peer begins to play audio. */
+/** Emitted once, and again when early media starts. */
 function ring(state: LegState & { kind: 'inviting' }, hasEarlyMedia: boolean): LegTransition {
-  if (state.hasRung && (state.hasEarlyMedia || !hasEarlyMedia)) return same(state);
+  if (state.hasRung && (state.hasEarlyMedia || !hasEarlyMedia)) return stay(state);
   return {
     state: { kind: 'inviting', hasRung: true, hasEarlyMedia },
-    effects: [{ kind: 'announceRinging', hasEarlyMedia }],
+    effects: [{ kind: 'emitRinging', hasEarlyMedia }],
   };
 }
 
 function whileCanceling(state: LegState & { kind: 'canceling' }, event: LegEvent): LegTransition {
   switch (event.kind) {
-    case 'refused': {
-      const { status, reason, isFromPeer } = event.refusal;
-      return ended(isFromPeer ? { ...state.end, sip: { code: status, reason } } : state.end);
+    case 'rejected': {
+      const { status, reason, isFromPeer } = event.response;
+      return end(isFromPeer ? { ...state.end, sip: { code: status, reason } } : state.end);
     }
-    case 'over':
+    case 'completed':
     case 'failed':
-    case 'lost':
-      return ended(state.end);
+    case 'dialogLost':
+      return end(state.end);
     default:
-      return same(state);
+      return stay(state);
   }
 }
 
-function whileConfirming(state: LegState & { kind: 'confirming' }, event: LegEvent): LegTransition {
+function whileAwaitingAck(state: LegState & { kind: 'awaitingAck' }, event: LegEvent): LegTransition {
   switch (event.kind) {
     case 'acknowledged':
       return state.hangup
-        ? leave(state.hangup)
-        : { state: { kind: 'joining' }, effects: [{ kind: 'connect' }] };
+        ? hangUp(state.hangup)
+        : { state: { kind: 'connecting' }, effects: [{ kind: 'connectAudio' }] };
     case 'hangup':
-      return { state: { kind: 'confirming', hangup: event.reason }, effects: [] };
-    case 'peerLeft':
-      return ended({ outcome: 'remote_hangup', sip: OK, q850Cause: event.q850Cause ?? Q850.normalClearing });
-    case 'lost':
+      return { state: { kind: 'awaitingAck', hangup: event.reason }, effects: [] };
+    case 'byeReceived':
+      return end({ outcome: 'remote_hangup', sip: OK, q850Cause: event.q850Cause ?? Q850.normalClearing });
+    case 'dialogLost':
     case 'failed':
-      return ended({ outcome: 'lost', sip: OK, q850Cause: null });
+      return end({ outcome: 'lost', sip: OK, q850Cause: null });
     default:
-      return same(state);
+      return stay(state);
   }
 }
 
-function whileUp(state: LegState & { kind: 'joining' | 'talking' }, event: LegEvent): LegTransition {
+function whileConfirmed(
+  state: LegState & { kind: 'connecting' | 'established' },
+  event: LegEvent,
+): LegTransition {
   switch (event.kind) {
     case 'connected':
-      return state.kind === 'talking'
-        ? same(state)
-        : { state: { kind: 'talking' }, effects: [{ kind: 'announceAnswered' }] };
+      return state.kind === 'established'
+        ? stay(state)
+        : { state: { kind: 'established' }, effects: [{ kind: 'emitAnswered' }] };
     case 'failed':
       return {
-        state: { kind: 'leaving', end: { outcome: 'trunk_error', sip: OK, q850Cause: Q850.incompatible } },
-        effects: [{ kind: 'bye', reason: NO_COMMON_AUDIO }],
+        state: {
+          kind: 'terminating',
+          end: { outcome: 'trunk_error', sip: OK, q850Cause: Q850.incompatible },
+        },
+        effects: [{ kind: 'sendBye', reason: NO_COMMON_AUDIO }],
       };
     case 'hangup':
-      return leave(event.reason);
-    case 'peerLeft': {
+      return hangUp(event.reason);
+    case 'byeReceived': {
       const { q850Cause = Q850.normalClearing } = event;
-      const left = ended({ outcome: 'remote_hangup', sip: OK, q850Cause });
-      // Who hangs up before the audio is connected has answered nevertheless.
-      return state.kind === 'talking'
-        ? left
-        : { ...left, effects: [{ kind: 'announceAnswered' }, ...left.effects] };
+      const ended = end({ outcome: 'remote_hangup', sip: OK, q850Cause });
+      // A peer that hangs up before the audio is connected has answered the call.
+      return state.kind === 'established'
+        ? ended
+        : { ...ended, effects: [{ kind: 'emitAnswered' }, ...ended.effects] };
     }
-    case 'lost':
-      return ended({ outcome: 'lost', sip: OK, q850Cause: null });
+    case 'dialogLost':
+      return end({ outcome: 'lost', sip: OK, q850Cause: null });
     default:
-      return same(state);
+      return stay(state);
   }
 }
 
-function leave(reason: HangupReason): LegTransition {
+function hangUp(reason: HangupReason): LegTransition {
   return {
-    state: { kind: 'leaving', end: { outcome: 'local_hangup', sip: OK, q850Cause: reason.q850Cause } },
-    effects: [{ kind: 'bye', reason }],
+    state: { kind: 'terminating', end: { outcome: 'local_hangup', sip: OK, q850Cause: reason.q850Cause } },
+    effects: [{ kind: 'sendBye', reason }],
   };
 }
 
-function cancel(reason: HangupReason, end: LegEnd): LegTransition {
-  return { state: { kind: 'canceling', end }, effects: [{ kind: 'cancel', reason }] };
+function cancel(reason: HangupReason, legEnd: LegEnd): LegTransition {
+  return { state: { kind: 'canceling', end: legEnd }, effects: [{ kind: 'sendCancel', reason }] };
 }
 
-function ended(end: LegEnd): LegTransition {
-  return { state: ENDED, effects: [{ kind: 'end', end }] };
+function end(legEnd: LegEnd): LegTransition {
+  return { state: TERMINATED, effects: [{ kind: 'end', end: legEnd }] };
 }
 
-function same(state: LegState): LegTransition {
+function stay(state: LegState): LegTransition {
   return { state, effects: [] };
 }

@@ -5,7 +5,7 @@ import type { CallLeg, DialRequest } from '../../calls/telephony.ts';
 import type { MediaEngine } from '../../media/mediaSession.ts';
 import { ALLOW } from '../control/control.ts';
 import { createSdpSession } from '../sdp/session.ts';
-import { createAuthenticator } from '../sip/digest.ts';
+import { createAuthenticator } from '../sip/authenticator.ts';
 import type { CallTrace } from '../trace.ts';
 import {
   contactUri,
@@ -15,26 +15,26 @@ import {
   routeOf,
   type TrunkAddress,
   trunkUri,
+  USER_AGENT,
 } from '../trunks/addressing.ts';
-import { type InviteClient, type InviteListener, isUnreachable, startInvite } from './inviteClient.ts';
-import { createLeg, type LegCore, type LegDeps } from './leg.ts';
+import { InviteClient, type InviteListener, isUnreachable } from './inviteClient.ts';
+import { Leg, type LegDeps } from './leg.ts';
 
 export interface OutboundDeps extends LegDeps {
   readonly media: MediaEngine;
   readonly makeCallId: () => string;
   readonly traceCall: (sipCallId: string) => CallTrace;
-  /** 0 is never. */
+  /** 0 disables it. */
   readonly mediaTimeoutMs: number;
   /**
-   * Whether the SIP server shows 100 Trying. Where it does not, a live peer that takes its time to ring looks like a dead
-   * one, and the trunk's response timeout cannot be kept: the SIP server's own (32 s) counts.
+   * Whether the SIP server reports 100 Trying. Without it a live peer that rings late looks unreachable, so the trunk's
+   * response timeout is not applied and the SIP server's own (32 s) counts.
    */
   readonly showsTrying: boolean;
 }
 
-export const USER_AGENT = 'Callway';
-/** Headers that a trunk's own may not replace. */
-const OURS = new Set(
+/** Headers that the trunk's own headers cannot replace. */
+const RESERVED = new Set(
   'via from to contact call-id cseq route record-route max-forwards content-type content-length authorization proxy-authorization session-expires min-se require supported allow'.split(
     ' ',
   ),
@@ -44,22 +44,22 @@ const OURS = new Set(
 export function dial(deps: OutboundDeps, request: DialRequest): CallLeg {
   const call = new OutboundCall(deps, request);
   call.prepare();
-  // What fails at once may do so before the leg has reached, through promises, who listens to it.
-  setImmediate(() => call.release());
+  // An immediate failure must not be emitted before the caller has subscribed, which may take a promise.
+  setImmediate(() => call.leg.releaseEvents());
   return call.leg;
 }
 
 class OutboundCall {
+  readonly leg: Leg;
   readonly #deps: OutboundDeps;
   readonly #request: DialRequest;
-  readonly #own: OwnIdentity;
-  readonly #core: LegCore;
+  readonly #local: LocalIdentity;
   readonly #timers: Timer[] = [];
   #client: InviteClient | undefined;
-  /** What of the peer the audio is connected by. */
-  #heard: string | undefined;
-  /** What came with the 2xx, or before it. */
-  #accepted: string | undefined;
+  /** The peer's session description that the audio is connected with. */
+  #appliedSdp: string | undefined;
+  /** The session description of the 2xx, or the last one before it. */
+  #acceptedSdp: string | undefined;
 
   constructor(deps: OutboundDeps, request: DialRequest) {
     this.#deps = deps;
@@ -71,164 +71,152 @@ class OutboundCall {
       asGiven: asGiven?.fromNumber,
     });
     const sipCallId = deps.makeCallId();
-    this.#own = { sipCallId, tag: deps.makeToken(), user, uri: identityUri(trunk, user) };
+    this.#local = { sipCallId, tag: deps.makeToken(), user, uri: identityUri(trunk, user) };
     const trace = deps.traceCall(sipCallId);
     trace.assign(request.projectId, request.callId);
-    this.#core = createLeg(deps, {
+    this.leg = new Leg(deps, {
       sipCallId,
       dialogId: this.#dialogId,
       trunk,
       ownNumber: fromNumber,
-      selfUri: this.#own.uri,
+      ownUri: this.#local.uri,
       state: { kind: 'preparing' },
       trace,
-      isHeldBack: true,
       steps: {
-        connect: () => this.#connect(),
-        invite: () => this.#invite(),
-        cancel: ({ q850Cause, text }) => this.#client?.cancel({ cause: q850Cause, text }),
-        onEnd: () => this.#stopTimers(),
+        connectAudio: () => this.#connectAudio(),
+        sendInvite: () => this.#sendInvite(),
+        sendCancel: (reason) => this.#client?.cancel(reason),
+        onEnd: () => this.#cancelTimers(),
       },
     });
   }
 
-  get leg(): CallLeg {
-    return this.#core.leg;
-  }
-
-  /** Announces what was held back, and all that follows at once. */
-  release(): void {
-    this.#core.release();
-  }
-
-  /** Reserves a port, which the offer names. */
+  /** Reserves the port that the offer names. */
   prepare(): void {
     const { media, mediaTimeoutMs, onError } = this.#deps;
-    const { trunk, callId, bridgeWith: beside } = this.#request;
-    media.open({ callId, timeoutMs: mediaTimeoutMs, ...(beside ? { sameThreadAs: beside } : {}) }).then(
-      (session) => {
-        const { address, rtpPort } = session;
-        const { codecs, srtp } = trunk;
-        this.#core.audio.set(session, createSdpSession({ address, rtpPort, codecs, srtp, randomBytes }));
-        this.#core.dispatch({ kind: 'prepared' });
-      },
-      (error: unknown) => {
-        onError(error, 'no audio could be opened for a call');
-        this.#core.dispatch({ kind: 'failed' });
-      },
-    );
+    const { trunk, callId, bridgeWith } = this.#request;
+    media
+      .open({ callId, timeoutMs: mediaTimeoutMs, ...(bridgeWith ? { sameThreadAs: bridgeWith } : {}) })
+      .then(
+        (session) => {
+          const { address, rtpPort } = session;
+          const { codecs, srtp } = trunk;
+          this.leg.audio.set(session, createSdpSession({ address, rtpPort, codecs, srtp, randomBytes }));
+          this.leg.dispatch({ kind: 'prepared' });
+        },
+        (error: unknown) => {
+          onError(error, 'opening the audio of a call failed');
+          this.leg.dispatch({ kind: 'failed' });
+        },
+      );
   }
 
-  #invite(): void {
+  #sendInvite(): void {
     const { control, makeToken } = this.#deps;
-    const { trunk, targetUri: toUri } = this.#request;
-    const outgoing = {
+    const { trunk, targetUri } = this.#request;
+    const invite = {
       uri: calleeUri(this.#request, trunk),
-      // Wherever a URI leads, it is the trunk that is asked to go there.
-      route: routeOf(trunk) ?? (toUri === undefined ? undefined : trunkUri(trunk)),
-      headers: inviteHeaders(this.#request, this.#own),
-      body: this.#core.audio.sdp?.offer() ?? '',
+      // A call to a URI also goes through the trunk.
+      route: routeOf(trunk) ?? (targetUri === undefined ? undefined : trunkUri(trunk)),
+      headers: inviteHeaders(this.#request, this.#local),
+      body: this.leg.audio.sdp?.offer() ?? '',
       dialogId: this.#dialogId,
       followRedirects: trunk.followRedirects,
     };
     const authenticator = createAuthenticator(credentialsOf(trunk), makeToken);
-    this.#client = startInvite(control, outgoing, authenticator, this.#listener());
+    this.#client = new InviteClient(control, invite, authenticator, this.#listener());
+    this.#client.send();
   }
 
   #listener(): InviteListener {
     const { onError, showsTrying } = this.#deps;
-    const { dispatch } = this.#core;
-    const responseMs = this.#request.trunk.responseTimeoutSeconds * 1000;
-    const response = showsTrying ? this.#startTimer(responseMs, 'responseTimeout') : undefined;
+    const { dispatch } = this.leg;
+    const responseTimeoutMs = this.#request.trunk.responseTimeoutSeconds * 1000;
+    const responseTimer = showsTrying ? this.#startTimer(responseTimeoutMs, 'responseTimeout') : undefined;
     this.#startTimer(this.#request.ringTimeoutMs, 'ringTimeout');
     return {
-      onAnyAnswer: () => response?.cancel(),
-      onRinging: (description) => this.#onRinging(description),
-      onAccepted: (description, answer) => {
-        this.#core.learnAllow(answer.headers('allow'));
-        this.#core.keepSession(answer, 'uac');
-        this.#accepted = description ?? this.#heard;
-        this.#stopTimers();
+      onAnyResponse: () => responseTimer?.cancel(),
+      onRinging: (sdp) => this.#onRinging(sdp),
+      onAccepted: (sdp, response) => {
+        this.leg.setAllowedMethods(response);
+        this.leg.startSessionRefresh(response, 'uac');
+        this.#acceptedSdp = sdp ?? this.#appliedSdp;
+        this.#cancelTimers();
         dispatch({ kind: 'accepted' });
       },
-      onRefused: (refusal) => dispatch({ kind: 'refused', refusal }),
-      onFailed(error) {
-        onError(error, 'an INVITE could not be sent');
+      onRejected: (response) => dispatch({ kind: 'rejected', response }),
+      onSendError(error) {
+        onError(error, 'sending an INVITE failed');
         dispatch({ kind: 'failed', isUnreachable: isUnreachable(error) });
       },
-      onLost: () => dispatch({ kind: 'lost' }),
+      onConnectionLost: () => dispatch({ kind: 'dialogLost' }),
     };
   }
 
-  #onRinging(description: string | undefined): void {
-    const ring = (hasEarlyMedia: boolean) => this.#core.dispatch({ kind: 'ringing', hasEarlyMedia });
-    if (description === undefined) ring(false);
+  #onRinging(sdp: string | undefined): void {
+    const ring = (hasEarlyMedia: boolean) => this.leg.dispatch({ kind: 'ringing', hasEarlyMedia });
+    if (sdp === undefined) ring(false);
     else {
-      this.#hear(description).then(
+      this.#applySdp(sdp).then(
         () => ring(true),
-        // What cannot be played before the answer is no reason not to wait for it.
+        // Early media that cannot be played does not fail the call.
         () => ring(false),
       );
     }
   }
 
-  /** Takes what the peer plays before the answer, or says with it. A later description replaces an earlier one. */
-  async #hear(description: string): Promise<void> {
-    const { sdp, apply } = this.#core.audio;
-    if (!sdp || description === this.#heard) return;
-    const agreement = sdp.acceptAnswer(description);
-    this.#heard = description;
-    await apply(agreement);
+  /** Connects the audio by an answer of the peer, in a provisional response or the 2xx. */
+  async #applySdp(sdp: string): Promise<void> {
+    const { audio } = this.leg;
+    if (!audio.sdp || sdp === this.#appliedSdp) return;
+    const agreement = audio.sdp.acceptAnswer(sdp);
+    this.#appliedSdp = sdp;
+    await audio.apply(agreement);
   }
 
-  async #connect(): Promise<void> {
-    if (this.#accepted === undefined) {
-      throw new Error('the peer took the call without a session description');
-    }
-    await this.#hear(this.#accepted);
+  async #connectAudio(): Promise<void> {
+    if (this.#acceptedSdp === undefined) throw new Error('the 2xx has no session description');
+    await this.#applySdp(this.#acceptedSdp);
   }
 
   get #dialogId(): string {
-    return `${this.#own.sipCallId};from-tag=${this.#own.tag}`;
+    return `${this.#local.sipCallId};from-tag=${this.#local.tag}`;
   }
 
   #startTimer(delayMs: number, kind: 'ringTimeout' | 'responseTimeout'): Timer {
-    const timer = this.#deps.clock.setTimer(() => this.#core.dispatch({ kind }), delayMs);
+    const timer = this.#deps.clock.setTimer(() => this.leg.dispatch({ kind }), delayMs);
     this.#timers.push(timer);
     return timer;
   }
 
-  #stopTimers(): void {
+  #cancelTimers(): void {
     for (const timer of this.#timers) timer.cancel();
   }
 }
 
-/** Who we are in one call. */
-interface OwnIdentity {
+/** Our side of one call. */
+interface LocalIdentity {
   readonly sipCallId: string;
   readonly tag: string;
   readonly user: string;
   readonly uri: string;
 }
 
-function calleeUri(
-  { toNumber, targetUri: toUri, fromNumber, asGiven }: DialRequest,
-  trunk: TrunkAddress,
-): string {
-  return toUri ?? dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
+function calleeUri({ toNumber, targetUri, fromNumber, asGiven }: DialRequest, trunk: TrunkAddress): string {
+  return targetUri ?? dialledUri(trunk, toNumber, fromNumber, asGiven?.toNumber);
 }
 
-function inviteHeaders(request: DialRequest, own: OwnIdentity): Record<string, string> {
+function inviteHeaders(request: DialRequest, local: LocalIdentity): Record<string, string> {
   const { trunk } = request;
-  const added = Object.entries(trunk.headers).filter(([name]) => !OURS.has(name.toLowerCase()));
+  const added = Object.entries(trunk.headers).filter(([name]) => !RESERVED.has(name.toLowerCase()));
   return {
-    'P-Asserted-Identity': `<${own.uri}>`,
+    'P-Asserted-Identity': `<${local.uri}>`,
     'User-Agent': USER_AGENT,
     ...Object.fromEntries(added),
-    'Call-ID': own.sipCallId,
-    From: `<${own.uri}>;tag=${own.tag}`,
+    'Call-ID': local.sipCallId,
+    From: `<${local.uri}>;tag=${local.tag}`,
     To: `<${calleeUri(request, { ...trunk, transport: 'udp' })}>`,
-    Contact: `<${contactUri(trunk, trunk.username ?? own.user)}>`,
+    Contact: `<${contactUri(trunk, trunk.username ?? local.user)}>`,
     Allow: ALLOW,
     Supported: 'timer, 100rel',
     'Content-Type': 'application/sdp',

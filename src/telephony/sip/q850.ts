@@ -1,10 +1,8 @@
-/** Why a call ended, by the cause values of ISDN. @see ITU-T Q.850, RFC 3326 */
-export interface Q850Reason {
-  readonly cause: number;
-  readonly text: string;
-}
+import { formatReason } from '../../../sip/message/fields/reason.ts';
+import type { SipMessage } from '../../../sip/message/message.ts';
+import type { HangupReason } from '../../calls/telephony.ts';
 
-/** Causes that we give ourselves. */
+/** Causes that this side sends. @see ITU-T Q.850, RFC 3326 */
 export const Q850 = {
   normalClearing: 16,
   noAnswer: 19,
@@ -57,19 +55,19 @@ const CAUSE_OF_STATUS: Readonly<Record<number, number>> = {
 const INTERWORKING = 127;
 const Q850_CAUSE = /(?:^|,)\s*Q\.850\s*(?:;[^,]*?)?;\s*cause\s*=\s*"?(\d{1,3})/i;
 
-/** The cause of a Reason header. @returns Undefined where none is given. */
-export function readQ850(reasonHeaders: readonly string[]): number | undefined {
-  const match = Q850_CAUSE.exec(reasonHeaders.join(','));
+/** The Q.850 cause of a message's Reason headers. @returns Undefined when there is none in 1..127. */
+export function q850CauseOf({ headers }: SipMessage): number | undefined {
+  const match = Q850_CAUSE.exec(headers.all('reason').join(','));
   const cause = match ? Number(match[1]) : 0;
   return cause >= 1 && cause <= 127 ? cause : undefined;
 }
 
-/** The cause that stands for a final answer that gives none. @param status - 300..699. */
+/** The cause that stands for a final response without a Reason header. @param status - 300..699. */
 export function q850OfStatus(status: number): number {
   return CAUSE_OF_STATUS[status] ?? INTERWORKING;
 }
 
-/** A Reason header's value. @param text - Whatever could end the quoted string is left out. */
-export function formatReason({ cause, text }: Q850Reason): string {
-  return `Q.850;cause=${cause};text="${text.replace(/["\\\r\n]/g, '')}"`;
+/** The value of a Reason header. */
+export function formatQ850({ q850Cause, text }: HangupReason): string {
+  return formatReason({ protocol: 'Q.850', cause: q850Cause, text });
 }

@@ -1,11 +1,14 @@
-import type { SipText } from './message.ts';
+import type { SipMessage } from '../../../sip/message/message.ts';
 
-/** What a message says about the session. */
+/** The session description of a message, if any. */
 export type SessionBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'description'; readonly sdp: string }
-  /** Something that we cannot read, and should. */
+  /** A body of another type, which may not be ignored. */
   | { readonly kind: 'unreadable' };
+
+/** The response to a body that is no session description. @see RFC 3261 section 21.4.13 */
+export const UNSUPPORTED_BODY = { status: 415, headers: { Accept: 'application/sdp' } } as const;
 
 const NONE: SessionBody = { kind: 'none' };
 const SDP = /^\s*application\/sdp\s*(?:;|$)/i;
@@ -13,24 +16,24 @@ const MULTIPART = /^\s*multipart\/[\w.+-]+\s*;/i;
 const OPTIONAL = /;\s*handling\s*=\s*"?optional/i;
 
 /**
- * Finds the session description of a message: its body, or a part of it where a switch sends its own signalling along.
+ * Finds the session description of a message: its body, or one part of a multipart body, as from switches that add
+ * their own signaling.
  *
  * @see RFC 3261 section 7.4, RFC 5621, RFC 3204
  */
-export function sessionBody(text: SipText): SessionBody {
-  const { body } = text;
+export function sessionBody({ headers, body }: SipMessage): SessionBody {
   if (body.trim() === '') return NONE;
-  const type = text.header('content-type') ?? '';
-  const isEncoded = !/^(?:identity)?$/i.test(text.header('content-encoding') ?? '');
+  const type = headers.get('content-type') ?? '';
+  const isEncoded = !/^(?:identity)?$/i.test(headers.get('content-encoding') ?? '');
   const isPlain = SDP.test(type) || (type === '' && body.startsWith('v=0'));
   if (isPlain && !isEncoded) return { kind: 'description', sdp: body };
   if (MULTIPART.test(type) && !isEncoded) return partOf(type, body);
-  return OPTIONAL.test(text.header('content-disposition') ?? '') ? NONE : { kind: 'unreadable' };
+  return OPTIONAL.test(headers.get('content-disposition') ?? '') ? NONE : { kind: 'unreadable' };
 }
 
-/** The description of a message, '' when there is none that we can read. */
-export function descriptionOf(text: SipText): string {
-  const found = sessionBody(text);
+/** The session description of a message; '' when there is none or it is unreadable. */
+export function descriptionOf(message: SipMessage): string {
+  const found = sessionBody(message);
   return found.kind === 'description' ? found.sdp : '';
 }
 

@@ -1,29 +1,12 @@
+import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { bracketed } from '../../../sip/message/fields/uri.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
-import { bracketed } from '../sip/address.ts';
 import { sourcesOf } from './addressing.ts';
-
-/** The trunks that are active now, and which of them a call can come from. */
-export interface TrunkDirectory {
-  /** Resolves when it has been read for the first time. */
-  start(): Promise<void>;
-  readonly trunks: readonly Trunk[];
-  /** @param address - Where the request came from. */
-  bySource(address: string): Trunk[];
-  /**
-   * Where trunks call from: the networks that they name, and of their hosts the very ports on which they listen, since
-   * others may share the address.
-   */
-  readonly trustedSources: readonly string[];
-  /** Calls back after each reading that found other trunks or sources, until the returned function is called. */
-  onChange(listener: (trunks: readonly Trunk[]) => void): () => void;
-  /** Idempotent. */
-  close(): Promise<void>;
-}
 
 export interface TrunkDirectoryDeps {
   readonly store: Pick<TrunkStore, 'active'>;
@@ -34,105 +17,149 @@ export interface TrunkDirectoryDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Messages between nodes may be lost, and addresses of host names change. */
-const REREAD_MS = 30_000;
+type ChangeListener = (trunks: readonly Trunk[]) => void;
+type Address = ReturnType<typeof ipaddr.process>;
 
-export function createTrunkDirectory(deps: TrunkDirectoryDeps): TrunkDirectory {
-  const { store, resolve, clock, onError } = deps;
-  const listeners = new Set<(trunks: readonly Trunk[]) => void>();
-  const addresses = new Map<string, readonly string[]>();
-  let trunks: readonly Trunk[] = [];
-  let timer: Timer | undefined;
-  let isClosed = false;
-  let reading: Promise<void> | undefined;
-  let isStale = false;
+/** Messages between nodes may be lost, and the addresses of host names change. */
+const REFRESH_MS = 30_000;
+const SRV_SERVICES = ['_sip._udp', '_sip._tcp', '_sips._tcp'];
+const DNS_TIMEOUT_MS = 2000;
 
-  const sources = () => {
-    const ranges = trunks.flatMap(({ inboundCidrs }) => inboundCidrs);
-    const hosts = trunks.flatMap(sourcesOf).flatMap(({ host, port }) => {
-      const found = (addresses.get(host) ?? []).filter(isPlainAddress);
-      return found.map((address) => `${bracketed(address)}:${port}`);
+/** The active trunks and the addresses that their calls come from. */
+export class TrunkDirectory {
+  readonly #deps: TrunkDirectoryDeps;
+  readonly #listeners = new Set<ChangeListener>();
+  /** By host. */
+  readonly #addresses = new Map<string, readonly string[]>();
+  readonly #unsubscribe: () => void;
+  #trunks: readonly Trunk[] = [];
+  #timer: Timer | undefined;
+  #isClosed = false;
+  #refreshing: Promise<void> | undefined;
+  #isStale = false;
+
+  constructor(deps: TrunkDirectoryDeps) {
+    this.#deps = deps;
+    this.#unsubscribe = deps.bus.subscribe((message) => {
+      if (message.kind === 'trunks' && !this.#isClosed) void this.start();
+    });
+  }
+
+  get trunks(): readonly Trunk[] {
+    return this.#trunks;
+  }
+
+  /**
+   * The networks that trunks name, and their hosts with the exact ports on which they listen, since others may share the
+   * address.
+   */
+  get trustedSources(): readonly string[] {
+    const ranges = this.#trunks.flatMap(({ inboundCidrs }) => inboundCidrs);
+    const hosts = this.#trunks.flatMap(sourcesOf).flatMap(({ host, port }) => {
+      const addresses = (this.#addresses.get(host) ?? []).filter(isPlainAddress);
+      return addresses.map((address) => `${bracketed(address)}:${port}`);
     });
     return [...new Set([...ranges, ...hosts])];
-  };
-  const read = async () => {
-    const before = `${versions(trunks)} ${sources()}`;
-    const found = await store.active();
-    const hosts = [...new Set(found.flatMap(sourcesOf).map(({ host }) => host))];
-    await Promise.all(hosts.map(look));
-    for (const host of addresses.keys()) if (!hosts.includes(host)) addresses.delete(host);
-    trunks = found;
-    const hasChanged = before !== `${versions(trunks)} ${sources()}`;
-    if (hasChanged && !isClosed) for (const listener of listeners) listener(trunks);
-  };
-  const look = async (host: string) => {
+  }
+
+  /** Reads the trunks, once more if one reading is in progress; then every 30 s. @returns When they have been read. */
+  start(): Promise<void> {
+    if (this.#refreshing) {
+      this.#isStale = true;
+      return this.#refreshing;
+    }
+    this.#timer?.cancel();
+    this.#isStale = false;
+    this.#refreshing = this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+      if (this.#isClosed) return;
+      if (this.#isStale) void this.start();
+      else this.#timer = this.#deps.clock.setTimer(() => void this.start(), REFRESH_MS);
+    });
+    return this.#refreshing;
+  }
+
+  /** The trunks whose calls may come from an address. */
+  bySource(address: string): Trunk[] {
+    const source = parseAddress(address);
+    if (!source) return [];
+    return this.#trunks.filter(
+      (trunk) =>
+        trunk.inboundCidrs.some((range) => isWithin(source, range)) ||
+        sourcesOf(trunk).some(({ host }) => this.#addresses.get(host)?.some((one) => isWithin(source, one))),
+    );
+  }
+
+  /** Calls back when trunks or sources have changed, until the returned function is called. */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#unsubscribe();
+    this.#timer?.cancel();
+    await this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      const before = this.#version();
+      const trunks = await this.#deps.store.active();
+      const hosts = [...new Set(trunks.flatMap(sourcesOf).map(({ host }) => host))];
+      await Promise.all(hosts.map((host) => this.#resolve(host)));
+      for (const host of this.#addresses.keys()) if (!hosts.includes(host)) this.#addresses.delete(host);
+      this.#trunks = trunks;
+      if (before === this.#version() || this.#isClosed) return;
+      for (const listener of this.#listeners) listener(trunks);
+    } catch (error) {
+      this.#deps.onError(error, 'reading the trunks failed');
+    }
+  }
+
+  async #resolve(host: string): Promise<void> {
     if (ipaddr.isValid(host)) {
-      addresses.set(host, [host]);
+      this.#addresses.set(host, [host]);
       return;
     }
     try {
-      addresses.set(host, await resolve(host));
+      this.#addresses.set(host, await this.#deps.resolve(host));
     } catch (error) {
-      // A name server that is away must not lock a carrier out: the former addresses stand.
-      onError(error, `the trunk host ${host} could not be looked up`);
+      // During a DNS outage the previous addresses stay in use.
+      this.#deps.onError(error, `resolving the trunk host ${host} failed`);
     }
-  };
-  /** One reading at a time; what is asked for in the meantime is done once more after it. */
-  const refresh = (): Promise<void> => {
-    if (reading) {
-      isStale = true;
-      return reading;
-    }
-    timer?.cancel();
-    isStale = false;
-    reading = read()
-      .catch((error: unknown) => onError(error, 'the trunks could not be read'))
-      .finally(() => {
-        reading = undefined;
-        if (isClosed) return;
-        if (isStale) void refresh();
-        else timer = clock.setTimer(() => void refresh(), REREAD_MS);
-      });
-    return reading;
-  };
-  const unsubscribe = deps.bus.subscribe((message) => {
-    if (message.kind === 'trunks' && !isClosed) void refresh();
-  });
+  }
 
-  return {
-    start: refresh,
-    get trunks() {
-      return trunks;
-    },
-    bySource(address) {
-      const source = addressOf(address);
-      if (!source) return [];
-      return trunks.filter(
-        (trunk) =>
-          trunk.inboundCidrs.some((range) => isWithin(source, range)) ||
-          sourcesOf(trunk).some(({ host }) => addresses.get(host)?.some((one) => isWithin(source, one))),
-      );
-    },
-    get trustedSources() {
-      return sources();
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    async close() {
-      isClosed = true;
-      unsubscribe();
-      timer?.cancel();
-      await reading;
-    },
-  };
+  #version(): string {
+    const trunks = this.#trunks.map(({ id, updatedAt }) => `${id} ${updatedAt}`).sort();
+    return `${trunks.join()} ${this.trustedSources.join()}`;
+  }
 }
 
-type Address = ReturnType<typeof ipaddr.process>;
+/**
+ * All addresses of a SIP host name, its own and those of its SRV records.
+ *
+ * @throws {Error} When there is none.
+ * @see RFC 3263 section 4.2
+ */
+export async function resolveSipHost(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
+  const records = await fulfilled(SRV_SERVICES.map((service) => resolver.resolveSrv(`${service}.${host}`)));
+  const names = [...new Set([host, ...records.map(({ name }) => name)])];
+  const found = await fulfilled(names.map((name) => lookup(name, { all: true })));
+  if (found.length === 0) throw new Error(`${host} has no address`);
+  return [...new Set(found.map(({ address }) => address))];
+}
 
-/** IPv4 in the clothes of IPv6 is IPv4. */
-function addressOf(text: string): Address | undefined {
+async function fulfilled<Value>(promises: readonly Promise<Value[]>[]): Promise<Value[]> {
+  const results = await Promise.allSettled(promises);
+  return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+}
+
+/** IPv4-mapped IPv6 addresses become IPv4. */
+function parseAddress(text: string): Address | undefined {
   return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
 }
 
@@ -141,17 +168,10 @@ function isWithin(address: Address, range: string): boolean {
     const [network, bits] = ipaddr.parseCIDR(range);
     return network.kind() === address.kind() && address.match(network, bits);
   }
-  return addressOf(range)?.toString() === address.toString();
+  return parseAddress(range)?.toString() === address.toString();
 }
 
-/** Neither `127.1` nor a link-local address with its interface. */
+/** Excludes short forms such as `127.1` and link-local addresses with a zone. */
 function isPlainAddress(text: string): boolean {
   return isIP(text) > 0 && !text.includes('%');
-}
-
-function versions(trunks: readonly Trunk[]): string {
-  return trunks
-    .map(({ id, updatedAt }) => `${id} ${updatedAt}`)
-    .sort()
-    .join();
 }

@@ -1,11 +1,10 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { SipControl } from '../control/control.ts';
-import { USER_AGENT } from '../leg/outbound.ts';
-import { contactUri, identityUri, routeOf, trunkUri } from './addressing.ts';
+import { contactUri, identityUri, routeOf, trunkUri, USER_AGENT } from './addressing.ts';
 
 export interface HealthState {
-  /** Null until it is known. */
+  /** Null until known. */
   readonly isReachable: boolean | null;
   /** Round trip of the last check that was answered. */
   readonly lastOptionsMs: number | null;
@@ -20,90 +19,99 @@ export interface HealthCheckDeps {
   readonly onChange: (state: HealthState) => void;
 }
 
-/** One lost packet is no dead trunk. */
+/** A single lost packet does not make a trunk unreachable. */
 const MISSES_TO_UNREACHABLE = 2;
 const FIRST_CHECK_WITHIN_MS = 500;
-/** Who asks, where a trunk has no name of ours. */
-const USER = 'callway';
+/** The user part of From at a trunk without a username. */
+const DEFAULT_USER = 'callway';
 
-/**
- * Asks a trunk by OPTIONS again and again. Whatever it answers, it lives.
- *
- * @returns A function that stops it.
- */
-export function monitorTrunkHealth(trunk: Trunk, deps: HealthCheckDeps): () => void {
-  const { control, clock, onChange } = deps;
-  const intervalMs = trunk.optionsIntervalSeconds * 1000;
-  const patienceMs = Math.min(trunk.responseTimeoutSeconds * 1000, intervalMs);
-  const callId = deps.makeToken();
-  const user = trunk.username ?? USER;
-  const route = routeOf(trunk);
-  let sequence = 0;
-  let misses = 0;
-  let state: HealthState = { isReachable: null, lastOptionsMs: null, error: null };
-  let isStopped = false;
-  let next: Timer = clock.setTimer(() => check(), deps.random() * FIRST_CHECK_WITHIN_MS);
-  let limit: Timer | undefined;
+/** Sends OPTIONS to a trunk at its interval; any response means that it is reachable. */
+export class TrunkHealthCheck {
+  readonly #trunk: Trunk;
+  readonly #deps: HealthCheckDeps;
+  readonly #callId: string;
+  #sequence = 0;
+  #misses = 0;
+  #state: HealthState = { isReachable: null, lastOptionsMs: null, error: null };
+  #isStopped = false;
+  #nextCheck: Timer;
+  #responseTimer: Timer | undefined;
 
-  const tell = (change: Partial<HealthState>) => {
-    state = { ...state, ...change };
-    if (!isStopped) onChange(state);
-  };
-  const check = () => {
-    next = clock.setTimer(check, intervalMs);
-    // What our own SIP server lacks is not the trunk's fault.
+  constructor(trunk: Trunk, deps: HealthCheckDeps) {
+    this.#trunk = trunk;
+    this.#deps = deps;
+    this.#callId = deps.makeToken();
+    this.#nextCheck = deps.clock.setTimer(() => this.#check(), deps.random() * FIRST_CHECK_WITHIN_MS);
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#nextCheck.cancel();
+    this.#responseTimer?.cancel();
+  }
+
+  #check(): void {
+    const { clock, control } = this.#deps;
+    const intervalMs = this.#trunk.optionsIntervalSeconds * 1000;
+    this.#nextCheck = clock.setTimer(() => this.#check(), intervalMs);
+    // Without a connection to the SIP server nothing is known of the trunk.
     if (!control.isConnected) return;
-    sequence += 1;
+    this.#sequence += 1;
     const startMs = clock.monotonicMs();
-    // What comes of a check counts once: an answer, a failure, or the end of our patience.
     let isSettled = false;
     const settle = () => {
       isSettled = true;
-      patience.cancel();
+      timeout.cancel();
     };
     const miss = (error: string) => {
-      if (isSettled || isStopped) return;
+      if (isSettled || this.#isStopped) return;
       settle();
-      misses += 1;
-      const isReachable = misses >= MISSES_TO_UNREACHABLE ? false : state.isReachable;
-      tell({ isReachable, error });
+      this.#onMiss(error);
     };
-    const patience = clock.setTimer(() => miss('OPTIONS was not answered in time'), patienceMs);
-    limit = patience;
+    const timeoutMs = Math.min(this.#trunk.responseTimeoutSeconds * 1000, intervalMs);
+    const timeout = clock.setTimer(() => miss('OPTIONS was not answered in time'), timeoutMs);
+    this.#responseTimer = timeout;
+    control
+      .request(this.#options(), {
+        onResponse: ({ message, isFromPeer }) => {
+          if (!isFromPeer) {
+            if (message.status >= 200) miss('the host cannot be reached');
+            return;
+          }
+          settle();
+          this.#misses = 0;
+          const lastOptionsMs = Math.round(clock.monotonicMs() - startMs);
+          this.#update({ isReachable: true, lastOptionsMs, error: null });
+        },
+        onConnectionLost: settle,
+      })
+      .catch((error: unknown) => miss(error instanceof Error ? error.message : String(error)));
+  }
+
+  #options() {
+    const trunk = this.#trunk;
+    const user = trunk.username ?? DEFAULT_USER;
+    const route = routeOf(trunk);
     const headers = {
-      'Call-ID': `${callId}-${sequence}`,
-      From: `<${identityUri(trunk, user)}>;tag=${deps.makeToken()}`,
+      'Call-ID': `${this.#callId}-${this.#sequence}`,
+      From: `<${identityUri(trunk, user)}>;tag=${this.#deps.makeToken()}`,
       To: `<${trunkUri(trunk)}>`,
       Contact: `<${contactUri(trunk, user)}>`,
       Accept: 'application/sdp',
       'User-Agent': USER_AGENT,
     };
-    control
-      .request(
-        { method: 'OPTIONS', uri: trunkUri(trunk), headers, ...(route ? { route } : {}) },
-        {
-          onResponse({ status, isFromPeer }) {
-            if (!isFromPeer) {
-              if (status >= 200) miss('the host cannot be reached');
-              return;
-            }
-            settle();
-            misses = 0;
-            tell({
-              isReachable: true,
-              lastOptionsMs: Math.round(clock.monotonicMs() - startMs),
-              error: null,
-            });
-          },
-          onConnectionLost: settle,
-        },
-      )
-      .catch((error: unknown) => miss(error instanceof Error ? error.message : String(error)));
-  };
+    return { method: 'OPTIONS', uri: trunkUri(trunk), headers, ...(route ? { route } : {}) };
+  }
 
-  return () => {
-    isStopped = true;
-    next.cancel();
-    limit?.cancel();
-  };
+  #onMiss(error: string): void {
+    this.#misses += 1;
+    const isReachable = this.#misses >= MISSES_TO_UNREACHABLE ? false : this.#state.isReachable;
+    this.#update({ isReachable, error });
+  }
+
+  #update(change: Partial<HealthState>): void {
+    this.#state = { ...this.#state, ...change };
+    if (!this.#isStopped) this.#deps.onChange(this.#state);
+  }
 }

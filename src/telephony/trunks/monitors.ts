@@ -4,17 +4,8 @@ import type { Trunk } from '../../calls/trunks/trunk.ts';
 import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
 import type { SipControl } from '../control/control.ts';
 import type { TrunkDirectory } from './directory.ts';
-import { type HealthState, monitorTrunkHealth } from './healthCheck.ts';
-import { keepRegistered, type RegistrationState } from './registration.ts';
-
-/** Registers and checks each trunk, on exactly one node at a time. */
-export interface TrunkMonitors {
-  start(): void;
-  /** Trunks that this node watches now. */
-  readonly count: number;
-  /** Unregisters what this node registered, and lets other nodes have the trunks. Idempotent. */
-  close(): Promise<void>;
-}
+import { type HealthState, TrunkHealthCheck } from './healthCheck.ts';
+import { type RegistrationState, TrunkRegistration } from './registration.ts';
 
 export interface TrunkMonitorsDeps {
   readonly directory: Pick<TrunkDirectory, 'trunks' | 'onChange'>;
@@ -27,151 +18,164 @@ export interface TrunkMonitorsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** A node that dies is followed by another one within this time. */
+/** Another node takes over within this time after a node failure. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 5000;
-/** What is published may be forgotten by whoever keeps it. */
-const REPEAT_EVERY_ROUNDS = 4;
+/** Published states expire on the board. */
+const REPUBLISH_EVERY_ROUNDS = 4;
+const UNKNOWN = { reachable: null, registered: null, lastOptionsMs: null, error: null };
 
-interface Watch {
-  readonly trunk: Trunk;
-  publish(): void;
-  close(): Promise<void>;
-}
+/** Registers each trunk and checks its health, on exactly one node at a time. */
+export class TrunkMonitors {
+  readonly #deps: TrunkMonitorsDeps;
+  readonly #monitors = new Map<string, TrunkMonitor>();
+  #timer: Timer | undefined;
+  #rounds = 0;
+  #isClosed = false;
+  #work = Promise.resolve();
+  #unsubscribe: () => void = () => undefined;
+  #closing: Promise<void> | undefined;
 
-export function createTrunkMonitors(deps: TrunkMonitorsDeps): TrunkMonitors {
-  const { directory, leases, clock, onError } = deps;
-  const watches = new Map<string, Watch>();
-  let timer: Timer | undefined;
-  let rounds = 0;
-  let isClosed = false;
-  let work = Promise.resolve();
+  constructor(deps: TrunkMonitorsDeps) {
+    this.#deps = deps;
+  }
 
-  const stop = async (id: string) => {
-    const watch = watches.get(id);
-    watches.delete(id);
-    await watch?.close();
-  };
-  /** Undefined while nobody can say: what is held is kept, since nobody else can take it then. */
-  const hold = async (id: string): Promise<boolean | undefined> => {
-    try {
-      return await leases.hold(leaseOf(id), LEASE_MS);
-    } catch (error) {
-      onError(error, 'the lease of a trunk could not be taken');
-      return undefined;
-    }
-  };
-  const look = async (trunk: Trunk) => {
-    const watch = watches.get(trunk.id);
-    const isOurs = await hold(trunk.id);
-    if (isOurs === false) return await stop(trunk.id);
-    if (watch && watch.trunk.updatedAt === trunk.updatedAt) {
-      if (rounds % REPEAT_EVERY_ROUNDS === 0) watch.publish();
+  /** Trunks monitored by this node. */
+  get count(): number {
+    return this.#monitors.size;
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#deps.directory.onChange(() => this.#schedule());
+    this.#schedule();
+  }
+
+  /** Unregisters the trunks of this node and releases their leases. Idempotent. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    this.#unsubscribe();
+    this.#closing ??= this.#work.then(async () => {
+      this.#timer?.cancel();
+      await Promise.all([...this.#monitors.keys()].map((id) => this.#release(id)));
+    });
+    return this.#closing;
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#work = this.#work
+      .then(() => this.#round())
+      .catch((error: unknown) => this.#deps.onError(error, 'monitoring the trunks failed'));
+  }
+
+  async #round(): Promise<void> {
+    const { directory, clock } = this.#deps;
+    this.#timer?.cancel();
+    this.#rounds += 1;
+    const wanted = directory.trunks.filter(isMonitored);
+    const ids = new Set(wanted.map(({ id }) => id));
+    const removed = [...this.#monitors.keys()].filter((id) => !ids.has(id));
+    await Promise.all([
+      ...removed.map((id) => this.#release(id)),
+      ...wanted.map((trunk) => this.#update(trunk)),
+    ]);
+    if (!this.#isClosed) this.#timer = clock.setTimer(() => this.#schedule(), RENEW_MS);
+  }
+
+  /** Starts, keeps, restarts or stops the monitor of a trunk. */
+  async #update(trunk: Trunk): Promise<void> {
+    const monitor = this.#monitors.get(trunk.id);
+    const isHeld = await this.#acquireLease(trunk.id);
+    if (isHeld === false) return await this.#stop(trunk.id);
+    if (monitor && monitor.trunk.updatedAt === trunk.updatedAt) {
+      if (this.#rounds % REPUBLISH_EVERY_ROUNDS === 0) monitor.publish();
       return;
     }
-    if (watch) await stop(trunk.id);
-    if (isOurs && !isClosed) watches.set(trunk.id, watchTrunk(trunk, deps));
-  };
-  const round = async () => {
-    timer?.cancel();
-    rounds += 1;
-    const wanted = directory.trunks.filter(isWatched);
-    const ids = new Set(wanted.map(({ id }) => id));
-    const gone = [...watches.keys()].filter((id) => !ids.has(id));
-    await Promise.all([...gone.map(giveUp), ...wanted.map(look)]);
-    if (!isClosed) timer = clock.setTimer(schedule, RENEW_MS);
-  };
-  const giveUp = async (id: string) => {
-    await stop(id);
-    // What was seen last holds no longer, and nobody looks any more.
-    await deps.board
-      .publish(id, UNSEEN)
-      .catch((error: unknown) => onError(error, 'the health of a trunk was not published'));
+    if (monitor) await this.#stop(trunk.id);
+    if (isHeld && !this.#isClosed) this.#monitors.set(trunk.id, new TrunkMonitor(trunk, this.#deps));
+  }
+
+  /** @returns Undefined while the lease store is down: a held lease is kept then, since no other node can acquire it. */
+  async #acquireLease(id: string): Promise<boolean | undefined> {
+    try {
+      return await this.#deps.leases.hold(leaseOf(id), LEASE_MS);
+    } catch (error) {
+      this.#deps.onError(error, 'acquiring the lease of a trunk failed');
+      return undefined;
+    }
+  }
+
+  async #stop(id: string): Promise<void> {
+    const monitor = this.#monitors.get(id);
+    this.#monitors.delete(id);
+    await monitor?.close();
+  }
+
+  async #release(id: string): Promise<void> {
+    const { board, leases, onError } = this.#deps;
+    await this.#stop(id);
+    await board
+      .publish(id, UNKNOWN)
+      .catch((error: unknown) => onError(error, 'publishing the health of a trunk failed'));
     await leases
       .release(leaseOf(id))
-      .catch((error: unknown) => onError(error, 'the lease of a trunk was not released'));
-  };
-  const schedule = () => {
-    if (isClosed) return;
-    work = work.then(round).catch((error: unknown) => onError(error, 'the trunks could not be watched'));
-  };
-  let unsubscribe: () => void = () => undefined;
-  let closing: Promise<void> | undefined;
-
-  return {
-    start() {
-      unsubscribe = directory.onChange(schedule);
-      schedule();
-    },
-    get count() {
-      return watches.size;
-    },
-    close() {
-      isClosed = true;
-      timer?.cancel();
-      unsubscribe();
-      closing ??= work.then(async () => {
-        timer?.cancel();
-        await Promise.all([...watches.keys()].map(giveUp));
-      });
-      return closing;
-    },
-  };
+      .catch((error: unknown) => onError(error, 'releasing the lease of a trunk failed'));
+  }
 }
 
-const UNSEEN = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+/** The health check and the registration of one trunk. */
+class TrunkMonitor {
+  readonly trunk: Trunk;
+  readonly #deps: TrunkMonitorsDeps;
+  readonly #healthCheck: TrunkHealthCheck | undefined;
+  readonly #registration: TrunkRegistration | undefined;
+  #health: HealthState = { isReachable: null, lastOptionsMs: null, error: null };
+  #registered: RegistrationState | undefined;
 
-function isWatched({ register, optionsIntervalSeconds }: Trunk): boolean {
+  constructor(trunk: Trunk, deps: TrunkMonitorsDeps) {
+    this.trunk = trunk;
+    this.#deps = deps;
+    if (trunk.optionsIntervalSeconds > 0) {
+      this.#healthCheck = new TrunkHealthCheck(trunk, {
+        ...deps,
+        onChange: (state) => {
+          this.#health = state;
+          this.publish();
+        },
+      });
+    }
+    if (!trunk.register) return;
+    const onChange = (state: RegistrationState) => {
+      this.#registered = state;
+      this.publish();
+    };
+    if (trunk.username !== null) this.#registration = new TrunkRegistration(trunk, { ...deps, onChange });
+    else onChange({ isRegistered: false, error: 'The trunk has no username to register' });
+  }
+
+  publish(): void {
+    const { isReachable, lastOptionsMs, error } = this.#health;
+    this.#deps.board
+      .publish(this.trunk.id, {
+        reachable: isReachable,
+        registered: this.trunk.register ? (this.#registered?.isRegistered ?? null) : null,
+        lastOptionsMs,
+        error: this.#registered?.error ?? error,
+      })
+      .catch((failure: unknown) => this.#deps.onError(failure, 'publishing the health of a trunk failed'));
+  }
+
+  async close(): Promise<void> {
+    this.#healthCheck?.stop();
+    await this.#registration?.close();
+  }
+}
+
+function isMonitored({ register, optionsIntervalSeconds }: Trunk): boolean {
   return register || optionsIntervalSeconds > 0;
 }
 
 function leaseOf(trunkId: string): string {
   return `trunk:${trunkId}`;
-}
-
-function watchTrunk(trunk: Trunk, deps: TrunkMonitorsDeps): Watch {
-  let health: HealthState = { isReachable: null, lastOptionsMs: null, error: null };
-  let registration: RegistrationState | undefined;
-  const publish = () => {
-    deps.board
-      .publish(trunk.id, {
-        reachable: health.isReachable,
-        registered: trunk.register ? (registration?.isRegistered ?? null) : null,
-        lastOptionsMs: health.lastOptionsMs,
-        error: registration?.error ?? health.error,
-      })
-      .catch((error: unknown) => deps.onError(error, 'the health of a trunk was not published'));
-  };
-  const stopHealth =
-    trunk.optionsIntervalSeconds === 0
-      ? () => undefined
-      : monitorTrunkHealth(trunk, {
-          ...deps,
-          onChange(state) {
-            health = state;
-            publish();
-          },
-        });
-  const registering =
-    trunk.register && trunk.username !== null
-      ? keepRegistered(trunk, {
-          ...deps,
-          onChange(state) {
-            registration = state;
-            publish();
-          },
-        })
-      : undefined;
-  if (trunk.register && trunk.username === null) {
-    registration = { isRegistered: false, error: 'The trunk has no username to register' };
-    publish();
-  }
-  return {
-    trunk,
-    publish,
-    async close() {
-      stopHealth();
-      await registering?.close();
-    },
-  };
 }

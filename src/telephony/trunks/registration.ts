@@ -1,24 +1,17 @@
+import type { SipResponse } from '../../../sip/message/message.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Trunk } from '../../calls/trunks/trunk.ts';
 import { type Backoff, backoffMs } from '../backoff.ts';
+import type { ReceivedResponse } from '../control/connection.ts';
 import type { SipControl } from '../control/control.ts';
-import type { SipResponse } from '../control/outgoing.ts';
-import { USER_AGENT } from '../leg/outbound.ts';
-import { readNameAddress, readUri } from '../sip/address.ts';
-import { createAuthenticator } from '../sip/digest.ts';
-import { splitValues } from '../sip/message.ts';
-import { contactUri, credentialsOf, identityUri, routeOf, trunkUri } from './addressing.ts';
+import { createAuthenticator } from '../sip/authenticator.ts';
+import { addressesOf, userOf } from '../sip/headerValues.ts';
+import { contactUri, credentialsOf, identityUri, routeOf, trunkUri, USER_AGENT } from './addressing.ts';
 
 export interface RegistrationState {
   readonly isRegistered: boolean;
-  /** Why not; null while it is, or while nothing is known yet. */
+  /** Why it is not registered; null while it is, or while that is unknown. */
   readonly error: string | null;
-}
-
-/** Keeps a trunk's registration alive until it is closed. @see RFC 3261 section 10 */
-export interface Registration {
-  /** Takes the registration back, if there is one; waits a little for the registrar. Idempotent. */
-  close(): Promise<void>;
 }
 
 export interface RegistrationDeps {
@@ -30,137 +23,159 @@ export interface RegistrationDeps {
 }
 
 const BACKOFF: Backoff = { firstMs: 4000, maxMs: 300_000 };
-/** Early enough for a repetition or two, and spread so that trunks that began together do not stay together. */
+/** Leaves time for retries, and spreads trunks that registered together. */
 const REFRESH_FROM = 0.7;
 const REFRESH_SPREAD = 0.15;
-const UNREGISTER_WAIT_MS = 2000;
+const UNREGISTER_TIMEOUT_MS = 2000;
+const RECONNECT_SPREAD_MS = 500;
 const MAX_EXPIRES_SECONDS = 86_400;
 
-export function keepRegistered(trunk: Trunk, deps: RegistrationDeps): Registration {
-  const { control, clock, random, onChange } = deps;
-  const user = trunk.username ?? '';
-  const callId = deps.makeToken();
-  const tag = deps.makeToken();
-  let expiresSeconds = trunk.registerExpires;
-  let sequence = 0;
-  let failures = 0;
-  let timer: Timer | undefined;
-  let mayBeRegistered = false;
-  let closing: Promise<void> | undefined;
+/** Registers a trunk and refreshes the registration until it is closed. @see RFC 3261 section 10 */
+export class TrunkRegistration {
+  readonly #trunk: Trunk;
+  readonly #deps: RegistrationDeps;
+  readonly #user: string;
+  readonly #callId: string;
+  readonly #tag: string;
+  readonly #stopListening: () => void;
+  #expiresSeconds: number;
+  #sequence = 0;
+  #failures = 0;
+  #timer: Timer | undefined;
+  #mayBeRegistered = false;
+  #closing: Promise<void> | undefined;
 
-  const send = async (seconds: number): Promise<SipResponse> => {
-    const authenticator = createAuthenticator(credentialsOf(trunk), deps.makeToken);
+  constructor(trunk: Trunk, deps: RegistrationDeps) {
+    this.#trunk = trunk;
+    this.#deps = deps;
+    this.#user = trunk.username ?? '';
+    this.#callId = deps.makeToken();
+    this.#tag = deps.makeToken();
+    this.#expiresSeconds = trunk.registerExpires;
+    // A restarted SIP server may have a new address, which the registrar must learn.
+    this.#stopListening = deps.control.events.on('connected', () =>
+      this.#schedule(Math.round(deps.random() * RECONNECT_SPREAD_MS)),
+    );
+    if (deps.control.isConnected) this.#register();
+  }
+
+  /** Unregisters, and waits briefly for the registrar. Idempotent. */
+  close(): Promise<void> {
+    // The flag must be set before the first step runs.
+    this.#closing ??= Promise.resolve().then(() => this.#unregister());
+    return this.#closing;
+  }
+
+  #register(): void {
+    if (this.#closing) return;
+    this.#send(this.#expiresSeconds).then(
+      (response) => {
+        if (this.#closing) this.#mayBeRegistered ||= response.message.status < 300;
+        else this.#onFinal(response);
+      },
+      (error: unknown) => {
+        if (!this.#closing) this.#fail(error instanceof Error ? error.message : String(error));
+      },
+    );
+  }
+
+  #onFinal({ message, isFromPeer }: ReceivedResponse): void {
+    const { status, reason, headers } = message;
+    if (status < 300) {
+      this.#failures = 0;
+      this.#mayBeRegistered = true;
+      const seconds = grantedSeconds(message, this.#user) ?? this.#expiresSeconds;
+      this.#deps.onChange({ isRegistered: true, error: null });
+      this.#schedule(seconds * 1000 * (REFRESH_FROM + REFRESH_SPREAD * this.#deps.random()));
+      return;
+    }
+    const minimum = Number.parseInt(headers.get('min-expires') ?? '', 10);
+    if (status === 423 && minimum > this.#expiresSeconds && minimum <= MAX_EXPIRES_SECONDS) {
+      this.#expiresSeconds = minimum;
+      this.#register();
+      return;
+    }
+    const error = isFromPeer ? `REGISTER was answered ${status} ${reason}` : 'REGISTER was not answered';
+    this.#fail(error, retryAfterMs(message));
+  }
+
+  #fail(error: string, minDelayMs = 0): void {
+    this.#failures += 1;
+    this.#deps.onChange({ isRegistered: false, error });
+    this.#schedule(Math.max(minDelayMs, backoffMs(BACKOFF, this.#failures, this.#deps.random())));
+  }
+
+  #schedule(delayMs: number): void {
+    this.#timer?.cancel();
+    if (!this.#closing) this.#timer = this.#deps.clock.setTimer(() => this.#register(), delayMs);
+  }
+
+  async #unregister(): Promise<void> {
+    const { control, clock } = this.#deps;
+    this.#timer?.cancel();
+    this.#stopListening();
+    if (!this.#mayBeRegistered || !control.isConnected) return;
+    await Promise.race([
+      this.#send(0).catch(() => undefined),
+      new Promise<void>((resolve) => clock.setTimer(resolve, UNREGISTER_TIMEOUT_MS)),
+    ]);
+  }
+
+  /** Sends REGISTER and answers challenges. */
+  async #send(expiresSeconds: number): Promise<ReceivedResponse> {
+    const authenticator = createAuthenticator(credentialsOf(this.#trunk), this.#deps.makeToken);
+    const request = { method: 'REGISTER', uri: trunkUri(this.#trunk), body: '' };
     for (let credentials: Record<string, string> = {}; ; ) {
-      sequence += 1;
-      const { response, uri } = await ask({
-        ...credentials,
-        'Call-ID': callId,
-        CSeq: `${sequence} REGISTER`,
-        From: `<${identityUri(trunk, user)}>;tag=${tag}`,
-        To: `<${identityUri(trunk, user)}>`,
-        Contact: `<${contactUri(trunk, user)}>`,
-        Expires: String(seconds),
-        'User-Agent': USER_AGENT,
-      });
-      const isChallenge = response.status === 401 || response.status === 407;
-      const answer = isChallenge
-        ? authenticator.answer(response.text, { method: 'REGISTER', uri, body: '' })
-        : undefined;
+      const response = await this.#sendOnce(request.uri, expiresSeconds, credentials);
+      const { status } = response.message;
+      const isChallenge = status === 401 || status === 407;
+      const answer = isChallenge ? authenticator.answer(response.message, request) : undefined;
       if (!answer) return response;
       credentials = answer;
     }
-  };
-  const ask = (headers: Record<string, string>) => {
-    const route = routeOf(trunk);
-    const uri = trunkUri(trunk);
-    return new Promise<{ response: SipResponse; uri: string }>((resolve, reject) => {
-      control
-        .request(
-          { method: 'REGISTER', uri, headers, ...(route ? { route } : {}) },
-          {
-            onResponse: (response) => {
-              if (response.status >= 200) resolve({ response, uri });
-            },
-            onConnectionLost: (reason) => reject(new Error(reason)),
-          },
-        )
-        .catch(reject);
+  }
+
+  #sendOnce(
+    uri: string,
+    expiresSeconds: number,
+    credentials: Record<string, string>,
+  ): Promise<ReceivedResponse> {
+    const identity = identityUri(this.#trunk, this.#user);
+    const route = routeOf(this.#trunk);
+    this.#sequence += 1;
+    const headers = {
+      ...credentials,
+      'Call-ID': this.#callId,
+      CSeq: `${this.#sequence} REGISTER`,
+      From: `<${identity}>;tag=${this.#tag}`,
+      To: `<${identity}>`,
+      Contact: `<${contactUri(this.#trunk, this.#user)}>`,
+      Expires: String(expiresSeconds),
+      'User-Agent': USER_AGENT,
+    };
+    return new Promise((resolve, reject) => {
+      const handlers = {
+        onResponse: (response: ReceivedResponse) => {
+          if (response.message.status >= 200) resolve(response);
+        },
+        onConnectionLost: (reason: string) => reject(new Error(reason)),
+      };
+      const request = { method: 'REGISTER', uri, headers, ...(route ? { route } : {}) };
+      this.#deps.control.request(request, handlers).catch(reject);
     });
-  };
-
-  const again = (delayMs: number) => {
-    timer?.cancel();
-    if (!closing) timer = clock.setTimer(register, delayMs);
-  };
-  const fail = (error: string, retryAfterMs = 0) => {
-    failures += 1;
-    onChange({ isRegistered: false, error });
-    again(Math.max(retryAfterMs, backoffMs(BACKOFF, failures, random())));
-  };
-  const take = (response: SipResponse) => {
-    if (response.status < 300) {
-      failures = 0;
-      mayBeRegistered = true;
-      const seconds = grantedSeconds(response, user) ?? expiresSeconds;
-      onChange({ isRegistered: true, error: null });
-      return again(seconds * 1000 * (REFRESH_FROM + REFRESH_SPREAD * random()));
-    }
-    const minimum = Number.parseInt(response.text.header('min-expires') ?? '', 10);
-    if (response.status === 423 && minimum > expiresSeconds && minimum <= MAX_EXPIRES_SECONDS) {
-      expiresSeconds = minimum;
-      return register();
-    }
-    return fail(refusalOf(response), retryAfterMs(response));
-  };
-  const register = () => {
-    if (closing) return;
-    send(expiresSeconds).then(
-      (response) => {
-        if (closing) mayBeRegistered ||= response.status < 300;
-        else take(response);
-      },
-      (error: unknown) => {
-        if (!closing) fail(error instanceof Error ? error.message : String(error));
-      },
-    );
-  };
-  /** A SIP server that comes back has forgotten how long it was away; the registrar's peer has to be told at once. */
-  const stopListening = control.events.on('connected', () => again(Math.round(random() * 500)));
-  if (control.isConnected) register();
-
-  const unregister = async () => {
-    timer?.cancel();
-    stopListening();
-    if (!mayBeRegistered || !control.isConnected) return;
-    await Promise.race([
-      send(0).catch(() => undefined),
-      new Promise<void>((resolve) => clock.setTimer(resolve, UNREGISTER_WAIT_MS)),
-    ]);
-  };
-  return {
-    close() {
-      // The flag must stand before the first step of it runs.
-      closing ??= Promise.resolve().then(unregister);
-      return closing;
-    },
-  };
+  }
 }
 
-/** How long the registrar keeps our contact, of all that it may list. @see RFC 3261 section 10.2.4 */
-function grantedSeconds(response: SipResponse, user: string): number | undefined {
-  const contacts = response.text.headers('contact').flatMap(splitValues).map(readNameAddress);
-  const own = contacts.filter((contact) => readUri(contact?.uri ?? '')?.user === user);
-  const times = own.map((contact) => Number.parseInt(contact?.parameters.expires ?? '', 10));
+/** How long the registrar keeps our Contact; it may list others too. @see RFC 3261 section 10.2.4 */
+function grantedSeconds({ headers }: SipResponse, user: string): number | undefined {
+  const own = addressesOf(headers, 'contact').filter(({ uri }) => userOf(uri) === user);
+  const times = own.map(({ params }) => Number.parseInt(params.get('expires') ?? '', 10));
   const [shortest] = times.filter((seconds) => seconds > 0).sort((one, other) => one - other);
-  const general = Number.parseInt(response.text.header('expires') ?? '', 10);
+  const general = Number.parseInt(headers.get('expires') ?? '', 10);
   return shortest ?? (general > 0 ? general : undefined);
 }
 
-function refusalOf({ status, reason, isFromPeer }: SipResponse): string {
-  return isFromPeer ? `REGISTER was answered ${status} ${reason}` : 'REGISTER was not answered';
-}
-
-function retryAfterMs(response: SipResponse): number {
-  const seconds = Number.parseInt(response.text.header('retry-after') ?? '', 10);
+function retryAfterMs({ headers }: SipResponse): number {
+  const seconds = Number.parseInt(headers.get('retry-after') ?? '', 10);
   return seconds > 0 ? Math.min(seconds, MAX_EXPIRES_SECONDS) * 1000 : 0;
 }

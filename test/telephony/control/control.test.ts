@@ -6,12 +6,12 @@ import {
   type ControlOptions,
   connectControl,
   type SipControl,
+  untilConnected,
 } from '../../../src/telephony/control/control.ts';
 import { header, Phone, SDP } from '../../sip/support/phone.ts';
 import { SECRET, serverOptions } from '../../sip/support/rig.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
-import { connected } from '../../support/telephonyRig.ts';
 
 let assertNoLeaks: () => Promise<void>;
 
@@ -78,7 +78,7 @@ test('a wrong secret is said, and tried again with longer and longer waits', asy
   });
   const { control, events } = connect(() => server.port, { backoff: { firstMs: 100, maxMs: 10_000 } });
   await vi.waitFor(() => expect(server.connections).toBe(3), 2000);
-  expect(events).toEqual(['down: it refuses the secret']);
+  expect(events).toEqual(['down: secret refused']);
   // 100 and 200 ms lie behind; the next wait is 400 ms.
   await new Promise((resolve) => setTimeout(resolve, 250));
   expect(server.connections).toBe(3);
@@ -96,7 +96,7 @@ test.each([
   });
   const { control, errors, events } = connect(() => server.port);
   await vi.waitFor(() =>
-    expect(events).toEqual(['up v', 'down: what it said could not be understood', 'up v']),
+    expect(events).toEqual(['up v', 'down: invalid message from the SIP server', 'up v']),
   );
   expect(errors).toHaveLength(1);
   await control.close();
@@ -114,14 +114,14 @@ test('a server that answers nothing is left, before it is authenticated and afte
   const { control, events } = connect(() => server.port, { clock });
   await vi.waitFor(() => expect(server.connections).toBe(1));
   clock.advance(10_000);
-  await vi.waitFor(() => expect(events).toEqual(['down: it did not answer in time']));
+  await vi.waitFor(() => expect(events).toEqual(['down: no answer in time']));
   isMute = false;
   clock.advance(20);
   await vi.waitFor(() => expect(events).toContain('up v'));
   clock.advance(15_000);
   await vi.waitFor(() => expect(pings).toHaveLength(1));
   clock.advance(10_000);
-  await vi.waitFor(() => expect(events.at(-1)).toBe('down: it answers no more'));
+  await vi.waitFor(() => expect(events.at(-1)).toBe('down: ping timeout'));
   await control.close();
   await server.close();
 });
@@ -146,22 +146,22 @@ test('what waits for an answer hears that the connection broke; what follows is 
   const phone = await Phone.open();
   let current: SipServer = server;
   const { control } = connect(() => current.controlPort);
-  await connected(control);
+  await untilConnected(control);
   const lost = new Promise<string>((resolve) => {
     control.request({ method: 'OPTIONS', uri: phone.uri }, { ...deaf, onConnectionLost: resolve });
   });
   await phone.next(/^OPTIONS/);
   await server.close();
-  expect(await lost).toBe('the connection was closed');
+  expect(await lost).toBe('connection closed by the SIP server');
   await expect(control.request({ method: 'OPTIONS', uri: phone.uri }, deaf)).rejects.toMatchObject({
     code: 'control_down',
   });
   current = await startSipServer(serverOptions());
-  await connected(control);
+  await untilConnected(control);
   const status = await new Promise<number>((resolve) => {
     control.request(
       { method: 'OPTIONS', uri: phone.uri },
-      { ...deaf, onResponse: ({ status }) => resolve(status) },
+      { ...deaf, onResponse: ({ message }) => resolve(message.status) },
     );
     phone
       .next(/^OPTIONS/)
@@ -176,7 +176,7 @@ test('what waits for an answer hears that the connection broke; what follows is 
 test('a request that the SIP server will not send is refused with its words', async () => {
   const server = await startSipServer(serverOptions());
   const { control } = connect(() => server.controlPort);
-  await connected(control);
+  await untilConnected(control);
   const refusal = (request: Parameters<SipControl['request']>[0]) =>
     expect(control.request(request, deaf)).rejects;
   await refusal({ method: 'OPTIONS', uri: 'nothing' }).toMatchObject({
@@ -198,7 +198,7 @@ test.each([
   const phone = await Phone.open();
   const port = server.sipPorts[0]?.port ?? 0;
   const { control } = connect(() => server.controlPort);
-  await connected(control);
+  await untilConnected(control);
   phone.send(
     phone.request(method, port, {
       callId: `c-${method}`,
@@ -222,7 +222,7 @@ test.each([
 
 test('while there is nothing to connect to it waits, and closing ends the wait', async () => {
   const { control, events } = connect(() => undefined, { backoff: { firstMs: 60_000, maxMs: 60_000 } });
-  await vi.waitFor(() => expect(events).toEqual(['down: there is no SIP server yet']));
+  await vi.waitFor(() => expect(events).toEqual(['down: the SIP server is not running']));
   const startMs = performance.now();
   await control.close();
   await control.close();

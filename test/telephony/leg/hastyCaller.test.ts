@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
+import { parseText } from '../../../sip/message/parse.ts';
 import type { IncomingRequest } from '../../../src/telephony/control/incoming.ts';
 import { offerCall } from '../../../src/telephony/leg/inbound.ts';
-import { readSipText } from '../../../src/telephony/sip/message.ts';
 import { SDP } from '../../sip/support/phone.ts';
-import { createFakeControl } from '../../support/fakeControl.ts';
+import { createFakeControl, responseOf } from '../../support/fakeControl.ts';
 import { createFakeMedia } from '../../support/fakeMedia.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf, watchLeg } from '../../support/telephonyRig.ts';
@@ -17,26 +17,25 @@ const HEADERS = [
 
 /** A request of the caller; its answers go out at once. */
 function request(method: string, respond: () => Promise<void> = async () => undefined): IncomingRequest {
-  const text = readSipText(
-    [
-      `${method} sip:0223456789@192.0.2.9 SIP/2.0`,
-      ...HEADERS,
-      `CSeq: 1 ${method}`,
-      '',
-      method === 'INVITE' ? SDP : '',
-    ].join('\r\n'),
-  );
+  const raw = [
+    `${method} sip:0223456789@192.0.2.9 SIP/2.0`,
+    ...HEADERS,
+    `CSeq: 1 ${method}`,
+    '',
+    method === 'INVITE' ? SDP : '',
+  ].join('\r\n');
+  const message = parseText(raw);
+  if (message.kind !== 'request') throw new Error('not a request');
   return {
-    method,
-    uri: 'sip:0223456789@192.0.2.9',
-    text,
+    message,
+    raw,
     dialogId: 'hasty',
     isNew: method === 'INVITE',
     isFromServer: false,
     source: { address: '192.0.2.1', port: 5060, transport: 'udp' },
     respond: async () => {
       await respond();
-      return readSipText('');
+      return responseOf('SIP/2.0 200 OK');
     },
     onCancel: () => undefined,
   };

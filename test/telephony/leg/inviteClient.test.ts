@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 
 import type {
   OutgoingRequest,
+  ReceivedResponse,
   ResponseHandlers,
-  SipResponse,
-} from '../../../src/telephony/control/outgoing.ts';
-import { startInvite } from '../../../src/telephony/leg/inviteClient.ts';
-import { createAuthenticator } from '../../../src/telephony/sip/digest.ts';
-import { readSipText } from '../../../src/telephony/sip/message.ts';
+} from '../../../src/telephony/control/connection.ts';
+import { InviteClient } from '../../../src/telephony/leg/inviteClient.ts';
+import { createAuthenticator } from '../../../src/telephony/sip/authenticator.ts';
+import { responseOf } from '../../support/fakeControl.ts';
 
 const URI = 'sip:+886912345678@192.0.2.1';
 
@@ -16,20 +16,18 @@ function instantServer(answers: readonly string[]) {
   const sent: OutgoingRequest[] = [];
   const request = (outgoing: OutgoingRequest, handlers: ResponseHandlers) => {
     sent.push(outgoing);
-    const onTheWire = { text: readSipText(''), uri: URI, transactionId: `t${sent.length}` };
+    const onTheWire = { uri: URI, transactionId: `t${sent.length}` };
     handlers.onSent?.(onTheWire);
     const text = answers[sent.length - 1];
-    if (text !== undefined) handlers.onResponse(responseOf(text));
+    if (text !== undefined) handlers.onResponse(received(text));
     return Promise.resolve(onTheWire);
   };
   return { sent, control: { request, requestWhenConnected: () => undefined } };
 }
 
-function responseOf(raw: string): SipResponse {
+function received(raw: string): ReceivedResponse {
   return {
-    status: Number(raw.split(' ')[1]),
-    reason: '',
-    text: readSipText(raw),
+    message: responseOf(...raw.trimEnd().split('\r\n')),
     isFromPeer: true,
     source: { address: '192.0.2.1', port: 5060 },
     acknowledge: () => undefined,
@@ -42,19 +40,20 @@ test('a challenge is answered that comes in the moment in which the INVITE leave
   const { sent, control } = instantServer([challenge, 'SIP/2.0 200 OK\r\n\r\n']);
   const told: string[] = [];
   const tell = (what: string) => () => void told.push(what);
-  startInvite(
+  const client = new InviteClient(
     control,
     { uri: URI, route: undefined, headers: {}, body: '', dialogId: 'd1', followRedirects: false },
     createAuthenticator({ username: 'alice', password: 'wonderland', realm: null }, () => 'c1'),
     {
-      onAnyAnswer: () => undefined,
+      onAnyResponse: () => undefined,
       onRinging: tell('ringing'),
       onAccepted: tell('accepted'),
-      onRefused: tell('refused'),
-      onFailed: tell('failed'),
-      onLost: tell('lost'),
+      onRejected: tell('rejected'),
+      onSendError: tell('failed'),
+      onConnectionLost: tell('lost'),
     },
   );
+  client.send();
   expect(told).toEqual(['accepted']);
   expect(sent.map(({ headers }) => headers?.CSeq)).toEqual(['1 INVITE', '2 INVITE']);
   expect(sent[1]?.headers?.['Proxy-Authorization']).toContain(`uri="${URI}"`);

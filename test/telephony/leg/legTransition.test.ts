@@ -6,59 +6,59 @@ const hangup: LegEvent = { kind: 'hangup', reason };
 const inviting: LegState = { kind: 'inviting', hasRung: false, hasEarlyMedia: false };
 const ringing: LegState = { kind: 'inviting', hasRung: true, hasEarlyMedia: false };
 const end = { outcome: 'canceled', sip: null, q850Cause: 16 } as const;
-const refused = (status: number, isFromPeer = true): LegEvent => ({
-  kind: 'refused',
-  refusal: { status, reason: 'x', q850Cause: undefined, isFromPeer },
+const rejected = (status: number, isFromPeer = true): LegEvent => ({
+  kind: 'rejected',
+  response: { status, reason: 'x', q850Cause: undefined, isFromPeer },
 });
 
 /** Each row: a state, an event, the next state, and the effects (an end by its outcome). */
 const rows: [LegState, LegEvent, string, string[]][] = [
-  [{ kind: 'preparing' }, { kind: 'prepared' }, 'inviting', ['invite']],
-  [{ kind: 'preparing' }, { kind: 'failed' }, 'ended', ['trunk_error']],
-  [{ kind: 'preparing' }, hangup, 'ended', ['canceled']],
+  [{ kind: 'preparing' }, { kind: 'prepared' }, 'inviting', ['sendInvite']],
+  [{ kind: 'preparing' }, { kind: 'failed' }, 'terminated', ['trunk_error']],
+  [{ kind: 'preparing' }, hangup, 'terminated', ['canceled']],
   [{ kind: 'preparing' }, { kind: 'ringTimeout' }, 'preparing', []],
-  [inviting, { kind: 'ringing', hasEarlyMedia: false }, 'inviting', ['announceRinging']],
+  [inviting, { kind: 'ringing', hasEarlyMedia: false }, 'inviting', ['emitRinging']],
   [ringing, { kind: 'ringing', hasEarlyMedia: false }, 'inviting', []],
-  [ringing, { kind: 'ringing', hasEarlyMedia: true }, 'inviting', ['announceRinging']],
-  [inviting, { kind: 'accepted' }, 'joining', ['connect']],
-  [inviting, refused(486), 'ended', ['busy']],
-  [inviting, refused(408, false), 'ended', ['unreachable']],
-  [ringing, refused(408, false), 'ended', ['no_answer']],
-  [inviting, hangup, 'canceling', ['cancel']],
-  [ringing, { kind: 'ringTimeout' }, 'canceling', ['cancel']],
-  [inviting, { kind: 'responseTimeout' }, 'ended', ['cancel', 'unreachable']],
-  [inviting, { kind: 'failed' }, 'ended', ['trunk_error']],
-  [inviting, { kind: 'failed', isUnreachable: true }, 'ended', ['unreachable']],
-  [inviting, { kind: 'lost' }, 'ended', ['lost']],
-  [{ kind: 'canceling', end }, refused(487), 'ended', ['canceled']],
-  [{ kind: 'canceling', end }, { kind: 'over' }, 'ended', ['canceled']],
-  [{ kind: 'canceling', end }, { kind: 'lost' }, 'ended', ['canceled']],
+  [ringing, { kind: 'ringing', hasEarlyMedia: true }, 'inviting', ['emitRinging']],
+  [inviting, { kind: 'accepted' }, 'connecting', ['connectAudio']],
+  [inviting, rejected(486), 'terminated', ['busy']],
+  [inviting, rejected(408, false), 'terminated', ['unreachable']],
+  [ringing, rejected(408, false), 'terminated', ['no_answer']],
+  [inviting, hangup, 'canceling', ['sendCancel']],
+  [ringing, { kind: 'ringTimeout' }, 'canceling', ['sendCancel']],
+  [inviting, { kind: 'responseTimeout' }, 'terminated', ['sendCancel', 'unreachable']],
+  [inviting, { kind: 'failed' }, 'terminated', ['trunk_error']],
+  [inviting, { kind: 'failed', isUnreachable: true }, 'terminated', ['unreachable']],
+  [inviting, { kind: 'dialogLost' }, 'terminated', ['lost']],
+  [{ kind: 'canceling', end }, rejected(487), 'terminated', ['canceled']],
+  [{ kind: 'canceling', end }, { kind: 'completed' }, 'terminated', ['canceled']],
+  [{ kind: 'canceling', end }, { kind: 'dialogLost' }, 'terminated', ['canceled']],
   [{ kind: 'canceling', end }, { kind: 'ringing', hasEarlyMedia: true }, 'canceling', []],
-  [{ kind: 'confirming' }, { kind: 'acknowledged' }, 'joining', ['connect']],
-  [{ kind: 'confirming' }, hangup, 'confirming', []],
-  [{ kind: 'confirming', hangup: reason }, { kind: 'acknowledged' }, 'leaving', ['bye']],
-  [{ kind: 'confirming' }, { kind: 'peerLeft', q850Cause: undefined }, 'ended', ['remote_hangup']],
-  [{ kind: 'confirming' }, { kind: 'lost' }, 'ended', ['lost']],
-  [{ kind: 'joining' }, { kind: 'connected' }, 'talking', ['announceAnswered']],
-  [{ kind: 'joining' }, { kind: 'failed' }, 'leaving', ['bye']],
-  [{ kind: 'joining' }, hangup, 'leaving', ['bye']],
+  [{ kind: 'awaitingAck' }, { kind: 'acknowledged' }, 'connecting', ['connectAudio']],
+  [{ kind: 'awaitingAck' }, hangup, 'awaitingAck', []],
+  [{ kind: 'awaitingAck', hangup: reason }, { kind: 'acknowledged' }, 'terminating', ['sendBye']],
+  [{ kind: 'awaitingAck' }, { kind: 'byeReceived', q850Cause: undefined }, 'terminated', ['remote_hangup']],
+  [{ kind: 'awaitingAck' }, { kind: 'dialogLost' }, 'terminated', ['lost']],
+  [{ kind: 'connecting' }, { kind: 'connected' }, 'established', ['emitAnswered']],
+  [{ kind: 'connecting' }, { kind: 'failed' }, 'terminating', ['sendBye']],
+  [{ kind: 'connecting' }, hangup, 'terminating', ['sendBye']],
   [
-    { kind: 'joining' },
-    { kind: 'peerLeft', q850Cause: undefined },
-    'ended',
-    ['announceAnswered', 'remote_hangup'],
+    { kind: 'connecting' },
+    { kind: 'byeReceived', q850Cause: undefined },
+    'terminated',
+    ['emitAnswered', 'remote_hangup'],
   ],
-  [{ kind: 'talking' }, { kind: 'connected' }, 'talking', []],
-  [{ kind: 'talking' }, hangup, 'leaving', ['bye']],
-  [{ kind: 'talking' }, { kind: 'peerLeft', q850Cause: 31 }, 'ended', ['remote_hangup']],
-  [{ kind: 'talking' }, { kind: 'lost' }, 'ended', ['lost']],
-  [{ kind: 'talking' }, { kind: 'ringTimeout' }, 'talking', []],
-  [{ kind: 'leaving', end }, { kind: 'over' }, 'ended', ['canceled']],
-  [{ kind: 'leaving', end }, { kind: 'peerLeft', q850Cause: 16 }, 'ended', ['canceled']],
-  [{ kind: 'leaving', end }, hangup, 'leaving', []],
+  [{ kind: 'established' }, { kind: 'connected' }, 'established', []],
+  [{ kind: 'established' }, hangup, 'terminating', ['sendBye']],
+  [{ kind: 'established' }, { kind: 'byeReceived', q850Cause: 31 }, 'terminated', ['remote_hangup']],
+  [{ kind: 'established' }, { kind: 'dialogLost' }, 'terminated', ['lost']],
+  [{ kind: 'established' }, { kind: 'ringTimeout' }, 'established', []],
+  [{ kind: 'terminating', end }, { kind: 'completed' }, 'terminated', ['canceled']],
+  [{ kind: 'terminating', end }, { kind: 'byeReceived', q850Cause: 16 }, 'terminated', ['canceled']],
+  [{ kind: 'terminating', end }, hangup, 'terminating', []],
 ];
 
-test.each(rows)('%j on %j', (state, event, next, effects) => {
+test.each(rows)('Leg in %j on %j', (state, event, next, effects) => {
   const step = legTransition(state, event);
   expect(step.state.kind).toBe(next);
   expect(step.effects.map((effect) => (effect.kind === 'end' ? effect.end.outcome : effect.kind))).toEqual(
@@ -66,12 +66,15 @@ test.each(rows)('%j on %j', (state, event, next, effects) => {
   );
 });
 
-test('nothing follows the end', () => {
+test('A terminated leg ignores every event', () => {
   for (const [, event] of rows)
-    expect(legTransition({ kind: 'ended' }, event)).toEqual({ state: { kind: 'ended' }, effects: [] });
+    expect(legTransition({ kind: 'terminated' }, event)).toEqual({
+      state: { kind: 'terminated' },
+      effects: [],
+    });
 });
 
-test('an end comes with the status that the peer gave to the cancelled INVITE', () => {
-  const [effect] = legTransition({ kind: 'canceling', end }, refused(487)).effects;
+test('A canceled leg ends with the status of the final response to its INVITE', () => {
+  const [effect] = legTransition({ kind: 'canceling', end }, rejected(487)).effects;
   expect(effect).toEqual({ kind: 'end', end: { ...end, sip: { code: 487, reason: 'x' } } });
 });

@@ -45,7 +45,7 @@ test('a challenge is answered in the same dialog, with a higher CSeq, and busy s
 });
 
 test('a URI is called by the trunk, wherever it leads', async () => {
-  const request = { toUri: 'sip:desk@pbx.example', toNumber: 'sip:desk@pbx.example' };
+  const request = { targetUri: 'sip:desk@pbx.example', toNumber: 'sip:desk@pbx.example' };
   const { leg, ended } = rig.dial({}, request);
   const invite = await rig.next(leg, 'INVITE');
   expect(invite).toMatch(/^INVITE sip:desk@pbx\.example SIP/);

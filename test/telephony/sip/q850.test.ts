@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatReason, q850OfStatus, readQ850 } from '../../../src/telephony/sip/q850.ts';
+import { parseText } from '../../../sip/message/parse.ts';
+import { formatQ850, q850CauseOf, q850OfStatus } from '../../../src/telephony/sip/q850.ts';
 
 test.each([
   [['Q.850;cause=17;text="busy"'], 17],
@@ -8,8 +9,9 @@ test.each([
   [['SIP;cause=16'], undefined],
   [['Q.850;cause=999'], undefined],
   [[], undefined],
-])('%j', (headers, cause) => {
-  expect(readQ850(headers)).toBe(cause);
+])('The Q.850 cause of %j is %s', (headers, cause) => {
+  const lines = headers.map((value) => `Reason: ${value}`);
+  expect(q850CauseOf(parseText(['BYE sip:a@b SIP/2.0', ...lines].join('\r\n')))).toBe(cause);
 });
 
 test.each([
@@ -21,10 +23,10 @@ test.each([
   [504, 102],
   [603, 21],
   [499, 127],
-])('status %i stands for cause %i', (status, cause) => {
+])('Status %i maps to cause %i', (status, cause) => {
   expect(q850OfStatus(status)).toBe(cause);
 });
 
-test('a text cannot end its quotes or its line', () => {
-  expect(formatReason({ cause: 16, text: 'a"b\r\nX: y\\' })).toBe('Q.850;cause=16;text="abX: y"');
+test('The text of a Reason header cannot end its quotes or its line', () => {
+  expect(formatQ850({ q850Cause: 16, text: 'a"b\r\nX: y\\' })).toBe('Q.850;cause=16;text="a\\"b X: y\\\\"');
 });

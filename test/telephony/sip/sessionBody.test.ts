@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { readSipText } from '../../../src/telephony/sip/message.ts';
+import { parseText } from '../../../sip/message/parse.ts';
 import { sessionBody } from '../../../src/telephony/sip/sessionBody.ts';
 
 const SDP = 'v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\n';
 const description = { kind: 'description', sdp: SDP };
 /** As switches send it along with their ISUP, whose bytes are anything. */
 const MIXED = [
-  'a preamble that nobody reads',
+  'an ignored preamble',
   '--unique-1',
   'Content-Type: application/ISUP;version=itu-t92+',
   'Content-Disposition: signal;handling=optional',
@@ -38,7 +38,7 @@ test.each([
   ['parts without a description', ['Content-Type: multipart/mixed;boundary=other'], MIXED, { kind: 'none' }],
   ['parts without a boundary', ['Content-Type: multipart/mixed;x=y'], MIXED, { kind: 'unreadable' }],
 ])('of %s', (_case, headers, body, expected) => {
-  expect(sessionBody(readSipText(['INVITE sip:a SIP/2.0', ...headers, '', body].join('\r\n')))).toEqual(
+  expect(sessionBody(parseText(['INVITE sip:a SIP/2.0', ...headers, '', body].join('\r\n')))).toEqual(
     expected,
   );
 });

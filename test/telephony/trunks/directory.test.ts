@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
-import { createTrunkDirectory } from '../../../src/telephony/trunks/directory.ts';
+import { TrunkDirectory } from '../../../src/telephony/trunks/directory.ts';
 import { createFakeBus } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
@@ -12,7 +12,7 @@ function open(trunks: Trunk[], names: Record<string, string[]> = {}) {
   const bus = createFakeBus();
   const errors: string[] = [];
   const world = { trunks, names, reads: 0 };
-  const directory = createTrunkDirectory({
+  const directory = new TrunkDirectory({
     store: {
       async active() {
         world.reads += 1;
@@ -114,7 +114,7 @@ test('a name server that is away locks nobody out', async () => {
   clock.advance(30_000);
   await settle();
   expect(directory.bySource('203.0.113.5')).toHaveLength(1);
-  expect(errors).toEqual(['the trunk host carrier.example could not be looked up']);
+  expect(errors).toEqual(['resolving the trunk host carrier.example failed']);
   expect(directory.trustedSources).toEqual(['203.0.113.5:5060']);
   const changes: (readonly string[])[] = [];
   directory.onChange(() => changes.push(directory.trustedSources));

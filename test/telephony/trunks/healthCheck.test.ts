@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HealthState, monitorTrunkHealth } from '../../../src/telephony/trunks/healthCheck.ts';
+import { type HealthState, TrunkHealthCheck } from '../../../src/telephony/trunks/healthCheck.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
@@ -8,7 +8,7 @@ function start(fields: { optionsIntervalSeconds?: number } = {}) {
   const control = createFakeControl();
   const clock = createSimulatedClock();
   const states: HealthState[] = [];
-  const stop = monitorTrunkHealth(trunkOf({ host: 'carrier.example', ...fields }), {
+  const check = new TrunkHealthCheck(trunkOf({ host: 'carrier.example', ...fields }), {
     control,
     clock,
     random: () => 0,
@@ -16,7 +16,7 @@ function start(fields: { optionsIntervalSeconds?: number } = {}) {
     onChange: (state) => states.push(state),
   });
   clock.advance(0);
-  return { control, clock, states, stop };
+  return { control, clock, states, stop: () => check.stop() };
 }
 
 test.each([200, 404, 405, 401, 503])(
@@ -70,7 +70,7 @@ test('a late answer counts as life', () => {
 test('while our own SIP server is away, no trunk is blamed', () => {
   const { control, clock, states } = start();
   control.sent[0]?.answer(200);
-  control.setUp(false);
+  control.setConnected(false);
   clock.advance(120_000);
   expect(states).toHaveLength(1);
   expect(control.sent).toHaveLength(1);

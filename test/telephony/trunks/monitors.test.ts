@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Trunk } from '../../../src/calls/trunks/trunk.ts';
-import { createTrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
+import { TrunkMonitors } from '../../../src/telephony/trunks/monitors.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createFakeBoard, createFakeLeases } from '../../support/fakeCoordination.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
@@ -22,7 +22,7 @@ function createWorld() {
     const errors: unknown[] = [];
     nodes.set(name, { control, errors });
     const own = leases.of(name);
-    const watchers = createTrunkMonitors({
+    const monitors = new TrunkMonitors({
       directory: {
         get trunks() {
           return trunks;
@@ -44,8 +44,8 @@ function createWorld() {
       makeToken: () => 't',
       onError: (error) => errors.push(error),
     });
-    watchers.start();
-    return { watchers, control, errors };
+    monitors.start();
+    return { monitors, control, errors };
   };
   return {
     leases,
@@ -76,17 +76,17 @@ test('exactly one of two nodes registers and checks; when it dies the other does
   const one = world.node('one');
   const two = world.node('two');
   await world.pass(500);
-  expect([one.watchers.count, two.watchers.count]).toEqual([1, 0]);
+  expect([one.monitors.count, two.monitors.count]).toEqual([1, 0]);
   expect(methods(one.control).sort()).toEqual(['OPTIONS', 'REGISTER']);
   expect(methods(two.control)).toEqual([]);
   world.leases.expire('one');
   // The dead one renews no more; here it is only slower than the other.
-  await two.watchers.close();
+  await two.monitors.close();
   const three = world.node('three');
   await world.pass(0);
-  expect(three.watchers.count).toBe(1);
+  expect(three.monitors.count).toBe(1);
   await world.pass(5000);
-  expect([one.watchers.count, three.watchers.count]).toEqual([0, 1]);
+  expect([one.monitors.count, three.monitors.count]).toEqual([0, 1]);
 });
 
 test('what is seen is published', async () => {
@@ -106,7 +106,7 @@ test('what is seen is published', async () => {
 
 test('a changed trunk is registered anew, a removed one unregistered and let go', async () => {
   const world = createWorld();
-  const { control, watchers } = world.node('one');
+  const { control, monitors } = world.node('one');
   await world.pass(500);
   control.sent.find(({ method }) => method === 'REGISTER')?.answer(200);
   await settle();
@@ -127,17 +127,17 @@ test('a changed trunk is registered anew, a removed one unregistered and let go'
   await world.change([]);
   await settle();
   control.sent.findLast(({ method }) => method === 'REGISTER')?.answer(200);
-  await vi.waitFor(() => expect(watchers.count).toBe(0));
+  await vi.waitFor(() => expect(monitors.count).toBe(0));
   await vi.waitFor(() => expect(world.leases.holders.size).toBe(0));
 });
 
 test('while leases cannot be asked for, what is held is kept', async () => {
   const world = createWorld();
-  const { watchers, errors } = world.node('one');
+  const { monitors, errors } = world.node('one');
   await world.pass(500);
   world.setLeasesAway(true);
   await world.pass(5000);
-  expect(watchers.count).toBe(1);
+  expect(monitors.count).toBe(1);
   expect(errors).toHaveLength(1);
 });
 
@@ -154,10 +154,10 @@ test('a trunk that is to register without a name says so', async () => {
 
 test('closing lets other nodes have the trunks, and leaves no timer', async () => {
   const world = createWorld();
-  const { watchers } = world.node('one');
+  const { monitors } = world.node('one');
   await world.pass(500);
-  await watchers.close();
-  await watchers.close();
+  await monitors.close();
+  await monitors.close();
   expect(world.leases.holders.size).toBe(0);
   expect(world.clock.pendingTimers()).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepRegistered, type RegistrationState } from '../../../src/telephony/trunks/registration.ts';
+import { type RegistrationState, TrunkRegistration } from '../../../src/telephony/trunks/registration.ts';
 import { createFakeControl } from '../../support/fakeControl.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { trunkOf } from '../../support/telephonyRig.ts';
@@ -18,7 +18,7 @@ function start(changes: Parameters<typeof trunkOf>[0] = { host: 'carrier.example
     registerExpires: 600,
     ...changes,
   });
-  const registration = keepRegistered(trunk, {
+  const registration = new TrunkRegistration(trunk, {
     control,
     clock,
     random: () => 0,
@@ -122,8 +122,8 @@ test('when the SIP server was away it registers as soon as it is back', async ()
   const { control, clock, last } = start();
   last().answer(200);
   await settle();
-  control.setUp(false);
-  control.setUp(true);
+  control.setConnected(false);
+  control.setConnected(true);
   clock.advance(0);
   expect(control.sent).toHaveLength(2);
 });

@@ -2,9 +2,35 @@ import { CallwayError, invalid } from '../../../base/errors.ts';
 import type { Trunk } from '../../../calls/trunks/trunk.ts';
 import type { Dialog } from '../dialog.ts';
 import type { LegAudio } from '../legAudio.ts';
-import { writeInfoDigit } from './infoDigits.ts';
+
+/** A DTMF digit received by SIP INFO. */
+export interface InfoDigit {
+  readonly digit: string;
+  readonly durationMs: number;
+}
 
 const DIGITS = /^[0-9*#A-D]{1,128}$/;
+const DEFAULT_DURATION_MS = 160;
+const MAX_DURATION_MS = 10_000;
+/** Some peers send the event codes of * and #. @see RFC 4733 section 3.2 */
+const DIGIT_OF_EVENT_CODE: Readonly<Record<string, string>> = {
+  10: '*',
+  11: '#',
+  12: 'A',
+  13: 'B',
+  14: 'C',
+  15: 'D',
+};
+
+/** Reads `application/dtmf-relay` and `application/dtmf`. @returns Undefined for anything else. */
+export function readInfoDigit(contentType: string, body: string): InfoDigit | undefined {
+  const [type] = contentType.toLowerCase().split(';');
+  if (type?.trim() === 'application/dtmf') return digitOf(body.trim(), DEFAULT_DURATION_MS);
+  if (type?.trim() !== 'application/dtmf-relay') return undefined;
+  const signal = /^\s*Signal\s*=\s*(\S+)\s*$/im.exec(body)?.[1] ?? '';
+  const duration = Number(/^\s*Duration\s*=\s*(\d{1,6})\s*$/im.exec(body)?.[1] ?? DEFAULT_DURATION_MS);
+  return digitOf(signal, Math.min(duration, MAX_DURATION_MS));
+}
 
 /** @throws {CallwayError} 400 `dtmf_invalid` */
 export function requireDigits(digits: string): void {
@@ -12,8 +38,7 @@ export function requireDigits(digits: string): void {
 }
 
 /**
- * Sends digits by the trunk's way: as events in the audio, or one by one by INFO; by INFO too where the peer takes no
- * events.
+ * Sends digits as RFC 4733 events, or by SIP INFO where the trunk is configured so or the peer supports no events.
  *
  * @throws {CallwayError} `dtmf_refused` with the peer's status.
  */
@@ -21,15 +46,20 @@ export async function sendDigits(
   digits: string,
   trunk: Pick<Trunk, 'dtmf'>,
   audio: LegAudio,
-  dialog: Dialog,
+  dialog: Pick<Dialog, 'request'>,
 ): Promise<void> {
   const takesEvents = audio.parameters?.dtmfPayloadType !== undefined;
   if (trunk.dtmf === 'rfc4733' && takesEvents && audio.media) return await audio.media.sendDtmf(digits);
+  const headers = { 'Content-Type': 'application/dtmf-relay' };
   for (const digit of digits) {
-    const { contentType, body } = writeInfoDigit(digit);
-    const response = await dialog.request('INFO', { headers: { 'Content-Type': contentType }, body });
-    if (response.status < 300) continue;
-    const { status, reason } = response;
+    const body = `Signal=${digit}\r\nDuration=${DEFAULT_DURATION_MS}\r\n`;
+    const { status, reason } = (await dialog.request('INFO', { headers, body })).message;
+    if (status < 300) continue;
     throw new CallwayError('unavailable', 'dtmf_refused', `The peer takes no digits: ${status} ${reason}`);
   }
+}
+
+function digitOf(signal: string, durationMs: number): InfoDigit | undefined {
+  const digit = DIGIT_OF_EVENT_CODE[signal] ?? signal.toUpperCase();
+  return /^[0-9*#A-D]$/.test(digit) ? { digit, durationMs } : undefined;
 }

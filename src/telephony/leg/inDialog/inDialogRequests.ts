@@ -4,29 +4,21 @@ import { ALLOW } from '../../control/control.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';
 import type { Agreement } from '../../sdp/negotiate.ts';
 import type { SdpSession } from '../../sdp/session.ts';
-import { readNameAddress, readUri } from '../../sip/address.ts';
-import { readQ850 } from '../../sip/q850.ts';
-import { descriptionOf, sessionBody } from '../../sip/sessionBody.ts';
+import { readAddress, readUri, userOf } from '../../sip/headerValues.ts';
+import { q850CauseOf } from '../../sip/q850.ts';
+import { descriptionOf, sessionBody, UNSUPPORTED_BODY } from '../../sip/sessionBody.ts';
 import type { LegEvent } from '../legTransition.ts';
-import { UNREADABLE } from '../refuseInvite.ts';
-import { readInfoDigit } from './infoDigits.ts';
-
-/** Answers what a peer asks inside a call. */
-export interface InDialogRequests {
-  take(request: IncomingRequest): void;
-  /** Takes the answer to an offer of ours, after what the peer offered before. */
-  acceptAnswer(body: string): void;
-}
+import { readInfoDigit } from './dtmf.ts';
 
 export interface InDialogRequestsDeps {
   readonly sdp: () => SdpSession | undefined;
   readonly apply: (agreement: Agreement) => Promise<void>;
-  readonly announce: <Name extends 'dtmf' | 'transferRequested'>(name: Name, value: LegEvents[Name]) => void;
+  readonly emit: <Name extends 'dtmf' | 'transferRequested'>(name: Name, value: LegEvents[Name]) => void;
   readonly dispatch: (event: LegEvent) => void;
-  readonly isUp: () => boolean;
-  /** Of the INVITE that began the call. */
+  readonly isConfirmed: () => boolean;
+  /** The ACK of the initial INVITE. */
   readonly onAcknowledged: (body: string) => void;
-  /** Answers a REFER that we mean to follow, and tells how it goes. */
+  /** Accepts a REFER and reports its progress to the peer. */
   readonly acceptReferral: (request: IncomingRequest) => Promise<void>;
   readonly onNotify: (request: IncomingRequest) => boolean;
   /** The peer changes or refreshes the session. */
@@ -34,80 +26,56 @@ export interface InDialogRequestsDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-const RETRY_SECONDS = '2';
+const RETRY_AFTER = { headers: { 'Retry-After': '2' } };
 
-export function createInDialogRequests(deps: InDialogRequestsDeps): InDialogRequests {
-  const { announce, dispatch } = deps;
-  /** Offers are taken one at a time, in the order in which they come. */
-  let offers = Promise.resolve();
-  let isOfferOpen = false;
+/** Handles the peer's requests inside a dialog. */
+export class InDialogRequests {
+  readonly #deps: InDialogRequestsDeps;
+  /** Offers and answers are applied one at a time, in order. */
+  #queue = Promise.resolve();
+  /** Our 200 to a re-INVITE carried an offer; its ACK carries the answer. */
+  #isOfferPending = false;
 
-  const changeSession = async (request: IncomingRequest): Promise<void> => {
-    const sdp = deps.sdp();
-    if (!sdp) return void (await request.respond(500, { headers: { 'Retry-After': RETRY_SECONDS } }));
-    const body = sessionBody(request.text);
-    if (body.kind === 'unreadable') return void (await request.respond(UNREADABLE.status, UNREADABLE));
-    if (body.kind === 'none') {
-      isOfferOpen = request.method === 'INVITE';
-      const headers = { Allow: ALLOW };
-      await request.respond(200, isOfferOpen ? { headers, body: sdp.offer() } : { headers });
-      return;
-    }
-    let answer: ReturnType<SdpSession['answer']>;
-    try {
-      answer = sdp.answer(body.sdp);
-    } catch (error) {
-      await request.respond(488, { headers: { Warning: warningOf(error) } });
-      return;
-    }
-    await deps.apply(answer);
-    await request.respond(200, { headers: { Allow: ALLOW }, body: answer.body });
-  };
-  const takeAnswer = async (body: string): Promise<void> => {
-    const sdp = deps.sdp();
-    if (sdp && body !== '') await deps.apply(sdp.acceptAnswer(body));
-  };
+  constructor(deps: InDialogRequestsDeps) {
+    this.#deps = deps;
+  }
 
-  const answerInfo = async (request: IncomingRequest) => {
-    const type = request.text.header('content-type');
-    if (type === undefined) return await request.respond(200);
-    const digit = readInfoDigit(type, request.text.body);
-    if (!digit) {
-      return await request.respond(415, { headers: { Accept: 'application/dtmf-relay, application/dtmf' } });
-    }
-    announce('dtmf', digit);
-    return await request.respond(200);
-  };
-  const answerRefer = async (request: IncomingRequest): Promise<unknown> => {
-    const target = readNameAddress(request.text.header('refer-to') ?? '');
-    const uri = target && readUri(target.uri);
-    if (!target || !uri) return await request.respond(400, { reason: 'Bad Refer-To' });
-    // A transfer into another call of the peer's is not for us to join.
-    if (uri.headers !== '') return await request.respond(603);
-    if (!deps.isUp()) return await request.respond(500, { headers: { 'Retry-After': RETRY_SECONDS } });
-    await deps.acceptReferral(request);
-    return announce('transferRequested', { to: parseCarrierNumber(uri.user) ?? target.uri });
-  };
-  const leave = async (request: IncomingRequest) => {
-    if (request.isFromServer) return dispatch({ kind: 'lost' });
-    dispatch({ kind: 'peerLeft', q850Cause: readQ850(request.text.headers('reason')) });
-    return void (await request.respond(200));
-  };
+  handle(request: IncomingRequest): void {
+    if (request.message.method !== 'ACK') {
+      this.#respond(request).catch((error: unknown) => {
+        this.#report(error);
+        // It may have been answered already, or the peer may be gone.
+        return request.respond(500).catch(() => undefined);
+      });
+    } else if (this.#isOfferPending) {
+      this.#isOfferPending = false;
+      this.acceptAnswer(descriptionOf(request.message));
+    } else this.#deps.onAcknowledged(descriptionOf(request.message));
+  }
 
-  const answer = (request: IncomingRequest): Promise<unknown> => {
-    switch (request.method) {
+  /** Applies the answer to an offer of ours, after the peer's earlier offers. */
+  acceptAnswer(body: string): void {
+    const apply = async () => {
+      const sdp = this.#deps.sdp();
+      if (sdp && body !== '') await this.#deps.apply(sdp.acceptAnswer(body));
+    };
+    this.#enqueue(apply).catch((error: unknown) => this.#report(error));
+  }
+
+  #respond(request: IncomingRequest): Promise<unknown> {
+    switch (request.message.method) {
       case 'INVITE':
       case 'UPDATE':
-        deps.onOffer();
-        return inTurn(() => changeSession(request));
+        this.#deps.onOffer();
+        return this.#enqueue(() => this.#changeSession(request));
       case 'BYE':
-        return leave(request);
+        return this.#onBye(request);
       case 'INFO':
-        return answerInfo(request);
+        return this.#onInfo(request);
       case 'REFER':
-        return answerRefer(request);
+        return this.#onRefer(request);
       case 'NOTIFY':
-        return request.respond(deps.onNotify(request) ? 200 : 489);
+        return request.respond(this.#deps.onNotify(request) ? 200 : 489);
       case 'OPTIONS':
         return request.respond(200, { headers: { Allow: ALLOW } });
       case 'PRACK':
@@ -115,33 +83,75 @@ export function createInDialogRequests(deps: InDialogRequestsDeps): InDialogRequ
       default:
         return request.respond(405, { headers: { Allow: ALLOW } });
     }
-  };
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    const turn = offers.then(work);
-    offers = turn.catch(() => undefined);
-    return turn;
-  };
-  const report = (error: unknown) => deps.onError(error, 'a request inside a call could not be answered');
-  const acceptAnswer = (body: string) => void inTurn(() => takeAnswer(body)).catch(report);
+  }
 
-  return {
-    take(request) {
-      if (request.method !== 'ACK') {
-        answer(request).catch((error: unknown) => {
-          report(error);
-          // An answer that went out already, or a peer that is gone, needs none.
-          return request.respond(500).catch(() => undefined);
-        });
-      } else if (isOfferOpen) {
-        isOfferOpen = false;
-        acceptAnswer(descriptionOf(request.text));
-      } else deps.onAcknowledged(descriptionOf(request.text));
-    },
-    acceptAnswer,
-  };
+  async #changeSession(request: IncomingRequest): Promise<unknown> {
+    const { method } = request.message;
+    const sdp = this.#deps.sdp();
+    if (!sdp) return await request.respond(500, RETRY_AFTER);
+    const body = sessionBody(request.message);
+    const headers = { Allow: ALLOW };
+    if (body.kind === 'unreadable') return await request.respond(UNSUPPORTED_BODY.status, UNSUPPORTED_BODY);
+    if (body.kind === 'none') {
+      this.#isOfferPending = method === 'INVITE';
+      return await request.respond(200, method === 'INVITE' ? { headers, body: sdp.offer() } : { headers });
+    }
+    let answer: ReturnType<SdpSession['answer']>;
+    try {
+      answer = sdp.answer(body.sdp);
+    } catch (error) {
+      return await request.respond(488, { headers: { Warning: warningOf(error) } });
+    }
+    await this.#deps.apply(answer);
+    return await request.respond(200, { headers, body: answer.body });
+  }
+
+  async #onBye(request: IncomingRequest): Promise<unknown> {
+    if (request.isFromServer) return this.#deps.dispatch({ kind: 'dialogLost' });
+    this.#deps.dispatch({ kind: 'byeReceived', q850Cause: q850CauseOf(request.message) });
+    return await request.respond(200);
+  }
+
+  async #onInfo(request: IncomingRequest): Promise<unknown> {
+    const { headers, body } = request.message;
+    const type = headers.get('content-type');
+    if (type === undefined) return await request.respond(200);
+    const digit = readInfoDigit(type, body);
+    if (!digit) {
+      return await request.respond(415, { headers: { Accept: 'application/dtmf-relay, application/dtmf' } });
+    }
+    this.#deps.emit('dtmf', digit);
+    return await request.respond(200);
+  }
+
+  async #onRefer(request: IncomingRequest): Promise<unknown> {
+    const target = readAddress(request.message.headers.get('refer-to') ?? '');
+    const uri = target && readUri(target.uri);
+    if (!target || !uri) return await request.respond(400, { reason: 'Bad Refer-To' });
+    // An attended transfer names another call of the peer's (Replaces), which is not supported.
+    if (uri.scheme !== 'tel' && uri.headers) return await request.respond(603);
+    if (!this.#deps.isConfirmed()) return await request.respond(500, RETRY_AFTER);
+    await this.#deps.acceptReferral(request);
+    return this.#deps.emit('transferRequested', {
+      to: parseCarrierNumber(userOf(target.uri)) ?? target.uri,
+    });
+  }
+
+  #enqueue(work: () => Promise<unknown>): Promise<unknown> {
+    const result = this.#queue.then(work);
+    this.#queue = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  #report(error: unknown): void {
+    this.#deps.onError(error, 'handling an in-dialog request failed');
+  }
 }
 
-/** @see RFC 3261 section 20.43: 305 is an incompatible media format, 399 any other. */
+/** @see RFC 3261 section 20.43: 399 is a miscellaneous warning */
 function warningOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return `399 callway "${text.replace(/["\\\r\n]/g, "'")}"`;

@@ -1,34 +1,36 @@
 import type { Clock } from '../../../base/clock.ts';
 import { CallwayError } from '../../../base/errors.ts';
+import type { ReceivedResponse } from '../../control/connection.ts';
 import type { IncomingRequest } from '../../control/incoming.ts';
-import type { SipResponse } from '../../control/outgoing.ts';
 import type { Dialog } from '../dialog.ts';
 
-/** Blind transfers of one leg, one at a time. @see RFC 3515, RFC 5589 section 6 */
+/** Blind transfers of one leg by REFER, one at a time. @see RFC 3515, RFC 5589 section 6 */
 export interface Transfers {
   /** @throws {CallwayError} `transfer_unsupported`, `transfer_failed`, `transfer_in_progress`. */
   transfer(referTo: string): Promise<void>;
-  /** A NOTIFY about it. @returns Whether it was one. */
+  /** Handles a NOTIFY. @returns Whether it reports on a transfer. */
   onNotify(request: IncomingRequest): boolean;
-  /** The leg ended: the peer left with the call, unless we hung up ourselves. */
+  /** @param isRemote - Whether the peer hung up, which completes a transfer. */
   onLegEnded(isRemote: boolean): void;
 }
 
-/** A carrier lets the new callee ring for as long as any other. */
-const OUTCOME_TIMEOUT_MS = 120_000;
-/** Answers by which a peer takes no REFER at all; one that declines it declines whoever is named. */
+/** A carrier lets the transfer target ring for as long as any other callee. */
+const NOTIFY_TIMEOUT_MS = 120_000;
+/** The peer supports no REFER; 603 declines it for every target. */
 const UNSUPPORTED: ReadonlySet<number> = new Set([405, 501, 603]);
+/** A referral that did not end the call within this time has failed. */
+const REFERRAL_TIMEOUT_MS = 60_000;
 
-/** @param isOnlyWay - The trunk wants nothing else: a peer that takes no REFER has refused the transfer. */
+/** @param isOnlyWay - REFER is the trunk's only transfer method: a peer without REFER has refused the transfer. */
 export function createTransfers(
-  dialog: Dialog,
+  dialog: Pick<Dialog, 'request'>,
   referredBy: string,
   clock: Clock,
   isOnlyWay: boolean,
 ): Transfers {
   let settle: ((failure?: CallwayError) => void) | undefined;
 
-  const refer = async (referTo: string): Promise<SipResponse> => {
+  const refer = async (referTo: string): Promise<ReceivedResponse> => {
     const headers = { 'Refer-To': `<${referTo}>`, 'Referred-By': `<${referredBy}>` };
     try {
       return await dialog.request('REFER', { headers });
@@ -42,34 +44,33 @@ export function createTransfers(
       if (settle) {
         throw new CallwayError('conflict', 'transfer_in_progress', 'A transfer of this call is under way');
       }
-      const outcome = new Promise<void>((resolve, reject) => {
+      const result = new Promise<void>((resolve, reject) => {
         settle = (failure) => (failure ? reject(failure) : resolve());
       });
-      // It may be settled while REFER still waits for its answer.
-      outcome.catch(() => undefined);
-      const late = clock.setTimer(
+      // A NOTIFY may settle it before REFER is answered.
+      result.catch(() => undefined);
+      const timeout = clock.setTimer(
         () => settle?.(failed('the peer did not say how it went')),
-        OUTCOME_TIMEOUT_MS,
+        NOTIFY_TIMEOUT_MS,
       );
       try {
-        const response = await refer(referTo);
-        if (UNSUPPORTED.has(response.status) && !isOnlyWay)
-          throw unsupported(`${response.status} ${response.reason}`);
-        if (response.status >= 300) throw failed(`${response.status} ${response.reason}`);
-        const isSilent = /^\s*false/i.test(response.text.header('refer-sub') ?? '');
-        if (!isSilent) await outcome;
+        const { status, reason, headers } = (await refer(referTo)).message;
+        if (UNSUPPORTED.has(status) && !isOnlyWay) throw unsupported(`${status} ${reason}`);
+        if (status >= 300) throw failed(`${status} ${reason}`);
+        const hasSubscription = !/^\s*false/i.test(headers.get('refer-sub') ?? '');
+        if (hasSubscription) await result;
       } finally {
-        late.cancel();
+        timeout.cancel();
         settle = undefined;
       }
     },
-    onNotify(request) {
-      if (!/^\s*refer\b/i.test(request.text.header('event') ?? '')) return false;
-      const status = Number(/^\s*SIP\/2\.0\s+(\d{3})/i.exec(request.text.body)?.[1] ?? 0);
-      const reason = /^\s*SIP\/2\.0\s+\d{3}\s*(.*)$/im.exec(request.text.body)?.[1]?.trim() ?? '';
-      const isLast = /^\s*terminated/i.test(request.text.header('subscription-state') ?? '');
+    onNotify({ message: { headers, body } }) {
+      if (!/^\s*refer\b/i.test(headers.get('event') ?? '')) return false;
+      const status = Number(/^\s*SIP\/2\.0\s+(\d{3})/i.exec(body)?.[1] ?? 0);
+      const reason = /^\s*SIP\/2\.0\s+\d{3}\s*(.*)$/im.exec(body)?.[1]?.trim() ?? '';
+      const isLast = /^\s*terminated/i.test(headers.get('subscription-state') ?? '');
       if (status >= 300) settle?.(failed(`${status} ${reason}`));
-      // One that ends without a verdict was taken; the peer leaves us the call, or leaves with it.
+      // A subscription that ends without a final status means that REFER was accepted.
       else if (status >= 200 || isLast) settle?.();
       return true;
     },
@@ -77,7 +78,42 @@ export function createTransfers(
   };
 }
 
-/** The call may be handed over in another way. */
+/**
+ * Accepts a REFER. The peer is notified at once that the referral is in progress, and again when it fails or times out;
+ * our BYE tells it of success.
+ *
+ * @param after - Calls back once, unless the call ends before.
+ * @returns Notifies the peer of failure. Idempotent.
+ * @see RFC 3515 section 2.4.4, RFC 4488
+ */
+export async function acceptReferral(
+  request: IncomingRequest,
+  dialog: Pick<Dialog, 'request'>,
+  after: (delayMs: number, callback: () => void) => void,
+): Promise<() => void> {
+  const hasSubscription = !/^\s*false/i.test(request.message.headers.get('refer-sub') ?? '');
+  await request.respond(202, hasSubscription ? {} : { headers: { 'Refer-Sub': 'false' } });
+  if (!hasSubscription) return () => undefined;
+  const notify = (state: string, progress: string) => {
+    const headers = {
+      Event: 'refer',
+      'Subscription-State': state,
+      'Content-Type': 'message/sipfrag;version=2.0',
+    };
+    // The peer may reject the NOTIFY; the referral is unaffected.
+    dialog.request('NOTIFY', { headers, body: `${progress}\r\n` }).catch(() => undefined);
+  };
+  notify(`active;expires=${REFERRAL_TIMEOUT_MS / 1000}`, 'SIP/2.0 100 Trying');
+  let isOver = false;
+  const fail = (reason: 'timeout' | 'noresource') => {
+    if (!isOver) notify(`terminated;reason=${reason}`, 'SIP/2.0 503 Service Unavailable');
+    isOver = true;
+  };
+  after(REFERRAL_TIMEOUT_MS, () => fail('timeout'));
+  return () => fail('noresource');
+}
+
+/** The call may be transferred by other means. */
 export function unsupported(why: string): CallwayError {
   return new CallwayError('unavailable', 'transfer_unsupported', `The peer takes no transfer: ${why}`);
 }

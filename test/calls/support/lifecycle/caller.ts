@@ -59,7 +59,7 @@ export class Caller implements IncomingPerson {
     const leg = new FakeLeg(this.#deps, life, trunk, {
       callId,
       isSecond: false,
-      state: { kind: 'confirming' },
+      state: { kind: 'awaitingAck' },
     });
     leg.confirm(createAudio(gates, audio), wire);
     leg.call.log.push('200');

@@ -85,7 +85,7 @@ export class FakeLeg {
       lose: () => {
         this.call.isUp = false;
         this.#isLost = true;
-        this.dispatch({ kind: 'lost' });
+        this.dispatch({ kind: 'dialogLost' });
       },
       audio,
     };
@@ -130,12 +130,12 @@ export class FakeLeg {
     const { state, effects } = legTransition(this.#state, event);
     this.#state = state;
     for (const effect of effects) {
-      if (effect.kind === 'invite') this.#invite();
-      else if (effect.kind === 'cancel') this.#cancel();
-      else if (effect.kind === 'connect') void this.#connect();
-      else if (effect.kind === 'bye') void this.#bye();
-      else if (effect.kind === 'announceRinging') this.#events.emit('ringing', { hasEarlyMedia: false });
-      else if (effect.kind === 'announceAnswered') this.#announce();
+      if (effect.kind === 'sendInvite') this.#invite();
+      else if (effect.kind === 'sendCancel') this.#cancel();
+      else if (effect.kind === 'connectAudio') void this.#connect();
+      else if (effect.kind === 'sendBye') void this.#bye();
+      else if (effect.kind === 'emitRinging') this.#events.emit('ringing', { hasEarlyMedia: false });
+      else if (effect.kind === 'emitAnswered') this.#announce();
       else this.#end(effect.end);
     }
   }
@@ -206,8 +206,8 @@ export class FakeLeg {
 
   #refuse(status: number): void {
     this.dispatch({
-      kind: 'refused',
-      refusal: { status, reason: 'test', q850Cause: undefined, isFromPeer: true },
+      kind: 'rejected',
+      response: { status, reason: 'test', q850Cause: undefined, isFromPeer: true },
     });
   }
 
@@ -215,7 +215,7 @@ export class FakeLeg {
     const { gates } = this.#deps;
     this.#log('CANCEL');
     this.#isCanceled = true;
-    gates.clock.setTimer(() => this.dispatch({ kind: 'over' }), CANCEL_WAIT_MS);
+    gates.clock.setTimer(() => this.dispatch({ kind: 'completed' }), CANCEL_WAIT_MS);
     void gates.pass('peer gets CANCEL').then(() => {
       if (this.#isOver() || this.#fate.kind === 'silent') return;
       this.#log('487');
@@ -232,18 +232,18 @@ export class FakeLeg {
   async #bye(): Promise<void> {
     const { gates } = this.#deps;
     this.#log('BYE');
-    gates.clock.setTimer(() => this.dispatch({ kind: 'over' }), BYE_WAIT_MS);
+    gates.clock.setTimer(() => this.dispatch({ kind: 'completed' }), BYE_WAIT_MS);
     await gates.pass('peer gets BYE');
     this.call.isUp = false;
     await gates.pass('BYE is answered');
-    this.dispatch({ kind: 'over' });
+    this.dispatch({ kind: 'completed' });
   }
 
   #peerLeaves(): void {
     if (!this.call.isUp || !this.call.log.includes('200')) return;
     this.call.isUp = false;
     this.#log('BYE of the peer');
-    this.dispatch({ kind: 'peerLeft', q850Cause: 16 });
+    this.dispatch({ kind: 'byeReceived', q850Cause: 16 });
   }
 
   #announce(): void {
@@ -260,7 +260,7 @@ export class FakeLeg {
 
   async #transfer(): Promise<void> {
     const { gates, takesRefer } = this.#deps;
-    if (this.#state.kind !== 'talking')
+    if (this.#state.kind !== 'established')
       throw new CallwayError('conflict', 'call_not_in_progress', 'not talking');
     this.#log('REFER');
     await gates.pass('peer gets REFER');

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { SipResponse } from '../../../../src/telephony/control/outgoing.ts';
+import { parseText } from '../../../../sip/message/parse.ts';
+import type { ReceivedResponse } from '../../../../src/telephony/control/connection.ts';
 import type { DialogRequestParts } from '../../../../src/telephony/leg/dialog.ts';
 import {
   createSessionRefresh,
   type Refresher,
 } from '../../../../src/telephony/leg/inDialog/sessionRefresh.ts';
-import { readSipText } from '../../../../src/telephony/sip/message.ts';
 import { createSimulatedClock } from '../../../support/simulatedClock.ts';
 
 const OURS = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\n';
-const agreed = (header: string, body = '') => readSipText(`SIP/2.0 200 OK\r\n${header}\r\n\r\n${body}`);
+const okWith = (header: string, body = '') => parseText(`SIP/2.0 200 OK\r\n${header}\r\n\r\n${body}`);
 
 function scene({ takesUpdate = true, replies = [] as string[] } = {}) {
   const clock = createSimulatedClock();
@@ -34,12 +34,11 @@ function scene({ takesUpdate = true, replies = [] as string[] } = {}) {
   return { clock, sent, answers, errors, refresh };
 }
 
-function reply(raw: string): SipResponse {
-  const text = readSipText(raw);
+function reply(raw: string): ReceivedResponse {
+  const message = parseText(raw);
+  if (message.kind !== 'response') throw new Error('not a response');
   return {
-    status: Number(text.startLine.split(' ')[1]),
-    reason: '',
-    text,
+    message,
     isFromPeer: true,
     source: { address: '127.0.0.1', port: 5060 },
     acknowledge: () => undefined,
@@ -59,7 +58,7 @@ test.each<[string, string, Refresher, number | undefined]>([
   ['what is no number', 'Session-Expires: soon;refresher=uac', 'uac', undefined],
 ])('%s', (_what, header, weAre, afterMs) => {
   const { clock, refresh, sent } = scene();
-  refresh.agreed(agreed(header), weAre);
+  refresh.onAgreed(okWith(header), weAre);
   if (afterMs === undefined) return expect(clock.pendingTimers()).toBe(0);
   clock.advance(afterMs - 1);
   expect(sent).toEqual([]);
@@ -70,7 +69,7 @@ test.each<[string, string, Refresher, number | undefined]>([
 test('each refresh that is granted is followed by the next, by what it agreed', async () => {
   const replies = ['SIP/2.0 200 OK\r\nSession-Expires: 200;refresher=uac\r\n\r\n', 'SIP/2.0 200 OK\r\n\r\n'];
   const { clock, refresh, sent } = scene({ replies });
-  refresh.agreed(agreed('Session-Expires: 100;refresher=uac'), 'uac');
+  refresh.onAgreed(okWith('Session-Expires: 100;refresher=uac'), 'uac');
   clock.advance(40_000);
   await settled();
   clock.advance(80_000);
@@ -86,7 +85,7 @@ test('a peer that takes no UPDATE is offered the session as it is, and its answe
   const theirs = 'v=0\r\no=- 2 2 IN IP4 127.0.0.1\r\n';
   const replies = [`SIP/2.0 200 OK\r\nSession-Expires: 90;refresher=uas\r\n\r\n${theirs}`];
   const { clock, refresh, sent, answers } = scene({ takesUpdate: false, replies });
-  refresh.agreed(agreed('Session-Expires: 90;refresher=uac'), 'uac');
+  refresh.onAgreed(okWith('Session-Expires: 90;refresher=uac'), 'uac');
   clock.advance(36_000);
   await settled();
   expect(sent).toMatchObject([{ method: 'INVITE', parts: { body: OURS } }]);
@@ -97,7 +96,7 @@ test('a peer that takes no UPDATE is offered the session as it is, and its answe
 test('what is refused or fails is left to the SIP server', async () => {
   const { clock, refresh, errors } = scene({ replies: ['SIP/2.0 403 Forbidden\r\n\r\n'] });
   for (const told of [0, 1]) {
-    refresh.agreed(agreed('Session-Expires: 90'), 'uac');
+    refresh.onAgreed(okWith('Session-Expires: 90'), 'uac');
     clock.advance(36_000);
     await settled();
     expect([clock.pendingTimers(), errors.length]).toEqual([0, told]);
@@ -106,7 +105,7 @@ test('what is refused or fails is left to the SIP server', async () => {
 
 test('a peer that offers something itself, or the end, stops it', () => {
   const { clock, refresh, sent } = scene();
-  refresh.agreed(agreed('Session-Expires: 90'), 'uac');
+  refresh.onAgreed(okWith('Session-Expires: 90'), 'uac');
   refresh.stop();
   clock.advance(90_000);
   expect(sent).toEqual([]);

@@ -1,0 +1,67 @@
+import { SipParseError } from '../../../sip/message/errors.ts';
+import { type NameAddr, parseNameAddr } from '../../../sip/message/fields/nameAddr.ts';
+import { parseUri, type SipUri, type TelUri } from '../../../sip/message/fields/uri.ts';
+import type { SipHeaders } from '../../../sip/message/headers.ts';
+
+/**
+ * Parses the value of From, To, Contact, Refer-To and the like. A malformed display name is ignored, since some switches
+ * send names without quotes.
+ *
+ * @returns Undefined when there is no valid URI.
+ */
+export function readAddress(value: string): NameAddr | undefined {
+  return (
+    unlessMalformed(() => parseNameAddr(value)) ??
+    unlessMalformed(() => parseNameAddr(value.slice(Math.max(0, value.lastIndexOf('<')))))
+  );
+}
+
+/** The valid addresses of a header that may list several. */
+export function addressesOf(headers: SipHeaders, name: string): NameAddr[] {
+  const values = unlessMalformed(() => headers.list(name)) ?? [];
+  return values.flatMap((value) => readAddress(value) ?? []);
+}
+
+/** The tokens of a list header such as Require or Allow. */
+export function tokensOf(headers: SipHeaders, name: string): string[] {
+  const values = headers.all(name).flatMap((value) => value.split(','));
+  return values.map((value) => value.trim()).filter((value) => value !== '');
+}
+
+/** @returns Undefined for a malformed URI and for schemes other than `sip`, `sips` and `tel`. */
+export function readUri(text: string): SipUri | TelUri | undefined {
+  const uri = unlessMalformed(() => parseUri(text));
+  return uri?.scheme === 'other' ? undefined : uri;
+}
+
+/**
+ * The user part of a `sip:` or `sips:` URI, percent-decoded and without its parameters, or the number of a `tel:` URI
+ * without visual separators.
+ *
+ * @returns '' when there is none.
+ */
+export function userOf(text: string): string {
+  const uri = readUri(text);
+  if (uri?.scheme === 'tel') return uri.number.replace(/[-.()]/g, '');
+  const [user = ''] = (uri?.user ?? '').split(';');
+  try {
+    return decodeURIComponent(user);
+  } catch {
+    // Percent-encoded bytes that are not UTF-8.
+    return user;
+  }
+}
+
+/** Percent-encodes a user part. @see RFC 3261 section 25.1 (user) */
+export function encodeUser(user: string): string {
+  return encodeURIComponent(user).replace(/%(?:21|24|26|27|28|29|2A|2B|2C|2F|3D)/g, decodeURIComponent);
+}
+
+function unlessMalformed<Value>(parse: () => Value): Value | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof SipParseError) return undefined;
+    throw error;
+  }
+}
