@@ -5,31 +5,28 @@ import type { ConnectStream } from '../media/agentStream/streamClient.ts';
 import { createCodecRegistry } from '../media/codecs/registry.ts';
 import type { MediaThreadData } from '../media/engine/threadMessages.ts';
 import { raiseThreadPriority } from '../media/engine/threadPriority.ts';
-import { serveMediaThread } from '../media/engine/threadServer.ts';
-import { createThreadSleep } from '../media/ticker/threadSleep.ts';
-import { dgramPacketIo } from '../media/transport/dgram.ts';
+import { ThreadServer } from '../media/engine/threadServer.ts';
+import { createThreadSleep } from '../media/ticker/ticker.ts';
 import type { PacketIo } from '../media/transport/packetIo.ts';
+import { udpPacketIo } from '../media/transport/udpSocket.ts';
 
 /**
- * Builds one media thread; the thread's entry calls it once.
+ * Runs a media thread. Its entry file calls this once.
  *
  * @throws {Error} When it is called outside a worker thread.
  */
-export function runMediaThread(connectStream: ConnectStream, packetIo: PacketIo = dgramPacketIo): void {
-  if (parentPort === null) throw new Error('audio runs in a worker thread only');
+export function runMediaThread(connectStream: ConnectStream, packetIo: PacketIo = udpPacketIo): void {
+  if (parentPort === null) throw new Error('a media thread runs in a worker thread only');
   const random = new Uint32Array(1);
-  const randomUint32 = (): number => randomFillSync(random)[0] ?? 0;
-  serveMediaThread(
-    {
-      port: parentPort,
-      clock: systemClock,
-      rest: createThreadSleep(),
-      packetIo,
-      codecs: createCodecRegistry(),
-      connectStream,
-      randomUint32,
-      hasPriority: raiseThreadPriority(),
-    },
-    workerData as MediaThreadData,
-  );
+  const deps = {
+    port: parentPort,
+    clock: systemClock,
+    sleep: createThreadSleep(),
+    packetIo,
+    codecs: createCodecRegistry(),
+    connectStream,
+    randomUint32: () => randomFillSync(random)[0] ?? 0,
+    hasPriority: raiseThreadPriority(),
+  };
+  new ThreadServer(deps, workerData as MediaThreadData).start();
 }

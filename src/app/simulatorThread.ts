@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { createDnsLookup } from '../infra/httpClient/lookup.ts';
 import type { MediaThreadData } from '../media/engine/threadMessages.ts';
-import { dgramPacketIo } from '../media/transport/dgram.ts';
+import { udpPacketIo } from '../media/transport/udpSocket.ts';
 import { createConnectStream } from '../streams/connectStream.ts';
 import { type Impairment, impairedPacketIo } from '../testing/simulator/impairment.ts';
 import { runMediaThread } from './runMediaThread.ts';
@@ -20,5 +20,5 @@ runMediaThread(
     policy: { allowInsecureLoopback: false },
     lookup: createDnsLookup(),
   }),
-  impairment ? impairedPacketIo(dgramPacketIo, impairment, systemClock) : dgramPacketIo,
+  impairment ? impairedPacketIo(udpPacketIo, impairment, systemClock) : udpPacketIo,
 );

@@ -3,72 +3,73 @@ import type { CallCommand, StreamEnd, StreamTarget, TransferStatus } from './age
 import type { MediaQuality } from './quality/mediaQuality.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
 
-/** All audio of this node's calls; the work is done in threads of its own. */
+/** The audio of this node's calls, processed in media threads. */
 export interface MediaEngine {
   /**
-   * Reserves an RTP and an RTCP port for one call, on the thread with the least to do.
+   * Reserves an RTP and an RTCP port for a call, on the least busy thread.
    *
    * @throws {CallwayError} 503 `media_ports_exhausted` when every port is taken, `media_unavailable` when no thread runs.
    */
   open(request: OpenMedia): Promise<MediaSession>;
-  /** Sessions that are open now. */
+  /** Open sessions. */
   readonly sessions: number;
-  /** Idempotent; ends what is still open. */
+  /** Closes all open sessions. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface OpenMedia {
   readonly callId: string;
-  /** Silence of the peer after which `mediaTimeout` is announced; 0 is never. Not counted while the call is held. */
+  /** Silence on the wire before `mediaTimeout`; 0 is never. Does not run while the call is held. */
   readonly timeoutMs: number;
-  /** A call that this one is to be joined with: both are on one thread then. */
+  /** A call that this one may be bridged with. */
   readonly sameThreadAs?: MediaSession;
 }
 
-/** One call's audio, from the reservation of its port to its last packet. */
+/** One call's audio, from the reservation of its ports to its last packet. */
 export interface MediaSession {
-  /** What the peer is told in SDP: an IP address of this machine, or the public one. */
+  /** For the SDP: an IP address of this machine, or the public one. */
   readonly address: string;
   /** Even; RTCP is the port above it. */
   readonly rtpPort: number;
   readonly events: Pick<Emitter<MediaEvents>, 'on'>;
-  /** Begins to exchange audio, or goes on by new parameters after an offer and answer. */
+  /** Starts the audio, or changes it after another offer and answer. @throws {CallwayError} `codec_unsupported`. */
   connect(parameters: MediaParameters): Promise<void>;
   /**
-   * Opens the WebSocket to the engine; audio flows from then on.
+   * Connects the call to an agent.
    *
-   * @throws {CallwayError} 503 `engine_unavailable` when the socket does not open in time.
+   * @throws {CallwayError} 503 `engine_unavailable` when the agent refuses or does not answer in time; 409
+   *   `bridge_running` while another agent is connected.
    */
   startStream(target: StreamTarget): Promise<void>;
   /**
-   * Says what the last engine has left for the case that it is gone for good. Resolves when it is out, and at once where
-   * nothing was left; while the call is held it waits.
+   * Plays the apology that the last agent has left for its own failure. Resolves at its end, or at once without one;
+   * waits while the call is held.
    */
   playApology(): Promise<void>;
-  /** Takes leave of the engine for good; `streamClosed` is not announced. */
+  /** Disconnects the agent for good, without `streamClosed`. */
   stopStream(): Promise<void>;
-  /** Tells the engine how a transfer of the call goes. */
-  sendTransferStatus(progress: TransferStatus): Promise<void>;
-  /** The peer hears a phone ring where the engine says nothing. */
+  /** Tells the agent about a transfer of the call. */
+  sendTransferStatus(status: TransferStatus): Promise<void>;
+  /** Plays ringback tone while the agent is silent. */
   startRingback(): Promise<void>;
   /**
-   * Both peers hear each other from now on, and each other's keys, whatever their codecs; what is left of an engine's
-   * words comes first.
+   * Bridges two calls: each hears the other's audio and gets its DTMF digits. An agent's queued audio is played first.
    *
-   * @param other - Opened `beside` this one. @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
+   * @param other - Opened with `sameThreadAs` this one.
+   * @throws {CallwayError} `media_not_connected`, `media_elsewhere`.
    */
   bridge(other: MediaSession): Promise<void>;
-  /** Neither ringing nor another call is heard any more. */
+  /** Ends the bridge, or the ringback tone. */
   unbridge(): Promise<void>;
-  /** Writes both sides to a file from now on. @throws {CallwayError} `recording_failed` when it cannot be made. */
+  /** Records both directions to a file. @throws {CallwayError} `recording_failed`, `recording_running`. */
   startRecording(request: { readonly path: string }): Promise<void>;
-  /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still being sent; resolves when all are out. */
+  /** Sends digits of `0-9*#A-D` as RFC 4733 events, after those that are still queued. Resolves when all are sent. */
   sendDtmf(digits: string): Promise<void>;
-  /** A key of the peer that came by signalling. A peer that sends its keys both ways is heard the way it used first. */
-  receiveDtmf(key: DtmfDigit): Promise<void>;
-  /** Figures so far. */
+  /** A digit that came by signalling. Of a peer that sends digits both ways, the first way counts. */
+  receiveDtmf(digit: DtmfDigit): Promise<void>;
+  /** So far. */
   quality(): Promise<MediaQuality>;
-  /** Closes bridge, recording and sockets, in this order. Idempotent: the same report each time. */
+  /** Closes the agent's stream, the recording and the sockets, in this order. Idempotent: the same report each time. */
   close(): Promise<MediaReport>;
 }
 
@@ -78,16 +79,16 @@ export interface DtmfDigit {
   readonly durationMs: number;
 }
 
-/** What an offer and answer came to. */
+/** The result of an offer and answer. */
 export interface MediaParameters {
   readonly remote: { readonly address: string; readonly port: number; readonly rtcpPort: number };
   readonly codec: NegotiatedCodec;
-  /** Undefined where the peer takes no RFC 4733 events. */
+  /** Undefined when the peer takes no RFC 4733 events. */
   readonly dtmfPayloadType?: number;
   readonly comfortNoisePayloadType?: number;
-  /** Audio in one packet that we send. */
+  /** Of the packets that we send. */
   readonly packetDurationMs: 20;
-  /** From our side: `recvonly` and `inactive` send nothing but silence is never counted against a peer on hold. */
+  /** From our side. We send no packets in `recvonly` and `inactive`. */
   readonly direction: MediaDirection;
   /** Keys of both directions; absent for plain RTP. */
   readonly srtp?: { readonly local: CryptoAttribute; readonly remote: CryptoAttribute };
@@ -100,27 +101,25 @@ export interface NegotiatedCodec {
   readonly encodingName: string;
   readonly rtpClockRateHz: number;
   readonly channels: number;
-  /** 0..127, the same both ways. */
+  /** 0..127, the same in both directions. */
   readonly payloadType: number;
 }
 
+/** Each `atMs` is in ms since the Unix epoch, fractions allowed. */
 export interface MediaEvents {
-  /** The first valid packet of the peer; ms since the Unix epoch, fractions allowed, as all `atMs` here. */
+  /** The first valid packet of the peer. */
   readonly firstPacket: { readonly atMs: number };
-  /** The first packet that carries audio of the engine. */
+  /** The first packet with the agent's speech was sent. */
   readonly firstAgentAudio: { readonly atMs: number };
   readonly dtmf: DtmfDigit;
-  /** The peer sent no RTP at all for the session's timeout. */
+  /** The peer has sent no RTP for the session's timeout. */
   readonly mediaTimeout: { readonly forMs: number };
   readonly command: CallCommand;
-  /**
-   * The engine's socket is gone: `stopped` by the engine's own wish (a close with code 1000 or none), `broken` otherwise.
-   * The session lives on, and a bridge can be started anew.
-   */
+  /** The agent's connection is gone. The session lives on, and another agent can be connected. */
   readonly streamClosed: StreamEnd;
-  /** Once; the call goes on without. */
+  /** Emitted once; the call goes on unrecorded. */
   readonly recordingFailed: { readonly reason: string };
-  /** The thread died; nothing more comes, and the call has no audio any more. */
+  /** The media thread has died. The call has no audio from now on, and no further events. */
   readonly lost: { readonly reason: string };
 }
 
@@ -131,28 +130,29 @@ export interface MediaReport {
   /** Absent when the session was never connected. */
   readonly quality?: MediaQuality;
   readonly packetsSent: number;
-  /** Absent when the thread died. */
+  /** Absent when the thread has died. */
   readonly counters?: MediaCounters;
   readonly recording?: RecordingReport;
 }
 
-/** What was not taken, and what did not get through; for the operator's log. */
+/** Packets and samples that were dropped, for the operator's log. */
 export interface MediaCounters {
+  /** Packets that the clock called for. */
   readonly packetsDue: number;
   readonly malformedPackets: number;
-  /** SRTP that was not made with the agreed key, or was replayed. */
+  /** SRTP with another key, or replayed. */
   readonly unauthenticPackets: number;
   readonly unknownPayloadTypes: number;
-  /** From somewhere else than the peer. */
+  /** From another source than the latched one. */
   readonly foreignSourcePackets: number;
   readonly floodedPackets: number;
   readonly malformedRtcpPackets: number;
   readonly socketFailures: number;
-  /** Of the caller, to an engine that was too slow. */
+  /** The caller's frames that the agent's connection was too slow for. */
   readonly callerFramesDropped: number;
-  /** Of the engine, beyond what may wait. */
+  /** The agent's samples beyond the playout queue's capacity. */
   readonly agentSamplesDropped: number;
-  /** Holes in the engine's speech, since it came more slowly than it sounds; silence was sent meanwhile. */
+  /** Gaps in the agent's speech because it arrived more slowly than it was played. */
   readonly playoutUnderruns: number;
 }
 
@@ -160,6 +160,6 @@ export interface RecordingReport {
   readonly path: string;
   readonly durationMs: number;
   readonly lengthBytes: number;
-  /** Set when it could not be written to its end; what is in the file is valid. */
+  /** Why the recording is incomplete. The file is valid as far as it goes. */
   readonly error?: string;
 }

@@ -1,21 +1,21 @@
 import { readUint8, readUint16, writeUint16 } from '../bytes.ts';
 
-/** Keys by event code, 0 to 15. @see RFC 4733 table 3 */
+/** Digits by event code, 0 to 15. @see RFC 4733 table 3 */
 const DIGITS = '0123456789*#ABCD';
 
 /** Length of a telephone-event payload. */
 export const TELEPHONE_EVENT_BYTES = 4;
-/** The longest that one packet can tell. */
+/** The longest duration of one event. */
 export const MAX_EVENT_DURATION_TICKS = 0xffff;
 
-/** What one telephone-event payload says. */
+/** A telephone-event payload. */
 export interface TelephoneEvent {
   /** 0..255; DTMF is 0 to 15. */
   readonly code: number;
   readonly isEnd: boolean;
   /** Power below 0 dBm0, 0..63 dB. */
   readonly volumeDb: number;
-  /** Since the event began, in ticks of the RTP clock. */
+  /** Since the event's start, in ticks of the RTP clock. */
   readonly durationTicks: number;
 }
 
@@ -25,7 +25,7 @@ export interface TelephoneEvent {
  *  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
  * |     event     |E|R| volume    |          duration             |
  * ```
- * @returns Undefined when the payload is shorter than that; what follows is passed over.
+ * @returns Undefined when the payload is shorter; bytes after it are ignored.
  * @see RFC 4733 section 2.3
  */
 export function parseTelephoneEvent(payload: Uint8Array): TelephoneEvent | undefined {
@@ -48,12 +48,12 @@ export function writeTelephoneEvent(event: TelephoneEvent, out: Uint8Array): num
   return TELEPHONE_EVENT_BYTES;
 }
 
-/** @returns `0`..`9`, `*`, `#`, `A`..`D`, or undefined for an event that is no key, such as flash or a tone. */
+/** @returns `0`..`9`, `*`, `#`, `A`..`D`; undefined for other events, such as flash or a tone. */
 export function digitOf(code: number): string | undefined {
   return DIGITS[code];
 }
 
-/** @returns The event code, or undefined when it is no single key; letters may be small. */
+/** @returns The event code; undefined unless it is one digit, in either case. */
 export function codeOf(digit: string): number | undefined {
   const code = digit.length === 1 ? DIGITS.indexOf(digit.toUpperCase()) : -1;
   return code < 0 ? undefined : code;

@@ -1,15 +1,15 @@
 import { digitOf, MAX_EVENT_DURATION_TICKS, parseTelephoneEvent, type TelephoneEvent } from './event.ts';
 
-/** A key that the peer pressed. */
+/** A digit that the peer sends. */
 export interface ReceivedDigit {
   readonly digit: string;
-  /** RTP time at which it began. */
+  /** RTP timestamp of its start. */
   readonly timestamp: number;
-  /** As far as is known: all of it once it has ended. */
+  /** So far; complete when the digit is released. */
   readonly durationMs: number;
 }
 
-/** What a packet, or time, brought to light; each happens once for a key. */
+/** Each occurs once for a digit. */
 export type DtmfSignal =
   | { readonly kind: 'pressed'; readonly digit: ReceivedDigit }
   | { readonly kind: 'released'; readonly digit: ReceivedDigit };
@@ -18,7 +18,7 @@ interface CurrentEvent {
   readonly code: number;
   readonly digit: string;
   readonly timestamp: number;
-  /** Of the segment that packets now tell of; long events come in several. */
+  /** Of the current segment; a long event has several. */
   segmentTimestamp: number;
   earlierTicks: number;
   durationTicks: number;
@@ -26,14 +26,14 @@ interface CurrentEvent {
   isReleased: boolean;
 }
 
-/** Packets of an event come every 20 to 50 ms; after three of the longest spacing, its end was lost. */
+/** Packets of an event arrive every 20 to 50 ms; after three of the longest intervals its end was lost. */
 export const DTMF_END_LOST_AFTER_MS = 150;
 
-const NOTHING: readonly DtmfSignal[] = [];
+const NO_SIGNALS: readonly DtmfSignal[] = [];
 
 /**
- * Telephone events into keys: one `pressed` and one `released` each, however often their packets are repeated,
- * reordered or lost. An event is known by its RTP timestamp; packets of one that is over are passed over.
+ * Receives telephone events as digits: one `pressed` and one `released` each, however often their packets are repeated,
+ * reordered or lost. An event is identified by its RTP timestamp; packets of an event that has ended are ignored.
  *
  * @see RFC 4733 sections 2.5.2 (receiving) and 2.5.1.3 (long events)
  */
@@ -48,32 +48,32 @@ export class DtmfReceiver {
 
   /**
    * @param timestamp - Of the RTP packet, 0..2^32-1.
-   * @returns In order: the release of a key whose end was lost, then what this packet tells. Mostly nothing.
+   * @returns In order: the release of a digit whose end was lost, then the packet's own signals. Mostly none.
    */
   receive(payload: Uint8Array, timestamp: number, nowMs: number): readonly DtmfSignal[] {
     const event = parseTelephoneEvent(payload);
     if (event === undefined) {
       this.malformedPackets++;
-      return NOTHING;
+      return NO_SIGNALS;
     }
     const digit = digitOf(event.code);
-    if (digit === undefined) return NOTHING;
+    if (digit === undefined) return NO_SIGNALS;
     const current = this.#current;
     if (current !== undefined && this.#continues(current, event, timestamp)) {
       return this.#progress(current, event, timestamp, nowMs);
     }
-    if (current !== undefined && ticksSince(timestamp, current.segmentTimestamp) <= 0) return NOTHING;
-    return this.#begin(event, digit, timestamp, nowMs);
+    if (current !== undefined && ticksSince(timestamp, current.segmentTimestamp) <= 0) return NO_SIGNALS;
+    return this.#start(event, digit, timestamp, nowMs);
   }
 
-  /** Call now and then: ends a key of which nothing was heard for a while. */
+  /** Call on each tick: ends a digit whose packets have stopped. */
   expire(nowMs: number): DtmfSignal | undefined {
     const current = this.#current;
     if (current === undefined || current.isReleased) return undefined;
     return nowMs - current.lastPacketMs < DTMF_END_LOST_AFTER_MS ? undefined : this.#release(current);
   }
 
-  #begin(event: TelephoneEvent, digit: string, timestamp: number, nowMs: number): readonly DtmfSignal[] {
+  #start(event: TelephoneEvent, digit: string, timestamp: number, nowMs: number): readonly DtmfSignal[] {
     const signals: DtmfSignal[] = [];
     if (this.#current !== undefined && !this.#current.isReleased) signals.push(this.#release(this.#current));
     const current = {
@@ -92,7 +92,7 @@ export class DtmfReceiver {
     return signals;
   }
 
-  /** Whether the packet belongs to the current event, or to the segment that follows its full one. */
+  /** Whether the packet belongs to the current event, or to the segment after a full one. */
   #continues(current: CurrentEvent, event: TelephoneEvent, timestamp: number): boolean {
     if (event.code !== current.code) return false;
     const ahead = ticksSince(timestamp, current.segmentTimestamp);
@@ -105,7 +105,7 @@ export class DtmfReceiver {
     timestamp: number,
     nowMs: number,
   ): readonly DtmfSignal[] {
-    if (current.isReleased) return NOTHING;
+    if (current.isReleased) return NO_SIGNALS;
     if (timestamp !== current.segmentTimestamp) {
       current.segmentTimestamp = timestamp;
       current.earlierTicks += MAX_EVENT_DURATION_TICKS;
@@ -113,7 +113,7 @@ export class DtmfReceiver {
     }
     current.lastPacketMs = nowMs;
     current.durationTicks = Math.max(current.durationTicks, event.durationTicks);
-    return event.isEnd ? [this.#release(current)] : NOTHING;
+    return event.isEnd ? [this.#release(current)] : NO_SIGNALS;
   }
 
   #release(current: CurrentEvent): DtmfSignal {
@@ -126,7 +126,7 @@ export class DtmfReceiver {
   }
 }
 
-/** The nearer way round; negative for a timestamp before the other. */
+/** The nearer way around the 32 bits; negative for a timestamp before the other. */
 function ticksSince(timestamp: number, earlier: number): number {
   return (timestamp - earlier) | 0;
 }

@@ -1,12 +1,12 @@
 import { invalid } from '../../base/errors.ts';
 import { codeOf, MAX_EVENT_DURATION_TICKS, writeTelephoneEvent } from './event.ts';
 
-/** How a telephone-event packet goes out; valid until the next `next`. */
+/** A telephone-event packet; valid until the next call of `next`. */
 export interface OutgoingEvent {
   readonly lengthBytes: number;
-  /** Of the event's beginning: the same for all its packets. */
+  /** Of the event's start: the same in all its packets. */
   readonly timestamp: number;
-  /** On the first packet of an event. */
+  /** Set on the first packet of an event. */
   readonly marker: boolean;
 }
 
@@ -14,28 +14,25 @@ export interface DtmfSenderOptions {
   readonly rtpClockRateHz: number;
   /** Ticks between two calls of `next`: one frame. */
   readonly frameTicks: number;
-  /** How long a key sounds. */
   readonly toneMs?: number;
-  /** Least silence between two keys. */
+  /** Least silence between two digits. */
   readonly pauseMs?: number;
 }
 
-/** ITU-T Q.24 asks receivers for 40 ms; twice and a half of that passes every old exchange. */
+/** ITU-T Q.24 asks receivers for 40 ms; old exchanges need more. */
 export const DEFAULT_TONE_MS = 100;
-/** As long again, for machines that count slowly. */
 export const DEFAULT_PAUSE_MS = 100;
-/** Level of a key in dB below 0 dBm0, as phones have it. */
+/** Below 0 dBm0, as phones send it. */
 const VOLUME_DB = 10;
-/** How often the last packet is sent, since the key hangs on it. @see RFC 4733 section 2.5.1.4 */
+/** The last packet is repeated, since the end of the digit depends on it. @see RFC 4733 section 2.5.1.4 */
 const END_PACKETS = 3;
-/** Nobody dials more in one go; guards memory. */
 const MAX_QUEUED_DIGITS = 256;
 
 /**
- * Keys into telephone events, one packet in place of each audio frame while a key sounds, its end three times, then a
- * pause. The media clock goes on meanwhile; the event keeps the time at which it began.
+ * Sends digits as telephone events: one packet in place of each audio frame for the length of the tone, the end three
+ * times, then a pause. The media clock advances; an event keeps the timestamp of its start.
  *
- * @see RFC 4733 section 2.5.1 (sending)
+ * @see RFC 4733 section 2.5.1
  */
 export class DtmfSender {
   readonly #frameTicks: number;
@@ -63,16 +60,15 @@ export class DtmfSender {
   }
 
   /**
-   * Queues keys; all of them or none.
+   * Queues digits; all of them or none.
    *
    * @throws {CallwayError} `dtmf_digit_invalid` for anything but 0-9, *, #, A-D; `dtmf_too_many_digits` above 256.
    */
   send(digits: string): void {
     const codes = [...digits].map((digit) => {
       const code = codeOf(digit);
-      if (code === undefined)
-        throw invalid('dtmf_digit_invalid', `'${digit}' is no key; send 0-9, *, #, A-D`);
-      return code;
+      if (code !== undefined) return code;
+      throw invalid('dtmf_digit_invalid', `'${digit}' is not a DTMF digit; send 0-9, *, #, A-D`);
     });
     if (this.#queue.length + codes.length > MAX_QUEUED_DIGITS) {
       throw invalid('dtmf_too_many_digits', `no more than ${MAX_QUEUED_DIGITS} digits can wait at once`);
@@ -80,12 +76,12 @@ export class DtmfSender {
     this.#queue.push(...codes);
   }
 
-  /** Whether one more key may wait. */
+  /** Whether one more digit can be queued. */
   get hasRoom(): boolean {
     return this.#queue.length < MAX_QUEUED_DIGITS;
   }
 
-  /** True while a key sounds or waits. */
+  /** Whether a digit is being sent or queued. */
   get isActive(): boolean {
     return this.#code >= 0 || this.#queue.length > 0;
   }
@@ -93,8 +89,8 @@ export class DtmfSender {
   /**
    * Call once per frame.
    *
-   * @param timestamp - RTP time of this frame.
-   * @returns What goes out in place of audio, its payload written to `out`; undefined when audio may go.
+   * @param timestamp - RTP timestamp of this frame.
+   * @returns The packet in place of audio, its payload written to `out`; undefined when audio may be sent.
    */
   next(timestamp: number, out: Uint8Array): OutgoingEvent | undefined {
     if (this.#code < 0) {
@@ -104,12 +100,12 @@ export class DtmfSender {
       }
       const code = this.#queue.shift();
       if (code === undefined) return undefined;
-      this.#begin(code, timestamp);
+      this.#start(code, timestamp);
     }
     return this.#writePacket(out);
   }
 
-  #begin(code: number, timestamp: number): void {
+  #start(code: number, timestamp: number): void {
     this.#code = code;
     this.#startTimestamp = timestamp;
     this.#durationTicks = 0;

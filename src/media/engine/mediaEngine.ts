@@ -3,45 +3,44 @@ import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { MediaEngine, MediaSession, OpenMedia } from '../mediaSession.ts';
 import { MediaThread } from './mediaThread.ts';
-import { createPortPool } from './portPool.ts';
+import { PortPool } from './portPool.ts';
 import { RemoteSession } from './remoteSession.ts';
 import type { MediaThreadData, ThreadStatistics } from './threadMessages.ts';
 
 export interface MediaEngineOptions {
   readonly clock: Clock;
-  /** Starts a thread that runs `serveMediaThread`. */
+  /** Starts a thread that runs a `ThreadServer`. */
   readonly startThread: (data: MediaThreadData) => Worker;
   readonly threads: number;
   /** First and last UDP port. */
   readonly ports: { readonly min: number; readonly max: number };
-  /** Of this machine, to listen on. */
+  /** A local address to listen on. */
   readonly address: string;
-  /** What peers are told. */
+  /** The address for SDP. */
   readonly publicAddress: string;
-  /** For the log: a thread that died and took its calls, a tick that threw, a listener that did. */
-  readonly onFault: (trouble: MediaFault) => void;
+  readonly onFault: (fault: MediaFault) => void;
 }
 
+/** A thread that died with its calls, a tick that threw, or a listener that threw; for the log. */
 export type MediaFault =
   | { readonly kind: 'thread_lost'; readonly reason: string; readonly sessions: number }
   | { readonly kind: 'session_fault' | 'listener_fault'; readonly reason: string };
 
-/** What the port does not have: for the operator's figures. */
 export interface ThreadedMediaEngine extends MediaEngine {
-  /** Of the threads that answer. */
+  /** Of the threads that answer; for metrics. */
   statistics(): Promise<ThreadStatistics[]>;
 }
 
-/** A thread that dies at once, time and again, is not started faster than this. */
+/** A thread that dies sooner than this is restarted no sooner. */
 const RESTART_DELAY_MS = 1_000;
 
 /**
- * Starts the media threads, and resolves when all of them take calls.
+ * Starts the media threads. Resolves when all of them take calls.
  *
  * @throws {CallwayError} `media_lost` when a thread cannot be started.
  */
 export async function startMediaEngine(options: MediaEngineOptions): Promise<ThreadedMediaEngine> {
-  const engine = new Engine(options);
+  const engine = new WorkerMediaEngine(options);
   try {
     await engine.untilReady();
   } catch (error) {
@@ -51,9 +50,9 @@ export async function startMediaEngine(options: MediaEngineOptions): Promise<Thr
   return engine;
 }
 
-class Engine implements ThreadedMediaEngine {
+class WorkerMediaEngine implements ThreadedMediaEngine {
   readonly #options: MediaEngineOptions;
-  readonly #ports;
+  readonly #ports: PortPool;
   readonly #threads = new Set<MediaThread>();
   readonly #sessions = new Map<number, RemoteSession>();
   #nextSession = 1;
@@ -61,7 +60,7 @@ class Engine implements ThreadedMediaEngine {
 
   constructor(options: MediaEngineOptions) {
     this.#options = options;
-    this.#ports = createPortPool(options.ports);
+    this.#ports = new PortPool(options.ports);
     for (let n = 0; n < options.threads; n++) this.#startThread();
   }
 
@@ -73,8 +72,8 @@ class Engine implements ThreadedMediaEngine {
     return this.#sessions.size;
   }
 
-  async open({ timeoutMs, sameThreadAs: beside }: OpenMedia): Promise<MediaSession> {
-    const thread = this.#threadOf(beside) ?? this.#idlest();
+  async open({ timeoutMs, sameThreadAs }: OpenMedia): Promise<MediaSession> {
+    const thread = this.#threadOf(sameThreadAs) ?? this.#leastBusyThread();
     const session = this.#nextSession++;
     thread.sessions.add(session);
     try {
@@ -86,9 +85,9 @@ class Engine implements ThreadedMediaEngine {
   }
 
   async statistics(): Promise<ThreadStatistics[]> {
-    const asked = [...this.#threads].filter(({ isAlive }) => isAlive).map((thread) => thread.statistics());
-    const answers = await Promise.allSettled(asked);
-    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const alive = [...this.#threads].filter(({ isAlive }) => isAlive);
+    const results = await Promise.allSettled(alive.map((thread) => thread.statistics()));
+    return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
   close(): Promise<void> {
@@ -96,13 +95,13 @@ class Engine implements ThreadedMediaEngine {
     return this.#closed;
   }
 
-  /** Ports that somebody else has are passed over, each once. */
+  /** Tries each port once, since other programs may use some. */
   async #openOn(thread: MediaThread, session: number, timeoutMs: number): Promise<MediaSession> {
     for (let tried = 0; tried < this.#ports.size; tried++) {
       const rtpPort = this.#ports.take();
       if (rtpPort === undefined) break;
       try {
-        await thread.call(session, 'open', { rtpPort, timeoutMs });
+        await thread.request(session, 'open', { rtpPort, timeoutMs });
         return this.#register(thread, session, rtpPort);
       } catch (error) {
         this.#ports.free(rtpPort);
@@ -117,10 +116,10 @@ class Engine implements ThreadedMediaEngine {
 
   #register(thread: MediaThread, session: number, rtpPort: number): RemoteSession {
     const remote: RemoteSession = new RemoteSession({
-      number: session,
+      session,
       address: this.#options.publicAddress,
       rtpPort,
-      line: { call: (name, sent) => thread.call(session, name, sent) },
+      thread,
       onClosed: () => {
         thread.sessions.delete(session);
         this.#sessions.delete(session);
@@ -132,38 +131,38 @@ class Engine implements ThreadedMediaEngine {
     return remote;
   }
 
-  /** Where a call lives; undefined for one that is none of this engine's, or whose thread is gone. */
+  /** @returns Undefined for a session of another engine, or of a dead thread. */
   #threadOf(call: MediaSession | undefined): MediaThread | undefined {
     if (!(call instanceof RemoteSession)) return undefined;
-    return [...this.#threads].find(({ isAlive, sessions }) => isAlive && sessions.has(call.number));
+    return [...this.#threads].find(({ isAlive, sessions }) => isAlive && sessions.has(call.session));
   }
 
-  #idlest(): MediaThread {
-    let idlest: MediaThread | undefined;
+  #leastBusyThread(): MediaThread {
+    let leastBusy: MediaThread | undefined;
     for (const thread of this.#threads) {
       if (!thread.isAlive) continue;
-      if (idlest === undefined || thread.sessions.size < idlest.sessions.size) idlest = thread;
+      if (leastBusy === undefined || thread.sessions.size < leastBusy.sessions.size) leastBusy = thread;
     }
-    if (idlest !== undefined && this.#closed === undefined) return idlest;
-    throw new CallwayError('unavailable', 'media_unavailable', 'no thread for audio runs at the moment', {
+    if (leastBusy !== undefined && this.#closed === undefined) return leastBusy;
+    throw new CallwayError('unavailable', 'media_unavailable', 'no media thread is running', {
       retryAfterSeconds: 5,
     });
   }
 
   #startThread(): void {
-    const { clock, startThread, address, onFault: onTrouble } = this.#options;
+    const { clock, startThread, address, onFault } = this.#options;
     const startedMs = clock.monotonicMs();
     const thread: MediaThread = new MediaThread({
       clock,
       worker: startThread({ address }),
-      onEvent: (session, event) => this.#sessions.get(session)?.announce(event),
+      onEvent: (session, event) => this.#sessions.get(session)?.emit(event),
       onFault: (session, reason) => {
-        onTrouble({ kind: 'session_fault', reason });
-        this.#sessions.get(session)?.lose('its audio failed');
+        onFault({ kind: 'session_fault', reason });
+        this.#sessions.get(session)?.lose('the audio of the call failed');
       },
       onLost: (reason) => {
         this.#threads.delete(thread);
-        onTrouble({ kind: 'thread_lost', reason, sessions: thread.sessions.size });
+        onFault({ kind: 'thread_lost', reason, sessions: thread.sessions.size });
         for (const session of thread.sessions) this.#sessions.get(session)?.lose(reason);
         this.#restart(clock.monotonicMs() - startedMs);
       },
@@ -180,7 +179,6 @@ class Engine implements ThreadedMediaEngine {
   }
 
   async #close(): Promise<void> {
-    // Whoever still holds a session gets its report; threads end when theirs are closed.
     await Promise.allSettled([...this.#sessions.values()].map((session) => session.close()));
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }

@@ -5,9 +5,9 @@ import {
   type FromThread,
   fromFailure,
   type MediaThreadEvent,
-  type ThreadCall,
-  type ThreadCallName,
-  type ThreadCalls,
+  type ThreadRequest,
+  type ThreadRequestName,
+  type ThreadRequests,
   type ThreadStatistics,
   type ToThread,
 } from './threadMessages.ts';
@@ -17,55 +17,55 @@ export interface MediaThreadOptions {
   readonly worker: Worker;
   readonly onEvent: (session: number, event: MediaThreadEvent) => void;
   readonly onFault: (session: number, message: string) => void;
-  /** Once: the thread ended, or hangs and was ended, without being asked to. */
+  /** Called once, when the thread has died, or hung and was terminated. */
   readonly onLost: (reason: string) => void;
 }
 
-interface Asked {
-  resolve(answer: unknown): void;
+interface PendingRequest {
+  resolve(result: unknown): void;
   reject(error: Error): void;
 }
 
-/** To load its code, on a machine that is very busy. */
+/** For loading its code on a very busy machine. */
 const START_TIMEOUT_MS = 120_000;
 const PING_INTERVAL_MS = 5_000;
-/** Several, since a main thread that stood still itself finds its timer due before the answers that lie ready. */
+/** A main thread that was itself suspended finds its timer due before the answers that have arrived. */
 const MAX_UNANSWERED_PINGS = 2;
-/** Recordings are closed and engines are taken leave of within it; then the thread is cut off. */
+/** For closing recordings and streams. */
 const END_TIMEOUT_MS = 10_000;
 
-/** The main thread's end of one media thread: calls into it, events out of it, and whether it lives. */
+/** The main thread's side of one media thread: requests, events, and detection of its death. */
 export class MediaThread {
   readonly sessions = new Set<number>();
   readonly #options: MediaThreadOptions;
-  readonly #asked = new Map<number, Asked>();
+  readonly #pending = new Map<number, PendingRequest>();
   readonly #ready: Promise<void>;
   readonly #exited: Promise<void>;
-  #nextCall = 1;
+  #nextRequestId = 1;
   #unanswered = 0;
   #pingTimer: Timer | undefined;
-  #statisticsAsked: ((statistics: ThreadStatistics) => void)[] = [];
-  #lost: string | undefined;
+  #statisticsPending: ((statistics: ThreadStatistics) => void)[] = [];
+  #lostReason: string | undefined;
   #isEnding = false;
 
   constructor(options: MediaThreadOptions) {
     const { worker } = options;
     this.#options = options;
-    let becomeReady = (): void => {};
+    let setReady = (): void => {};
     this.#ready = new Promise((resolve) => {
-      becomeReady = resolve;
+      setReady = resolve;
     });
     worker.on('message', (message: FromThread) => {
-      if (message.kind !== 'ready') return this.#take(message);
+      if (message.kind !== 'ready') return this.#receive(message);
       this.#pingTimer?.cancel();
-      this.#ping();
-      becomeReady();
+      this.#schedulePing();
+      setReady();
     });
     worker.on('error', (error) => this.#lose(`the media thread failed: ${error.message}`));
     this.#exited = new Promise((resolve) => {
       worker.once('exit', (code) => {
         this.#lose(`the media thread ended with code ${code}`);
-        becomeReady();
+        setReady();
         resolve();
       });
     });
@@ -75,50 +75,44 @@ export class MediaThread {
     }, START_TIMEOUT_MS);
   }
 
-  /** Resolves when it takes calls. @throws {CallwayError} `media_lost` when it died before. */
+  /** Resolves when the thread takes requests. @throws {CallwayError} `media_lost` when it died before. */
   async untilReady(): Promise<void> {
     await this.#ready;
-    if (this.#lost !== undefined) throw lostError(this.#lost);
+    if (this.#lostReason !== undefined) throw lostError(this.#lostReason);
   }
 
   get isAlive(): boolean {
-    return this.#lost === undefined && !this.#isEnding;
+    return this.#lostReason === undefined && !this.#isEnding;
   }
 
   /** @throws {CallwayError} The thread's own; `media_lost` when it is dead or dies meanwhile. */
-  call<Name extends ThreadCallName>(
+  request<Name extends ThreadRequestName>(
     session: number,
     name: Name,
-    sent: ThreadCalls[Name]['sent'],
-  ): Promise<ThreadCalls[Name]['answer']> {
+    argument: ThreadRequests[Name][0],
+  ): Promise<ThreadRequests[Name][1]> {
     return new Promise((resolve, reject) => {
-      if (this.#lost !== undefined) {
-        reject(lostError(this.#lost));
-        return;
-      }
-      const callNumber = this.#nextCall++;
-      this.#asked.set(callNumber, { resolve: resolve as (answer: unknown) => void, reject });
-      this.#tell({ kind: 'call', callNumber, session, name, sent } as ThreadCall);
+      if (this.#lostReason !== undefined) return reject(lostError(this.#lostReason));
+      const requestId = this.#nextRequestId++;
+      this.#pending.set(requestId, { resolve: resolve as (result: unknown) => void, reject });
+      this.#post({ kind: 'request', requestId, session, name, argument } as ThreadRequest);
     });
   }
 
   statistics(): Promise<ThreadStatistics> {
     return new Promise((resolve, reject) => {
-      if (this.#lost !== undefined) {
-        reject(lostError(this.#lost));
-        return;
-      }
-      this.#statisticsAsked.push(resolve);
-      this.#tell({ kind: 'ping' });
+      if (this.#lostReason !== undefined) return reject(lostError(this.#lostReason));
+      this.#statisticsPending.push(resolve);
+      this.#post({ kind: 'ping' });
     });
   }
 
-  /** Closes its sessions and ends it; idempotent. */
+  /** Closes the thread's sessions and ends it. Idempotent. */
   async end(): Promise<void> {
     this.#pingTimer?.cancel();
-    if (!this.#isEnding && this.#lost === undefined) {
+    if (this.isAlive) {
       this.#isEnding = true;
-      this.#tell({ kind: 'end' });
+      this.#post({ kind: 'end' });
       const timer = this.#options.clock.setTimer(() => void this.#options.worker.terminate(), END_TIMEOUT_MS);
       await this.#exited;
       timer.cancel();
@@ -126,18 +120,18 @@ export class MediaThread {
     await this.#exited;
   }
 
-  #tell(message: ToThread): void {
+  #post(message: ToThread): void {
     this.#options.worker.postMessage(message);
   }
 
-  #take(message: Exclude<FromThread, { kind: 'ready' }>): void {
+  #receive(message: Exclude<FromThread, { kind: 'ready' }>): void {
     this.#unanswered = 0;
     switch (message.kind) {
-      case 'answer':
-        this.#settle(message.callNumber)?.resolve(message.answer);
+      case 'result':
+        this.#takePending(message.requestId)?.resolve(message.result);
         return;
       case 'failure':
-        this.#settle(message.callNumber)?.reject(fromFailure(message.failure));
+        this.#takePending(message.requestId)?.reject(fromFailure(message.failure));
         return;
       case 'event':
         this.#options.onEvent(message.session, message.event);
@@ -145,18 +139,18 @@ export class MediaThread {
       case 'fault':
         this.#options.onFault(message.session, message.message);
         return;
-      case 'alive':
-        for (const resolve of this.#statisticsAsked.splice(0)) resolve(message.statistics);
+      case 'pong':
+        for (const resolve of this.#statisticsPending.splice(0)) resolve(message.statistics);
     }
   }
 
-  #settle(callNumber: number): Asked | undefined {
-    const asked = this.#asked.get(callNumber);
-    this.#asked.delete(callNumber);
-    return asked;
+  #takePending(requestId: number): PendingRequest | undefined {
+    const request = this.#pending.get(requestId);
+    this.#pending.delete(requestId);
+    return request;
   }
 
-  #ping(): void {
+  #schedulePing(): void {
     this.#pingTimer = this.#options.clock.setTimer(() => {
       if (this.#unanswered >= MAX_UNANSWERED_PINGS) {
         this.#lose('the media thread does not answer');
@@ -164,17 +158,17 @@ export class MediaThread {
         return;
       }
       this.#unanswered++;
-      this.#tell({ kind: 'ping' });
-      this.#ping();
+      this.#post({ kind: 'ping' });
+      this.#schedulePing();
     }, PING_INTERVAL_MS);
   }
 
   #lose(reason: string): void {
-    if (this.#lost !== undefined) return;
-    this.#lost = reason;
+    if (this.#lostReason !== undefined) return;
+    this.#lostReason = reason;
     this.#pingTimer?.cancel();
-    for (const { reject } of this.#asked.values()) reject(lostError(reason));
-    this.#asked.clear();
+    for (const { reject } of this.#pending.values()) reject(lostError(reason));
+    this.#pending.clear();
     if (!this.#isEnding) this.#options.onLost(reason);
   }
 }

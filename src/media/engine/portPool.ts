@@ -1,35 +1,35 @@
 /** Pairs of UDP ports: an even one for RTP, the next for RTCP. @see RFC 3550 section 11 */
-export interface PortPool {
-  /** @returns The even port; undefined when all are taken. The longest unused comes first, so that none hears its past. */
-  take(): number | undefined;
-  /** Gives a pair back. */
-  free(port: number): void;
-  /** Pairs in all. */
-  readonly size: number;
-}
+export class PortPool {
+  /** A ring of even ports, the free ones first in the order of their release. */
+  readonly #ports: number[];
+  readonly #taken = new Set<number>();
+  #head = 0;
 
-/** @param max - Last port of the range, that of a pair's RTCP included. */
-export function createPortPool({ min, max }: { readonly min: number; readonly max: number }): PortPool {
-  const first = min + (min % 2);
-  const size = Math.max(0, Math.floor((max - first + 1) / 2));
-  const waiting = Array.from({ length: size }, (_, index) => first + 2 * index);
-  /** How many stand before it was taken from; shifting a long array for each call would cost. */
-  const taken = new Set<number>();
-  let head = 0;
-  return {
-    size,
-    take() {
-      if (taken.size === size) return undefined;
-      const port = waiting[head];
-      if (port === undefined) return undefined;
-      head = (head + 1) % size;
-      taken.add(port);
-      return port;
-    },
-    free(port) {
-      if (!taken.has(port)) return;
-      waiting[(head + size - taken.size) % size] = port;
-      taken.delete(port);
-    },
-  };
+  /** @param max - Last port of the range, RTCP's included. */
+  constructor({ min, max }: { readonly min: number; readonly max: number }) {
+    const first = min + (min % 2);
+    const pairs = Math.max(0, Math.floor((max - first + 1) / 2));
+    this.#ports = Array.from({ length: pairs }, (_, index) => first + 2 * index);
+  }
+
+  /** Number of pairs. */
+  get size(): number {
+    return this.#ports.length;
+  }
+
+  /** @returns The even port that has been free for the longest, so that it gets no late packets; undefined without one. */
+  take(): number | undefined {
+    const port = this.#ports[this.#head];
+    if (this.#taken.size === this.size || port === undefined) return undefined;
+    this.#head = (this.#head + 1) % this.size;
+    this.#taken.add(port);
+    return port;
+  }
+
+  /** Idempotent. */
+  free(port: number): void {
+    if (!this.#taken.has(port)) return;
+    this.#ports[(this.#head + this.size - this.#taken.size) % this.size] = port;
+    this.#taken.delete(port);
+  }
 }

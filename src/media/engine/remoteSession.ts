@@ -4,97 +4,90 @@ import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.t
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
 import type { MediaQuality } from '../quality/mediaQuality.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
-import type { MediaThreadEvent, ThreadCallName, ThreadCalls } from './threadMessages.ts';
-
-/** A session's share of its thread. */
-export interface SessionLine {
-  /** @throws {CallwayError} The thread's own; `media_lost` when it died. */
-  call<Name extends ThreadCallName>(
-    name: Name,
-    sent: ThreadCalls[Name]['sent'],
-  ): Promise<ThreadCalls[Name]['answer']>;
-}
+import type { MediaThread } from './mediaThread.ts';
+import type { MediaThreadEvent, ThreadRequestName, ThreadRequests } from './threadMessages.ts';
 
 export interface RemoteSessionOptions {
-  /** By which its thread knows it. */
-  readonly number: number;
+  /** The session's number in its thread. */
+  readonly session: number;
   readonly address: string;
   readonly rtpPort: number;
-  readonly line: SessionLine;
+  readonly thread: Pick<MediaThread, 'request'>;
   /** Called once, when the ports are free again. */
   readonly onClosed: () => void;
   readonly onListenerError: (error: unknown) => void;
 }
 
-/** A session as the main thread sees it: each wish is passed on to the thread that has the audio. */
+/** A media session in the main thread: each method is a request to the thread that has the audio. */
 export class RemoteSession implements MediaSession {
-  readonly number: number;
+  readonly session: number;
   readonly address: string;
   readonly rtpPort: number;
   readonly events;
-  readonly #line: SessionLine;
+  readonly #thread: RemoteSessionOptions['thread'];
   readonly #onClosed: () => void;
   #recordingPath: string | undefined;
   #lostReason: string | undefined;
   #closed: Promise<MediaReport> | undefined;
 
-  constructor({ number, address, rtpPort, line, onClosed, onListenerError }: RemoteSessionOptions) {
-    this.number = number;
+  constructor({ session, address, rtpPort, thread, onClosed, onListenerError }: RemoteSessionOptions) {
+    this.session = session;
     this.address = address;
     this.rtpPort = rtpPort;
-    this.#line = line;
+    this.#thread = thread;
     this.#onClosed = onClosed;
     this.events = createEmitter<MediaEvents>(onListenerError);
   }
 
-  async connect(parameters: MediaParameters): Promise<void> {
-    await this.#line.call('connect', parameters);
+  connect(parameters: MediaParameters): Promise<void> {
+    return this.#request('connect', parameters);
   }
 
-  async startStream(target: StreamTarget): Promise<void> {
-    await this.#line.call('startBridge', target);
+  startStream(target: StreamTarget): Promise<void> {
+    return this.#request('startStream', target);
   }
 
-  async playApology(): Promise<void> {
-    await this.#line.call('apologise', undefined);
+  playApology(): Promise<void> {
+    return this.#request('playApology', undefined);
   }
 
-  async stopStream(): Promise<void> {
-    await this.#line.call('stopBridge', undefined);
+  stopStream(): Promise<void> {
+    return this.#request('stopStream', undefined);
   }
 
-  async sendTransferStatus(progress: TransferStatus): Promise<void> {
-    await this.#line.call('tellEngine', progress);
+  sendTransferStatus(status: TransferStatus): Promise<void> {
+    return this.#request('sendTransferStatus', status);
   }
 
-  async startRingback(): Promise<void> {
-    await this.#line.call('stayBeside', 'ringing');
+  startRingback(): Promise<void> {
+    return this.#request('startRingback', undefined);
   }
 
   async bridge(other: MediaSession): Promise<void> {
-    if (!(other instanceof RemoteSession)) throw new TypeError('only calls of this engine can be joined');
-    await this.#line.call('stayBeside', other.number);
+    if (!(other instanceof RemoteSession))
+      throw new TypeError('only calls of one media engine can be bridged');
+    await this.#request('bridge', other.session);
   }
 
-  async unbridge(): Promise<void> {
-    await this.#line.call('stayBeside', 'nobody');
+  unbridge(): Promise<void> {
+    return this.#request('unbridge', undefined);
   }
 
   async startRecording({ path }: { readonly path: string }): Promise<void> {
-    await this.#line.call('startRecording', path);
+    await this.#request('startRecording', path);
     this.#recordingPath = path;
   }
 
-  async sendDtmf(digits: string): Promise<void> {
-    await this.#line.call('sendDtmf', digits);
+  sendDtmf(digits: string): Promise<void> {
+    return this.#request('sendDtmf', digits);
   }
 
-  async receiveDtmf(key: DtmfDigit): Promise<void> {
-    await this.#line.call('takeKey', key);
+  receiveDtmf(digit: DtmfDigit): Promise<void> {
+    return this.#request('receiveDtmf', digit);
   }
 
-  async quality(): Promise<MediaQuality> {
-    return this.#line.call('figures', undefined);
+  quality(): Promise<MediaQuality> {
+    return this.#request('quality', undefined);
   }
 
   close(): Promise<MediaReport> {
@@ -102,41 +95,45 @@ export class RemoteSession implements MediaSession {
     return this.#closed;
   }
 
-  /** For the engine: the thread tells of this session. */
-  announce({ name, value }: MediaThreadEvent): void {
+  /** For the engine: an event of the thread. */
+  emit({ name, value }: MediaThreadEvent): void {
     this.events.emit(name, value);
   }
 
-  /** For the engine: the thread died. */
+  /** For the engine: the thread has died. */
   lose(reason: string): void {
     if (this.#lostReason !== undefined || this.#closed !== undefined) return;
     this.#lostReason = reason;
     this.events.emit('lost', { reason });
   }
 
+  #request<Name extends ThreadRequestName>(
+    name: Name,
+    argument: ThreadRequests[Name][0],
+  ): Promise<ThreadRequests[Name][1]> {
+    return this.#thread.request(this.session, name, argument);
+  }
+
   async #close(): Promise<MediaReport> {
     try {
-      return await this.#line.call('close', undefined);
+      return await this.#request('close', undefined);
     } catch (error) {
       if (!(error instanceof CallwayError && error.code === 'media_lost')) throw error;
-      return await this.#reportOfLost(this.#lostReason ?? error.message);
+      return await this.#reportLoss(this.#lostReason ?? error.message);
     } finally {
       this.#onClosed();
     }
   }
 
-  /** The thread took its figures with it; the recording is on the disk as far as it was written. */
-  async #reportOfLost(reason: string): Promise<MediaReport> {
-    if (this.#recordingPath === undefined) return { packetsSent: 0 };
+  /** Quality and counters are lost with the thread; the recording is on disk as far as it was written. */
+  async #reportLoss(reason: string): Promise<MediaReport> {
+    const path = this.#recordingPath;
+    if (path === undefined) return { packetsSent: 0 };
     try {
-      return { packetsSent: 0, recording: await inspectRecording(this.#recordingPath, reason) };
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const path = this.#recordingPath;
-      return {
-        packetsSent: 0,
-        recording: { path, durationMs: 0, lengthBytes: 0, error: `${reason}; ${why}` },
-      };
+      return { packetsSent: 0, recording: await inspectRecording(path, reason) };
+    } catch (cause) {
+      const error = `${reason}; ${cause instanceof Error ? cause.message : String(cause)}`;
+      return { packetsSent: 0, recording: { path, durationMs: 0, lengthBytes: 0, error } };
     }
   }
 }

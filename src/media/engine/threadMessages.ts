@@ -4,90 +4,87 @@ import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.t
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
 import type { MediaQuality } from '../quality/mediaQuality.ts';
 
-/** What a thread is started with. */
+/** A media thread's worker data. */
 export interface MediaThreadData {
-  /** Of this machine, to listen on. */
+  /** A local address to listen on. */
   readonly address: string;
 }
 
-export interface OpenInThread {
-  readonly rtpPort: number;
-  readonly timeoutMs: number;
+/** Requests to a media thread, by name: argument and result. Sessions are named by their numbers. */
+export interface ThreadRequests {
+  readonly open: [{ readonly rtpPort: number; readonly timeoutMs: number }, undefined];
+  readonly connect: [MediaParameters, undefined];
+  readonly startStream: [StreamTarget, undefined];
+  readonly playApology: [undefined, undefined];
+  readonly stopStream: [undefined, undefined];
+  readonly sendTransferStatus: [TransferStatus, undefined];
+  readonly startRingback: [undefined, undefined];
+  readonly bridge: [otherSession: number, undefined];
+  readonly unbridge: [undefined, undefined];
+  readonly startRecording: [path: string, undefined];
+  readonly sendDtmf: [digits: string, undefined];
+  readonly receiveDtmf: [DtmfDigit, undefined];
+  readonly quality: [undefined, MediaQuality];
+  readonly close: [undefined, MediaReport];
 }
 
-/** What a thread does for the main one, by name: what is sent, and what comes back. */
-export interface ThreadCalls {
-  readonly open: { readonly sent: OpenInThread; readonly answer: undefined };
-  readonly connect: { readonly sent: MediaParameters; readonly answer: undefined };
-  readonly startBridge: { readonly sent: StreamTarget; readonly answer: undefined };
-  readonly apologise: { readonly sent: undefined; readonly answer: undefined };
-  readonly stopBridge: { readonly sent: undefined; readonly answer: undefined };
-  readonly tellEngine: { readonly sent: TransferStatus; readonly answer: undefined };
-  /** @see CallAudio.stayBeside; another call by the number of its session. */
-  readonly stayBeside: { readonly sent: 'nobody' | 'ringing' | number; readonly answer: undefined };
-  readonly startRecording: { readonly sent: string; readonly answer: undefined };
-  readonly sendDtmf: { readonly sent: string; readonly answer: undefined };
-  readonly takeKey: { readonly sent: DtmfDigit; readonly answer: undefined };
-  readonly figures: { readonly sent: undefined; readonly answer: MediaQuality };
-  readonly close: { readonly sent: undefined; readonly answer: MediaReport };
-}
+export type ThreadRequestName = keyof ThreadRequests;
 
-export type ThreadCallName = keyof ThreadCalls;
-
-export type ThreadCall = {
-  [Name in ThreadCallName]: {
-    readonly kind: 'call';
-    readonly callNumber: number;
+export type ThreadRequest = {
+  [Name in ThreadRequestName]: {
+    readonly kind: 'request';
+    readonly requestId: number;
     readonly session: number;
     readonly name: Name;
-    readonly sent: ThreadCalls[Name]['sent'];
+    readonly argument: ThreadRequests[Name][0];
   };
-}[ThreadCallName];
+}[ThreadRequestName];
 
 export type ToThread =
-  | ThreadCall
-  /** Answered by `alive`, by a thread that is not stuck. */
+  | ThreadRequest
+  /** Answered with `pong`, unless the thread hangs. */
   | { readonly kind: 'ping' }
-  /** Close all sessions, and end. */
+  /** Closes all sessions and ends the thread. */
   | { readonly kind: 'end' };
 
+/** An event of a session. */
 export type MediaThreadEvent = {
   [Name in keyof MediaEvents]: { readonly name: Name; readonly value: MediaEvents[Name] };
 }[keyof MediaEvents];
 
 export type FromThread =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'alive'; readonly statistics: ThreadStatistics }
-  | { readonly kind: 'answer'; readonly callNumber: number; readonly answer: unknown }
-  | { readonly kind: 'failure'; readonly callNumber: number; readonly failure: Failure }
+  | { readonly kind: 'pong'; readonly statistics: ThreadStatistics }
+  | { readonly kind: 'result'; readonly requestId: number; readonly result: unknown }
+  | { readonly kind: 'failure'; readonly requestId: number; readonly failure: ThreadFailure }
   | { readonly kind: 'event'; readonly session: number; readonly event: MediaThreadEvent }
-  /** A session's tick threw: a defect, to be logged. */
+  /** A session's tick threw: a defect. */
   | { readonly kind: 'fault'; readonly session: number; readonly message: string };
 
-/** How a thread keeps its time; since it began. */
+/** How punctual a thread is, since its start. */
 export interface ThreadStatistics {
   readonly sessions: number;
-  /** It goes before ordinary work of the machine. */
+  /** Whether the thread has raised scheduling priority. */
   readonly hasPriority: boolean;
   readonly ticks: number;
   readonly skippedTicks: number;
   readonly tickDelayP50Ms: number;
   readonly tickDelayP99Ms: number;
   readonly tickDelayMaxMs: number;
-  /** For the lateness within a stretch of time: the difference of two. @see LatenessHistogram.counts */
+  /** Subtract an earlier copy to get the delays of an interval. @see DelayHistogram.counts */
   readonly tickDelayCounts: Float64Array;
 }
 
 /** An error as it crosses threads. */
-export interface Failure {
+export interface ThreadFailure {
   readonly category: ErrorCategory;
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** A system error's code stays the code, so that a port that is taken can be told. */
-export function toFailure(error: unknown): Failure {
+/** Keeps the code of a system error, such as `EADDRINUSE`. */
+export function toFailure(error: unknown): ThreadFailure {
   if (error instanceof CallwayError) {
     const { category, code, message, retryAfterSeconds } = error;
     return { category, code, message, retryAfterSeconds };
@@ -97,11 +94,7 @@ export function toFailure(error: unknown): Failure {
   return { category: 'internal', code, message, retryAfterSeconds: undefined };
 }
 
-export function fromFailure({ category, code, message, retryAfterSeconds }: Failure): CallwayError {
-  return new CallwayError(
-    category,
-    code,
-    message,
-    retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
-  );
+export function fromFailure({ category, code, message, retryAfterSeconds }: ThreadFailure): CallwayError {
+  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new CallwayError(category, code, message, options);
 }

@@ -1,14 +1,12 @@
 import { constants, setPriority } from 'node:os';
 
-/** Of the thread that asks. @see setpriority(2), "C library/kernel differences": on Linux each thread has its own. */
+/** The calling thread. On Linux each thread has its own priority. @see setpriority(2), "C library/kernel differences" */
 const THIS_THREAD = 0;
 
 /**
- * Lets this thread go before ordinary work of the machine: packets are due every 20 ms, and take a thread that waits
- * its turn among all others far too late. It takes little time of anybody.
+ * Raises the calling thread's scheduling priority: a media thread sends packets every 20 ms and takes little CPU.
  *
- * @returns False where the system has no priorities of threads, or the process may not raise its own (it has to be
- *   root's, or have CAP_SYS_NICE): audio is in time then as long as the machine has time.
+ * @returns False on other systems than Linux, and without root or CAP_SYS_NICE.
  */
 export function raiseThreadPriority(): boolean {
   if (process.platform !== 'linux') return false;

@@ -1,18 +1,17 @@
 import { CallwayError } from '../../base/errors.ts';
 import { type CallAudio, type CallAudioDeps, openCallAudio } from '../session/callAudio.ts';
-import type { ThreadSleep } from '../ticker/threadSleep.ts';
-import { Ticker } from '../ticker/ticker.ts';
+import { type ThreadSleep, Ticker } from '../ticker/ticker.ts';
 import {
   type FromThread,
   type MediaThreadData,
   type MediaThreadEvent,
-  type ThreadCall,
+  type ThreadRequest,
   type ThreadStatistics,
   type ToThread,
   toFailure,
 } from './threadMessages.ts';
 
-/** What a thread has of `MessagePort`. */
+/** What a thread uses of `MessagePort`. */
 export interface ThreadPort {
   postMessage(message: FromThread): void;
   on(name: 'message', listener: (message: ToThread) => void): unknown;
@@ -21,122 +20,134 @@ export interface ThreadPort {
 
 export interface ThreadServerDeps extends CallAudioDeps {
   readonly port: ThreadPort;
-  readonly rest: ThreadSleep;
-  /** This thread goes before ordinary work of the machine. */
+  readonly sleep: ThreadSleep;
   readonly hasPriority: boolean;
 }
 
-/** The thread's side of the engine: holds this thread's sessions, ticks them, and does what the main thread asks. */
-export function serveMediaThread(deps: ThreadServerDeps, data: MediaThreadData): void {
-  const { port } = deps;
-  const tell = (message: FromThread): void => port.postMessage(message);
-  const sessions = new Map<number, CallAudio>();
-  const numbers = new WeakMap<CallAudio, number>();
-  const ticker = new Ticker<CallAudio>({
-    clock: deps.clock,
-    rest: deps.rest,
-    visit: (audio, tick) => audio.tick(tick),
-    onError: (error, audio) => {
-      // One that fails on each tick would fill the log, and has no audio anyhow.
-      ticker.remove(audio);
-      const session = numbers.get(audio) ?? -1;
-      tell({ kind: 'fault', session, message: error instanceof Error ? String(error.stack) : String(error) });
-    },
-  });
+/** The media thread's side: holds the thread's sessions, ticks them, and serves the main thread's requests. */
+export class ThreadServer {
+  readonly #deps: ThreadServerDeps;
+  readonly #data: MediaThreadData;
+  readonly #sessions = new Map<number, CallAudio>();
+  readonly #numbers = new WeakMap<CallAudio, number>();
+  readonly #ticker: Ticker<CallAudio>;
 
-  const open = async ({ session, sent }: Extract<ThreadCall, { name: 'open' }>): Promise<undefined> => {
-    const audio = await openCallAudio(deps, {
-      ...data,
-      ...sent,
-      announce: (name, value) => tell({ kind: 'event', session, event: { name, value } as MediaThreadEvent }),
+  constructor(deps: ThreadServerDeps, data: MediaThreadData) {
+    this.#deps = deps;
+    this.#data = data;
+    this.#ticker = new Ticker<CallAudio>({
+      clock: deps.clock,
+      sleep: deps.sleep,
+      visit: (audio, tick) => audio.tick(tick),
+      onError: (error, audio) => {
+        // Once: a session that fails on each tick would fill the log.
+        this.#ticker.remove(audio);
+        const message = error instanceof Error ? String(error.stack) : String(error);
+        this.#post({ kind: 'fault', session: this.#numbers.get(audio) ?? -1, message });
+      },
     });
-    sessions.set(session, audio);
-    numbers.set(audio, session);
-    return undefined;
-  };
+  }
 
-  const close = async (session: number, audio: CallAudio) => {
-    ticker.remove(audio);
-    sessions.delete(session);
-    return audio.close();
-  };
+  start(): void {
+    this.#deps.port.on('message', (message) => {
+      if (message.kind === 'request') void this.#serve(message);
+      else if (message.kind === 'ping') this.#post({ kind: 'pong', statistics: this.#statistics() });
+      else void this.#end();
+    });
+    this.#post({ kind: 'ready' });
+  }
 
-  const neighbourOf = (whom: 'nobody' | 'ringing' | number): 'nobody' | 'ringing' | CallAudio => {
-    if (typeof whom === 'string') return whom;
-    const other = sessions.get(whom);
+  async #serve(request: ThreadRequest): Promise<void> {
+    const { requestId } = request;
+    try {
+      this.#post({ kind: 'result', requestId, result: await this.#perform(request) });
+    } catch (error) {
+      this.#post({ kind: 'failure', requestId, failure: toFailure(error) });
+    }
+  }
+
+  #perform(request: ThreadRequest): unknown {
+    if (request.name === 'open') return this.#open(request.session, request.argument);
+    const audio = this.#sessions.get(request.session);
+    if (audio === undefined) throw new CallwayError('conflict', 'call_ended', 'the call has ended');
+    switch (request.name) {
+      case 'connect':
+        audio.connect(request.argument);
+        return this.#ticker.add(audio);
+      case 'startStream':
+        return audio.startStream(request.argument);
+      case 'playApology':
+        return audio.playApology();
+      case 'stopStream':
+        return audio.stopStream();
+      case 'sendTransferStatus':
+        return audio.sendTransferStatus(request.argument);
+      case 'startRingback':
+        return audio.startRingback();
+      case 'bridge':
+        return audio.bridge(this.#otherSession(request.argument));
+      case 'unbridge':
+        return audio.unbridge();
+      case 'startRecording':
+        return audio.startRecording(request.argument);
+      case 'sendDtmf':
+        return audio.sendDtmf(request.argument);
+      case 'receiveDtmf':
+        return audio.receiveDtmf(request.argument, 'signalling');
+      case 'quality':
+        return audio.quality();
+      case 'close':
+        return this.#close(request.session, audio);
+    }
+  }
+
+  async #open(session: number, options: { rtpPort: number; timeoutMs: number }): Promise<void> {
+    const audio = await openCallAudio(this.#deps, {
+      ...this.#data,
+      ...options,
+      emit: (name, value) =>
+        this.#post({ kind: 'event', session, event: { name, value } as MediaThreadEvent }),
+    });
+    this.#sessions.set(session, audio);
+    this.#numbers.set(audio, session);
+  }
+
+  #otherSession(session: number): CallAudio {
+    const other = this.#sessions.get(session);
     if (other !== undefined) return other;
     throw new CallwayError(
       'conflict',
       'media_elsewhere',
       'the other call has ended, or is on another thread',
     );
-  };
+  }
 
-  const perform = async (call: ThreadCall): Promise<unknown> => {
-    if (call.name === 'open') return open(call);
-    const audio = sessions.get(call.session);
-    if (audio === undefined) throw new CallwayError('conflict', 'call_ended', 'the call has ended');
-    switch (call.name) {
-      case 'connect':
-        audio.connect(call.sent);
-        ticker.add(audio);
-        return undefined;
-      case 'startBridge':
-        return audio.startBridge(call.sent);
-      case 'apologise':
-        return audio.apologise();
-      case 'stopBridge':
-        return audio.stopBridge();
-      case 'tellEngine':
-        return audio.tellEngine(call.sent);
-      case 'stayBeside':
-        return audio.stayBeside(neighbourOf(call.sent));
-      case 'startRecording':
-        return audio.startRecording(call.sent);
-      case 'sendDtmf':
-        return audio.sendDtmf(call.sent);
-      case 'takeKey':
-        audio.takeKey(call.sent, 'signalling');
-        return undefined;
-      case 'figures':
-        return audio.figures();
-      case 'close':
-        return close(call.session, audio);
-    }
-  };
+  #close(session: number, audio: CallAudio): Promise<unknown> {
+    this.#ticker.remove(audio);
+    this.#sessions.delete(session);
+    return audio.close();
+  }
 
-  const answer = async (call: ThreadCall): Promise<void> => {
-    const { callNumber } = call;
-    try {
-      tell({ kind: 'answer', callNumber, answer: await perform(call) });
-    } catch (error) {
-      tell({ kind: 'failure', callNumber, failure: toFailure(error) });
-    }
-  };
+  async #end(): Promise<void> {
+    await Promise.all([...this.#sessions].map(([session, audio]) => this.#close(session, audio)));
+    this.#deps.port.close();
+  }
 
-  const end = async (): Promise<void> => {
-    await Promise.all([...sessions].map(([session, audio]) => close(session, audio)));
-    port.close();
-  };
-
-  const statistics = (): ThreadStatistics => {
-    const { lateness, skippedTicks } = ticker;
+  #statistics(): ThreadStatistics {
+    const { delays, skippedTicks } = this.#ticker;
     return {
-      sessions: sessions.size,
-      hasPriority: deps.hasPriority,
-      ticks: lateness.total,
+      sessions: this.#sessions.size,
+      hasPriority: this.#deps.hasPriority,
+      ticks: delays.total,
       skippedTicks,
-      tickDelayP50Ms: lateness.percentileMs(0.5),
-      tickDelayP99Ms: lateness.percentileMs(0.99),
-      tickDelayMaxMs: lateness.maxMs,
-      tickDelayCounts: lateness.counts,
+      tickDelayP50Ms: delays.percentileMs(0.5),
+      tickDelayP99Ms: delays.percentileMs(0.99),
+      tickDelayMaxMs: delays.maxMs,
+      tickDelayCounts: delays.counts,
     };
-  };
+  }
 
-  port.on('message', (message) => {
-    if (message.kind === 'call') void answer(message);
-    else if (message.kind === 'ping') tell({ kind: 'alive', statistics: statistics() });
-    else void end();
-  });
-  tell({ kind: 'ready' });
+  #post(message: FromThread): void {
+    this.#deps.port.postMessage(message);
+  }
 }

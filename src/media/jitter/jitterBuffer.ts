@@ -2,7 +2,6 @@ import { type Codec, FRAME_DURATION_MS, MAX_PACKET_DURATION_MS } from '../codecs
 import { ComfortNoise, parseComfortNoiseLevel } from '../codecs/comfortNoise.ts';
 import type { Concealer } from '../concealment/concealer.ts';
 import { createSequenceUnwrapper, createTimestampUnwrapper } from '../rtp/unwrapper.ts';
-import type { JitterBufferFigures } from './figures.ts';
 import { type PacketKind, PacketStore, type PutResult, type StoredPacket } from './packetStore.ts';
 import { SpeedControl } from './speedControl.ts';
 import { TransitEstimator } from './transitEstimator.ts';
@@ -32,6 +31,27 @@ const GIVE_UP_AFTER_MS = 60;
 const SHED_FROM_MS = 100;
 /** What is made up where a packet was thrown away, for the next to join on to. */
 const SHED_JOINT_MS = 2.5;
+
+/** Since the start; all but the delay only grow. */
+export interface JitterBufferStatistics {
+  readonly duplicates: number;
+  /** Arrived after their frame was played. */
+  readonly late: number;
+  /** Dropped to reduce the delay. */
+  readonly shed: number;
+  /** Neither speech nor well-formed. */
+  readonly undecodable: number;
+  readonly concealedMs: number;
+  /** Lost, and recovered from the next packet. */
+  readonly recoveredMs: number;
+  /** Times that the buffer ran empty during speech. */
+  readonly underruns: number;
+  /** Removed and inserted by time scaling. */
+  readonly shortenedMs: number;
+  readonly lengthenedMs: number;
+  /** Of the current playout, beyond the fastest packets. */
+  readonly delayMs: number;
+}
 
 /**
  * Evens out the network: packets go in as they come, frames come out on the clock.
@@ -73,7 +93,7 @@ export class JitterBuffer {
   #cursorTicks = 0;
   /** Made up since the cursor last moved. */
   #concealedSamples = 0;
-  #figures = {
+  #statistics = {
     duplicates: 0,
     late: 0,
     shed: 0,
@@ -100,13 +120,13 @@ export class JitterBuffer {
 
   /** Of what is played now, beyond the fastest packets. */
   get delayMs(): number {
-    return this.#figures.delayMs;
+    return this.#statistics.delayMs;
   }
 
-  get figures(): JitterBufferFigures {
+  get statistics(): JitterBufferStatistics {
     const { shortenedMs, lengthenedMs } = this.#speed;
-    const shed = this.#figures.shed + this.#store.overflows;
-    return { ...this.#figures, shed, shortenedMs, lengthenedMs };
+    const shed = this.#statistics.shed + this.#store.overflows;
+    return { ...this.#statistics, shed, shortenedMs, lengthenedMs };
   }
 
   /**
@@ -123,8 +143,8 @@ export class JitterBuffer {
     const sequence = this.#sequences.unwrap(sequenceNumber);
     const ticks = this.#timestamps.unwrap(timestamp);
     const result = this.#store.put({ sequence, timestamp: ticks, kind, payload });
-    if (result === 'duplicate') this.#figures.duplicates++;
-    if (result === 'late') this.#figures.late++;
+    if (result === 'duplicate') this.#statistics.duplicates++;
+    if (result === 'late') this.#statistics.late++;
     // An event keeps the time of its beginning, so that it says nothing about the network.
     if (result !== 'duplicate' && kind !== 'other')
       this.#transit.observe(nowMs - ticks / this.#ticksPerMs, nowMs);
@@ -204,14 +224,14 @@ export class JitterBuffer {
     );
     this.#lastSequence = packet.sequence;
     if (length === 0) {
-      this.#figures.undecodable++;
+      this.#statistics.undecodable++;
       return 'silence';
     }
     this.#packetSamples = length;
     this.#cursorTicks = packet.timestamp + (length * 1000 * this.#ticksPerMs) / this.#sampleRateHz;
     this.#concealedSamples = 0;
     this.#noise.setLevel(Number.POSITIVE_INFINITY);
-    this.#figures.delayMs = slackMs + this.#targetDelayMs();
+    this.#statistics.delayMs = slackMs + this.#targetDelayMs();
     this.#concealer.received(room.subarray(0, length));
     this.#pcmLength += this.#speed.adjust(room, length, slackMs, nowMs);
     return 'speech';
@@ -228,7 +248,7 @@ export class JitterBuffer {
     this.#concealer.received(room);
     this.#pcmLength += missing;
     this.#concealedSamples += missing;
-    this.#figures.recoveredMs += this.#toMs(missing);
+    this.#statistics.recoveredMs += this.#toMs(missing);
     return 'speech';
   }
 
@@ -236,8 +256,8 @@ export class JitterBuffer {
     this.#concealer.conceal(this.#pcm.subarray(this.#pcmLength, this.#pcmLength + length));
     this.#pcmLength += length;
     this.#concealedSamples += length;
-    this.#figures.concealedMs += this.#toMs(length);
-    if (this.#store.count === 0 && this.#concealedSamples === length) this.#figures.underruns++;
+    this.#statistics.concealedMs += this.#toMs(length);
+    if (this.#store.count === 0 && this.#concealedSamples === length) this.#statistics.underruns++;
     if (this.#toMs(this.#concealedSamples) >= GIVE_UP_AFTER_MS) this.#isPlaying = false;
     return 'concealed';
   }
@@ -247,7 +267,7 @@ export class JitterBuffer {
     let next = this.#store.peek();
     while (next !== undefined && this.#store.count > 1 && this.#slackMs(next, nowMs) > SHED_FROM_MS) {
       this.#store.take();
-      this.#figures.shed++;
+      this.#statistics.shed++;
       this.#lastSequence = next.sequence;
       next = this.#store.peek();
     }
@@ -266,7 +286,7 @@ export class JitterBuffer {
     this.#isPlaying = false;
     if (packet.kind === 'comfort_noise') {
       const level = parseComfortNoiseLevel(packet.payload);
-      if (level === undefined) this.#figures.undecodable++;
+      if (level === undefined) this.#statistics.undecodable++;
       else this.#noise.setLevel(level);
     }
     return this.#wait(nowMs, wanted);

@@ -1,60 +1,76 @@
 import { CallwayError } from '../../base/errors.ts';
 import type { RecordingReport } from '../mediaSession.ts';
+import { createFrameResampler, type FrameResampler } from '../resample/frameResampler.ts';
 import { type SampleRateHz, speechRateHz } from '../resample/resampler.ts';
-import { RecordingTap } from './recordingTap.ts';
-import { startRecorder } from './stereoRecorder.ts';
+import { type StereoRecorder, startRecorder } from './stereoRecorder.ts';
 
-/** A call's recording, where one is wanted: nothing happens before it is begun. */
+/** Between the codec and the file, which keeps its rate when the codec changes. */
+interface Resamplers {
+  readonly left: FrameResampler;
+  readonly right: FrameResampler;
+}
+
+/** The recording of one call. Does nothing before `start`. */
 export class CallRecorder {
   readonly #onFailure: (reason: string) => void;
-  #tap: RecordingTap | undefined;
-  /** A call that ends meanwhile waits for it: its file must be closed. */
-  #opening: Promise<void> | undefined;
+  /** Awaited by `close`, so that the file of a call that ends meanwhile is closed. */
+  #starting: Promise<StereoRecorder> | undefined;
+  #recorder: StereoRecorder | undefined;
+  #resamplers: Resamplers | undefined;
+  #codecRateHz: SampleRateHz = 8000;
 
-  /** @param onFailure - Called once; the call goes on without. */
+  /** @param onFailure - Called once; the call goes on unrecorded. */
   constructor(onFailure: (reason: string) => void) {
     this.#onFailure = onFailure;
   }
 
   /** @throws {CallwayError} `recording_failed`, or `recording_running`. */
   async start(path: string, codecRateHz: SampleRateHz): Promise<void> {
-    if (this.#tap !== undefined) {
+    if (this.#starting !== undefined) {
       throw new CallwayError('conflict', 'recording_running', 'the call is being recorded already');
     }
-    const tap = new RecordingTap(codecRateHz);
-    this.#tap = tap;
-    this.#opening = this.#open(tap, path, speechRateHz(codecRateHz));
+    this.#codecRateHz = codecRateHz;
+    const sampleRateHz = speechRateHz(codecRateHz);
+    this.#starting = startRecorder({ path, sampleRateHz, onFailure: this.#onFailure });
     try {
-      await this.#opening;
+      this.#recorder = await this.#starting;
+      this.#resamplers = this.#createResamplers(sampleRateHz);
     } catch (error) {
-      this.#tap = undefined;
+      this.#starting = undefined;
       const reason = error instanceof Error ? error.message : String(error);
-      const message = `the recording cannot be made: ${reason}`;
+      const message = `the recording cannot be started: ${reason}`;
       throw new CallwayError('internal', 'recording_failed', message, { cause: error });
     }
   }
 
+  /** The call has another codec from now on. */
   changeRate(codecRateHz: SampleRateHz): void {
-    this.#tap?.changeRate(codecRateHz);
+    this.#codecRateHz = codecRateHz;
+    if (this.#recorder) this.#resamplers = this.#createResamplers(this.#recorder.sampleRateHz);
   }
 
   /** @param caller - 20 ms at the codec's rate, as is the agent's. Both are copied. */
   write(caller: Int16Array, agent: Int16Array): void {
-    this.#tap?.write(caller, agent);
+    if (this.#recorder === undefined || this.#resamplers === undefined) return;
+    const { left, right } = this.#resamplers;
+    this.#recorder.write(left.process(caller), right.process(agent));
   }
 
-  /** Time that passed without audio. */
+  /** For frames without audio. */
   writeSilence(frames: number): void {
-    this.#tap?.writeSilence(frames);
+    this.#recorder?.writeSilence(frames);
   }
 
-  /** Idempotent. @returns Undefined where nothing was recorded. */
+  /** Idempotent. @returns Undefined when nothing was recorded. */
   async close(): Promise<RecordingReport | undefined> {
-    await this.#opening?.catch(() => undefined);
-    return this.#tap?.close();
+    const recorder = await this.#starting?.catch(() => undefined);
+    return recorder?.close();
   }
 
-  async #open(tap: RecordingTap, path: string, sampleRateHz: 8000 | 16_000): Promise<void> {
-    tap.open(await startRecorder({ path, sampleRateHz, onFailure: this.#onFailure }));
+  #createResamplers(sampleRateHz: 8000 | 16_000): Resamplers {
+    return {
+      left: createFrameResampler(this.#codecRateHz, sampleRateHz),
+      right: createFrameResampler(this.#codecRateHz, sampleRateHz),
+    };
   }
 }

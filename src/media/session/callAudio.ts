@@ -8,46 +8,34 @@ import type { MediaQuality } from '../quality/mediaQuality.ts';
 import { CallRecorder } from '../recording/callRecorder.ts';
 import { frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
-import { RtcpSession } from '../rtcp/rtcpSession.ts';
-import type { RtpPacketView } from '../rtp/packet.ts';
-import { type SrtpContexts, srtpContextsFor } from '../srtp/srtpContexts.ts';
 import type { Tick } from '../ticker/tickSchedule.ts';
 import type { PacketIo } from '../transport/packetIo.ts';
-import { RtpTransport, type SocketPair } from '../transport/rtpTransport.ts';
-import type { BridgePeer } from './bridgePeer.ts';
-import { type BridgedCall, bridgeCalls } from './callBridge.ts';
-import { countersOf } from './counters.ts';
-import { KeyWaiters } from './keyWaiters.ts';
-import { PeerWatch } from './peerWatch.ts';
-import { createRinging } from './ringback.ts';
-import {
-  addTraffic,
-  figuresOf,
-  findFormat,
-  NO_TRAFFIC,
-  openTransceiver,
-  type RtpTransceiver,
-} from './rtpTransceiver.ts';
+import type { SocketPair } from '../transport/rtpTransport.ts';
+import { type BridgedCall, type BridgePeer, bridgeCalls } from './callBridge.ts';
+import { Ringback } from './ringback.ts';
+import { RtpSession } from './rtpSession.ts';
 
 export interface CallAudioDeps {
   readonly clock: Clock;
   readonly packetIo: PacketIo;
   readonly codecs: CodecRegistry;
   readonly connectStream: ConnectStream;
-  /** 0..2^32-1, not to be foreseen. */
+  /** 0..2^32-1, unpredictable. */
   readonly randomUint32: () => number;
 }
 
 export interface CallAudioOptions {
-  /** Of this machine, to listen on. */
+  /** A local address to listen on. */
   readonly address: string;
   /** Even. RTCP is the port above it. */
   readonly rtpPort: number;
   readonly timeoutMs: number;
-  readonly announce: EmitMediaEvent;
+  readonly emit: EmitMediaEvent;
 }
 
-/** Time that a stalled thread lost is made up with silence as far as this: ten seconds. */
+/** Until the first codec is known. */
+const INITIAL_RATE_HZ = 8000;
+/** Time that a stalled thread lost is made up with silence, up to ten seconds. */
 const MAX_SKIPPED_FRAMES = 500;
 
 /**
@@ -67,325 +55,199 @@ export async function openCallAudio(deps: CallAudioDeps, options: CallAudioOptio
 }
 
 /**
- * One call's audio inside its thread. Packets come in as they come; everything else happens on the tick:
+ * One call's audio inside its media thread. Packets are received as they come; everything else happens on the tick:
  *
  * ```
- *  peer path ─▶ inbound stream ───┬─▶ engine channel ─▶ WebSocket
- *  (sockets,    (jitter buffer,   └─▶ recording, left
- *   SRTP,        DTMF, decoder)   ┌─▶ recording, right
- *   latch)    ◀─ outbound stream ◀┴── engine channel ◀─ WebSocket
- *               (DTMF, encoder)      (playout queue)
+ *  RTP session ─▶ receiver ────────┬─▶ agent stream ─▶ WebSocket
+ *  (sockets,      (jitter buffer,  ├─▶ bridge peer
+ *   SRTP,          DTMF, decoder)  └─▶ recorder, left
+ *   RTCP)       ◀─ sender ◀────────┬── agent stream ◀─ WebSocket
+ *                 (DTMF, encoder)  │   (playout queue)
+ *                                  ├── bridge peer, while the agent is silent
+ *                                  └─▶ recorder, right
  * ```
  */
 export class CallAudio {
-  readonly #deps: CallAudioDeps;
-  readonly #announce: EmitMediaEvent;
-  readonly #path: RtpTransport;
-  readonly #rtcp: RtcpSession;
-  readonly #watch: PeerWatch;
-  readonly #recording: CallRecorder;
-  readonly #epochMs: number;
-  readonly #keyWaiters = new KeyWaiters();
-  #parameters: MediaParameters | undefined;
-  #streams: RtpTransceiver | undefined;
-  #past = NO_TRAFFIC;
-  #keys: SrtpContexts | undefined;
-  /** From the first codec on. */
-  #engine: AgentStream | undefined;
-  /** Heard where the engine says nothing. */
-  #neighbour: BridgePeer | undefined;
-  #caller: Int16Array = new Int16Array(0);
-  #agent: Int16Array = new Int16Array(0);
-  #packetsDue = 0;
-  #keysCome: 'audio' | 'signalling' | undefined;
-  #isSpeaking = false;
+  readonly #emit: EmitMediaEvent;
+  readonly #rtp: RtpSession;
+  readonly #agent: AgentStream;
+  readonly #recorder: CallRecorder;
+  #peer: BridgePeer | undefined;
+  /** This tick's frames, at the codec's rate. */
+  #callerFrame: Int16Array = new Int16Array(0);
+  #agentFrame: Int16Array = new Int16Array(0);
+  #dtmfSource: 'rtp' | 'signalling' | undefined;
+  #hasAgentSpoken = false;
   #closed: Promise<MediaReport> | undefined;
 
-  constructor(deps: CallAudioDeps, options: CallAudioOptions, sockets: SocketPair) {
-    const { clock } = deps;
-    const nowMs = clock.monotonicMs();
-    this.#deps = deps;
-    this.#announce = options.announce;
-    this.#epochMs = clock.now() - nowMs;
-    this.#recording = new CallRecorder((reason) => this.#announce('recordingFailed', { reason }));
-    this.#watch = new PeerWatch({
-      timeoutMs: options.timeoutMs,
-      nowMs,
-      onReceiving: (atMs) => this.#announce('firstPacket', { atMs: this.#epochMs + atMs }),
-      onSilent: (forMs) => this.#announce('mediaTimeout', { forMs }),
-    });
-    this.#rtcp = new RtcpSession({
-      startMs: nowMs,
-      epochMs: this.#epochMs,
-      randomUint32: deps.randomUint32,
-      send: (packet) => this.#path.sendRtcp(packet),
-    });
-    this.#path = new RtpTransport({
-      sockets,
+  constructor(deps: CallAudioDeps, { emit, timeoutMs }: CallAudioOptions, sockets: SocketPair) {
+    const { clock, codecs, connectStream, randomUint32 } = deps;
+    this.#emit = emit;
+    this.#recorder = new CallRecorder((reason) => emit('recordingFailed', { reason }));
+    this.#agent = new AgentStream({
+      codecRateHz: INITIAL_RATE_HZ,
+      connectStream,
+      emit,
       nowMs: () => clock.monotonicMs(),
-      onRtp: (packet, atMs) => this.#receive(packet, atMs),
-      onRtcp: (bytes, atMs) => this.#receiveRtcp(bytes, atMs),
+    });
+    this.#rtp = new RtpSession({
+      clock,
+      codecs,
+      randomUint32,
+      sockets,
+      timeoutMs,
+      emit,
+      onDigit: (digit) => this.receiveDtmf(digit, 'rtp'),
     });
   }
 
-  /**
-   * Begins, or goes on by what a later offer and answer came to. A codec that stays keeps its stream, its numbers and
-   * its jitter buffer.
-   *
-   * @throws {CallwayError} `codec_unsupported`.
-   */
+  /** @see MediaSession.connect */
   connect(parameters: MediaParameters): void {
     this.#requireOpen();
-    const nowMs = this.#deps.clock.monotonicMs();
-    const streams = this.#streamsFor(parameters);
-    this.#keys = srtpContextsFor(parameters.srtp, this.#keys);
-    this.#rtcp.srtcp = this.#keys?.srtcp;
-    const { dtmfPayloadType, comfortNoisePayloadType, codec, remote } = parameters;
-    streams.inbound.payloadTypes = {
-      speech: codec.payloadType,
-      dtmf: dtmfPayloadType,
-      comfortNoise: comfortNoisePayloadType,
-    };
-    streams.outbound.payloadType = codec.payloadType;
-    streams.outbound.dtmfPayloadType = dtmfPayloadType;
-    streams.outbound.srtp = this.#keys?.outbound;
-    const expected = [codec.payloadType, dtmfPayloadType, comfortNoisePayloadType];
-    const types = new Set(expected.filter((type) => type !== undefined));
-    this.#path.connect(remote, types, this.#keys);
-    this.#parameters = parameters;
-    this.#engine?.setHeld(!this.#isSending);
-    this.#watch.expect(parameters.direction === 'sendrecv', nowMs);
+    const { sampleRateHz } = this.#rtp.connect(parameters);
+    if (this.#callerFrame.length !== frameLength(sampleRateHz)) this.#changeRate(sampleRateHz);
+    this.#agent.setHeld(!this.#rtp.isSending);
   }
 
-  /**
-   * Opens the connection to the engine; a former one that is gone is replaced.
-   *
-   * @throws {CallwayError} `engine_unavailable`, `media_not_connected`, or `bridge_running`.
-   */
-  async startBridge(target: StreamTarget): Promise<void> {
-    this.#requireStreams();
-    await this.#engine?.start(target);
+  /** @see MediaSession.startStream; throws `media_not_connected` as well. */
+  async startStream(target: StreamTarget): Promise<void> {
+    this.#requireConnected();
+    await this.#agent.start(target);
   }
 
-  /** @see MediaSession.apologise */
-  async apologise(): Promise<void> {
+  /** @see MediaSession.playApology */
+  async playApology(): Promise<void> {
     this.#requireOpen();
-    await this.#engine?.playApology();
+    await this.#agent.playApology();
   }
 
-  /** @see MediaSession.stopBridge */
-  stopBridge(): void {
-    this.#engine?.stop();
+  /** @see MediaSession.stopStream */
+  stopStream(): void {
+    this.#agent.stop();
   }
 
-  /** Tells the engine how a transfer of the call goes. */
-  tellEngine(progress: TransferStatus): void {
-    this.#engine?.toAgent?.transferStatus?.(progress);
-  }
-
-  /**
-   * What the peer hears from now on where the engine says nothing.
-   *
-   * @param whom - Another call of this thread is joined with this one, and hears it in turn.
-   * @throws {CallwayError} `media_not_connected` while either call is not.
-   */
-  stayBeside(whom: 'nobody' | 'ringing' | CallAudio): void {
-    const { sampleRateHz } = this.#requireStreams();
-    this.#settleBeside(undefined);
-    if (whom === 'ringing') this.#settleBeside(createRinging(sampleRateHz));
-    else if (whom !== 'nobody') {
-      const [own, others] = bridgeCalls(this.#joined, whom.#joined);
-      this.#settleBeside(own);
-      whom.#settleBeside(others);
-    }
-  }
-
-  get #joined(): BridgedCall {
-    const { sampleRateHz } = this.#requireStreams();
-    return { sampleRateHz, onKey: (digit) => this.#streams?.outbound.passKey(digit) };
-  }
-
-  #settleBeside(neighbour: BridgePeer | undefined): void {
-    this.#neighbour?.leave();
-    this.#neighbour = neighbour;
-  }
-
-  /** @throws {CallwayError} `recording_failed`, `media_not_connected`, or `recording_running`. */
-  async startRecording(path: string): Promise<void> {
-    const { sampleRateHz } = this.#requireStreams();
-    await this.#recording.start(path, sampleRateHz);
-  }
-
-  /**
-   * @returns Resolves when all keys are out.
-   * @throws {CallwayError} `dtmf_unsupported` when the peer takes no events; `dtmf_digit_invalid`, `dtmf_too_many_digits`;
-   *   `call_ended` when it ends before.
-   */
-  sendDtmf(digits: string): Promise<void> {
-    const { outbound } = this.#requireStreams();
-    if (outbound.dtmfPayloadType === undefined) {
-      throw new CallwayError('conflict', 'dtmf_unsupported', 'the peer takes no keys as telephone events');
-    }
-    outbound.dtmf.send(digits);
-    return this.#keyWaiters.untilOut();
-  }
-
-  /** @param way - Of the keys that a peer sends both ways only those of the first way count. */
-  takeKey(key: DtmfDigit, way: 'audio' | 'signalling'): void {
-    this.#keysCome ??= way;
-    if (way !== this.#keysCome) return;
-    this.#announce('dtmf', key);
-    this.#engine?.toAgent?.dtmf(key.digit, key.durationMs);
-    this.#neighbour?.press(key.digit);
+  /** @see MediaSession.sendTransferStatus */
+  sendTransferStatus(status: TransferStatus): void {
+    this.#agent.toAgent?.transferStatus?.(status);
   }
 
   /** @throws {CallwayError} `media_not_connected`. */
-  figures(): MediaQuality {
-    return figuresOf(this.#requireStreams(), this.#past, this.#rtcp.roundTripMs);
+  startRingback(): void {
+    const { sampleRateHz } = this.#requireConnected();
+    this.#setPeer(new Ringback(sampleRateHz));
   }
 
-  /** One frame each way. The order is the clock's: what was heard is told before what is said is sent. */
-  tick(tick: Tick): void {
-    const streams = this.#streams;
-    if (streams === undefined) return;
-    if (tick.skippedTicks > 0) this.#skip(streams, Math.min(tick.skippedTicks, MAX_SKIPPED_FRAMES));
-    streams.inbound.pull(tick.deadlineMs, this.#caller);
-    this.#engine?.sendCaller(this.#caller);
-    this.#neighbour?.say(this.#caller);
-    this.#sendFrame(streams);
-    this.#engine?.sendAnswers(streams.inbound.buffer.delayMs);
-    this.#recording.write(this.#caller, this.#agent);
-    this.#keepHouse(streams, tick.deadlineMs + tick.lateMs, tick.deadlineMs);
+  /** @param other - On the same thread. @throws {CallwayError} `media_not_connected` unless both calls are connected. */
+  bridge(other: CallAudio): void {
+    const [peer, otherPeer] = bridgeCalls(this.#bridged, other.#bridged);
+    this.#setPeer(peer);
+    other.#setPeer(otherPeer);
+  }
+
+  unbridge(): void {
+    this.#requireConnected();
+    this.#setPeer(undefined);
+  }
+
+  /** @throws {CallwayError} `recording_failed`, `recording_running`, `media_not_connected`. */
+  async startRecording(path: string): Promise<void> {
+    const { sampleRateHz } = this.#requireConnected();
+    await this.#recorder.start(path, sampleRateHz);
+  }
+
+  /** @throws {CallwayError} `media_not_connected`, or as `RtpSender.sendDigits`. */
+  sendDtmf(digits: string): Promise<void> {
+    return this.#requireConnected().sender.sendDigits(digits);
+  }
+
+  /** @param source - Of a peer that sends digits both ways, the first way counts. */
+  receiveDtmf(digit: DtmfDigit, source: 'rtp' | 'signalling'): void {
+    this.#dtmfSource ??= source;
+    if (source !== this.#dtmfSource) return;
+    this.#emit('dtmf', digit);
+    this.#agent.toAgent?.dtmf(digit.digit, digit.durationMs);
+    this.#peer?.sendDtmf(digit.digit);
+  }
+
+  /** @throws {CallwayError} `media_not_connected`. */
+  quality(): MediaQuality {
+    this.#requireConnected();
+    return this.#rtp.quality();
+  }
+
+  /** Moves one frame in each direction, the caller's first. */
+  tick({ deadlineMs, lateMs, skippedTicks }: Tick): void {
+    if (!this.#rtp.isConnected) return;
+    const { receiver } = this.#rtp.transceiver;
+    if (skippedTicks > 0) this.#skip(Math.min(skippedTicks, MAX_SKIPPED_FRAMES));
+    receiver.pull(deadlineMs, this.#callerFrame);
+    this.#agent.sendCaller(this.#callerFrame);
+    this.#peer?.send(this.#callerFrame);
+    this.#sendFrame();
+    this.#agent.sendAnswers(receiver.buffer.delayMs);
+    this.#recorder.write(this.#callerFrame, this.#agentFrame);
+    this.#rtp.endTick(deadlineMs + lateMs, deadlineMs);
   }
 
   /** Idempotent: the same report each time. */
   close(): Promise<MediaReport> {
-    this.#closed ??= this.#finish();
+    this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  #receive(packet: RtpPacketView, nowMs: number): void {
-    this.#streams?.inbound.receive(packet, nowMs);
-    this.#watch.received(nowMs);
+  /** The agent's audio is pulled only when it is sent, so that its played position is true. */
+  #sendFrame(): void {
+    this.#agentFrame.fill(0);
+    if (!this.#rtp.startPacket()) return;
+    const hasSpeech = this.#agent.pullAgent(this.#agentFrame) || this.#peer?.pull(this.#agentFrame) === true;
+    this.#rtp.transceiver.sender.sendAudio(this.#agentFrame);
+    if (!hasSpeech || this.#hasAgentSpoken) return;
+    this.#hasAgentSpoken = true;
+    this.#emit('firstAgentAudio', { atMs: this.#rtp.nowMs });
   }
 
-  #receiveRtcp(bytes: Uint8Array, nowMs: number): void {
-    if (this.#streams !== undefined) {
-      this.#rtcp.receive(bytes, this.#streams.outbound.packetizer.ssrc, nowMs);
-    }
+  /** The thread stood still: the peer has lost that time, and everything that counts samples gets silence for it. */
+  #skip(frames: number): void {
+    this.#rtp.skip(frames);
+    this.#callerFrame.fill(0);
+    for (let n = 0; n < frames; n++) this.#agent.sendCaller(this.#callerFrame);
+    this.#recorder.writeSilence(frames);
   }
 
-  /** While a key sounds the engine's audio waits: what is not sent is not counted as heard. */
-  #sendFrame(streams: RtpTransceiver): void {
-    const { outbound } = streams;
-    this.#agent.fill(0);
-    if (!this.#isSending) {
-      outbound.skip(1);
-      return;
-    }
-    this.#packetsDue++;
-    if (outbound.sendKey()) return;
-    const isSpeech =
-      this.#engine?.pullAgent(this.#agent) === true || this.#neighbour?.hear(this.#agent) === true;
-    outbound.sendAudio(this.#agent);
-    if (!isSpeech || this.#isSpeaking) return;
-    this.#isSpeaking = true;
-    this.#announce('firstAgentAudio', { atMs: this.#epochMs + this.#deps.clock.monotonicMs() });
+  #changeRate(sampleRateHz: SampleRateHz): void {
+    this.#callerFrame = new Int16Array(frameLength(sampleRateHz));
+    this.#agentFrame = new Int16Array(frameLength(sampleRateHz));
+    this.#recorder.changeRate(sampleRateHz);
+    this.#peer?.changeRate(sampleRateHz);
+    this.#agent.changeRate(sampleRateHz);
   }
 
-  /** The thread stood still: the time is gone for the peer, and silence for everybody who counts samples. */
-  #skip(streams: RtpTransceiver, frames: number): void {
-    streams.outbound.skip(frames);
-    if (this.#isSending) this.#packetsDue += frames;
-    this.#caller.fill(0);
-    for (let n = 0; n < frames; n++) this.#engine?.sendCaller(this.#caller);
-    this.#recording.writeSilence(frames);
+  get #bridged(): BridgedCall {
+    const { sampleRateHz } = this.#requireConnected();
+    return { sampleRateHz, onDtmf: (digit) => this.#rtp.transceiver.sender.forwardDigit(digit) };
   }
 
-  #keepHouse(streams: RtpTransceiver, nowMs: number, frameStartMs: number): void {
-    this.#path.tick(nowMs);
-    streams.inbound.expire(nowMs);
-    if (!streams.outbound.dtmf.isActive) this.#keyWaiters.allOut();
-    this.#rtcp.tick(streams.reported, nowMs, frameStartMs);
-    this.#watch.tick(nowMs);
-  }
-
-  #streamsFor(parameters: MediaParameters): RtpTransceiver {
-    const format = findFormat(this.#deps.codecs, parameters.codec);
-    const current = this.#streams;
-    if (current?.codec.format === format) return current;
-    const { randomUint32 } = this.#deps;
-    const streams = openTransceiver({
-      format,
-      // The first wrap is far away: a receiver that joins late then still counts SRTP's rollovers as we do.
-      start: {
-        ssrc: randomUint32(),
-        sequenceNumber: randomUint32() & 0x7fff,
-        timestamp: randomUint32(),
-      },
-      send: (packet) => this.#path.send(packet),
-      onDigit: (digit, durationMs) => this.takeKey({ digit, durationMs }, 'audio'),
-    });
-    if (current !== undefined) this.#retireStreams(current);
-    this.#caller = new Int16Array(frameLength(streams.sampleRateHz));
-    this.#agent = new Int16Array(frameLength(streams.sampleRateHz));
-    this.#recording.changeRate(streams.sampleRateHz);
-    this.#neighbour?.changeRate(streams.sampleRateHz);
-    if (this.#engine === undefined) this.#engine = this.#openEngineSide(streams.sampleRateHz);
-    else this.#engine.changeRate(streams.sampleRateHz);
-    this.#streams = streams;
-    return streams;
-  }
-
-  #retireStreams(streams: RtpTransceiver): void {
-    this.#past = addTraffic(this.#past, streams);
-    this.#keyWaiters.interrupt('the call went on with another codec');
-    streams.codec.close();
-  }
-
-  #openEngineSide(codecRateHz: SampleRateHz): AgentStream {
-    const { connectStream, clock } = this.#deps;
-    const nowMs = () => clock.monotonicMs();
-    return new AgentStream({ codecRateHz, connectStream, emit: this.#announce, nowMs });
-  }
-
-  get #isSending(): boolean {
-    const direction = this.#parameters?.direction;
-    return direction === 'sendrecv' || direction === 'sendonly';
+  #setPeer(peer: BridgePeer | undefined): void {
+    this.#peer?.close();
+    this.#peer = peer;
   }
 
   #requireOpen(): void {
     if (this.#closed !== undefined) throw new CallwayError('conflict', 'call_ended', 'the call has ended');
   }
 
-  #requireStreams(): RtpTransceiver {
+  #requireConnected() {
     this.#requireOpen();
-    if (this.#streams !== undefined) return this.#streams;
-    throw new CallwayError('conflict', 'media_not_connected', 'the call’s audio is not connected yet');
+    return this.#rtp.transceiver;
   }
 
-  async #finish(): Promise<MediaReport> {
-    const streams = this.#streams;
-    this.#keyWaiters.interrupt('the call has ended');
-    this.#settleBeside(undefined);
-    await this.#engine?.close();
-    const recording = await this.#recording.close();
-    if (streams !== undefined) this.#rtcp.leave(streams.reported, this.#deps.clock.monotonicMs());
-    await this.#path.close();
-    const report = {
-      packetsSent: this.#past.sent + (streams?.outbound.packetizer.packetsSent ?? 0),
-      counters: countersOf({
-        packetsDue: this.#packetsDue,
-        path: this.#path,
-        rtcp: this.#rtcp,
-        engine: this.#engine,
-      }),
-      ...(recording === undefined ? {} : { recording }),
-    };
-    if (streams === undefined) return report;
-    const figures = figuresOf(streams, this.#past, this.#rtcp.roundTripMs);
-    this.#streams = undefined;
-    streams.codec.close();
-    return { ...report, quality: figures };
+  async #close(): Promise<MediaReport> {
+    if (this.#rtp.isConnected) this.#rtp.transceiver.sender.interruptDigits('the call has ended');
+    this.#setPeer(undefined);
+    await this.#agent.close();
+    const recording = await this.#recorder.close();
+    const report = await this.#rtp.close();
+    const counters = { ...this.#rtp.counters, ...this.#agent.counts };
+    return { ...report, counters, ...(recording === undefined ? {} : { recording }) };
   }
 }

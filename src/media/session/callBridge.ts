@@ -1,55 +1,71 @@
 import { createFrameResampler, type FrameResampler, frameLength } from '../resample/frameResampler.ts';
 import type { SampleRateHz } from '../resample/resampler.ts';
-import type { BridgePeer } from './bridgePeer.ts';
 
-/** One of two calls that are to be joined. */
+/** The other end of a bridged call: ringback tone or another call. Heard while the agent is silent. */
+export interface BridgePeer {
+  /** @param frame - The caller's next 20 ms, at the call's rate. */
+  send(frame: Int16Array): void;
+  /**
+   * Fills the frame with the next 20 ms for the caller, or silence.
+   *
+   * @param frame - At the call's rate.
+   * @returns Whether it has sound.
+   */
+  pull(frame: Int16Array): boolean;
+  /** A digit that the caller has released. */
+  sendDtmf(digit: string): void;
+  /** The call has another codec from now on. */
+  changeRate(sampleRateHz: SampleRateHz): void;
+  close(): void;
+}
+
 export interface BridgedCall {
   readonly sampleRateHz: SampleRateHz;
-  /** The other call's peer has pressed a key. */
-  readonly onKey: (digit: string) => void;
+  /** Called with the digits of the other call. */
+  readonly onDtmf: (digit: string) => void;
 }
 
 /**
- * Both calls have the same thread's clock, at phases of their own: one frame waits as a rule, and two after a late tick.
- * What is more would be delay for the rest of the call.
+ * Calls of one thread tick at different phases of the same clock: one frame waits as a rule, two after a late tick. Any
+ * more would delay the rest of the call.
  */
-const MAX_WAITING_FRAMES = 3;
+const MAX_QUEUED_FRAMES = 3;
 
-/** Joins two calls of one thread: each hears what the other's peer says, whatever their codecs. */
-export function bridgeCalls(one: BridgedCall, other: BridgedCall): readonly [BridgePeer, BridgePeer] {
-  const near = new CallBridge(one);
-  const far = new CallBridge(other);
-  near.meet(far);
-  far.meet(near);
-  return [near, far];
+/** Bridges two calls of one thread, whatever their codecs. @returns The peer of each. */
+export function bridgeCalls(first: BridgedCall, second: BridgedCall): readonly [BridgePeer, BridgePeer] {
+  const one = new BridgeLeg(first);
+  const other = new BridgeLeg(second);
+  one.connect(other);
+  other.connect(one);
+  return [one, other];
 }
 
-/** One call's side: holds what the other side has said until the call's next tick. */
-class CallBridge implements BridgePeer {
-  readonly onKey: (digit: string) => void;
+/** Queues the other call's audio until this call's next tick. */
+class BridgeLeg implements BridgePeer {
+  readonly onDtmf: (digit: string) => void;
   #sampleRateHz: SampleRateHz;
-  #other: CallBridge | undefined;
+  #other: BridgeLeg | undefined;
   #resampler: FrameResampler | undefined;
   /** A ring of frames at this call's rate. */
   #frames: Int16Array;
   #first = 0;
   #count = 0;
 
-  constructor({ sampleRateHz, onKey }: BridgedCall) {
+  constructor({ sampleRateHz, onDtmf }: BridgedCall) {
     this.#sampleRateHz = sampleRateHz;
-    this.onKey = onKey;
-    this.#frames = new Int16Array(MAX_WAITING_FRAMES * frameLength(sampleRateHz));
+    this.onDtmf = onDtmf;
+    this.#frames = new Int16Array(MAX_QUEUED_FRAMES * frameLength(sampleRateHz));
   }
 
-  meet(other: CallBridge): void {
+  connect(other: BridgeLeg): void {
     this.#other = other;
   }
 
-  say(frame: Int16Array): void {
-    this.#other?.take(frame, this.#sampleRateHz);
+  send(frame: Int16Array): void {
+    this.#other?.queue(frame, this.#sampleRateHz);
   }
 
-  hear(frame: Int16Array): boolean {
+  pull(frame: Int16Array): boolean {
     if (this.#count === 0) {
       frame.fill(0);
       return false;
@@ -59,27 +75,27 @@ class CallBridge implements BridgePeer {
     return true;
   }
 
-  press(digit: string): void {
-    this.#other?.onKey(digit);
+  sendDtmf(digit: string): void {
+    this.#other?.onDtmf(digit);
   }
 
   changeRate(sampleRateHz: SampleRateHz): void {
     if (sampleRateHz === this.#sampleRateHz) return;
     this.#sampleRateHz = sampleRateHz;
-    this.#frames = new Int16Array(MAX_WAITING_FRAMES * frameLength(sampleRateHz));
+    this.#frames = new Int16Array(MAX_QUEUED_FRAMES * frameLength(sampleRateHz));
     this.#first = 0;
     this.#count = 0;
   }
 
-  leave(): void {
+  close(): void {
     if (this.#other) this.#other.#other = undefined;
     this.#other = undefined;
   }
 
-  /** What the other side says, at its rate. */
-  take(frame: Int16Array, rateHz: SampleRateHz): void {
-    if (this.#count === MAX_WAITING_FRAMES) this.#dropOldest();
-    const slot = this.#slot((this.#first + this.#count) % MAX_WAITING_FRAMES);
+  /** @param frame - The other call's, at its rate. */
+  queue(frame: Int16Array, rateHz: SampleRateHz): void {
+    if (this.#count === MAX_QUEUED_FRAMES) this.#dropOldest();
+    const slot = this.#slot((this.#first + this.#count) % MAX_QUEUED_FRAMES);
     slot.set(this.#resamplerFrom(rateHz).process(frame));
     this.#count++;
   }
@@ -92,7 +108,7 @@ class CallBridge implements BridgePeer {
   }
 
   #dropOldest(): void {
-    this.#first = (this.#first + 1) % MAX_WAITING_FRAMES;
+    this.#first = (this.#first + 1) % MAX_QUEUED_FRAMES;
     this.#count--;
   }
 

@@ -2,36 +2,31 @@ import type { Codec } from '../codecs/codec.ts';
 import { createCodecConcealer } from '../concealment/codecConcealer.ts';
 import { PitchConcealer } from '../concealment/pitchConcealer.ts';
 import { DtmfReceiver, type DtmfSignal } from '../dtmf/receiver.ts';
-import { JitterBuffer, type PulledFrame } from '../jitter/jitterBuffer.ts';
+import { JitterBuffer } from '../jitter/jitterBuffer.ts';
 import type { PacketKind } from '../jitter/packetStore.ts';
+import type { DtmfDigit } from '../mediaSession.ts';
 import type { RtpPacketView } from '../rtp/packet.ts';
 import { ReceptionTracker } from '../rtp/receptionTracker.ts';
 
-/** Which number stands for what; a codec may get another one in the midst of a call. */
+/** A later offer may change the numbers. */
 export interface PayloadTypes {
   readonly speech: number;
   readonly dtmf: number | undefined;
   readonly comfortNoise: number | undefined;
 }
 
-/** One codec's stream from the peer: packets of all kinds in, frames on the clock out. */
+/** One codec's stream from the peer: packets of all kinds in, frames of audio out. */
 export class RtpReceiver {
   readonly reception: ReceptionTracker;
   readonly buffer: JitterBuffer;
-  payloadTypes: PayloadTypes;
-  readonly #onDigit: (digit: string, durationMs: number) => void;
+  payloadTypes: PayloadTypes = { speech: -1, dtmf: undefined, comfortNoise: undefined };
+  readonly #onDigit: (digit: DtmfDigit) => void;
   readonly #dtmf: DtmfReceiver;
-  /** Of all frames pulled, for the mean depth of the buffer. */
   #delaySumMs = 0;
   #framesPulled = 0;
 
-  constructor(
-    codec: Codec,
-    payloadTypes: PayloadTypes,
-    onDigit: (digit: string, durationMs: number) => void,
-  ) {
+  constructor(codec: Codec, onDigit: (digit: DtmfDigit) => void) {
     const { rtpClockRateHz, sampleRateHz } = codec.format;
-    this.payloadTypes = payloadTypes;
     this.reception = new ReceptionTracker(rtpClockRateHz);
     const concealer = createCodecConcealer(codec) ?? new PitchConcealer(sampleRateHz);
     this.buffer = new JitterBuffer({ codec, concealer });
@@ -39,7 +34,7 @@ export class RtpReceiver {
     this.#onDigit = onDigit;
   }
 
-  /** @param packet - Admitted; the bytes it shows are the stream's until they are played. */
+  /** @param packet - Accepted by the packet filter; its bytes are the receiver's until they are played. */
   receive(packet: RtpPacketView, nowMs: number): void {
     const { ssrc, sequenceNumber, timestamp, payloadType, payloadLengthBytes } = packet;
     const verdict = this.reception.receive(ssrc, sequenceNumber, timestamp, nowMs, payloadLengthBytes);
@@ -47,22 +42,22 @@ export class RtpReceiver {
     if (verdict !== 'valid') this.buffer.reset();
     const payload = packet.payload();
     const kind = this.#kindOf(payloadType);
-    if (kind === 'other') this.#announce(this.#dtmf.receive(payload, timestamp, nowMs));
+    if (kind === 'other')
+      for (const signal of this.#dtmf.receive(payload, timestamp, nowMs)) this.#emit(signal);
     this.buffer.insert(sequenceNumber, timestamp, payload, nowMs, kind);
   }
 
   /** @param dueMs - When the frame is due. @see JitterBuffer.pull */
-  pull(dueMs: number, out: Int16Array): PulledFrame {
-    const frame = this.buffer.pull(dueMs, out);
+  pull(dueMs: number, out: Int16Array): void {
+    this.buffer.pull(dueMs, out);
     this.#delaySumMs += this.buffer.delayMs;
     this.#framesPulled++;
-    return frame;
   }
 
-  /** Ends a key whose end was lost. */
-  expire(nowMs: number): void {
+  /** Ends a digit whose end packets were lost. */
+  expireDigit(nowMs: number): void {
     const signal = this.#dtmf.expire(nowMs);
-    if (signal !== undefined) this.#announce([signal]);
+    if (signal !== undefined) this.#emit(signal);
   }
 
   get meanDelayMs(): number {
@@ -74,9 +69,7 @@ export class RtpReceiver {
     return payloadType === this.payloadTypes.comfortNoise ? 'comfort_noise' : 'other';
   }
 
-  #announce(signals: readonly DtmfSignal[]): void {
-    for (const { kind, digit } of signals) {
-      if (kind === 'released') this.#onDigit(digit.digit, digit.durationMs);
-    }
+  #emit({ kind, digit: { digit, durationMs } }: DtmfSignal): void {
+    if (kind === 'released') this.#onDigit({ digit, durationMs });
   }
 }

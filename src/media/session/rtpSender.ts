@@ -1,10 +1,11 @@
+import { CallwayError } from '../../base/errors.ts';
 import { type Codec, timestampTicksPerFrame } from '../codecs/codec.ts';
 import { DtmfSender } from '../dtmf/sender.ts';
 import { RTP_FIXED_HEADER_BYTES } from '../rtp/packet.ts';
 import { Packetizer, type PacketizerStart } from '../rtp/packetizer.ts';
 import type { SrtpStream } from '../srtp/srtp.ts';
 
-/** The longest trailer that SRTP may add: key identifier and tag. */
+/** The longest SRTP trailer: key identifier and authentication tag. */
 const MAX_TRAILER_BYTES = 16;
 
 export interface RtpSenderOptions {
@@ -14,62 +15,102 @@ export interface RtpSenderOptions {
   readonly send: (packet: Uint8Array) => void;
 }
 
-/** One codec's stream to the peer: a packet for each frame, or a key's in its place. */
+interface PendingDigits {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** One codec's stream to the peer: a packet for each frame, of audio or of a DTMF event. */
 export class RtpSender {
   readonly packetizer: Packetizer;
-  readonly dtmf: DtmfSender;
   payloadType = 0;
-  /** Undefined where the peer takes no RFC 4733 events: no key may be sent then. */
+  /** Undefined when the peer takes no RFC 4733 events. */
   dtmfPayloadType: number | undefined;
   srtp: SrtpStream | undefined;
   readonly #codec: Codec;
+  readonly #dtmf: DtmfSender;
   readonly #send: (packet: Uint8Array) => void;
   readonly #frameTicks: number;
   readonly #packet: Uint8Array;
   readonly #payload: Uint8Array;
-  /** The stream begins, or goes on after a pause. */
-  #isBeginning = true;
+  #pendingDigits: PendingDigits[] = [];
+  /** The next audio packet starts a talkspurt. */
+  #isTalkspurtStart = true;
 
   constructor({ codec, start, send }: RtpSenderOptions) {
+    const { rtpClockRateHz, maxBytesPer20Ms } = codec.format;
     this.#codec = codec;
     this.#send = send;
     this.#frameTicks = timestampTicksPerFrame(codec.format);
     this.packetizer = new Packetizer(start);
-    this.dtmf = new DtmfSender({
-      rtpClockRateHz: codec.format.rtpClockRateHz,
-      frameTicks: this.#frameTicks,
-    });
-    const endOfPayload = RTP_FIXED_HEADER_BYTES + codec.format.maxBytesPer20Ms;
-    this.#packet = new Uint8Array(endOfPayload + MAX_TRAILER_BYTES);
-    this.#payload = this.#packet.subarray(RTP_FIXED_HEADER_BYTES, endOfPayload);
+    this.#dtmf = new DtmfSender({ rtpClockRateHz, frameTicks: this.#frameTicks });
+    const payloadEnd = RTP_FIXED_HEADER_BYTES + maxBytesPer20Ms;
+    this.#packet = new Uint8Array(payloadEnd + MAX_TRAILER_BYTES);
+    this.#payload = this.#packet.subarray(RTP_FIXED_HEADER_BYTES, payloadEnd);
   }
 
-  /** Sends this frame's part of a key. @returns False when none sounds, and audio may go. */
-  sendKey(): boolean {
+  /**
+   * Queues digits.
+   *
+   * @returns Resolves when they are sent, with all that were queued before.
+   * @throws {CallwayError} `dtmf_unsupported`, `dtmf_digit_invalid`, `dtmf_too_many_digits`; rejects with
+   *   `dtmf_interrupted` when the stream ends before.
+   */
+  sendDigits(digits: string): Promise<void> {
+    if (this.dtmfPayloadType === undefined) {
+      throw new CallwayError(
+        'conflict',
+        'dtmf_unsupported',
+        'the peer takes no DTMF digits as telephone events',
+      );
+    }
+    this.#dtmf.send(digits);
+    return new Promise((resolve, reject) => {
+      this.#pendingDigits.push({ resolve, reject });
+    });
+  }
+
+  /** Sends a bridged call's digit, unless the peer takes none or the queue is full. */
+  forwardDigit(digit: string): void {
+    if (this.dtmfPayloadType !== undefined && this.#dtmf.hasRoom) this.#dtmf.send(digit);
+  }
+
+  /** Resolves `sendDigits` when the queue is empty. */
+  settleDigits(): void {
+    if (this.#pendingDigits.length === 0 || this.#dtmf.isActive) return;
+    for (const { resolve } of this.#pendingDigits.splice(0)) resolve();
+  }
+
+  interruptDigits(reason: string): void {
+    const error = new CallwayError(
+      'conflict',
+      'dtmf_interrupted',
+      `not all DTMF digits were sent: ${reason}`,
+    );
+    for (const { reject } of this.#pendingDigits.splice(0)) reject(error);
+  }
+
+  /** Sends this frame's packet of a DTMF event. @returns False when there is none, and audio may be sent. */
+  sendDtmf(): boolean {
     if (this.dtmfPayloadType === undefined) return false;
-    const event = this.dtmf.next(this.packetizer.timestamp, this.#payload);
+    const event = this.#dtmf.next(this.packetizer.timestamp, this.#payload);
     if (event === undefined) return false;
     this.#sendPacket(this.dtmfPayloadType, event.lengthBytes, event.marker, event.timestamp);
-    this.#isBeginning = true;
+    this.#isTalkspurtStart = true;
     return true;
   }
 
-  /** Sends a key that was pressed elsewhere, as far as the peer takes keys and is not behind with them already. */
-  passKey(digit: string): void {
-    if (this.dtmfPayloadType !== undefined && this.dtmf.hasRoom) this.dtmf.send(digit);
-  }
-
-  /** @param frame - 20 ms at the codec's rate; silence is sent as well, so that carriers see that we are there. */
+  /** @param frame - 20 ms at the codec's rate. Silence is sent as well, so that carriers see that the call is alive. */
   sendAudio(frame: Int16Array): void {
     const lengthBytes = this.#codec.encode(frame, this.#payload);
-    this.#sendPacket(this.payloadType, lengthBytes, this.#isBeginning, this.packetizer.timestamp);
-    this.#isBeginning = false;
+    this.#sendPacket(this.payloadType, lengthBytes, this.#isTalkspurtStart, this.packetizer.timestamp);
+    this.#isTalkspurtStart = false;
   }
 
-  /** Lets ticks pass in which nothing is sent: the media clock goes on. */
-  skip(ticks: number): void {
-    this.packetizer.advance(ticks * this.#frameTicks);
-    this.#isBeginning = true;
+  /** Advances the media clock without packets. */
+  skip(frames: number): void {
+    this.packetizer.advance(frames * this.#frameTicks);
+    this.#isTalkspurtStart = true;
   }
 
   #sendPacket(payloadType: number, payloadBytes: number, marker: boolean, timestamp: number): void {

@@ -1,90 +1,92 @@
 import { invalid } from '../../base/errors.ts';
 import type { Codec, CodecFormat } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
-import type { NegotiatedCodec } from '../mediaSession.ts';
-import type { MediaQuality } from '../quality/mediaQuality.ts';
-import { rateMedia } from '../quality/mediaQuality.ts';
+import type { DtmfDigit, NegotiatedCodec } from '../mediaSession.ts';
+import { type MediaQuality, rateMedia } from '../quality/mediaQuality.ts';
 import { isSampleRate, type SampleRateHz } from '../resample/resampler.ts';
 import type { ReportedStreams } from '../rtcp/rtcpSession.ts';
 import type { PacketizerStart } from '../rtp/packetizer.ts';
 import { RtpReceiver } from './rtpReceiver.ts';
 import { RtpSender } from './rtpSender.ts';
 
-/** Both directions of a call with one codec; another codec is another pair. */
+/** Both directions of a call with one codec. Another codec needs another transceiver. */
 export interface RtpTransceiver {
   readonly codec: Codec;
   readonly sampleRateHz: SampleRateHz;
-  readonly inbound: RtpReceiver;
-  readonly outbound: RtpSender;
-  /** The same, as RTCP tells of them. */
+  readonly receiver: RtpReceiver;
+  readonly sender: RtpSender;
+  /** For RTCP. */
   readonly reported: ReportedStreams;
 }
 
-export interface StreamsOptions {
+export interface RtpTransceiverOptions {
   readonly format: CodecFormat;
   readonly start: PacketizerStart;
   readonly send: (packet: Uint8Array) => void;
-  readonly onDigit: (digit: string, durationMs: number) => void;
+  readonly onDigit: (digit: DtmfDigit) => void;
 }
 
-/** @throws {CallwayError} `codec_unsupported` when there is no such codec here. */
+/** @throws {CallwayError} `codec_unsupported`. */
 export function findFormat(registry: CodecRegistry, codec: NegotiatedCodec): CodecFormat {
   const format = registry.find(codec);
   if (format !== undefined && isSampleRate(format.sampleRateHz)) return format;
   const { encodingName, rtpClockRateHz, channels } = codec;
   throw invalid(
     'codec_unsupported',
-    `the codec ${encodingName}/${rtpClockRateHz}/${channels} is not spoken here`,
+    `the codec ${encodingName}/${rtpClockRateHz}/${channels} is not supported`,
   );
 }
 
-export function openTransceiver({ format, start, send, onDigit }: StreamsOptions): RtpTransceiver {
-  const codec = format.open();
+/** @throws {RangeError} When the format has a sample rate that the resamplers do not take. */
+export function openTransceiver({ format, start, send, onDigit }: RtpTransceiverOptions): RtpTransceiver {
   const { sampleRateHz, rtpClockRateHz } = format;
-  if (!isSampleRate(sampleRateHz)) throw new RangeError(`no speech comes at ${sampleRateHz} Hz`);
-  const payloadTypes = { speech: -1, dtmf: undefined, comfortNoise: undefined };
-  const inbound = new RtpReceiver(codec, payloadTypes, onDigit);
-  const outbound = new RtpSender({ codec, start, send });
-  const reported = { packetizer: outbound.packetizer, reception: inbound.reception, rtpClockRateHz };
-  return { codec, sampleRateHz, inbound, outbound, reported };
+  if (!isSampleRate(sampleRateHz)) throw new RangeError(`${sampleRateHz} Hz is not a supported sample rate`);
+  const codec = format.open();
+  const receiver = new RtpReceiver(codec, onDigit);
+  const sender = new RtpSender({ codec, start, send });
+  const reported = { packetizer: sender.packetizer, reception: receiver.reception, rtpClockRateHz };
+  return { codec, sampleRateHz, receiver, sender, reported };
 }
 
-/** What a call's earlier codecs have left. */
-export interface PastTraffic {
+/** Totals of one or more transceivers. */
+export interface RtpTraffic {
   readonly sent: number;
   readonly received: number;
   readonly lost: number;
   readonly late: number;
-  readonly bursts: number;
+  readonly lossBursts: number;
 }
 
-export const NO_TRAFFIC: PastTraffic = { sent: 0, received: 0, lost: 0, late: 0, bursts: 0 };
+export const NO_TRAFFIC: RtpTraffic = { sent: 0, received: 0, lost: 0, late: 0, lossBursts: 0 };
 
-export function addTraffic(past: PastTraffic, { inbound, outbound }: RtpTransceiver): PastTraffic {
-  const { reception, buffer } = inbound;
+/** @param earlier - Of the call's earlier codecs. */
+export function addTraffic(earlier: RtpTraffic, { receiver, sender }: RtpTransceiver): RtpTraffic {
+  const { reception, buffer } = receiver;
   return {
-    sent: past.sent + outbound.packetizer.packetsSent,
-    received: past.received + reception.packetsReceived,
-    lost: past.lost + reception.packetsLost,
-    late: past.late + buffer.figures.late,
-    bursts: past.bursts + reception.lossBursts,
+    sent: earlier.sent + sender.packetizer.packetsSent,
+    received: earlier.received + reception.packetsReceived,
+    lost: earlier.lost + reception.packetsLost,
+    late: earlier.late + buffer.statistics.late,
+    lossBursts: earlier.lossBursts + reception.lossBursts,
   };
 }
 
-export function figuresOf(
-  streams: RtpTransceiver,
-  past: PastTraffic,
+/** @param earlier - Of the call's earlier codecs. */
+export function qualityOf(
+  transceiver: RtpTransceiver,
+  earlier: RtpTraffic,
   roundTripMs: number | undefined,
 ): MediaQuality {
-  const all = addTraffic(past, streams);
+  const { codec, receiver } = transceiver;
+  const { received, lost, late, lossBursts } = addTraffic(earlier, transceiver);
   return rateMedia({
-    codec: streams.codec.format.name,
-    packetsReceived: all.received,
-    packetsLost: all.lost,
-    packetsLate: all.late,
-    lossBursts: all.bursts,
-    jitterMs: streams.inbound.reception.jitterMs,
-    bufferDelayMs: streams.inbound.meanDelayMs,
+    codec: codec.format.name,
+    packetsReceived: received,
+    packetsLost: lost,
+    packetsLate: late,
+    lossBursts,
+    jitterMs: receiver.reception.jitterMs,
+    bufferDelayMs: receiver.meanDelayMs,
     roundTripMs,
   });
 }

@@ -4,17 +4,17 @@ import { formatCryptoAttribute } from './cryptoAttribute.ts';
 import { SrtcpStream } from './srtcp.ts';
 import { SrtpStream } from './srtp.ts';
 
-/** What encrypts one call, both ways. */
+/** A call's cryptographic contexts in both directions. @see RFC 3711 section 3.2 */
 export interface SrtpContexts {
   readonly outbound: SrtpStream;
   readonly inbound: SrtpStream;
   readonly srtcp: SrtcpPair;
-  /** Tells whether a later offer has the same keys; holds them, so it is never logged. */
-  readonly secretName: string;
+  /** The keys in text, to compare those of a later offer. Never logged. */
+  readonly keys: string;
 }
 
 /**
- * Keys for what was agreed. The same keys again keep their state: the count of rollovers goes on, as the peer's does.
+ * Contexts for the negotiated keys. The same keys keep their contexts, and with them the rollover counters.
  *
  * @returns Undefined for plain RTP.
  */
@@ -23,12 +23,12 @@ export function srtpContextsFor(
   current: SrtpContexts | undefined,
 ): SrtpContexts | undefined {
   if (srtp === undefined) return undefined;
-  const secretName = `${formatCryptoAttribute(srtp.local)} ${formatCryptoAttribute(srtp.remote)}`;
-  if (current?.secretName === secretName) return current;
+  const keys = `${formatCryptoAttribute(srtp.local)} ${formatCryptoAttribute(srtp.remote)}`;
+  if (current?.keys === keys) return current;
   return {
     outbound: new SrtpStream(srtp.local),
     inbound: new SrtpStream(srtp.remote),
     srtcp: { local: new SrtcpStream(srtp.local), remote: new SrtcpStream(srtp.remote) },
-    secretName,
+    keys,
   };
 }

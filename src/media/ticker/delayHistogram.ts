@@ -1,27 +1,26 @@
 const BUCKET_MS = 0.25;
-/** What is later counts in the last bucket. */
+/** Longer delays count in the last bucket. */
 const LIMIT_MS = 100;
 const BUCKETS = LIMIT_MS / BUCKET_MS + 1;
 
-/** Counts how late things happened, in steps of a quarter of a millisecond, without keeping them. */
+/** Counts delays in steps of a quarter of a millisecond. */
 export class DelayHistogram {
   readonly #counts = new Float64Array(BUCKETS);
   #total = 0;
   #maxMs = 0;
 
-  /** @param count - How many things were this late together. */
-  add(latenessMs: number, count = 1): void {
-    const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor(latenessMs / BUCKET_MS)));
+  add(delayMs: number, count = 1): void {
+    const bucket = Math.min(BUCKETS - 1, Math.max(0, Math.floor(delayMs / BUCKET_MS)));
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + count;
     this.#total += count;
-    this.#maxMs = Math.max(this.#maxMs, latenessMs);
+    this.#maxMs = Math.max(this.#maxMs, delayMs);
   }
 
   get total(): number {
     return this.#total;
   }
 
-  /** How many were how late, by quarters of a millisecond; the last counts all that were later. A copy. */
+  /** By quarters of a millisecond; the last bucket counts all longer delays. A copy. */
   get counts(): Float64Array {
     return this.#counts.slice();
   }
@@ -32,8 +31,7 @@ export class DelayHistogram {
 
   /**
    * @param share - 0..1, such as 0.99.
-   * @returns Lateness that this share stayed within, rounded up to a bucket's end but never above the largest seen; 0 when
-   *   nothing was counted.
+   * @returns The delay that this share stayed within, rounded up to a bucket's end, at most the longest; 0 when empty.
    */
   percentileMs(share: number): number {
     return Math.min(this.#maxMs, percentileOf(this.#counts, share));
@@ -41,7 +39,7 @@ export class DelayHistogram {
 }
 
 /**
- * As of a histogram, for counts of which others may have been taken off, so that they stand for a stretch of time.
+ * A percentile of a histogram's counts, or of the difference of two.
  *
  * @returns Milliseconds, rounded up to a bucket's end.
  */

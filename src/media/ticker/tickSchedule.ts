@@ -1,46 +1,46 @@
 import { DelayHistogram } from './delayHistogram.ts';
 
-/** What a member is told at its tick; valid during the visit only. */
+/** Valid during the visit only. */
 export interface Tick {
-  /** When it should have been: absolute, so that nothing drifts. */
+  /** When the tick was due: absolute, so that nothing drifts. */
   readonly deadlineMs: number;
   readonly lateMs: number;
-  /** Ticks of this member that were given up just now, since they were too late to be of use. */
+  /** The member's ticks that were just given up as too late. */
   readonly skippedTicks: number;
 }
 
 export interface TickScheduleOptions<Member> {
-  /** Deadlines are counted from here; on a clock that never goes back. */
+  /** The origin of all deadlines, on a monotonic clock. */
   readonly startMs: number;
   readonly visit: (member: Member, tick: Tick) => void;
-  /** One member's failure; the others are visited all the same. */
+  /** A member failed; the others are visited all the same. */
   readonly onError: (error: unknown, member: Member) => void;
 }
 
 interface Phase<Member> {
   readonly members: Set<Member>;
   deadlineMs: number;
-  /** The members' last packets left so recently that the next would come in a burst. */
+  /** Earlier packets would form a burst with the last ones. */
   notBeforeMs: number;
 }
 
-/** Packets of 20 ms, as nearly all telephony has them. */
+/** Telephony's packet duration. */
 export const TICK_INTERVAL_MS = 20;
-/** One every two milliseconds: a tick's work is spread over the whole interval, and is worth waking up for. */
+/** One every 2 ms spreads a tick's work over the interval, with enough work for each wake-up. */
 const PHASES = 10;
-/** When late, one call's packets leave at twice the pace at most, never together. */
+/** A late call catches up at twice the pace at most. */
 const MIN_SPACING_MS = TICK_INTERVAL_MS / 2;
-/** A stall longer than this many ticks is not made up for: the peer's jitter buffer has given those packets up. */
+/** Ticks of a longer stall are skipped: the peer's jitter buffer has given up their packets. */
 const MAX_TICKS_BEHIND = 5;
 
 /**
- * Who is to send now. One timer serves all calls of a thread: they are spread over 10 phases, each phase has a deadline
- * every 20 ms counted from the start, and a late phase catches up at double pace rather than in a burst.
+ * Schedules the ticks of a thread's calls with one timer. Calls are spread over 10 phases, each with a deadline every
+ * 20 ms counted from the start; a late phase catches up at double pace rather than in a burst.
  *
- * Time is an argument: whoever owns a timer sleeps until `nextDueMs` and then calls `run`.
+ * Time is an argument: the owner of the timer waits until `nextDueMs` and calls `run`.
  */
 export class TickSchedule<Member> {
-  readonly lateness = new DelayHistogram();
+  readonly delays = new DelayHistogram();
   /** Over all members. */
   skippedTicks = 0;
   readonly #startMs: number;
@@ -65,7 +65,7 @@ export class TickSchedule<Member> {
     return this.#phaseOf.size;
   }
 
-  /** Joins the emptiest phase; the first tick is its next deadline. A member that is in already stays where it is. */
+  /** Adds a member to the emptiest phase; its first tick is the phase's next deadline. Idempotent. */
   add(member: Member, nowMs: number): void {
     if (this.#phaseOf.has(member)) return;
     const phase = this.#phases.reduce((emptiest, next) =>
@@ -79,13 +79,13 @@ export class TickSchedule<Member> {
     this.#phaseOf.set(member, phase);
   }
 
-  /** Idempotent; may be called from within a visit. */
+  /** Idempotent; may be called during a visit. */
   remove(member: Member): void {
     this.#phaseOf.get(member)?.members.delete(member);
     this.#phaseOf.delete(member);
   }
 
-  /** When `run` should be called next; undefined while there are no members. */
+  /** When to call `run` next; undefined without members. */
   nextDueMs(): number | undefined {
     let nextMs: number | undefined;
     for (const phase of this.#phases) {
@@ -96,7 +96,7 @@ export class TickSchedule<Member> {
     return nextMs;
   }
 
-  /** Visits every member that is due, each at most once. */
+  /** Visits each due member once. */
   run(nowMs: number): void {
     for (const phase of this.#phases) {
       if (phase.members.size === 0) continue;
@@ -112,7 +112,7 @@ export class TickSchedule<Member> {
     this.#tick.deadlineMs = phase.deadlineMs;
     this.#tick.lateMs = nowMs - phase.deadlineMs;
     this.#tick.skippedTicks = skipped;
-    this.lateness.add(this.#tick.lateMs, phase.members.size);
+    this.delays.add(this.#tick.lateMs, phase.members.size);
     phase.deadlineMs += TICK_INTERVAL_MS;
     phase.notBeforeMs = nowMs + MIN_SPACING_MS;
     for (const member of phase.members) {

@@ -1,43 +1,50 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { DelayHistogram } from './delayHistogram.ts';
-import type { ThreadSleep } from './threadSleep.ts';
 import { type Tick, TickSchedule } from './tickSchedule.ts';
+
+/** Blocks the calling thread. Only for a thread of its own. */
+export interface ThreadSleep {
+  /** Calls back after pending I/O events were handled, without sleeping before. */
+  afterEvents(callback: () => void): Timer;
+  /** Blocks for `ms`, fractions allowed; I/O events wait. */
+  sleep(ms: number): void;
+}
 
 export interface TickerOptions<Member> {
   readonly clock: Clock;
   readonly visit: (member: Member, tick: Tick) => void;
-  /** One member's failure; the others are visited all the same. */
+  /** A member failed; the others are visited all the same. */
   readonly onError: (error: unknown, member: Member) => void;
-  /** Of the thread, where it is the ticker's alone; without it ticks are as exact as the clock's timers. */
-  readonly rest?: ThreadSleep;
+  /** For a thread that the ticker has to itself; without it ticks are as exact as the clock's timers. */
+  readonly sleep?: ThreadSleep;
 }
 
 /**
- * The thread stands still for so long before a tick at most, and packets gather: each that wakes it by itself costs more
- * than its audio does, and none is heard before a tick anyhow. Longer than phases lie apart, so that a thread full of
- * calls wakes once for each of them.
+ * Longest sleep before a tick. Packets gather meanwhile: each that wakes the thread by itself costs more than its audio.
+ * Longer than the distance of two phases, so that a thread full of calls wakes once for each phase.
  */
-const GATHER_MS = 2.5;
+const MAX_SLEEP_MS = 2.5;
 
 /**
- * The one timer of a thread: sleeps until the next phase of the schedule is due. A timer is exact to a millisecond or two
- * at best, so that the last ones are slept through where the thread may be stopped.
+ * A thread's one timer. Timers are exact to a millisecond or two at best, so that the thread sleeps through the rest
+ * where it may block.
  */
 export class Ticker<Member> {
   readonly #clock: Clock;
   readonly #schedule: TickSchedule<Member>;
-  readonly #rest: ThreadSleep | undefined;
+  readonly #sleep: ThreadSleep | undefined;
   #timer: Timer | undefined;
   #armedForMs = Number.POSITIVE_INFINITY;
 
-  constructor({ clock, visit, onError, rest }: TickerOptions<Member>) {
+  constructor({ clock, visit, onError, sleep }: TickerOptions<Member>) {
     this.#clock = clock;
-    this.#rest = rest;
+    this.#sleep = sleep;
     this.#schedule = new TickSchedule({ startMs: clock.monotonicMs(), visit, onError });
   }
 
-  get lateness(): DelayHistogram {
-    return this.#schedule.lateness;
+  /** Of the ticks. */
+  get delays(): DelayHistogram {
+    return this.#schedule.delays;
   }
 
   get skippedTicks(): number {
@@ -50,7 +57,7 @@ export class Ticker<Member> {
     this.#arm();
   }
 
-  /** Idempotent; may be called from within a visit. */
+  /** Idempotent; may be called during a visit. */
   remove(member: Member): void {
     this.#schedule.remove(member);
     this.#arm();
@@ -73,13 +80,13 @@ export class Ticker<Member> {
 
   #wakeAt(dueMs: number): Timer {
     const waitMs = dueMs - this.#clock.monotonicMs();
-    const rest = this.#rest;
-    // Rounded up: a timer that rings early must be set again, and is later than one that was set right.
-    if (rest === undefined) return this.#setTimer(Math.max(0, Math.ceil(waitMs)));
-    // Early on purpose: what is left is slept through.
-    if (waitMs > GATHER_MS) return this.#setTimer(Math.floor(waitMs - 1));
-    return rest.afterEvents(() => {
-      rest.sleep(dueMs - this.#clock.monotonicMs());
+    const sleep = this.#sleep;
+    // Rounded up: a timer that fires early must be set again.
+    if (sleep === undefined) return this.#setTimer(Math.max(0, Math.ceil(waitMs)));
+    // Early on purpose: the rest is slept.
+    if (waitMs > MAX_SLEEP_MS) return this.#setTimer(Math.floor(waitMs - 1));
+    return sleep.afterEvents(() => {
+      sleep.sleep(dueMs - this.#clock.monotonicMs());
       this.#run();
     });
   }
@@ -87,4 +94,18 @@ export class Ticker<Member> {
   #setTimer(waitMs: number): Timer {
     return this.#clock.setTimer(() => this.#run(), waitMs);
   }
+}
+
+export function createThreadSleep(): ThreadSleep {
+  // Never notified: each wait ends by its timeout.
+  const unchanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  return {
+    afterEvents(callback) {
+      const handle = setImmediate(callback);
+      return { cancel: () => clearImmediate(handle) };
+    },
+    sleep(ms) {
+      if (ms > 0) Atomics.wait(unchanged, 0, 0, ms);
+    },
+  };
 }

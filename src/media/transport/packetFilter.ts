@@ -2,31 +2,28 @@ import { isRtcp, RtpPacketView } from '../rtp/packet.ts';
 import type { SrtpStream } from '../srtp/srtp.ts';
 import { SourceLatch } from './sourceLatch.ts';
 
-/** Packets that were not taken, by the reason; they only grow. */
+/** Counts of dropped packets, by reason. */
 export interface PacketDrops {
-  /** No RTP, or cut, or of another version. */
+  /** Not RTP version 2, or truncated. */
   malformed: number;
-  /** Not encrypted with the key that was agreed, or sent a second time. */
+  /** SRTP with another key, or replayed. */
   unauthentic: number;
-  /** Of a payload type that was not agreed. */
+  /** A payload type that was not negotiated. */
   unknownPayloadType: number;
-  /** From somewhere else than the source that is latched. */
+  /** From another source than the latched one. */
   foreignSource: number;
-  /** More in one tick than any network hands over late. */
+  /** Above the limit per tick. */
   flooded: number;
 }
 
 export type FilterVerdict = 'rtp' | 'rtcp' | 'dropped';
 
-/** So many between two ticks: a second's worth of packets of a sender that was held up by the network. */
+/** A second of packets, as a network may deliver them at once after a delay. */
 const MAX_PACKETS_PER_TICK = 50;
 
-/**
- * What stands between a call's socket and its audio: RTP of the peer gets in, all else is counted and dropped. Packets
- * are looked at where they lie, and nothing is allocated.
- */
+/** Passes the peer's RTP, and counts and drops all else. Packets are read in place, without allocation. */
 export class PacketFilter {
-  /** Shows the packet that was admitted last. */
+  /** The packet that was passed last. */
   readonly view = new RtpPacketView();
   readonly latch = new SourceLatch();
   readonly drops: PacketDrops = {
@@ -47,41 +44,30 @@ export class PacketFilter {
     this.#srtp = srtp;
   }
 
-  /** Another tick's packets may come. */
   tick(): void {
     this.#packetsThisTick = 0;
   }
 
-  /** Whether the packet that was admitted last made its sender the source. */
+  /** Whether the packet that was passed last has latched its sender. */
   get hasLatched(): boolean {
     return this.#hasLatched;
   }
 
-  admit(bytes: Uint8Array, address: string, port: number, nowMs: number): FilterVerdict {
-    if (++this.#packetsThisTick > MAX_PACKETS_PER_TICK) {
-      this.drops.flooded++;
-      return 'dropped';
-    }
+  check(bytes: Uint8Array, address: string, port: number, nowMs: number): FilterVerdict {
+    if (++this.#packetsThisTick > MAX_PACKETS_PER_TICK) return this.#drop('flooded');
     if (isRtcp(bytes)) return 'rtcp';
     const plain = this.#srtp === undefined ? bytes : this.#srtp.unprotect(bytes);
-    if (typeof plain === 'string') {
-      this.drops.unauthentic++;
-      return 'dropped';
-    }
-    if (this.view.read(plain) !== undefined) {
-      this.drops.malformed++;
-      return 'dropped';
-    }
-    if (!this.#payloadTypes.has(this.view.payloadType)) {
-      this.drops.unknownPayloadType++;
-      return 'dropped';
-    }
+    if (typeof plain === 'string') return this.#drop('unauthentic');
+    if (this.view.read(plain) !== undefined) return this.#drop('malformed');
+    if (!this.#payloadTypes.has(this.view.payloadType)) return this.#drop('unknownPayloadType');
     const verdict = this.latch.receive(address, port, nowMs);
-    if (verdict === 'refused') {
-      this.drops.foreignSource++;
-      return 'dropped';
-    }
+    if (verdict === 'refused') return this.#drop('foreignSource');
     this.#hasLatched = verdict === 'latched';
     return 'rtp';
+  }
+
+  #drop(reason: keyof PacketDrops): 'dropped' {
+    this.drops[reason]++;
+    return 'dropped';
   }
 }

@@ -1,31 +1,29 @@
 import type { MediaAddress } from './sourceLatch.ts';
 
-/**
- * How datagrams come in and go out: small, so that something faster than Node's own sockets can take its place.
- */
+/** Sends and receives datagrams: Node's sockets, or a replacement such as an impaired network. */
 export interface PacketIo {
   /**
-   * @param request - A literal address of this machine, and a port: named, since one that the system chose would be lost
-   *   when the socket takes all sources again.
+   * @param request - A local address and port. The port is explicit because one that the system has chosen is lost when
+   *   the socket takes packets of all sources again.
    * @throws {Error} With the system's `code`, such as `EADDRINUSE`.
    */
   bind(request: { readonly address: string; readonly port: number }): Promise<PacketSocket>;
 }
 
-/** @param bytes - The listener's from now on: to change in place, and to keep. */
+/** @param bytes - Owned by the listener, which may change and keep them. */
 export type PacketListener = (bytes: Uint8Array, address: string, port: number) => void;
 
 export interface PacketSocket {
   readonly port: number;
-  /** What could not be handed to the system, or what it reported of the way to the peer. */
+  /** Packets that the system refused, and errors that it reported for the path to the peer. */
   readonly failures: number;
-  /** Sets the one listener; packets before it are lost. */
+  /** Sets the one listener; earlier packets are lost. */
   listen(listener: PacketListener): void;
-  /** Sends at once, or lets it go: a late packet is of no use. The bytes may be written over afterwards. */
+  /** Sends at once or drops the packet. The bytes may be overwritten afterwards. */
   send(bytes: Uint8Array, to: MediaAddress): void;
   /**
-   * Takes packets of one source only, as far as the system can tell them apart: so that a flood of strangers costs
-   * nothing. Undefined takes all again. Sending elsewhere takes all again, too.
+   * Takes packets of one source only, filtered by the operating system so that a flood from elsewhere costs nothing;
+   * undefined takes all. Sending elsewhere takes all again.
    */
   only(source: MediaAddress | undefined): void;
   /** Idempotent. */

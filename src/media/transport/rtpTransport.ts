@@ -1,7 +1,7 @@
 import type { MediaParameters } from '../mediaSession.ts';
 import type { RtpPacketView } from '../rtp/packet.ts';
-import type { SrtpContexts } from '../srtp/srtpContexts.ts';
-import { PacketFilter } from './packetFilter.ts';
+import type { SrtpStream } from '../srtp/srtp.ts';
+import { type PacketDrops, PacketFilter } from './packetFilter.ts';
 import type { PacketSocket } from './packetIo.ts';
 
 /** A call's pair of ports; RTCP is the one above RTP. */
@@ -12,34 +12,34 @@ export interface SocketPair {
 
 export interface RtpTransportOptions {
   readonly sockets: SocketPair;
-  /** On a clock that never goes back. */
+  /** Monotonic. */
   readonly nowMs: () => number;
-  /** @param packet - Valid during the call; the bytes it shows stay the listener's. */
+  /** @param packet - Valid during the call; its bytes are the listener's. */
   readonly onRtp: (packet: RtpPacketView, nowMs: number) => void;
   readonly onRtcp: (bytes: Uint8Array, nowMs: number) => void;
 }
 
-/** One a report is usual; a flood of RTCP helps nobody. */
+/** One a report is usual. */
 const MAX_RTCP_PACKETS_PER_TICK = 5;
-/** While it is open where the peer is, the signalled address is listened to as well. */
+/** How long packets from elsewhere are still taken after a source was latched that signalling did not name. */
 const SETTLING_MS = 2000;
 
 /**
- * The way to the peer and back: two sockets, the gate before them, and where the peer really is. Once a source is
- * latched the system itself keeps strangers away, until that source has been silent for long. A source that is not the
- * signalled one may be what is left of the one before: for a while both are listened to.
+ * A call's sockets, with symmetric RTP. Once a source is latched the operating system drops packets from elsewhere,
+ * until the source has been silent for long. A source other than the signalled one may be a remnant of the peer's
+ * former address, so that for a while both are listened to.
  */
 export class RtpTransport {
-  readonly gate = new PacketFilter();
+  readonly #filter = new PacketFilter();
   readonly #sockets: SocketPair;
   readonly #nowMs: () => number;
   readonly #onRtp: RtpTransportOptions['onRtp'];
   readonly #onRtcp: RtpTransportOptions['onRtcp'];
   #remote: MediaParameters['remote'] | undefined;
   #rtcpThisTick = 0;
-  #isFiltering = false;
-  /** When strangers are to be kept away from a source that signalling did not name; undefined when that is not to come. */
-  #closeAtMs: number | undefined;
+  #isConnected = false;
+  /** When the sockets are to be connected to a source that signalling did not name. */
+  #connectAtMs: number | undefined;
 
   constructor({ sockets, nowMs, onRtp, onRtcp }: RtpTransportOptions) {
     this.#sockets = sockets;
@@ -54,26 +54,31 @@ export class RtpTransport {
     return this.#sockets.rtp.failures + this.#sockets.rtcp.failures;
   }
 
-  /** From now on packets are taken, as was agreed. */
-  connect(
-    remote: MediaParameters['remote'],
-    types: ReadonlySet<number>,
-    keys: SrtpContexts | undefined,
-  ): void {
-    this.#remote = remote;
-    this.gate.expect(types, keys?.inbound);
-    if (this.gate.latch.signalled({ address: remote.address, port: remote.port })) this.#openToAll();
+  get drops(): Readonly<PacketDrops> {
+    return this.#filter.drops;
   }
 
-  /** @param packet - May be written over afterwards. */
+  /** Packets before are dropped. @param srtp - The peer's direction; undefined for plain RTP. */
+  connect(
+    remote: MediaParameters['remote'],
+    payloadTypes: ReadonlySet<number>,
+    srtp: SrtpStream | undefined,
+  ): void {
+    this.#remote = remote;
+    this.#filter.expect(payloadTypes, srtp);
+    const isNew = this.#filter.latch.signalled({ address: remote.address, port: remote.port });
+    if (isNew) this.#disconnectSockets();
+  }
+
+  /** @param packet - May be overwritten afterwards. */
   send(packet: Uint8Array): void {
-    const { target } = this.gate.latch;
+    const { target } = this.#filter.latch;
     if (target !== undefined) this.#sockets.rtp.send(packet, target);
   }
 
-  /** To the host that audio comes from; on one port with RTP where the peer wants it so. @see RFC 5761 */
+  /** To the host that sends the audio; on one port with RTP where the peer multiplexes them. @see RFC 5761 */
   sendRtcp(packet: Uint8Array): void {
-    const { target } = this.gate.latch;
+    const { target } = this.#filter.latch;
     if (target === undefined || this.#remote === undefined) return;
     const { port, rtcpPort } = this.#remote;
     if (rtcpPort === port) this.#sockets.rtp.send(packet, target);
@@ -81,10 +86,10 @@ export class RtpTransport {
   }
 
   tick(nowMs: number): void {
-    this.gate.tick();
+    this.#filter.tick();
     this.#rtcpThisTick = 0;
-    if (this.#isFiltering && this.gate.latch.mayMove(nowMs)) this.#openToAll();
-    if (this.#closeAtMs !== undefined && nowMs >= this.#closeAtMs) this.#closeToOthers();
+    if (this.#isConnected && this.#filter.latch.mayMove(nowMs)) this.#disconnectSockets();
+    if (this.#connectAtMs !== undefined && nowMs >= this.#connectAtMs) this.#connectSockets();
   }
 
   async close(): Promise<void> {
@@ -94,37 +99,37 @@ export class RtpTransport {
   #receive(bytes: Uint8Array, address: string, port: number): void {
     if (this.#remote === undefined) return;
     const nowMs = this.#nowMs();
-    const admission = this.gate.admit(bytes, address, port, nowMs);
-    if (admission === 'rtcp') this.#receiveRtcp(bytes, address);
-    if (admission !== 'rtp') return;
-    if (this.gate.hasLatched) {
-      if (this.gate.latch.isAsSignalled) this.#closeToOthers();
-      else this.#closeAtMs = nowMs + SETTLING_MS;
+    const verdict = this.#filter.check(bytes, address, port, nowMs);
+    if (verdict === 'rtcp') this.#receiveRtcp(bytes, address);
+    if (verdict !== 'rtp') return;
+    if (this.#filter.hasLatched) {
+      if (this.#filter.latch.isAsSignalled) this.#connectSockets();
+      else this.#connectAtMs = nowMs + SETTLING_MS;
     }
-    this.#onRtp(this.gate.view, nowMs);
+    this.#onRtp(this.#filter.view, nowMs);
   }
 
   #receiveRtcp(bytes: Uint8Array, address: string): void {
-    if (address !== this.gate.latch.target?.address) return;
+    if (address !== this.#filter.latch.target?.address) return;
     if (++this.#rtcpThisTick <= MAX_RTCP_PACKETS_PER_TICK) this.#onRtcp(bytes, this.#nowMs());
   }
 
-  /** A peer that is where it said sends RTCP from where it said, too; behind a NAT nobody knows from which port. */
-  #closeToOthers(): void {
-    this.#closeAtMs = undefined;
-    const { target, isAsSignalled } = this.gate.latch;
+  /** RTCP comes from the signalled port where RTP does; behind a NAT its port is unknown. */
+  #connectSockets(): void {
+    this.#connectAtMs = undefined;
+    const { target, isAsSignalled } = this.#filter.latch;
     if (target === undefined || this.#remote === undefined) return;
-    this.#isFiltering = true;
+    this.#isConnected = true;
     this.#sockets.rtp.only(target);
     const { rtcpPort } = this.#remote;
     const hasOwnRtcp = isAsSignalled && rtcpPort !== target.port;
     this.#sockets.rtcp.only(hasOwnRtcp ? { address: target.address, port: rtcpPort } : undefined);
   }
 
-  #openToAll(): void {
-    this.#closeAtMs = undefined;
-    if (!this.#isFiltering) return;
-    this.#isFiltering = false;
+  #disconnectSockets(): void {
+    this.#connectAtMs = undefined;
+    if (!this.#isConnected) return;
+    this.#isConnected = false;
     this.#sockets.rtp.only(undefined);
     this.#sockets.rtcp.only(undefined);
   }

@@ -1,27 +1,27 @@
-/** Where media comes from and goes to: an IP address in text and a UDP port. */
+/** A literal IP address and a UDP port. */
 export interface MediaAddress {
   readonly address: string;
   readonly port: number;
 }
 
 /**
- * - `accepted`: from the source that is latched.
- * - `latched`: this packet made its sender the source; send there from now on.
- * - `refused`: from a stranger; not to be played, not to be answered.
+ * - `accepted`: from the latched source.
+ * - `latched`: the packet's sender is the source from now on, and the address to send to.
+ * - `refused`: from another address.
  */
 export type LatchVerdict = 'accepted' | 'latched' | 'refused';
 
 /**
- * How long the latched source must have been silent before another may take its place. Longer than any pause of a
- * sender without silence suppression, shorter than a caller's patience when a carrier moves the stream unannounced.
+ * Silence of the latched source before another may take its place: longer than the pauses of a sender without silence
+ * suppression, short enough for a carrier that moves the stream unannounced.
  */
 export const DEFAULT_RELATCH_AFTER_MS = 3_000;
 
 /**
- * Symmetric RTP: media is sent back to where it comes from, which is often not what signalling named, since NATs and
- * session border controllers stand between. The first valid packet latches its sender; everybody else is refused from
- * then on, so that nobody can inject or collect audio by spraying packets at ports. Only where signalling itself sends
- * us a packet may still take over: the first one after a move is often a last one of the old source.
+ * Symmetric RTP: media is sent to the address it comes from, which behind NATs and session border controllers often
+ * differs from the signalled one. The first valid packet latches its sender, and packets from elsewhere are refused, so
+ * that spraying packets at ports neither injects nor collects audio. A packet from the signalled address may still take
+ * over, since the first packet after a move is often a late one of the old source.
  *
  * ```
  *                                        silent for relatchAfterMs, then a packet from anywhere;
@@ -30,7 +30,7 @@ export const DEFAULT_RELATCH_AFTER_MS = 3_000;
  *     ▲                        │
  *     └────────────────────────┘ signalled address changed
  * ```
- * Call `receive` only for packets that passed the checks of RTP (and of SRTP, where it is used).
+ * Call `receive` only for packets that are valid RTP, and authentic SRTP where it is used.
  *
  * @see RFC 4961, RFC 7362 section 4 (latching)
  */
@@ -46,7 +46,7 @@ export class SourceLatch {
     this.relatchAfterMs = relatchAfterMs;
   }
 
-  /** @returns True when the address is new, and the next valid packet from anywhere latches again. */
+  /** @returns Whether the address is new; the next valid packet from anywhere then latches. */
   signalled(address: MediaAddress): boolean {
     const changed = this.#signalled === undefined || !isSame(this.#signalled, address.address, address.port);
     if (changed && this.#signalled !== undefined) this.#latched = undefined;
@@ -54,15 +54,15 @@ export class SourceLatch {
     return changed;
   }
 
-  /** @param nowMs - On a clock that never goes back. */
+  /** @param nowMs - Monotonic. */
   receive(address: string, port: number, nowMs: number): LatchVerdict {
     if (this.#latched !== undefined) {
       if (isSame(this.#latched, address, port)) {
         this.#lastPacketMs = nowMs;
         return 'accepted';
       }
-      const isAwaited = this.#signalled !== undefined && isSame(this.#signalled, address, port);
-      if (!isAwaited && !this.mayMove(nowMs)) {
+      const isSignalled = this.#signalled !== undefined && isSame(this.#signalled, address, port);
+      if (!isSignalled && !this.mayMove(nowMs)) {
         this.packetsRefused++;
         return 'refused';
       }
@@ -73,12 +73,12 @@ export class SourceLatch {
     return 'latched';
   }
 
-  /** Whether the latched source has been silent for so long that another may take its place. */
+  /** Whether another source may take the place of the latched one. */
   mayMove(nowMs: number): boolean {
     return nowMs - this.#lastPacketMs >= this.relatchAfterMs;
   }
 
-  /** Audio comes from where signalling said that it would. */
+  /** Whether the latched source is the signalled address. */
   get isAsSignalled(): boolean {
     const { port, address } = this.#latched ?? {};
     return (
@@ -86,7 +86,7 @@ export class SourceLatch {
     );
   }
 
-  /** Where to send: the latched source, before that what signalling named. */
+  /** Where to send: the latched source, before that the signalled address. */
   get target(): MediaAddress | undefined {
     return this.#latched ?? this.#signalled;
   }

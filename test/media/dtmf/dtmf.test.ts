@@ -212,7 +212,7 @@ describe('DtmfSender', () => {
 
   it('refuses what is no key, and takes none of it', () => {
     const sender = create(100, 100);
-    expect(() => sender.send('12x')).toThrow("'x' is no key");
+    expect(() => sender.send('12x')).toThrow("'x' is not a DTMF digit");
     expect(sender.isActive).toBe(false);
     expect(() => sender.send('1'.repeat(257))).toThrow('256');
   });

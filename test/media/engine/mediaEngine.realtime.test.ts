@@ -187,7 +187,7 @@ describe('the media engine over real threads and sockets', () => {
     await expect(session.startStream(target('refuse:'))).rejects.toMatchObject({
       category: 'unavailable',
       code: 'engine_unavailable',
-      message: 'the engine refuses',
+      message: 'the agent refuses',
     });
     await session.startStream(target('echo:'));
     await expect(session.startStream(target('echo:'))).rejects.toMatchObject({ code: 'bridge_running' });

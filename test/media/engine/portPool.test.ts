@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { createPortPool } from '../../../src/media/engine/portPool.ts';
+import { PortPool } from '../../../src/media/engine/portPool.ts';
 
-describe('createPortPool', () => {
+describe('PortPool', () => {
   it.each([
     [{ min: 30_000, max: 30_005 }, 3, 30_000],
     [{ min: 30_001, max: 30_006 }, 2, 30_002],
     [{ min: 30_000, max: 30_000 }, 0, undefined],
   ])('has the whole pairs within %o, even ports first', (range, size, first) => {
-    const pool = createPortPool(range);
+    const pool = new PortPool(range);
     expect(pool.size).toBe(size);
     expect(pool.take()).toBe(first);
   });
 
   it('gives what was longest unused, nothing twice, and nothing when all are taken', () => {
-    const pool = createPortPool({ min: 10, max: 15 });
+    const pool = new PortPool({ min: 10, max: 15 });
     expect([pool.take(), pool.take()]).toEqual([10, 12]);
     pool.free(10);
     pool.free(10);

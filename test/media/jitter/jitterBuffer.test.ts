@@ -82,7 +82,13 @@ describe('JitterBuffer over ten minutes', () => {
     expect(decoded.length).toBeGreaterThan(29_990);
     expect(Math.max(...delaysMs.slice(500)) - 30).toBeLessThan(50);
     expect(mean(delaysMs.slice(500)) - 30).toBeLessThan(40);
-    expect(buffer.figures).toMatchObject({ late: 0, shed: 0, underruns: 0, undecodable: 0, duplicates: 0 });
+    expect(buffer.statistics).toMatchObject({
+      late: 0,
+      shed: 0,
+      underruns: 0,
+      undecodable: 0,
+      duplicates: 0,
+    });
   });
 
   it.each([200, -200])('follows a sender whose clock is off by %d ppm', (skewPpm) => {
@@ -96,8 +102,8 @@ describe('JitterBuffer over ten minutes', () => {
     expect(Math.abs(late - early)).toBeLessThan(25);
     expect(Math.max(...delaysMs.slice(500)) - 30).toBeLessThan(70);
     expect(frames.concealed).toBeLessThan(15);
-    expect(buffer.figures.shed).toBe(0);
-    const { shortenedMs, lengthenedMs } = buffer.figures;
+    expect(buffer.statistics.shed).toBe(0);
+    const { shortenedMs, lengthenedMs } = buffer.statistics;
     const corrected = skewPpm > 0 ? shortenedMs : lengthenedMs;
     expect(corrected).toBeGreaterThan(60);
     expect(corrected).toBeLessThan(400);
@@ -109,10 +115,10 @@ describe('JitterBuffer over ten minutes', () => {
       delayMs: (_, random) => (random() < ratio ? undefined : 5 * random()),
     });
     expect(decoded.length / 30_000).toBeCloseTo(1 - ratio, 2);
-    expect(buffer.figures.concealedMs / 600_000).toBeGreaterThan(0.9 * ratio);
-    expect(buffer.figures.concealedMs / 600_000).toBeLessThan(1.15 * ratio);
+    expect(buffer.statistics.concealedMs / 600_000).toBeGreaterThan(0.9 * ratio);
+    expect(buffer.statistics.concealedMs / 600_000).toBeLessThan(1.15 * ratio);
     expect(Math.max(...delaysMs.slice(500)) - 30).toBeLessThan(90);
-    expect(buffer.figures.late).toBe(0);
+    expect(buffer.statistics.late).toBe(0);
   });
 
   it('comes back from bursts of half a second at the delay it had', () => {
@@ -122,7 +128,7 @@ describe('JitterBuffer over ten minutes', () => {
     });
     expect(decoded.length).toBeGreaterThan(30_000 - 20 * 25 - 40);
     expect(mean(delaysMs.slice(-1400)) - mean(delaysMs.slice(500, 1400))).toBeLessThan(15);
-    expect(buffer.figures.underruns).toBeLessThan(60);
+    expect(buffer.statistics.underruns).toBeLessThan(60);
   });
 
   it.each([1, 2, 3])('rides on a jitter that often takes 40 ms (seed %d)', (seed) => {
@@ -134,7 +140,7 @@ describe('JitterBuffer over ten minutes', () => {
     expect(decoded.length / 30_000).toBeGreaterThan(0.99);
     expect(frames.concealed / 30_000).toBeLessThan(0.03);
     expect(mean(delaysMs.slice(500)) - 30).toBeLessThan(110);
-    expect(buffer.figures.late / 30_000).toBeLessThan(0.01);
+    expect(buffer.statistics.late / 30_000).toBeLessThan(0.01);
     const [first, second] = [delaysMs.slice(500, 15_000), delaysMs.slice(15_000)];
     expect(Math.abs(mean(second) - mean(first))).toBeLessThan(10);
   });
@@ -148,7 +154,7 @@ describe('JitterBuffer over ten minutes', () => {
     const beforeStalls = delaysMs.filter((_, n) => n % 1000 > 800 && n > 1000);
     expect(mean(beforeStalls) - 30).toBeLessThan(150);
     expect(Math.max(...delaysMs.slice(1000)) - 30).toBeLessThan(420);
-    expect(buffer.figures.delayMs).toBeLessThan(250);
+    expect(buffer.statistics.delayMs).toBeLessThan(250);
   });
 
   it('follows a route that becomes 120 ms longer, and shorter again', () => {
@@ -216,13 +222,13 @@ describe('JitterBuffer', () => {
     const { buffer, insert, pull } = create({ initialDelayMs: 58 });
     for (const index of [0, 2, 1, 1, 2]) insert(index, 1000 + index * 20);
     expect([1060, 1080, 1100].map((atMs) => pull(atMs).kind)).toEqual(['speech', 'speech', 'speech']);
-    expect(buffer.figures).toMatchObject({ duplicates: 2, late: 0, concealedMs: 0 });
+    expect(buffer.statistics).toMatchObject({ duplicates: 2, late: 0, concealedMs: 0 });
   });
 
   it('puts packets before the first in order as well', () => {
     const { buffer, insert, pull } = create({ initialDelayMs: 58 });
     for (const index of [1, 0, 2]) insert(index, 1000 + index * 20);
-    expect(buffer.figures.late).toBe(0);
+    expect(buffer.statistics.late).toBe(0);
     expect([1060, 1080, 1100].map((atMs) => pull(atMs).kind)).toEqual(['speech', 'speech', 'speech']);
   });
 
@@ -236,7 +242,7 @@ describe('JitterBuffer', () => {
       'speech',
       'speech',
     ]);
-    expect(buffer.figures.concealedMs).toBe(20);
+    expect(buffer.statistics.concealedMs).toBe(20);
   });
 
   it('stretches speech when nothing is there, and plays what comes late', () => {
@@ -249,7 +255,7 @@ describe('JitterBuffer', () => {
     insert(3, 1070);
     insert(4, 1080);
     expect([pull(1080).kind, pull(1100).kind]).toEqual(['speech', 'speech']);
-    expect(buffer.figures).toMatchObject({ underruns: 1, late: 0 });
+    expect(buffer.statistics).toMatchObject({ underruns: 1, late: 0 });
   });
 
   it('gives up after 60 ms, and begins anew with what comes then', () => {
@@ -269,7 +275,7 @@ describe('JitterBuffer', () => {
     expect(pull(1000).kind).toBe('speech');
     expect(pull(1020).kind).toBe('silence');
     expect(pull(1200).kind).toBe('speech');
-    expect(buffer.figures.concealedMs).toBe(0);
+    expect(buffer.statistics.concealedMs).toBe(0);
   });
 
   it('takes packets that are no audio for no loss', () => {
@@ -284,7 +290,7 @@ describe('JitterBuffer', () => {
       'silence',
       'speech',
     ]);
-    expect(buffer.figures).toMatchObject({ concealedMs: 0, undecodable: 0 });
+    expect(buffer.statistics).toMatchObject({ concealedMs: 0, undecodable: 0 });
   });
 
   it('fills a pause with noise of the level that was sent, until speech returns', () => {
@@ -307,16 +313,16 @@ describe('JitterBuffer', () => {
     buffer.insert(1, 160, new Uint8Array(0), 1020);
     insert(2, 1040);
     expect([1000, 1020, 1040].map((atMs) => pull(atMs).kind)[2]).toBe('speech');
-    expect(buffer.figures.undecodable).toBe(1);
+    expect(buffer.statistics.undecodable).toBe(1);
   });
 
   it('stays bounded when nobody pulls, and keeps the newest', () => {
     const { buffer, insert, pull } = create();
     for (let index = 0; index < 1000; index++) insert(index, 1000 + 20 * index);
-    expect(buffer.figures.shed).toBe(1000 - 128);
+    expect(buffer.statistics.shed).toBe(1000 - 128);
     pull(21_000);
-    expect(buffer.figures.shed).toBeGreaterThan(1000 - 12);
-    expect(buffer.figures.delayMs).toBeLessThan(150);
+    expect(buffer.statistics.shed).toBeGreaterThan(1000 - 12);
+    expect(buffer.statistics.delayMs).toBeLessThan(150);
   });
 
   it('survives a sender that sets its timestamps anew, forwards and back', () => {
@@ -331,7 +337,7 @@ describe('JitterBuffer', () => {
       }
       expect(kinds.slice(10).every((kind) => kind === 'speech')).toBe(true);
     }
-    expect(buffer.figures.delayMs).toBeLessThan(100);
+    expect(buffer.statistics.delayMs).toBeLessThan(100);
   });
 
   it('forgets everything on a reset', () => {
@@ -341,7 +347,7 @@ describe('JitterBuffer', () => {
     buffer.reset();
     buffer.insert(40_000, 5, new Uint8Array(160), 1020);
     expect(pull(1020).kind).toBe('speech');
-    expect(buffer.figures.late).toBe(0);
+    expect(buffer.statistics.late).toBe(0);
   });
 
   it('serves frames of other lengths, and a codec whose clock is not its rate', () => {

@@ -42,7 +42,7 @@ function hear(isLost: (index: number) => boolean, canRecover: boolean) {
     if (!isLost(index)) buffer.insert(index, index * 960, packet, nowMs);
     buffer.pull(nowMs + 5, out);
   });
-  return buffer.figures;
+  return buffer.statistics;
 }
 
 function losses(ratio: number): (index: number) => boolean {

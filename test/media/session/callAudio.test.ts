@@ -216,7 +216,7 @@ describe('marks and clears', () => {
     const { FakeLink } = await import('./harness.ts');
     const link = new FakeLink(8000, {} as never);
     call.connect();
-    await call.audio.startBridge({
+    await call.audio.startStream({
       url: 'ws://engine.test/',
       dialect: 'callway',
       streamId: 's',
@@ -267,7 +267,7 @@ describe('an engine that is lost', () => {
     call.ticks(50);
     const tail = said(phone, call).subarray(5600, 7200);
     expect(share(Int16Array.from(tail), 8000, 425)).toBeGreaterThan(0.5);
-    await expect(call.audio.apologise()).resolves.toBeUndefined();
+    await expect(call.audio.playApology()).resolves.toBeUndefined();
   });
 
   it('leaves silence where nobody may be sought in its place', async () => {
@@ -288,7 +288,7 @@ describe('an engine that is lost', () => {
     link.receiver.failoverPrompts(words(link));
     link.receiver.closed(BROKEN);
     let isOver = false;
-    const over = call.audio.apologise().then(() => {
+    const over = call.audio.playApology().then(() => {
       isOver = true;
     });
     const phone = new Phone(CODECS.PCMU, tone(8000, 300, 8000));
@@ -298,10 +298,10 @@ describe('an engine that is lost', () => {
     call.ticks(1);
     await over;
     expect(share(phone.hear(call.rtp.sent), 8000, 900)).toBeGreaterThan(0.9);
-    const never = call.audio.apologise();
+    const never = call.audio.playApology();
     await call.audio.close();
     await never;
-    await expect(call.audio.apologise()).rejects.toMatchObject({ code: 'call_ended' });
+    await expect(call.audio.playApology()).rejects.toMatchObject({ code: 'call_ended' });
   });
 });
 
@@ -352,9 +352,9 @@ describe('keys', () => {
     const call = await openCall();
     call.connect();
     const link = await call.bridge();
-    call.audio.takeKey({ digit: '7', durationMs: 160 }, 'signalling');
-    call.audio.takeKey({ digit: '7', durationMs: 100 }, 'audio');
-    call.audio.takeKey({ digit: '8', durationMs: 160 }, 'signalling');
+    call.audio.receiveDtmf({ digit: '7', durationMs: 160 }, 'signalling');
+    call.audio.receiveDtmf({ digit: '7', durationMs: 100 }, 'rtp');
+    call.audio.receiveDtmf({ digit: '8', durationMs: 160 }, 'signalling');
     expect(link.said).toEqual([
       { digit: '7', durationMs: 160 },
       { digit: '8', durationMs: 160 },
@@ -389,9 +389,9 @@ describe('keys', () => {
     expect(() => call.audio.sendDtmf('1')).toThrow('not connected');
     const { remote, codec } = { remote: { ...PEER, rtcpPort: 4001 }, codec: CODECS.PCMU };
     call.audio.connect({ remote, codec, packetDurationMs: 20, direction: 'sendrecv' });
-    expect(() => call.audio.sendDtmf('1')).toThrow('takes no keys');
+    expect(() => call.audio.sendDtmf('1')).toThrow('takes no DTMF digits');
     call.connect();
-    expect(() => call.audio.sendDtmf('1x')).toThrow("'x' is no key");
+    expect(() => call.audio.sendDtmf('1x')).toThrow("'x' is not a DTMF digit");
     const waiting = call.audio.sendDtmf('123');
     const refused = expect(waiting).rejects.toThrow('the call has ended');
     await call.audio.close();
@@ -569,10 +569,10 @@ describe('a call that is negotiated anew', () => {
     expect(packets.map(({ marker }) => marker)).toEqual([true, false, false, false]);
   });
 
-  it('refuses a codec that is not spoken here', async () => {
+  it('refuses an unsupported codec', async () => {
     const call = await openCall();
     const codec = { encodingName: 'GSM', rtpClockRateHz: 8000, channels: 1, payloadType: 3 };
-    expect(() => call.connect({ codec })).toThrow('GSM/8000/1 is not spoken here');
+    expect(() => call.connect({ codec })).toThrow('GSM/8000/1 is not supported');
   });
 });
 

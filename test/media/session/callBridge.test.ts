@@ -41,7 +41,7 @@ describe('two calls that are joined', () => {
     ['L16', 'PCMU'],
   ] as const)('hear each other from %s to %s and back', async (one, other) => {
     const { near, far, ticks } = await twoCalls(one, other);
-    near.call.audio.stayBeside(far.call.audio);
+    near.call.audio.bridge(far.call.audio);
     ticks(100);
     expect(share(near.heard().slice(near.rateHz), near.rateHz, OTHER_HZ)).toBeGreaterThan(0.9);
     expect(share(far.heard().slice(far.rateHz), far.rateHz, CALLER_HZ)).toBeGreaterThan(0.9);
@@ -49,7 +49,7 @@ describe('two calls that are joined', () => {
 
   it('pass keys on', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMA');
-    near.call.audio.stayBeside(far.call.audio);
+    near.call.audio.bridge(far.call.audio);
     ticks(5);
     // RFC 4733: event 5, the end bit set, 800 ticks of 8 kHz; sent three times, as the end of a key is.
     const event = Uint8Array.of(5, 0x80 | 10, 0x03, 0x20);
@@ -62,15 +62,15 @@ describe('two calls that are joined', () => {
 
   it('part, and hear nothing of each other any more; so they do when one of them ends', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
-    near.call.audio.stayBeside(far.call.audio);
+    near.call.audio.bridge(far.call.audio);
     ticks(20);
-    near.call.audio.stayBeside('nobody');
+    near.call.audio.unbridge();
     const before = { near: near.heard().length, far: far.heard().length };
     ticks(10);
     expect(rootMeanSquare(near.heard().slice(before.near + 320))).toBe(0);
     expect(rootMeanSquare(far.heard().slice(before.far + 640))).toBe(0);
 
-    near.call.audio.stayBeside(far.call.audio);
+    near.call.audio.bridge(far.call.audio);
     ticks(20);
     await far.call.audio.close();
     const atEnd = near.heard().length;
@@ -80,7 +80,7 @@ describe('two calls that are joined', () => {
 
   it('go on when one changes its codec', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
-    near.call.audio.stayBeside(far.call.audio);
+    near.call.audio.bridge(far.call.audio);
     ticks(20);
     far.call.connect({ codec: CODECS.G722 });
     const wide = new Phone(CODECS.G722, tone(16_000, OTHER_HZ, 16_000));
@@ -96,7 +96,7 @@ describe('two calls that are joined', () => {
 
   it('bound what waits between them, however their ticks come', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
-    near.call.audio.stayBeside(far.call.audio);
+    near.call.audio.bridge(far.call.audio);
     near.call.ticks(50, () => near.call.rtp.deliver(near.phone.next()));
     far.call.ticks(10);
     // Three frames at most have waited of the fifty.
@@ -111,8 +111,8 @@ describe('two calls that are joined', () => {
     await near.call.audio.startRecording(path);
     link.receiver.audio(tone(8000, 440, 4000));
     ticks(50);
-    near.call.audio.stopBridge();
-    near.call.audio.stayBeside(far.call.audio);
+    near.call.audio.stopStream();
+    near.call.audio.bridge(far.call.audio);
     ticks(100);
     await near.call.audio.close();
     const file = parseWav(readFileSync(path));
@@ -130,7 +130,7 @@ describe('a phone that rings', () => {
     const call = await openCall();
     call.connect({ codec: CODECS.G722 });
     const link = await call.bridge();
-    call.audio.stayBeside('ringing');
+    call.audio.startRingback();
     link.receiver.audio(tone(16_000, 1000, 16_000 / 5));
     call.ticks(150);
     const heard = new Phone(CODECS.G722, new Int16Array(320)).hear(call.rtp.sent);
@@ -143,11 +143,11 @@ describe('a phone that rings', () => {
 
   it('falls silent when nobody is beside the call any more, and is not there before there is audio', async () => {
     const call = await openCall();
-    expect(() => call.audio.stayBeside('ringing')).toThrow('not connected');
+    expect(() => call.audio.startRingback()).toThrow('not connected');
     call.connect();
-    call.audio.stayBeside('ringing');
+    call.audio.startRingback();
     call.ticks(10);
-    call.audio.stayBeside('nobody');
+    call.audio.unbridge();
     call.ticks(10);
     const heard = new Phone(CODECS.PCMU, new Int16Array(160)).hear(call.rtp.sent);
     expect(rootMeanSquare(heard.slice(0, 1600))).toBeGreaterThan(1000);
@@ -159,7 +159,7 @@ describe('a phone that rings', () => {
     call.connect();
     const link = await call.bridge();
     const progress = { status: 'failed', to: '+886223456789', reason: 'busy' } as const;
-    call.audio.tellEngine(progress);
+    call.audio.sendTransferStatus(progress);
     expect(link.said).toEqual([{ transfer: progress }]);
   });
 });

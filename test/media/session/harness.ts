@@ -205,7 +205,7 @@ export async function openCall(
       address: '127.0.0.1',
       rtpPort: 30_000,
       timeoutMs: options.timeoutMs ?? 0,
-      announce: (name, value) => events.push({ name, value }),
+      emit: (name, value) => events.push({ name, value }),
     },
   );
   onTestFinished(async () => void (await audio.close()));
@@ -229,7 +229,7 @@ export async function openCall(
         ...parameters,
       }),
     async bridge(target) {
-      await audio.startBridge({
+      await audio.startStream({
         url: 'ws://engine.test/',
         dialect: 'callway',
         streamId: 's',

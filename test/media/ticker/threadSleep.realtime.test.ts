@@ -1,27 +1,27 @@
 import { expect, it } from 'vitest';
-import { createThreadSleep } from '../../../src/media/ticker/threadSleep.ts';
+import { createThreadSleep } from '../../../src/media/ticker/ticker.ts';
 
-const rest = createThreadSleep();
+const threadSleep = createThreadSleep();
 
-it('stands still for the time that is asked for, and for no time where it has passed', () => {
+it('ThreadSleep blocks for the given time, and not for a time that has passed', () => {
   const startMs = performance.now();
-  rest.sleep(3.5);
+  threadSleep.sleep(3.5);
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(3.4);
   const againMs = performance.now();
-  for (const ms of [0, -1, Number.NEGATIVE_INFINITY]) rest.sleep(ms);
+  for (const ms of [0, -1, Number.NEGATIVE_INFINITY]) threadSleep.sleep(ms);
   expect(performance.now() - againMs).toBeLessThan(1000);
 });
 
-it('calls back when what lies ready was taken, unless it is taken back', async () => {
+it('ThreadSleep calls back after pending events, unless it is canceled', async () => {
   const called: string[] = [];
-  rest.afterEvents(() => called.push('canceled')).cancel();
+  threadSleep.afterEvents(() => called.push('canceled')).cancel();
   const done = new Promise<void>((resolve) => {
-    rest.afterEvents(() => {
-      called.push('rest');
+    threadSleep.afterEvents(() => {
+      called.push('callback');
       resolve();
     });
   });
   queueMicrotask(() => called.push('event'));
   await done;
-  expect(called).toEqual(['event', 'rest']);
+  expect(called).toEqual(['event', 'callback']);
 });

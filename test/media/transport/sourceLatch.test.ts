@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { MediaTimeout } from '../../../src/media/rtp/mediaTimeout.ts';
 import { SourceLatch } from '../../../src/media/transport/sourceLatch.ts';
 
 const peer = { address: '192.0.2.1', port: 4000 };
@@ -65,31 +64,5 @@ describe('SourceLatch', () => {
     latch.receive(nat.address, nat.port, 0);
     latch.signalled(peer);
     expect(latch.target).toEqual(nat);
-  });
-});
-
-describe('MediaTimeout', () => {
-  it('watches each direction by itself', () => {
-    const timeout = new MediaTimeout(60_000, 0);
-    timeout.active('received', 30_000);
-    expect(timeout.isExpired('sent', 59_999)).toBe(false);
-    expect(timeout.isExpired('sent', 60_000)).toBe(true);
-    expect(timeout.isExpired('received', 89_999)).toBe(false);
-    expect(timeout.isExpired('received', 90_000)).toBe(true);
-  });
-
-  it('does not count time on hold', () => {
-    const timeout = new MediaTimeout(1000, 0);
-    timeout.pause('received');
-    expect(timeout.isExpired('received', 50_000)).toBe(false);
-    timeout.resume('received', 50_000);
-    timeout.resume('received', 50_900);
-    expect(timeout.isExpired('received', 50_999)).toBe(false);
-    expect(timeout.isExpired('received', 51_000)).toBe(true);
-  });
-
-  it('is off at 0, and refuses a negative time', () => {
-    expect(new MediaTimeout(0, 0).isExpired('received', 1e9)).toBe(false);
-    expect(() => new MediaTimeout(-1, 0)).toThrow(RangeError);
   });
 });

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { DelayHistogram, percentileOf } from '../../../src/media/ticker/delayHistogram.ts';
-import type { ThreadSleep } from '../../../src/media/ticker/threadSleep.ts';
-import { Ticker } from '../../../src/media/ticker/ticker.ts';
+import { type ThreadSleep, Ticker } from '../../../src/media/ticker/ticker.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-it('visits each member every 20 ms, from one timer that rests while there are none', () => {
+it('Ticker visits each member every 20 ms from one timer, and has no timer without members', () => {
   const clock = createSimulatedClock();
   const visits: string[] = [];
   const ticker = new Ticker<string>({
@@ -19,7 +18,7 @@ it('visits each member every 20 ms, from one timer that rests while there are no
   ticker.add('b');
   expect(clock.pendingTimers()).toBe(1);
   clock.advance(45);
-  // The second call is in the phase two milliseconds later.
+  // The second member is in the phase two milliseconds later.
   expect(visits).toEqual(['a 0', 'b 2', 'a 20', 'b 22', 'a 40', 'b 42']);
   ticker.remove('a');
   ticker.remove('a');
@@ -27,10 +26,10 @@ it('visits each member every 20 ms, from one timer that rests while there are no
   expect(visits.slice(6)).toEqual(['b 62']);
   ticker.remove('b');
   expect(clock.pendingTimers()).toBe(0);
-  expect(ticker.lateness.total).toBe(7);
+  expect(ticker.delays.total).toBe(7);
 });
 
-it('goes on when a visit fails, and lets it take itself out', () => {
+it('Ticker survives a failing visit, and lets the member be removed meanwhile', () => {
   const clock = createSimulatedClock();
   const failed: string[] = [];
   let visits = 0;
@@ -51,7 +50,7 @@ it('goes on when a visit fails, and lets it take itself out', () => {
   expect([failed, visits]).toEqual([['bad'], 5]);
 });
 
-it('tells how late it was within a stretch of time', () => {
+it('DelayHistogram gives percentiles of an interval from the difference of two copies', () => {
   const histogram = new DelayHistogram();
   histogram.add(50, 10);
   const before = histogram.counts;
@@ -65,12 +64,12 @@ it('tells how late it was within a stretch of time', () => {
   expect(histogram.percentileMs(1)).toBe(50);
 });
 
-it('is on time to the microsecond where the thread may stand still, and lets others run between ticks', () => {
+it('Ticker with a thread of its own sleeps through the last milliseconds, after pending events', () => {
   const clock = createSimulatedClock();
   const visits: number[] = [];
   const sleptMs: number[] = [];
   let waiting: (() => void) | undefined;
-  const rest: ThreadSleep = {
+  const sleep: ThreadSleep = {
     afterEvents(callback) {
       waiting = callback;
       return { cancel: () => (waiting = undefined) };
@@ -82,13 +81,13 @@ it('is on time to the microsecond where the thread may stand still, and lets oth
   };
   const ticker = new Ticker<string>({
     clock,
-    rest,
+    sleep,
     visit: () => visits.push(clock.monotonicMs()),
     onError: (error) => {
       throw error;
     },
   });
-  /** What came in is taken before each of them. */
+  /** Pending events are handled before each callback. */
   const events = (count: number) => {
     for (let n = 0; n < count; n++) {
       const callback = waiting;
@@ -99,7 +98,7 @@ it('is on time to the microsecond where the thread may stand still, and lets oth
   ticker.add('first');
   events(1);
   expect([visits, sleptMs, clock.pendingTimers()]).toEqual([[0], [0], 1]);
-  // A timer rings well before the tick, late as timers are.
+  // The timer fires well before the tick, late as timers are.
   clock.advance(19.625);
   expect([visits, clock.pendingTimers()]).toEqual([[0], 0]);
   events(1);
@@ -107,7 +106,7 @@ it('is on time to the microsecond where the thread may stand still, and lets oth
     [0, 20],
     [0, 0.375],
   ]);
-  // One in each phase: nothing but short rests between them.
+  // One member in each phase: short sleeps between them.
   for (let n = 1; n < 10; n++) ticker.add(`${n}`);
   events(11);
   expect(visits.slice(2)).toEqual([22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42]);

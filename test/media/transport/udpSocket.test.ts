@@ -2,8 +2,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { dgramPacketIo } from '../../../src/media/transport/dgram.ts';
 import type { PacketSocket } from '../../../src/media/transport/packetIo.ts';
+import { udpPacketIo } from '../../../src/media/transport/udpSocket.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 import { reservePort } from '../../support/ports.ts';
 
@@ -15,7 +15,7 @@ afterAll(() => assertNoLeaks());
 
 /** On a port that is named, as calls have it: one that the system chose is gone when a socket is disconnected. */
 async function bind(address = '127.0.0.1', port?: number): Promise<PacketSocket> {
-  const socket = await dgramPacketIo.bind({ address, port: port ?? (await reservePort()) });
+  const socket = await udpPacketIo.bind({ address, port: port ?? (await reservePort()) });
   onTestFinished(() => socket.close());
   return socket;
 }
@@ -29,7 +29,7 @@ async function startPeer(): Promise<{ socket: Socket; at: { address: string; por
   return { socket, at: { address: '127.0.0.1', port: socket.address().port } };
 }
 
-describe('dgramPacketIo', () => {
+describe('udpPacketIo', () => {
   it('sends and receives, with the sender’s address', async () => {
     const [ours, { socket: peer, at }] = [await bind(), await startPeer()];
     const heard = new Promise((resolve) => {

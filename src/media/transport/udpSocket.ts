@@ -4,16 +4,16 @@ import { isIPv6 } from 'node:net';
 import type { PacketIo, PacketListener, PacketSocket } from './packetIo.ts';
 import type { MediaAddress } from './sourceLatch.ts';
 
-/** Node's own UDP sockets. */
-export const dgramPacketIo: PacketIo = {
+/** Node's UDP sockets. */
+export const udpPacketIo: PacketIo = {
   async bind({ address, port }) {
     const family = isIPv6(address) ? 6 : 4;
     const socket = createSocket({
       type: family === 6 ? 'udp6' : 'udp4',
-      // Addresses are literal: asking the resolver would cost every packet a turn of the loop.
+      // Addresses are literal; the resolver would cost each packet a turn of the event loop.
       lookup: (literal, _options, done) => done(null, literal, family),
     });
-    // Asked first: with addresses at hand it happens within the call.
+    // Before `bind`, which emits within the call.
     const listening = once(socket, 'listening');
     socket.bind(port, address);
     try {
@@ -22,11 +22,11 @@ export const dgramPacketIo: PacketIo = {
       socket.close();
       throw error;
     }
-    return new DgramSocket(socket);
+    return new UdpSocket(socket);
   },
 };
 
-class DgramSocket implements PacketSocket {
+class UdpSocket implements PacketSocket {
   readonly port: number;
   failures = 0;
   readonly #socket: Socket;
@@ -36,7 +36,7 @@ class DgramSocket implements PacketSocket {
   constructor(socket: Socket) {
     this.#socket = socket;
     this.port = socket.address().port;
-    // Of a connected socket: the peer's machine says that nobody listens there, as it does when a call ends.
+    // A connected socket reports an unreachable port, as at the end of a call.
     socket.on('error', () => {
       this.failures++;
     });
