@@ -1,73 +1,70 @@
-/** What became of a chunk that was offered. */
 export type EnqueueResult =
   | {
       readonly accepted: true;
-      /** Played position at which its first sample will sound, unless the queue is cleared before. */
+      /** Position of its first sample, unless the queue is cleared before. */
       readonly startPosition: number;
-      /** The sender should stop until `onDrained`. */
+      /** The sender should pause until `onDrained`. */
       readonly isAboveHighWater: boolean;
     }
-  /** Nothing of it was taken; the chunk must be offered again after `onDrained`, or in pieces that fit. */
+  /** Nothing was taken; offer the chunk again after `onDrained`, or in pieces that fit. */
   | { readonly accepted: false; readonly reason: 'full'; readonly roomSamples: number };
 
-/** A chunk that had not sounded to its end when the queue was cleared. */
+/** A chunk that was not played to its end when the queue was cleared. */
 export interface ClearedChunk {
   readonly startPosition: number;
   readonly lengthSamples: number;
-  /** How much of it the peer got, the few milliseconds of the fade included. */
+  /** The fade included. */
   readonly playedSamples: number;
 }
 
 export interface ClearReport {
-  /** In the order in which they were given. */
   readonly chunks: readonly ClearedChunk[];
   readonly droppedSamples: number;
 }
 
 export interface FiredMark {
   readonly name: string;
-  /** `played` when all before it has been pulled, `cleared` when it was dropped with what it stood behind. */
+  /** `played` when all audio before it was pulled, `cleared` when it was dropped with that audio. */
   readonly outcome: 'played' | 'cleared';
-  /** Samples played in all when it fired. */
+  /** Samples played when it fired. */
   readonly position: number;
 }
 
 export interface PlayoutOptions {
   readonly sampleRateHz: number;
-  /** Hard limit of what may wait. */
   readonly capacityMs?: number;
-  /** From here on senders are asked to stop. */
+  /** Senders are asked to pause above this level. */
   readonly highWaterMs?: number;
-  /** And here they may go on. */
+  /** Senders may resume below this level. */
   readonly lowWaterMs?: number;
   readonly onMark?: (mark: FiredMark) => void;
-  /** The queue has fallen to the low-water mark after it had been above the high one, or was refused or cleared. */
+  /** The queue has fallen to the low-water mark after it was above the high one, or refused a chunk. */
   readonly onDrained?: () => void;
 }
 
 interface QueuedChunk {
   readonly samples: Int16Array;
   readonly startPosition: number;
-  /** The end of what was cleared; belongs to no chunk any more. */
+  /** The faded end of cleared audio, which belongs to no chunk. */
   readonly isFade: boolean;
 }
 
-/** Engines make speech much faster than it sounds; two minutes is a very long turn, and 2 MB at 8 kHz. */
+/** Speech is synthesised much faster than it is played. Two minutes is a very long turn, and 2 MB at 8 kHz. */
 export const DEFAULT_CAPACITY_MS = 120_000;
 export const DEFAULT_HIGH_WATER_MS = 60_000;
 export const DEFAULT_LOW_WATER_MS = 20_000;
-/** Long enough that no click is heard, short enough that nobody hears it end. */
+/** Long enough to avoid a click, short enough to be inaudible. */
 const FADE_MS = 5;
-/** More wait for nobody; guards memory. */
+/** Limits memory. */
 const MAX_MARKS = 1000;
-/** Two minutes in pieces of 6 ms; guards the time that moving them takes. */
+/** Two minutes in chunks of 6 ms; limits the time of moving them. */
 const MAX_CHUNKS = 20_000;
 
 /**
- * Speech on its way to the peer: chunks of any length go in, frames come out on the clock, and it is known to the
- * sample what really went out. Positions count played samples from the beginning, and only grow.
+ * The agent's speech on its way to the caller: chunks of any length in, frames out on the clock, and the played position
+ * to the sample. Positions count played samples since the start.
  *
- * The queue keeps the arrays it is given, without copying: leave them alone until they have been played.
+ * The queue owns the arrays it is given and does not copy them.
  */
 export class PlayoutQueue {
   readonly #capacity: number;
@@ -78,12 +75,12 @@ export class PlayoutQueue {
   readonly #onDrained: () => void;
   #chunks: QueuedChunk[] = [];
   #marks: { readonly name: string; readonly position: number }[] = [];
-  /** Played of the first chunk. */
+  /** Played samples of the first chunk. */
   #offset = 0;
   #playedPosition = 0;
   #queuedSamples = 0;
   #isHolding = false;
-  /** The last frame ended in speech: stopping now would click. */
+  /** The last frame ended in speech, so that stopping now would click. */
   #isSounding = false;
 
   /** @throws {RangeError} When the water marks are not 0 < low < high <= capacity. */
@@ -95,7 +92,7 @@ export class PlayoutQueue {
       lowWaterMs = DEFAULT_LOW_WATER_MS,
     } = options;
     if (!(lowWaterMs > 0 && lowWaterMs < highWaterMs && highWaterMs <= capacityMs)) {
-      throw new RangeError(`playout marks of ${lowWaterMs}, ${highWaterMs}, ${capacityMs} ms do not rise`);
+      throw new RangeError(`water marks of ${lowWaterMs}, ${highWaterMs}, ${capacityMs} ms do not rise`);
     }
     const toSamples = (ms: number) => Math.round((ms * sampleRateHz) / 1000);
     this.#capacity = toSamples(capacityMs);
@@ -106,7 +103,7 @@ export class PlayoutQueue {
     this.#onDrained = options.onDrained ?? (() => {});
   }
 
-  /** Samples that went out in all; silence between does not count. */
+  /** Samples played since the start; silence does not count. */
   get playedPosition(): number {
     return this.#playedPosition;
   }
@@ -130,9 +127,9 @@ export class PlayoutQueue {
   }
 
   /**
-   * Sets a mark behind all that is queued; behind nothing it fires at once.
+   * Sets a mark behind all queued audio; it fires at once when the queue is empty.
    *
-   * @returns False when too many wait already, and the mark is not set.
+   * @returns False when there are too many marks, and this one is not set.
    */
   mark(name: string): boolean {
     if (this.#marks.length >= MAX_MARKS) return false;
@@ -141,7 +138,7 @@ export class PlayoutQueue {
     return true;
   }
 
-  /** Fills the frame: speech, then silence where there is no more. @returns Samples of speech in it. */
+  /** Fills the frame with speech, then silence. @returns Samples of speech. */
   pull(out: Int16Array): number {
     let written = 0;
     while (written < out.length) {
@@ -164,10 +161,7 @@ export class PlayoutQueue {
     return written;
   }
 
-  /**
-   * Drops all that waits. What sounds right now fades within 5 ms in the next frame, and those samples count as played.
-   * Marks fire at once.
-   */
+  /** Drops the queued audio and fires all marks. Current speech fades within 5 ms of the next frame, which count as played. */
   clear(): ClearReport {
     const fade = this.#takeFade();
     const end = this.#playedPosition + fade.length;
@@ -192,7 +186,7 @@ export class PlayoutQueue {
     return { chunks, droppedSamples };
   }
 
-  /** The next few samples, falling to silence; what is left of an earlier fade is kept as it is. */
+  /** The next few samples, faded to silence; the rest of an earlier fade stays as it is. */
   #takeFade(): Int16Array {
     const [first] = this.#chunks;
     if (first === undefined || (!this.#isSounding && !first.isFade)) return new Int16Array(0);

@@ -6,31 +6,31 @@ import { type PacketKind, PacketStore, type PutResult, type StoredPacket } from 
 import { SpeedControl } from './speedControl.ts';
 import { TransitEstimator } from './transitEstimator.ts';
 
-/** What a frame consists of; where it is mixed, the first of these that is in it. */
+/** The contents of a frame; of a mixed one, the first of these that it has. */
 export type PulledFrame = 'concealed' | 'speech' | 'silence';
 
 export interface JitterBufferOptions {
   readonly codec: Codec;
   readonly concealer: Concealer;
-  /** Delay beyond the fastest packets, for each: never less, at first, and never more. */
+  /** Each is a delay beyond the fastest packets. */
   readonly minDelayMs?: number;
   readonly initialDelayMs?: number;
   readonly maxDelayMs?: number;
 }
 
-/** Half a packet's spacing: what a quiet network and an operating system scatter anyhow. */
+/** Half a packet: the jitter of a quiet network and an operating system. */
 export const DEFAULT_MIN_DELAY_MS = 10;
-/** Two packets, until it is known better. */
+/** Two packets, until the network is known. */
 export const DEFAULT_INITIAL_DELAY_MS = 40;
-/** Beyond it a conversation suffers more from waiting than from loss. */
+/** Above this a conversation suffers more from delay than from loss. */
 export const DEFAULT_MAX_DELAY_MS = 200;
 
-/** After so long without a packet the speaker is taken to have stopped; concealment has faded by then. */
+/** Silence after which a talkspurt has ended; concealment has faded by then. */
 const GIVE_UP_AFTER_MS = 60;
-/** Slack at which whole packets are thrown away. */
+/** Slack above which whole packets are dropped. */
 const SHED_FROM_MS = 100;
-/** What is made up where a packet was thrown away, for the next to join on to. */
-const SHED_JOINT_MS = 2.5;
+/** Concealment where a packet was dropped, for the next to join. */
+const SHED_OVERLAP_MS = 2.5;
 
 /** Since the start; all but the delay only grow. */
 export interface JitterBufferStatistics {
@@ -54,20 +54,20 @@ export interface JitterBufferStatistics {
 }
 
 /**
- * Evens out the network: packets go in as they come, frames come out on the clock.
+ * Evens out network jitter: packets in as they arrive, frames out on the clock.
  *
  * ```
- *            a packet's time has come
- *  waiting ──────────────────────────▶ playing
- *     ▲                                   │ nothing came for 60 ms, or the speaker paused
- *     └───────────────────────────────────┘
+ *            a packet is due
+ *  waiting ───────────────────▶ playing
+ *     ▲                            │ 60 ms without a packet, or a pause of the sender
+ *     └────────────────────────────┘
  * ```
- * A packet that is missing while others behind it are there was lost, and is concealed; where none is there, the guess
- * stretches what is said, so that a late packet is still heard whole. Each packet's slack (how long it lay ready
- * beyond what the network needs) is kept within bounds by taking out or repeating single pitch periods, which follows
- * both the network and a sender's clock that is off. Every pause is a chance to start anew at the right delay.
+ * A missing packet with later ones behind it was lost and is concealed. Without later ones, concealment stretches the
+ * speech, so that a late packet is still played whole. Each packet's slack (the time it is ready beyond what the network
+ * needs) is kept within bounds by removing or repeating single pitch periods, which follows both the network and a
+ * sender's clock that drifts. Each pause restarts at the right delay.
  *
- * Time is an argument; give `insert` and `pull` the same clock, one that never goes back.
+ * Time is an argument; give `insert` and `pull` the same monotonic clock.
  */
 export class JitterBuffer {
   readonly #codec: Codec;
@@ -87,11 +87,11 @@ export class JitterBuffer {
   #pcmLength = 0;
   #isPlaying = false;
   #lastSequence = 0;
-  /** Of the packet that was decoded last; those of one sender are alike. */
+  /** Of the last decoded packet; a sender's packets are alike. */
   #packetSamples = 0;
-  /** Media time of what comes next, in extended ticks. */
+  /** Media time of the next sample, in extended ticks. */
   #cursorTicks = 0;
-  /** Made up since the cursor last moved. */
+  /** Concealed since the cursor last moved. */
   #concealedSamples = 0;
   #statistics = {
     duplicates: 0,
@@ -118,7 +118,7 @@ export class JitterBuffer {
     this.#pcm = new Int16Array(this.#toSamples(2 * MAX_PACKET_DURATION_MS + 2 * FRAME_DURATION_MS));
   }
 
-  /** Of what is played now, beyond the fastest packets. */
+  /** Of the current playout, beyond the fastest packets. */
   get delayMs(): number {
     return this.#statistics.delayMs;
   }
@@ -131,7 +131,7 @@ export class JitterBuffer {
 
   /**
    * @param sequenceNumber - 0..65535. @param timestamp - 0..2^32-1.
-   * @param payload - Kept as it is until it is played; the caller must not write over it.
+   * @param payload - Owned by the buffer until it is played.
    */
   insert(
     sequenceNumber: number,
@@ -145,13 +145,13 @@ export class JitterBuffer {
     const result = this.#store.put({ sequence, timestamp: ticks, kind, payload });
     if (result === 'duplicate') this.#statistics.duplicates++;
     if (result === 'late') this.#statistics.late++;
-    // An event keeps the time of its beginning, so that it says nothing about the network.
+    // A DTMF event keeps the timestamp of its start, which tells nothing about the network.
     if (result !== 'duplicate' && kind !== 'other')
       this.#transit.observe(nowMs - ticks / this.#ticksPerMs, nowMs);
     return result;
   }
 
-  /** Another source, or the same one anew: nothing of what was has to do with what comes. */
+  /** Call for another source, or when the source restarts its numbers. */
   reset(): void {
     this.#store.clear();
     this.#sequences.reset();
@@ -164,7 +164,7 @@ export class JitterBuffer {
   /**
    * Fills one frame, once per tick.
    *
-   * @param nowMs - When the frame is due, rather than when it is asked for: a late timer is no change of the network.
+   * @param nowMs - When the frame is due, so that a late timer is not taken for network delay.
    * @throws {RangeError} When the frame is longer than 120 ms.
    */
   pull(nowMs: number, out: Int16Array): PulledFrame {
@@ -183,7 +183,7 @@ export class JitterBuffer {
     return frame;
   }
 
-  /** Between talkspurts: silence, until the next packet's time has come. */
+  /** Between talkspurts: comfort noise until the next packet is due. */
   #wait(nowMs: number, wanted: number): PulledFrame {
     const next = this.#store.peek();
     if (next !== undefined && (next.kind !== 'speech' || this.#slackMs(next, nowMs) >= 0)) {
@@ -205,7 +205,7 @@ export class JitterBuffer {
     const missing = this.#samplesBefore(next) - this.#concealedSamples;
     if (missing > 0) {
       if (next.sequence !== this.#lastSequence + 1) return this.#fillGap(next, missing, wanted);
-      // The speaker's side left a hole on purpose: it sends nothing while nobody talks.
+      // The sender suppresses silence: packets in sequence with a gap in time.
       this.#isPlaying = false;
       return this.#wait(nowMs, wanted);
     }
@@ -237,7 +237,7 @@ export class JitterBuffer {
     return 'speech';
   }
 
-  /** Makes up what was lost; the packet right before one that is there may be told by that one. */
+  /** Fills a loss; the next packet may carry a copy of the one right before it. */
   #fillGap(next: StoredPacket, missing: number, wanted: number): PulledFrame {
     const lastLost = this.#codec.recover === undefined ? 0 : this.#packetSamples;
     if (missing !== lastLost)
@@ -262,7 +262,7 @@ export class JitterBuffer {
     return 'concealed';
   }
 
-  /** Throws away what lies too long, but for the newest; a short guess lets what comes next join without a click. */
+  /** Drops packets that wait too long, but for the newest; a short concealment lets the next join without a click. */
   #shed(nowMs: number): PulledFrame {
     let next = this.#store.peek();
     while (next !== undefined && this.#store.count > 1 && this.#slackMs(next, nowMs) > SHED_FROM_MS) {
@@ -273,13 +273,13 @@ export class JitterBuffer {
     }
     this.#cursorTicks = next?.timestamp ?? this.#cursorTicks;
     this.#concealedSamples = 0;
-    const joint = this.#toSamples(SHED_JOINT_MS);
-    this.#concealer.conceal(this.#pcm.subarray(this.#pcmLength, this.#pcmLength + joint));
-    this.#pcmLength += joint;
+    const overlap = this.#toSamples(SHED_OVERLAP_MS);
+    this.#concealer.conceal(this.#pcm.subarray(this.#pcmLength, this.#pcmLength + overlap));
+    this.#pcmLength += overlap;
     return 'speech';
   }
 
-  /** A packet that is no speech: a pause, with noise when its level came. */
+  /** A packet other than speech starts a pause, with comfort noise if it carries a level. */
   #pause(packet: StoredPacket, nowMs: number, wanted: number): PulledFrame {
     this.#store.take();
     this.#lastSequence = packet.sequence;
@@ -292,7 +292,7 @@ export class JitterBuffer {
     return this.#wait(nowMs, wanted);
   }
 
-  /** How long a packet has lain ready beyond what the network needs; negative when it should wait. */
+  /** How long a packet is ready beyond what the network needs; negative when it should wait. */
   #slackMs(packet: StoredPacket, nowMs: number): number {
     const transitMs = nowMs - packet.timestamp / this.#ticksPerMs;
     return transitMs - this.#transit.fastestMs - this.#targetDelayMs();

@@ -1,9 +1,8 @@
-/** What a packet carries. */
 export type PacketKind =
   | 'speech'
-  /** The level of background noise in a pause (RFC 3389). */
+  /** Comfort noise level of a pause (RFC 3389). */
   | 'comfort_noise'
-  /** Something in the same sequence that is no audio, such as a DTMF event: not lost, and not to be concealed. */
+  /** Anything else in the sequence, such as a DTMF event: not lost, and not to be concealed. */
   | 'other';
 
 export interface StoredPacket {
@@ -12,23 +11,23 @@ export interface StoredPacket {
   /** Extended, in ticks of the RTP clock. */
   readonly timestamp: number;
   readonly kind: PacketKind;
-  /** A view on the datagram, which stays the store's until it is played. */
+  /** A view of the datagram, owned by the store until it is played. */
   readonly payload: Uint8Array;
 }
 
 export type PutResult = 'stored' | 'duplicate' | 'late';
 
-/** Two and a half seconds at 20 ms: far beyond every delay that anybody could talk over. A power of two. */
+/** 2.5 s at 20 ms, far above any usable delay. A power of two. */
 const CAPACITY = 128;
 
-/** Packets in the order of their sequence numbers, bounded: a newer one pushes the oldest out. */
+/** A bounded store of packets in sequence order; a newer packet pushes the oldest out. */
 export class PacketStore {
-  /** Packets that had to make room. */
+  /** Packets that were pushed out. */
   overflows = 0;
   readonly #slots: (StoredPacket | undefined)[] = new Array<StoredPacket | undefined>(CAPACITY).fill(
     undefined,
   );
-  /** The lowest sequence number that may still be taken. */
+  /** The lowest sequence number that is still accepted. */
   #next: number | undefined;
   #highest = 0;
   #count = 0;
@@ -54,10 +53,10 @@ export class PacketStore {
     return 'stored';
   }
 
-  /** The packet with the lowest sequence number; leaves it where it is. */
+  /** The packet with the lowest sequence number. */
   peek(): StoredPacket | undefined {
     if (this.#count === 0 || this.#next === undefined) return undefined;
-    // What is stored lies within one capacity of the newest; `next` may lie further back when much was lost.
+    // Stored packets are within one capacity of the newest; `next` may be further back after much loss.
     const oldest = Math.max(this.#next, this.#highest - CAPACITY + 1);
     for (let sequence = oldest; sequence <= this.#highest; sequence++) {
       const packet = this.#slots[sequence & (CAPACITY - 1)];
@@ -66,7 +65,7 @@ export class PacketStore {
     return undefined;
   }
 
-  /** Removes what `peek` shows; everything before it is late from now on. */
+  /** Removes the packet of `peek`; earlier ones are late from now on. */
   take(): StoredPacket | undefined {
     const packet = this.peek();
     if (packet === undefined) return undefined;
@@ -77,7 +76,7 @@ export class PacketStore {
     return packet;
   }
 
-  /** Forgets all packets and the sequence. */
+  /** Forgets packets and sequence. */
   clear(): void {
     this.#slots.fill(undefined);
     this.#next = undefined;
@@ -85,7 +84,7 @@ export class PacketStore {
     this.#hasTaken = false;
   }
 
-  /** Drops what lies a whole capacity or more before the newest. */
+  /** Drops packets a capacity or more before the newest. */
   #makeRoom(sequence: number): void {
     for (let oldest = this.peek(); oldest !== undefined; oldest = this.peek()) {
       if (sequence - oldest.sequence < CAPACITY && this.#highest - oldest.sequence < CAPACITY) return;

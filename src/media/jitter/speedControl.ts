@@ -1,18 +1,17 @@
 import { FRAME_DURATION_MS } from '../codecs/codec.ts';
 import { lengthen, shorten } from './timeScale.ts';
 
-/** Slack beyond which speech is shortened: over a frame more than needed, since frames are pulled whole. */
+/** Slack above which speech is shortened: more than a frame, since frames are pulled whole. */
 const SHORTEN_FROM_MS = FRAME_DURATION_MS + 5;
 /** Slack below which speech is lengthened. */
 const LENGTHEN_FROM_MS = 0;
-/** Slack at which a joint that may be heard is better than the delay. */
+/** Slack at which an audible joint is better than the delay. */
 const URGENT_MS = 60;
 /** Least time between two changes, unless urgent. */
 const INTERVAL_MS = 100;
 
-/** Plays a little faster or slower when the slack has left its bounds: a pitch period at a time is taken out or put in. */
+/** Plays a little faster or slower when the slack leaves its bounds, by removing or repeating one pitch period at a time. */
 export class SpeedControl {
-  /** In all. */
   shortenedMs = 0;
   lengthenedMs = 0;
   readonly #sampleRateHz: number;
@@ -23,8 +22,8 @@ export class SpeedControl {
   }
 
   /**
-   * @param room - Begins with a packet's samples, and has as much room again behind them; changed in place.
-   * @param slackMs - How long the packet lay ready beyond what was needed; negative when it came late.
+   * @param room - A packet's samples with as much room again behind them; changed in place.
+   * @param slackMs - How long the packet was ready beyond what was needed; negative when it was late.
    * @returns The new length.
    */
   adjust(room: Int16Array, length: number, slackMs: number, nowMs: number): number {

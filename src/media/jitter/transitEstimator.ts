@@ -1,28 +1,28 @@
-/** The fastest transit is sought among the last four of these. */
+/** The fastest transit is the minimum of the last four epochs. */
 const EPOCH_MS = 500;
 const EPOCHS = 4;
 const BUCKET_MS = 5;
 const BUCKETS = 200;
-/** Weight of the newest packet: half of what is known is from the last seven seconds. */
+/** Weight of the newest packet: half of the histogram's weight is from the last seven seconds. */
 const NEWEST_WEIGHT = 0.002;
-/** So many packets are weighed alike at first, so that the beginning of a call does not count for ever. */
+/** Packets that the prior counts as. */
 const PRIOR_PACKETS = 2;
-/** Packets of this share shall be in time; of the others most are still played, by stretching what is there. */
+/** Share of packets that arrive in time. Most of the others are still played, by stretching. */
 const IN_TIME_SHARE = 0.98;
-/** Nobody plays earlier or later for a packet in a million. */
+/** Buckets below this share are emptied. */
 const NEGLIGIBLE_SHARE = 1e-6;
-/** A transit this far from the last is no jitter: the sender's clock was set, or its stream replaced. */
+/** A larger step is not jitter: the sender's clock was set, or its stream replaced. */
 const MAX_STEP_MS = 2000;
 
 /**
- * Learns how much later than the fastest packets the others come. A transit is arrival less media time, so it drifts
- * with the sender's clock; the fastest one is taken from the last two seconds only and drifts along.
+ * Estimates how much later than the fastest packets the others arrive. A transit is arrival minus media time, so that it
+ * drifts with the sender's clock; the fastest one is of the last two seconds and drifts along.
  */
 export class TransitEstimator {
   readonly #priorMs: number;
   readonly #epochMinima: number[] = [];
   readonly #histogram = new Float64Array(BUCKETS);
-  /** All buckets above it are empty, as on a quiet network nearly all are. */
+  /** All buckets above it are empty. */
   #highestBucket = 0;
   #epochStartMs = 0;
   #fastestMs = 0;
@@ -30,14 +30,14 @@ export class TransitEstimator {
   #lastTransitMs: number | undefined;
   #delayMs: number;
 
-  /** @param priorMs - What to expect before anything was seen. */
+  /** @param priorMs - The delay before the first packet. */
   constructor(priorMs: number) {
     this.#priorMs = priorMs;
     this.#delayMs = priorMs;
     this.reset();
   }
 
-  /** @returns True when the transit jumped, and all that was known is forgotten. */
+  /** @returns Whether the transit jumped, which resets the estimate. */
   observe(transitMs: number, nowMs: number): boolean {
     const last = this.#lastTransitMs;
     const jumped = last !== undefined && Math.abs(transitMs - last) > MAX_STEP_MS;
@@ -48,12 +48,12 @@ export class TransitEstimator {
     return jumped;
   }
 
-  /** Transit of the fastest packets of late. */
+  /** Transit of the fastest recent packets. */
   get fastestMs(): number {
     return this.#fastestMs;
   }
 
-  /** How much later than the fastest nearly all packets have come, at most. */
+  /** How much later than the fastest nearly all packets arrive, at most. */
   get delayMs(): number {
     return this.#delayMs;
   }
