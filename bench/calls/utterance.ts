@@ -1,13 +1,13 @@
 import { pcmu } from '../../src/media/codecs/g711.ts';
 import { createLocalTextToSpeech } from '../../src/providers/local/textToSpeech.ts';
-import { saidBy } from '../../test/voice/support/recordedSession.ts';
+import { speechOf } from '../../test/voice/support/recordedSession.ts';
 
 const PACKET_BYTES = 160;
 
 /** Words in µ-law, in whole packets of 20 ms. */
 export async function recordedWords(text: string): Promise<Uint8Array> {
   const speech = createLocalTextToSpeech({ threads: 1 });
-  const samples = await saidBy(speech, text).finally(() => speech.close());
+  const samples = await speechOf(speech, text).finally(() => speech.close());
   const out = new Uint8Array(samples.length - (samples.length % PACKET_BYTES));
   pcmu.open().encode(samples.subarray(0, out.length), out);
   return out;

@@ -2,12 +2,8 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import { omitUndefined } from '../base/omitUndefined.ts';
-import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import { recoverInterruptedTurn, type TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
-import type { Session } from '../engine/session/session.ts';
-import { placeholderOf } from '../engine/turn/filler.ts';
+import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisStreamTickets } from '../infra/redis/nodes/streamTickets.ts';
@@ -47,7 +43,7 @@ export interface BuiltStreams {
 export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
   const { config, clock, conversations } = parts;
   const logger = parts.logger.child({ part: 'streams' });
-  const serveVoiceSession = config.ROLES.includes('voice') ? await talker(parts) : undefined;
+  const serveVoiceSession = config.ROLES.includes('voice') ? await buildVoiceServer(parts) : undefined;
   const live = new ActiveStreams({ clock, serveVoiceSession, onCountChange: parts.onChange });
   const mediaStreams = createMediaStreams({
     tickets: redisStreamTickets(parts.redis),
@@ -61,63 +57,9 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
   return { mediaStreams, live };
 }
 
-async function talker(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
-  const { storage, conversations, forgetTalk, closers, turnNotes, clock } = parts;
-  const logger = parts.logger.child({ part: 'streams' });
-  const voice = await buildVoice({ ...parts, history: storage.stores.history });
+async function buildVoiceServer(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
+  const { storage, forgetTalk, closers } = parts;
+  const voice = await buildVoice({ ...parts, stores: storage.stores, onSessionEnded: forgetTalk });
   closers.push(() => voice.close());
-  return async (stream) => {
-    const { projectId, sessionId, callId, traceparent } = stream.info;
-    const channel = callId === undefined ? 'web' : 'phone';
-    // A talk that another node was lost with goes on here.
-    await recoverInterruptedTurn(
-      { sessions: storage.stores.sessions, notes: turnNotes, clock },
-      projectId,
-      sessionId,
-    ).catch((error: unknown) =>
-      logger.warn({ err: error, projectId, sessionId }, 'what a lost node heard was not kept'),
-    );
-    const [call, session] = await Promise.all([
-      callId === undefined ? undefined : storage.stores.calls.find(projectId, callId),
-      conversations.find(projectId, sessionId),
-    ]);
-    const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
-    logger.info(fields, 'a talk begins');
-    try {
-      await voice.serve(stream, {
-        session: {
-          projectId,
-          sessionId,
-          channel,
-          ...omitUndefined({ callId, traceparent }),
-        },
-        // Only who was called may have let a machine answer.
-        detectAnsweringMachine: call?.direction === 'outbound',
-        isResumed: session?.channel === channel && hasBegun(session),
-        // Only our own calls seek another engine.
-        ...(callId === undefined ? {} : { failoverPrompt: () => standbyOf(parts, projectId, sessionId) }),
-      });
-    } finally {
-      logger.info(fields, 'a talk is over');
-      forgetTalk(projectId, sessionId);
-    }
-  };
-}
-
-/** Asked when the session is there, which it need not be when a talk begins. */
-async function standbyOf({ storage, conversations }: StreamParts, projectId: string, sessionId: string) {
-  const session = await conversations.find(projectId, sessionId);
-  const release = session && (await storage.stores.releases.find(projectId, session.releaseId));
-  if (!release) return { placeholder: undefined, language: undefined };
-  const { variables } = session.state;
-  const { language } = variables;
-  return {
-    placeholder: placeholderOf(release.agent, variables, session.turn),
-    language: typeof language === 'string' && language !== '' ? language : undefined,
-  };
-}
-
-/** Whether anything was heard of the agent: else the greeting is still due. */
-function hasBegun({ turn, state }: Session): boolean {
-  return state.currentNodeId !== null && (state.hasSpoken || turn > 1);
+  return (stream) => voice.serve(stream);
 }

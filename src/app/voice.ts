@@ -1,8 +1,13 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
+import type { CallStore } from '../calls/callStore.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
-import type { HistoryStore } from '../engine/session/sessionStore.ts';
+import {
+  type RecoveryDeps,
+  recoverInterruptedTurn,
+  type TurnCheckpointStore,
+} from '../engine/session/interruptedTurn.ts';
+import type { HistoryStore, ReleaseStore } from '../engine/session/sessionStore.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import {
   createLocalSpeechToText,
@@ -25,18 +30,24 @@ import { type Config, readEnvironment } from './settings/config.ts';
 export interface VoiceParts {
   readonly config: Config;
   readonly conversations: ConversationEngine;
-  readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
+  readonly stores: {
+    readonly history: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
+    readonly sessions: RecoveryDeps['sessions'];
+    readonly releases: Pick<ReleaseStore, 'find'>;
+    readonly calls: Pick<CallStore, 'find'>;
+  };
   readonly turnNotes: TurnCheckpointStore;
   readonly meter: Pick<SessionMetrics, 'turn' | 'watchModel'>;
+  readonly onSessionEnded: (projectId: string, sessionId: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What makes conversations of audio streams: turn taking over the recogniser and the speaker of the settings. */
+/** Voice sessions over the speech vendors of the settings. */
 export async function buildVoice(
   parts: VoiceParts,
 ): Promise<VoiceSessionServer & { close(): Promise<void> }> {
-  const { conversations, history, clock, meter } = parts;
+  const { conversations, stores, turnNotes, clock, meter } = parts;
   const logger = parts.logger.child({ part: 'voice' });
   const closers: Closers = [];
   const webrtc = await createWebrtcVad();
@@ -46,17 +57,22 @@ export async function buildVoice(
   const { speechToText, textToSpeech } = await buildSpeech(parts, logger, closers, offlineSpeech);
   if (textToSpeech === offlineSpeech) warmUp(offlineSpeech, logger);
   const voice = createVoiceSessionServer({
-    conversations,
-    addEvents: (instanceId, events) => history.addEvents(instanceId, events),
-    addMessages: (instanceId, messages) => history.addMessages(instanceId, messages),
-    activity,
+    engine: conversations,
+    addEvents: (instanceId, events) => stores.history.addEvents(instanceId, events),
+    addMessages: (instanceId, messages) => stores.history.addMessages(instanceId, messages),
+    findCall: (projectId, callId) => stores.calls.find(projectId, callId),
+    findRelease: (projectId, releaseId) => stores.releases.find(projectId, releaseId),
+    recoverInterruptedTurn: (projectId, sessionId) =>
+      recoverInterruptedTurn({ sessions: stores.sessions, notes: turnNotes, clock }, projectId, sessionId),
+    onEnded: parts.onSessionEnded,
+    voiceActivity: activity,
     speechToText: meteredRecogniser(speechToText, meter.watchModel('transcription', speechToText.name)),
     textToSpeech: meteredSpeech(textToSpeech, meter.watchModel('speech', textToSpeech.name)),
-    onTurn: meter.turn,
-    turnNotes: parts.turnNotes,
+    onSpokenTurn: meter.turn,
+    checkpoints: turnNotes,
     fallbackSpeech: textToSpeech === offlineSpeech ? undefined : offlineSpeech,
     clock,
-    onError: (error, what) => logger.warn({ err: error }, what),
+    logger,
   });
   return {
     serve: voice.serve,

@@ -6,28 +6,27 @@ import type {
   PlayoutPosition,
   TransferStatus,
 } from '../media/agentStream/streamClient.ts';
-import type { DialectName } from '../streams/dialects/index.ts';
 
 /**
- * One call's audio as the voice engine has it: a WebSocket's other side, whatever it speaks.
+ * The audio of one call or web session, independent of the stream's dialect.
  *
- * The caller's samples come without gaps on the stream's clock, silence included, so that their count is a time. What
- * the engine plays is queued at the other side, which alone knows what has sounded.
+ * The caller's samples arrive without gaps, silence included, so that their count is a clock: the stream's clock. Played
+ * samples are queued at the peer, which alone knows what was heard.
  */
 export interface AudioStream {
   readonly info: StreamInfo;
   readonly events: Pick<Emitter<AudioStreamEvents>, 'on'>;
-  /** Queues samples at the stream's rate; any length. The array must be left alone. */
+  /** Queues any number of samples at the stream's rate. Takes ownership of the array. */
   play(samples: Int16Array): void;
-  /** Comes back by the event `mark` when all that was queued before it has sounded, or was cleared. */
+  /** Queues a mark; `mark` follows once everything queued before it was played or cleared. */
   mark(name: string): void;
-  /** Stops what sounds within a frame and drops what is queued; `cleared` follows, after the marks that were dropped. */
+  /** Stops playback within a frame and clears the queue; `cleared` follows, after the cleared marks. */
   clear(): void;
-  /** Ignored by peers that know only Twilio's messages, but for `hangup`, which closes the stream. */
+  /** Twilio peers ignore commands, but for `hangup`, which closes the stream. */
   command(command: CallCommand): void;
-  /** Leaves what is to be heard at the other side when this one is gone. Ignored by peers that know only Twilio's messages. */
-  setFailoverPrompts(words: FailoverPrompts): void;
-  /** Samples received so far: the stream's clock. */
+  /** What the caller hears when this process fails. Ignored by Twilio peers. */
+  setFailoverPrompts(prompts: FailoverPrompts): void;
+  /** The stream's clock. */
   readonly receivedSamples: number;
   /** Idempotent. */
   close(code?: number, reason?: string): void;
@@ -35,12 +34,11 @@ export interface AudioStream {
 
 export interface StreamInfo {
   readonly streamId: string;
-  readonly dialect: DialectName;
-  /** Of both directions: 8000, 16000 or 24000. */
+  /** In both directions: 8000, 16000 or 24000. */
   readonly sampleRateHz: number;
   readonly projectId: string;
   readonly sessionId: string;
-  /** A call of ours; undefined for streams of foreign carriers and test tools. */
+  /** Of a call on our own trunks; undefined for streams of other carriers and of test tools. */
   readonly callId?: string;
   /** Of the call's span. */
   readonly traceparent?: string;
@@ -48,15 +46,15 @@ export interface StreamInfo {
 }
 
 export interface AudioStreamEvents {
-  /** The caller's next samples, 20 ms as a rule; valid during the call only. */
+  /** The caller's next samples, usually 20 ms; valid during the listener's call only. */
   readonly audio: Int16Array;
   readonly dtmf: { readonly digit: string };
-  /** The other side does not hear us until it is over; what was queued waits. Not known of Twilio's dialect. */
+  /** The peer pauses playback while held. Unknown to Twilio's dialect. */
   readonly hold: { readonly isHeld: boolean };
   readonly mark: MarkReport;
   readonly cleared: PlayoutPosition;
-  /** How a transfer goes, whoever asked for it. */
+  /** Of a transfer that the agent or the API requested. */
   readonly transfer: TransferStatus;
-  /** Nothing comes after it. */
+  /** The last event. */
   readonly closed: { readonly code: number; readonly reason: string };
 }

@@ -1,78 +1,119 @@
+import type { Logger } from 'pino';
+import type { AgentRelease } from '../agents/release.ts';
+import { omitUndefined } from '../base/omitUndefined.ts';
+import { traceLogFields } from '../base/tracing.ts';
+import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { Session } from '../engine/session/session.ts';
+import { placeholderOf } from '../engine/turn/filler.ts';
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
-import type { AudioStream } from './audioStream.ts';
-import { type FailoverPromptTexts, sendFailoverPrompt } from './speech/failoverPrompt.ts';
+import type { AudioStream, StreamInfo } from './audioStream.ts';
+import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
 import { fallbackPhrasesOf } from './speech/fallbackPhrases.ts';
-import { createSpeechCache } from './speech/speechCache.ts';
-import { createSpeechSynthesis } from './speech/speechSynthesis.ts';
-import type { VoiceReport } from './voiceReport.ts';
-import { VoiceSession } from './voiceSession.ts';
-import type { VoiceSessionDeps, VoiceSessionOptions } from './voiceSessionDeps.ts';
+import { createSpeechCache, SpeechSynthesis } from './speech/speechSynthesis.ts';
+import {
+  DEFAULT_LANGUAGE,
+  type VoiceReport,
+  VoiceSession,
+  type VoiceSessionDeps,
+  type VoiceSessionOptions,
+} from './voiceSession.ts';
 
-const DEFAULT_LANGUAGE = 'en';
-
-export interface VoiceSessionServerDeps extends Omit<VoiceSessionDeps, 'stream' | 'source'> {
+export interface VoiceSessionServerDeps
+  extends Omit<VoiceSessionDeps, 'stream' | 'synthesis' | 'engine' | 'onError'> {
+  readonly engine: Pick<ConversationEngine, 'runTurn' | 'find'>;
   readonly textToSpeech: TextToSpeech;
-  /** Speaks when the first one cannot; better another voice than silence. */
+  /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
+  readonly findCall: (
+    projectId: string,
+    callId: string,
+  ) => Promise<{ readonly direction: 'inbound' | 'outbound' } | undefined>;
+  readonly findRelease: (projectId: string, releaseId: string) => Promise<AgentRelease | undefined>;
+  /** Stores what was said in a turn that another node could not complete. */
+  readonly recoverInterruptedTurn: (projectId: string, sessionId: string) => Promise<void>;
+  readonly onEnded: (projectId: string, sessionId: string) => void;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
-export interface ServeOptions
-  extends Pick<VoiceSessionOptions, 'session'>,
-    Partial<Omit<VoiceSessionOptions, 'session'>> {
-  /**
-   * Where the stream's other side seeks another engine when this one dies: what the agent has to say meanwhile.
-   * Words of our own serve where it has none, or no language.
-   */
-  readonly failoverPrompt?: () => Promise<{
-    readonly placeholder: string | undefined;
-    readonly language: string | undefined;
-  }>;
-}
-
-/** Turns audio streams into conversations. */
 export interface VoiceSessionServer {
   /**
-   * Talks on one stream until it is closed. A session that does not exist yet is made.
+   * Runs a voice session on a stream until it is closed. Creates the session where there is none, and resumes one whose
+   * node failed.
    *
-   * @returns What came of it; rejects only for a stream at a rate that speech cannot be brought to.
+   * @throws {RangeError} When speech cannot be resampled to the stream's rate.
    */
-  serve(stream: AudioStream, options: ServeOptions): Promise<VoiceReport>;
+  serve(stream: AudioStream): Promise<VoiceReport>;
 }
 
 export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSessionServer {
   const cache = createSpeechCache();
-  const { textToSpeech, fallbackSpeech, onError } = deps;
+  const { textToSpeech, fallbackSpeech, clock, logger } = deps;
   return {
-    async serve(stream, options) {
-      const source = createSpeechSynthesis(
-        {
-          textToSpeech,
-          fallback: fallbackSpeech,
-          cache,
-          clock: deps.clock,
-          onFailure: (error) => onError(error, 'speech failed and is tried again'),
-        },
-        stream.info.sampleRateHz,
-      );
-      const { failoverPrompt: standby, ...talkOptions } = options;
-      const talk = new VoiceSession(
-        { ...deps, stream, source },
-        { language: DEFAULT_LANGUAGE, detectAnsweringMachine: false, isResumed: false, ...talkOptions },
-      );
-      const giveUp = standby && sendFailoverPrompt({ ...deps, stream, source }, () => standbyTexts(standby));
+    async serve(stream) {
+      const { projectId, sessionId, callId, traceparent, sampleRateHz } = stream.info;
+      const fields = { projectId, sessionId, ...omitUndefined({ callId }), ...traceLogFields(traceparent) };
+      const onError = (error: unknown, message: string) => logger.warn({ ...fields, err: error }, message);
+      const onFailure = (error: unknown) => onError(error, 'speech synthesis failed, retrying');
+      const synthesisDeps = { textToSpeech, fallback: fallbackSpeech, cache, clock, onFailure };
+      const synthesis = new SpeechSynthesis(synthesisDeps, sampleRateHz);
+      const options = await sessionOptions(deps, stream.info, onError);
+      // Other peers do not reconnect to another node.
+      const cancelPrompts =
+        callId === undefined
+          ? undefined
+          : sendFailoverPrompts({ stream, synthesis, clock, onError }, () =>
+              failoverTexts(deps, stream.info),
+            );
+      logger.info(fields, 'voice session started');
       try {
-        return await talk.run();
+        return await new VoiceSession({ ...deps, stream, synthesis, onError }, options).run();
       } finally {
-        giveUp?.();
+        cancelPrompts?.();
+        logger.info(fields, 'voice session ended');
+        deps.onEnded(projectId, sessionId);
       }
     },
   };
 }
 
-async function standbyTexts(
-  standby: NonNullable<ServeOptions['failoverPrompt']>,
-): Promise<FailoverPromptTexts> {
-  const { placeholder, language = DEFAULT_LANGUAGE } = await standby();
-  const { moment, apology } = fallbackPhrasesOf(language);
-  return { waiting: placeholder ?? moment, apology, language };
+async function sessionOptions(
+  { engine, findCall, recoverInterruptedTurn }: VoiceSessionServerDeps,
+  { projectId, sessionId, callId, traceparent }: StreamInfo,
+  onError: (error: unknown, message: string) => void,
+): Promise<VoiceSessionOptions> {
+  await recoverInterruptedTurn(projectId, sessionId).catch((error: unknown) =>
+    onError(error, 'interrupted turn not recovered'),
+  );
+  const channel = callId === undefined ? 'web' : 'phone';
+  const [call, session] = await Promise.all([
+    callId === undefined ? undefined : findCall(projectId, callId),
+    engine.find(projectId, sessionId),
+  ]);
+  return {
+    session: { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) },
+    detectAnsweringMachine: call?.direction === 'outbound',
+    isResumed: session?.channel === channel && hasAgentSpoken(session),
+  };
+}
+
+/** Otherwise the greeting is still due. */
+function hasAgentSpoken({ turn, state }: Session): boolean {
+  return state.currentNodeId !== null && (state.hasSpoken || turn > 1);
+}
+
+/** The agent's own filler and language, where it has them; the session need not exist when the stream opens. */
+async function failoverTexts(
+  { engine, findRelease }: VoiceSessionServerDeps,
+  { projectId, sessionId }: StreamInfo,
+): Promise<FailoverTexts> {
+  const session = await engine.find(projectId, sessionId);
+  const release = session && (await findRelease(projectId, session.releaseId));
+  const { variables = {} } = release ? session.state : {};
+  const language =
+    typeof variables.language === 'string' && variables.language !== ''
+      ? variables.language
+      : DEFAULT_LANGUAGE;
+  const { filler, apology } = fallbackPhrasesOf(language);
+  const placeholder = release && placeholderOf(release.agent, variables, session.turn);
+  return { waiting: placeholder ?? filler, apology, language };
 }

@@ -7,7 +7,7 @@ import { buildVoice } from '../../src/app/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createSessionMetrics } from '../../src/observability/metrics/sessions.ts';
 import { watchLeaks } from '../support/leaks.ts';
-import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
+import { memoryEngine } from '../support/memoryEngine.ts';
 import { scriptedModel } from '../support/scriptedModel.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 import { spoken } from '../support/spoken.ts';
@@ -37,17 +37,23 @@ const pathway: PathwayInput = {
   edges: [],
 };
 
-/** Nothing here is scripted but the model: voice activity, recognition and speech are the ones that come along. */
+/** Only the model is scripted: voice activity, recognition and synthesis are the offline ones. */
 test.each([8000, 16_000] as const)(
-  'offline, a caller is heard and answered in speech at %i Hz',
+  'The offline speech vendors hear and answer a caller at %i Hz',
   async (sampleRateHz) => {
     const answers = ['Hello. Do you want a table?', 'Gladly. A table it is.', 'Goodbye.'];
     const model = scriptedModel((_request, index) => ({ text: answers[index] ?? '' }));
-    const talk = memoryEngine({ model, pathway });
+    const memory = memoryEngine({ model, pathway });
     const voice = await buildVoice({
       config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
-      conversations: talk.engine,
-      history: { addEvents: async () => undefined, addMessages: async () => undefined },
+      conversations: memory.engine,
+      stores: {
+        history: { addEvents: async () => undefined, addMessages: async () => undefined },
+        sessions: { find: async () => undefined, saveTurn: async () => undefined },
+        calls: { find: async () => undefined },
+        releases: { find: async () => undefined },
+      },
+      onSessionEnded: () => undefined,
       turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
       meter: createSessionMetrics(new Registry(), systemClock.monotonicMs),
       clock: systemClock,
@@ -55,26 +61,25 @@ test.each([8000, 16_000] as const)(
     });
     closeVoice = () => voice.close();
     const stream = createSimulatedStream({ clock: createSimulatedClock(), sampleRateHz });
-    const session = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
-    const report = voice.serve(stream, { session });
-    const messages = () => talk.records.flatMap((record) => record.messages);
-    /** Time passes about ten times as fast as on a call; the recogniser's processes take the time they take. */
-    const pass = async (holds: () => boolean) => {
+    const report = voice.serve(stream);
+    const messages = () => memory.records.flatMap((record) => record.messages);
+    /** Simulated time passes about ten times as fast as real time, in which the recogniser runs. */
+    const until = async (condition: () => boolean) => {
       const giveUpAt = performance.now() + 60_000;
-      while (!holds()) {
-        if (performance.now() > giveUpAt) throw new Error(`it came only to ${JSON.stringify(messages())}`);
+      while (!condition()) {
+        if (performance.now() > giveUpAt) throw new Error(`timeout after ${JSON.stringify(messages())}`);
         await stream.advance(20);
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     };
 
-    await pass(() => messages().length === 1);
+    await until(() => messages().length === 1);
     stream.speak(await spoken('no thank you', sampleRateHz));
-    await pass(() => messages().length === 3);
+    await until(() => messages().length === 3);
     await stream.hangUp();
     expect(messages().map(({ content }) => content)).toEqual([answers[0], 'no thank you', answers[1]]);
     expect((await report).turns[1]?.latencyParts?.endpointingMs).toBeGreaterThan(200);
-    expect(soundMs(stream.agentSide(), sampleRateHz)).toBeGreaterThan(2000);
+    expect(soundMs(stream.agentAudio(), sampleRateHz)).toBeGreaterThan(2000);
   },
   120_000,
 );

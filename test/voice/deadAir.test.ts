@@ -10,15 +10,15 @@ const GREETING = { text: 'Hello there. How can I help you?' };
 const MOMENT = 'One moment, please.';
 
 async function greeted(call: SimulatedCall): Promise<void> {
-  await call.agentSounds();
-  await call.agentIsSilent();
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
   await call.stream.advance(100);
 }
 
 /** Until the agent sounds again, and what that is; time is counted from the call. */
 async function silenceMs(call: SimulatedCall): Promise<number> {
   const from = call.stream.nowMs();
-  await call.agentSounds();
+  await call.agentSpeaks();
   return call.stream.nowMs() - from;
 }
 
@@ -46,11 +46,11 @@ describe('a long wait is covered', () => {
       },
     };
     const call = simulatedCall({ answer: () => ({}), model });
-    await call.agentSounds();
-    await call.agentIsSilent();
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
     expect(await silenceMs(call)).toBeLessThanOrEqual(4100);
     goOn();
-    await call.agentIsSilent();
+    await call.agentFallsSilent();
     await call.stream.advance(2000);
     await call.stream.hangUp();
     await call.report;
@@ -61,12 +61,12 @@ describe('a long wait is covered', () => {
     const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }) });
     await greeted(call);
     await call.say('Who are you?', 600);
-    await call.agentSounds();
-    await call.agentIsSilent();
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
     call.stream.putOnHold(true);
     await call.stream.advance(20_000);
     call.stream.putOnHold(false);
-    expect(soundMs(call.stream.agentSide())).toBeCloseTo(7 * WORD_MS + 3 * WORD_MS, -2);
+    expect(soundMs(call.stream.agentAudio())).toBeCloseTo(7 * WORD_MS + 3 * WORD_MS, -2);
     expect(await silenceMs(call)).toBeGreaterThan(3900);
     await call.stream.hangUp();
     await call.report;
@@ -79,15 +79,15 @@ describe('a long wait is covered', () => {
     await greeted(call);
     await call.say('Where are you?', 600);
     await call.stream.until(() => call.voice.texts.at(-1) === MOMENT);
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.stream.advance(200);
     await call.say('Hello, where are you?', 1200);
     await greeted(call);
     await call.stream.hangUp();
     expect((await call.report).interruptions).toBe(1);
-    const messages = call.talk.records.flatMap((record) => record.messages);
+    const messages = call.memory.records.flatMap((record) => record.messages);
     expect(messages[2]).toMatchObject({ content: 'One moment,', interrupted: true });
-    expect(call.talk.events().filter(({ type }) => type === 'barge_in')).toMatchObject([
+    expect(call.memory.events().filter(({ type }) => type === 'barge_in')).toMatchObject([
       { data: { heardText: 'One moment,' } },
     ]);
   });
@@ -102,8 +102,8 @@ test('who speaks while an answer that was heard is being kept has not cut it sho
   await greeted(call);
   saves.hold();
   await call.say('What time is it?', 600);
-  await call.agentSounds();
-  await call.agentIsSilent();
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
   await call.say('Thank you very much.', 900);
   saves.letGo();
   await greeted(call);
@@ -115,7 +115,7 @@ test('who speaks while an answer that was heard is being kept has not cut it sho
     'user: Thank you very much.',
     'assistant: Gladly.',
   ]);
-  expect(call.talk.events().filter(({ type }) => type === 'barge_in')).toEqual([]);
+  expect(call.memory.events().filter(({ type }) => type === 'barge_in')).toEqual([]);
 });
 
 test.each([240, 320, 400, 480, 560, 720])(
@@ -142,7 +142,7 @@ test.each([240, 320, 400, 480, 560, 720])(
     await greeted(call);
     await call.say('yes', 400);
     await call.stream.advance(pauseMs);
-    const agentMs = () => soundMs(call.stream.agentSide());
+    const agentMs = () => soundMs(call.stream.agentAudio());
     const before = agentMs();
     await call.say('but not on Monday', 1200);
     // As much speech as cuts in, and the 5 ms of the fade.

@@ -7,8 +7,8 @@ import { type SimulatedCall, simulatedCall } from './support/simulatedCall.ts';
 const GREETING = { text: 'Hello there. How can I help you?' };
 
 async function greeted(call: SimulatedCall): Promise<void> {
-  await call.agentSounds();
-  await call.agentIsSilent();
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
   await call.stream.advance(100);
 }
 
@@ -29,13 +29,15 @@ test('words whose answer did not come before the call’s end are history', asyn
 test('keys whose answer did not come before the call’s end are history', async () => {
   const call = silentAgent();
   await greeted(call);
-  call.stream.press('4');
-  call.stream.press('#');
+  call.stream.pressDigit('4');
+  call.stream.pressDigit('#');
   await call.stream.advance(500);
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().at(-1)).toBe('user: 4');
-  expect(call.talk.events().filter(({ type }) => type === 'dtmf')).toMatchObject([{ data: { digits: '4' } }]);
+  expect(call.memory.events().filter(({ type }) => type === 'dtmf')).toMatchObject([
+    { data: { digits: '4' } },
+  ]);
 });
 
 test('what a caller said last, and hung up before anybody took the turn, is history', async () => {
@@ -69,7 +71,7 @@ test('what a caller says while an answer before it is still being kept, and hang
   await greeted(call);
   saves.hold();
   await call.say('Count for me.', 900);
-  await call.agentSounds();
+  await call.agentSpeaks();
   await call.stream.advance(900);
   await call.say('Stop that please.', 900);
   await call.stream.advance(3000);
@@ -97,7 +99,7 @@ test('what a caller says over the agent, and hangs up upon, is history after wha
   const call = simulatedCall({
     answer: () => ({ text: 'One two three four. Five six seven eight nine ten.' }),
   });
-  await call.agentSounds();
+  await call.agentSpeaks();
   await call.stream.advance(900);
   await call.say('Stop that please.', 500);
   await call.stream.hangUp();
@@ -141,24 +143,24 @@ test('words of an answer taken back, and what followed, are history where the ca
 
 test('a turn under way is noted each second with what was heard, and the note goes when the turn is kept', async () => {
   const noted: (TurnCheckpoint | 'dropped')[] = [];
-  const turnNotes = {
+  const checkpoints = {
     put: async (_instance: string, note: TurnCheckpoint) => void noted.push(note),
     drop: async () => void noted.push('dropped'),
   };
   const call = simulatedCall({
     answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
-    turnNotes,
+    checkpoints,
   });
   await greeted(call);
   expect(noted.at(-1)).toBe('dropped');
   noted.splice(0);
   await call.say('Count for me.', 900);
-  await call.agentSounds();
+  await call.agentSpeaks();
   await call.stream.advance(1500);
   const last = noted.at(-1);
   expect(last).toMatchObject({ turn: 1, nodeId: 'start', said: 'Count for me.' });
   expect(last).toHaveProperty('heard', expect.stringMatching(/^One two/));
-  await call.agentIsSilent();
+  await call.agentFallsSilent();
   await call.stream.advance(100);
   expect(noted.at(-1)).toBe('dropped');
   expect(noted.length).toBeLessThanOrEqual(6);
@@ -170,7 +172,7 @@ test('notes that cannot be put are an error once in a while, and the talk goes o
   const away = async () => {
     throw new Error('away');
   };
-  const call = silentAgent({ turnNotes: { put: away, drop: away } });
+  const call = silentAgent({ checkpoints: { put: away, drop: away } });
   await greeted(call);
   await call.say('Hello.', 600);
   await call.stream.advance(3000);
@@ -186,11 +188,11 @@ test('what a caller says over the agent, and then presses keys, is history befor
     answer: (index) =>
       index === 0 ? { text: 'One two three four. Five six seven eight nine ten.' } : { text: 'Thank you.' },
   });
-  await call.agentSounds();
+  await call.agentSpeaks();
   await call.stream.advance(900);
   await call.say('Stop that please.', 600);
-  call.stream.press('4');
-  call.stream.press('#');
+  call.stream.pressDigit('4');
+  call.stream.pressDigit('#');
   await greeted(call);
   await call.stream.hangUp();
   await call.report;
@@ -211,13 +213,13 @@ describe('what a caller says', () => {
     const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : goodbye), pathway });
     await greeted(call);
     await call.say('That was all.', 600);
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.stream.advance(afterMs);
     await call.say('One more thing!', 900);
     await call.stream.until(() => call.stream.commands.length > 0);
     await call.stream.hangUp();
     expect((await call.report).outcome).toBe('hung_up');
-    expect(call.talk.sessions.size).toBe(0);
+    expect(call.memory.sessions.size).toBe(0);
     expect(call.transcript()[1]).toBe('user: That was all.');
     expect(call.transcript()[2]).toMatch(/^assistant: Goodbye/);
     expect(call.transcript().slice(3)).toEqual(['user: One more thing!']);
@@ -227,20 +229,20 @@ describe('what a caller says', () => {
     const call = silentAgent();
     await greeted(call);
     await call.say('Never mind.', 500);
-    await call.talk.engine.end('project-1', 's', 'api_end');
+    await call.memory.engine.end('project-1', 's', 'api_end');
     await call.say('Goodbye.', 400);
     await call.stream.until(() => call.stream.commands.length > 0);
     await call.stream.hangUp();
     await call.report;
     expect(call.transcript().at(-1)).toBe('user: Never mind. Goodbye.');
-    expect(call.talk.sessions.size).toBe(0);
+    expect(call.memory.sessions.size).toBe(0);
   });
 
   test('before the call is transferred over the agent’s head is history, what they say to others is not', async () => {
     const call = silentAgent();
     await greeted(call);
     await call.say('Never mind.', 600);
-    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
+    call.stream.reportTransfer({ status: 'begun', to: '+886212345678' });
     await call.say('Hello, who is there?', 900);
     await call.stream.advance(3000);
     await call.stream.hangUp();
@@ -273,7 +275,7 @@ test('what a caller said in a turn that failed once its session was ended is his
   await greeted(call);
   await call.say('Where are you?', 600);
   await call.stream.until(() => call.model.requests.length === 2);
-  await call.talk.engine.end('project-1', 's', 'api_end');
+  await call.memory.engine.end('project-1', 's', 'api_end');
   fail();
   await call.stream.until(() => call.stream.commands.length > 0);
   await call.stream.hangUp();

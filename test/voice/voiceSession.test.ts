@@ -13,16 +13,16 @@ const nodeWith = (data: object): PathwayInput => ({
   edges: [],
 });
 
-const last = (call: SimulatedCall) => call.talk.records.flatMap(({ messages }) => messages).at(-1);
+const last = (call: SimulatedCall) => call.memory.records.flatMap(({ messages }) => messages).at(-1);
 const events = (call: SimulatedCall, type: string) =>
-  call.talk
+  call.memory
     .events()
     .filter((event) => event.type === type)
     .map(({ data }) => data);
 
 async function greeted(call: SimulatedCall): Promise<void> {
-  await call.agentSounds();
-  await call.agentIsSilent();
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
   await call.stream.advance(100);
 }
 
@@ -30,7 +30,7 @@ describe('a turn', () => {
   test('the agent greets at once, hears the caller out, answers, and all of it is history', async () => {
     const call = simulatedCall({ answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {} });
     await call.stream.advance(60);
-    expect(call.isSounding()).toBe(true);
+    expect(call.isAgentSpeaking()).toBe(true);
     await greeted(call);
     await call.say('I would like a table.', 900);
     await greeted(call);
@@ -49,7 +49,7 @@ describe('a turn', () => {
 
   test('a talk that goes on over another stream is not begun anew: the agent says that it is back', async () => {
     const answer = (index: number) => [GREETING, { text: 'Gladly.' }][index] ?? {};
-    const call = simulatedCall({ answer, serve: { isResumed: true } });
+    const call = simulatedCall({ answer, session: { isResumed: true } });
     await greeted(call);
     await call.say('I would like a table.', 900);
     await greeted(call);
@@ -71,8 +71,8 @@ describe('a turn', () => {
     await greeted(call);
     await call.say('I would like a table.', 900);
     await greeted(call);
-    const lastVoiced = call.stream.callerSide().findLastIndex((sample) => sample !== 0) + 1;
-    const firstSound = call.stream.agentSide().findIndex((sample, at) => at >= lastVoiced && sample !== 0);
+    const lastVoiced = call.stream.callerAudio().findLastIndex((sample) => sample !== 0) + 1;
+    const firstSound = call.stream.agentAudio().findIndex((sample, at) => at >= lastVoiced && sample !== 0);
     const shownMs = ((firstSound - lastVoiced) * 1000) / 8000;
     const { latencyMs = 0, latencyParts } = last(call) ?? {};
     expect(Math.abs(latencyMs - 60 - shownMs)).toBeLessThanOrEqual(20);
@@ -104,7 +104,7 @@ describe('a turn', () => {
       await call.say(text, 600);
       expect(call.caller.hints.at(-1)).toEqual(['Yes']);
       const from = call.stream.nowMs();
-      await call.agentSounds();
+      await call.agentSpeaks();
       waits.push(call.stream.nowMs() - from);
       await call.stream.hangUp();
     }
@@ -140,7 +140,7 @@ describe('a turn', () => {
     });
     await greeted(call);
     await call.say('five', 400);
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.say('six', 500);
     await call.stream.advance(800);
     await call.say('seven', 400);
@@ -163,7 +163,7 @@ describe('a turn', () => {
     });
     await call.stream.advance(100);
     expect(call.voice.texts).toEqual(['Good morning to you.']);
-    expect(call.isSounding()).toBe(true);
+    expect(call.isAgentSpeaking()).toBe(true);
     release();
     await call.stream.hangUp();
     await call.report;
@@ -188,8 +188,8 @@ describe('a turn', () => {
     const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { after, fail: away }) });
     await greeted(call);
     await call.say('Who are you?', 600);
-    await call.agentSounds();
-    await call.agentIsSilent();
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
     fail();
     await call.stream.until(() => call.stream.commands.length > 0);
     await call.stream.hangUp();
@@ -206,9 +206,9 @@ describe('a turn', () => {
     await greeted(call);
     await call.say('Who are you?', 600);
     for (let time = 1; time <= 2; time += 1) {
-      await call.stream.until(() => call.isSounding());
+      await call.stream.until(() => call.isAgentSpeaking());
       expect(call.voice.texts.at(-1)).toBe('One moment, please.');
-      await call.stream.until(() => !call.isSounding());
+      await call.stream.until(() => !call.isAgentSpeaking());
     }
     await call.stream.hangUp();
     await call.report;
@@ -218,16 +218,16 @@ describe('a turn', () => {
 describe('cutting in', () => {
   test('stops the agent within a frame, and history keeps what was heard', async () => {
     const call = simulatedCall({ answer: (index) => [LONG, { text: 'Of course.' }][index] ?? {} });
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.stream.advance(1500);
     await call.say('No I want something else.', 1000);
-    expect(call.isSounding()).toBe(false);
+    expect(call.isAgentSpeaking()).toBe(false);
     await greeted(call);
     await call.stream.hangUp();
-    const soundedMs = soundMs(call.stream.agentSide()) - 600;
+    const soundedMs = soundMs(call.stream.agentAudio()) - 600;
     expect(soundedMs).toBeGreaterThan(1500 + 400);
     expect(soundedMs).toBeLessThan(1500 + 400 + 80);
-    expect(call.talk.records.flatMap(({ messages }) => messages)[0]).toMatchObject({
+    expect(call.memory.records.flatMap(({ messages }) => messages)[0]).toMatchObject({
       content: 'One two three four. Five six',
       generatedText: LONG.text,
       interrupted: true,
@@ -248,7 +248,7 @@ describe('cutting in', () => {
     const call = simulatedCall({
       answer: (index) => (index === 0 ? { text: `${LONG.text} `, hang: true } : { text: 'Of course.' }),
     });
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.say('No I want something else.', 1200);
     await greeted(call);
     expect(call.model.left()).toBe(1);
@@ -265,15 +265,15 @@ describe('cutting in', () => {
     '%j is none: the agent goes on where it stopped, and nothing of it is lost',
     async (text, durationMs) => {
       const call = simulatedCall({ answer: () => LONG });
-      await call.agentSounds();
+      await call.agentSpeaks();
       await call.stream.advance(1000);
       await call.say(text, durationMs);
       await call.stream.advance(8000);
       await call.stream.hangUp();
       expect(call.transcript()).toEqual([`assistant: ${LONG.text}`]);
       // Twelve words of 300 ms, and the 5 ms of the fade.
-      expect(soundMs(call.stream.agentSide())).toBeGreaterThanOrEqual(3600 - 10);
-      expect(soundMs(call.stream.agentSide())).toBeLessThanOrEqual(3600 + 20);
+      expect(soundMs(call.stream.agentAudio())).toBeGreaterThanOrEqual(3600 - 10);
+      expect(soundMs(call.stream.agentAudio())).toBeLessThanOrEqual(3600 + 20);
       expect(await call.report).toMatchObject({ interruptions: 0, falseInterruptions: 1 });
     },
   );
@@ -281,11 +281,11 @@ describe('cutting in', () => {
   test('a short acknowledgement does not even stop it, a short objection does', async () => {
     const heard = async (text: string) => {
       const call = simulatedCall({ answer: (index) => [LONG, { text: 'Fine.' }][index] ?? {} });
-      await call.agentSounds();
+      await call.agentSpeaks();
       await call.stream.advance(1000);
       await call.say(text, 240);
       await call.stream.advance(300);
-      const wasStopped = !call.isSounding();
+      const wasStopped = !call.isAgentSpeaking();
       await call.stream.hangUp();
       await call.report;
       return wasStopped;
@@ -296,18 +296,18 @@ describe('cutting in', () => {
 
   test('is not possible where the node forbids it, and takes as much speech as the node says', async () => {
     const call = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruption: 'off' }) });
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.say('No I want something else.', 1500);
-    expect(call.isSounding()).toBe(true);
+    expect(call.isAgentSpeaking()).toBe(true);
     await call.stream.hangUp();
     expect(await call.report).toMatchObject({ interruptions: 0 });
 
     const patient = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruptAfterMs: 1500 }) });
-    await patient.agentSounds();
+    await patient.agentSpeaks();
     await patient.say('No I want', 1300);
-    expect(patient.isSounding()).toBe(true);
+    expect(patient.isAgentSpeaking()).toBe(true);
     await patient.say('something else.', 400);
-    expect(patient.isSounding()).toBe(false);
+    expect(patient.isAgentSpeaking()).toBe(false);
     await patient.stream.hangUp();
     await patient.report;
   });
@@ -316,7 +316,7 @@ describe('cutting in', () => {
     const call = simulatedCall({
       answer: (index) => [{ text: 'Shall I book it?' }, { text: 'Booked.' }][index] ?? {},
     });
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.stream.advance(500);
     await call.say('yes', 260);
     await call.stream.advance(2000);
@@ -327,7 +327,7 @@ describe('cutting in', () => {
 
   test('by a peer that answers neither marks nor stops is reckoned by time', async () => {
     const call = simulatedCall({ answer: () => LONG, stream: { isMute: true } });
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.say('No I want something else.', 1200);
     await call.stream.advance(6000);
     await call.stream.hangUp();
@@ -356,7 +356,7 @@ describe('cutting in', () => {
 
   test('hanging up in the middle of an answer leaves what was heard', async () => {
     const call = simulatedCall({ answer: () => LONG });
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.stream.advance(1000);
     await call.stream.hangUp();
     await call.report;
@@ -370,7 +370,7 @@ describe('cutting in', () => {
 
 test.each([
   ['says', (call: SimulatedCall) => call.say('Please cancel it.', 900), 'Please cancel it.'],
-  ['presses', async (call: SimulatedCall) => [...'2#'].forEach(call.stream.press), '2'],
+  ['presses', async (call: SimulatedCall) => [...'2#'].forEach(call.stream.pressDigit), '2'],
 ] as const)('what a caller %s and hangs up before the answer is history', async (_how, ask, content) => {
   const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }) });
   await greeted(call);
@@ -417,7 +417,7 @@ test('and with the one after it where that could not be kept either', async () =
   // Neither the words are kept, nor the failure that follows; the apology at the end is.
   areAway = 2;
   await call.say('Where are you?', 600);
-  await call.agentSounds();
+  await call.agentSpeaks();
   await call.stream.until(() => call.stream.commands.some(({ kind }) => kind === 'hangup'));
   await call.stream.hangUp();
   await call.report;
@@ -491,9 +491,9 @@ describe('keys', () => {
 
   test('one that leads on is followed at once, in the middle of a sentence', async () => {
     const call = simulatedCall({ answer: () => LONG, pathway });
-    await call.agentSounds();
+    await call.agentSpeaks();
     await call.stream.advance(500);
-    call.stream.press('1');
+    call.stream.pressDigit('1');
     await call.stream.advance(200);
     expect(call.voice.texts.at(-1)).toBe('This is sales.');
     await call.stream.hangUp();
@@ -505,8 +505,8 @@ describe('keys', () => {
     const [start, sales] = pathway.nodes ?? [];
     const nodes = [{ ...start, data: { title: 'Menu', prompt: 'Menu.', interruption: 'off' } }, sales];
     const call = simulatedCall({ answer: () => LONG, pathway: { ...pathway, nodes } as PathwayInput });
-    await call.agentSounds();
-    call.stream.press('1');
+    await call.agentSpeaks();
+    call.stream.pressDigit('1');
     await call.stream.advance(500);
     expect(call.voice.texts).not.toContain('This is sales.');
     await call.stream.advance(4000);
@@ -521,7 +521,7 @@ describe('keys', () => {
     await greeted(call);
     await call.say('Well let me see.', 600);
     await call.stream.until(() => call.model.requests.length === 2);
-    call.stream.press('1');
+    call.stream.pressDigit('1');
     await call.stream.advance(200);
     expect(call.voice.texts.at(-1)).toBe('This is sales.');
     await call.stream.hangUp();
@@ -535,13 +535,13 @@ describe('keys', () => {
     await greeted(call);
     await call.say('Well, let me see.', 600);
     await call.stream.until(() => call.model.requests.length === 2);
-    call.stream.press('7');
-    call.stream.press('#');
+    call.stream.pressDigit('7');
+    call.stream.pressDigit('#');
     await greeted(call);
     await call.say('The other one is', 600);
     await call.stream.advance(160);
-    call.stream.press('8');
-    call.stream.press('#');
+    call.stream.pressDigit('8');
+    call.stream.pressDigit('#');
     await greeted(call);
     await call.stream.hangUp();
     await call.report;
@@ -563,7 +563,7 @@ describe('keys', () => {
     });
     await greeted(call);
     for (const digit of '4711') {
-      call.stream.press(digit);
+      call.stream.pressDigit(digit);
       await call.stream.advance(500);
     }
     await call.stream.advance(1500);
@@ -571,13 +571,13 @@ describe('keys', () => {
     await call.stream.advance(1500);
     await greeted(call);
     expect(events(call, 'dtmf')).toEqual([{ digits: '4711' }]);
-    call.stream.press('7');
-    call.stream.press('#');
+    call.stream.pressDigit('7');
+    call.stream.pressDigit('#');
     await greeted(call);
     expect(events(call, 'dtmf').at(-1)).toEqual({ digits: '7' });
     await call.stream.hangUp();
     await call.report;
-    const answers = call.talk.records.flatMap(({ messages }) =>
+    const answers = call.memory.records.flatMap(({ messages }) =>
       messages.filter(({ role }) => role === 'assistant'),
     );
     // From the last key on: who is slower than the time between two keys has waited for that, too.
@@ -655,7 +655,7 @@ describe('when something fails', () => {
     expect(call.transcript().at(-1)).toBe('assistant: ');
     await call.stream.hangUp();
     await call.report;
-    expect(call.extraEvents).toMatchObject([
+    expect(call.sessionEvents).toMatchObject([
       { type: 'error', data: { code: 'speech_failed', message: 'The voice is away' } },
     ]);
   });
@@ -716,10 +716,10 @@ describe('the end', () => {
     await call.say('That was all.', 600);
     await call.stream.until(() => call.stream.commands.length > 0);
     expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
-    expect(soundMs(call.stream.agentSide())).toBeCloseTo(9 * 300, -2);
+    expect(soundMs(call.stream.agentAudio())).toBeCloseTo(9 * 300, -2);
     await call.stream.hangUp();
     expect((await call.report).outcome).toBe('hung_up');
-    expect(call.talk.endings[0]?.reason).toBe('end_call_tool');
+    expect(call.memory.endings[0]?.reason).toBe('end_call_tool');
   });
 
   test('transfer_call hands the call over once its words are out', async () => {
@@ -729,11 +729,11 @@ describe('the end', () => {
     });
     await greeted(call);
     await call.say('A person please.', 600);
-    await call.agentSounds();
+    await call.agentSpeaks();
     expect(call.stream.commands).toEqual([]);
     await call.stream.until(() => call.stream.commands.length > 0);
     await call.stream.advance(20);
-    expect(call.isSounding()).toBe(false);
+    expect(call.isAgentSpeaking()).toBe(false);
     expect(call.stream.commands).toEqual([{ kind: 'transfer', to: '+886212345678' }]);
     expect(events(call, 'transfer').length).toBe(1);
     await call.stream.hangUp();
@@ -766,13 +766,13 @@ describe('the end', () => {
     await greeted(call);
     await call.say('A person please.', 600);
     await call.stream.until(() => call.stream.commands.length > 0);
-    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
+    call.stream.reportTransfer({ status: 'begun', to: '+886212345678' });
     // A phone may ring for as long as it likes.
     await call.stream.advance(60_000);
-    expect(call.isSounding()).toBe(false);
-    call.stream.tellTransfer({ status: 'failed', to: '+886212345678', reason: 'busy: 486 Busy Here' });
-    await call.agentSounds();
-    await call.agentIsSilent();
+    expect(call.isAgentSpeaking()).toBe(false);
+    call.stream.reportTransfer({ status: 'failed', to: '+886212345678', reason: 'busy: 486 Busy Here' });
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
     expect(call.voice.texts.join(' ')).toContain('could not reach anyone');
     await call.say('Then tell me the hours.', 600);
     await greeted(call);
@@ -811,8 +811,8 @@ describe('the end', () => {
       },
     });
     await call.stream.until(() => call.stream.commands.length > 0);
-    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
-    call.stream.tellTransfer({ status: 'failed', to: '+886212345678', reason: 'no_answer' });
+    call.stream.reportTransfer({ status: 'begun', to: '+886212345678' });
+    call.stream.reportTransfer({ status: 'failed', to: '+886212345678', reason: 'no_answer' });
     await call.stream.until(() => call.stream.commands.length > 1);
     expect(call.voice.texts).toEqual(['They are all busy.', 'Goodbye.']);
     expect(call.stream.commands.at(-1)).toEqual({ kind: 'hangup' });
@@ -822,13 +822,13 @@ describe('the end', () => {
 
   test('a call that is transferred over the agent’s head is taken from it in the midst of a word', async () => {
     const call = simulatedCall({ answer: () => GREETING });
-    await call.agentSounds();
-    call.stream.tellTransfer({ status: 'begun', to: '+886212345678' });
+    await call.agentSpeaks();
+    call.stream.reportTransfer({ status: 'begun', to: '+886212345678' });
     await call.stream.advance(40);
-    expect(call.isSounding()).toBe(false);
+    expect(call.isAgentSpeaking()).toBe(false);
     await call.say('Hello? Who is there?', 1000);
     await call.stream.advance(5000);
-    expect([call.isSounding(), call.model.requests.length]).toEqual([false, 1]);
+    expect([call.isAgentSpeaking(), call.model.requests.length]).toEqual([false, 1]);
     await call.stream.hangUp();
     expect(await call.report).toMatchObject({ outcome: 'transferred', interruptions: 0 });
   });
@@ -838,11 +838,11 @@ describe('the end', () => {
     await greeted(call);
     await call.say('Who are you?', 600);
     await greeted(call);
-    await call.talk.engine.end('project-1', 's', 'api_end');
+    await call.memory.engine.end('project-1', 's', 'api_end');
     await call.say('Are you there?', 600);
     await call.stream.until(() => call.stream.commands.length > 0);
     expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
-    expect([call.talk.sessions.size, call.model.requests.length]).toEqual([0, 2]);
+    expect([call.memory.sessions.size, call.model.requests.length]).toEqual([0, 2]);
     await call.stream.hangUp();
     expect((await call.report).outcome).toBe('hung_up');
   });

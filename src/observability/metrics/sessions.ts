@@ -2,7 +2,7 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { LatencyParts } from '../../engine/session/session.ts';
 import type { ProviderMetrics } from '../../providers/ports/metrics.ts';
-import type { SpokenTurn } from '../../voice/voiceReport.ts';
+import type { SpokenTurn } from '../../voice/turns/turnLatency.ts';
 
 /** From unnoticeable to a line that seems dead. */
 const TURN_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10];

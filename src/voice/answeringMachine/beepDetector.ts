@@ -1,40 +1,40 @@
-/** Beeps of machines lie between these. */
+/** Range of answering machine beeps. */
 const LOWEST_HZ = 400;
 const HIGHEST_HZ = 2200;
-/** Half the width of a 20 ms frame's own band, so that no tone falls between two. */
+/** Half the bandwidth of a 20 ms frame, so that no tone falls between two probes. */
 const STEP_HZ = 25;
-/** The comb that is tried first: what has no strong tooth here has none in between. */
+/** Probed first; a tone between two coarse probes still shows in both. */
 const COARSE_STEP_HZ = 2 * STEP_HZ;
-/** Of a frame's energy that a beep has in one narrow band; speech and music spread theirs. */
+/** Share of a frame's energy that a beep has in one narrow band; speech and music spread theirs. */
 const TONE_SHARE = 0.7;
-/** What a tooth of the coarse comb has at least of a tone that lies between two: half a bin off, 0.4 of its power. */
+/** A coarse probe half a bin off still shows 0.4 of the tone's power. */
 const COARSE_SHARE = 0.35 * TONE_SHARE;
-/** RMS below which nothing is a beep. */
+/** RMS below which a tone is ignored. */
 const LOWEST_RMS = 300;
-/** A beep lasts at least so long; ring-back and dial tones last longer than the upper bound. */
+/** Bounds of a beep; ring-back and dial tones are longer. */
 const SHORTEST_FRAMES = 8;
 const LONGEST_FRAMES = 75;
-/** While nothing sounds like a tone, one frame of so many is looked at: no beep fits between two of them. */
-const LOOK_EVERY_FRAMES = 4;
-/** A tone holds its pitch. */
-const TOLERANCE_HZ = 2 * STEP_HZ;
+/** Without a tone only every fourth frame is probed; every beep is longer. */
+const PROBE_EVERY_FRAMES = 4;
+/** A tone keeps its pitch within this. */
+const PITCH_TOLERANCE_HZ = 2 * STEP_HZ;
 
-/** Notices the tone after which a machine records. */
+/** Detects the tone after which an answering machine records. */
 export interface BeepDetector {
   /** @param frame - 20 ms. @returns Whether a beep has just ended. */
-  hear(frame: Int16Array): boolean;
+  push(frame: Int16Array): boolean;
 }
 
-/** Looks for one steady tone by Goertzel's algorithm over a comb of frequencies. */
+/** Looks for one steady tone with Goertzel's algorithm over a comb of frequencies. */
 export function createBeepDetector(sampleRateHz: number): BeepDetector {
-  const unseen: Int16Array[] = [];
+  const skipped: Int16Array[] = [];
   let toneHz: number | undefined;
   let frames = 0;
 
-  const look = (frame: Int16Array): boolean => {
+  const probe = (frame: Int16Array): boolean => {
     const hz = toneOf(frame, sampleRateHz);
-    const goesOn = hz !== undefined && toneHz !== undefined && Math.abs(hz - toneHz) <= TOLERANCE_HZ;
-    if (goesOn) {
+    const continues = hz !== undefined && toneHz !== undefined && Math.abs(hz - toneHz) <= PITCH_TOLERANCE_HZ;
+    if (continues) {
       frames += 1;
       return false;
     }
@@ -44,26 +44,26 @@ export function createBeepDetector(sampleRateHz: number): BeepDetector {
     return wasBeep;
   };
   return {
-    hear(frame) {
-      if (toneHz !== undefined) return look(frame);
-      if (unseen.length < LOOK_EVERY_FRAMES - 1) {
-        unseen.push(frame.slice());
+    push(frame) {
+      if (toneHz !== undefined) return probe(frame);
+      if (skipped.length < PROBE_EVERY_FRAMES - 1) {
+        skipped.push(frame.slice());
         return false;
       }
-      const before = unseen.splice(0);
+      const before = skipped.splice(0);
       if (toneOf(frame, sampleRateHz) === undefined) return false;
-      // It began somewhere in what was passed over, and its length counts.
-      for (const passed of before) look(passed);
-      return look(frame);
+      // The tone started in one of the skipped frames, which count for its length.
+      for (const earlier of before) probe(earlier);
+      return probe(frame);
     },
   };
 }
 
-/** @returns The frequency of the one tone that a frame is; undefined for anything else. */
+/** @returns The frequency of a frame that is one tone; undefined for anything else. */
 export function toneOf(frame: Int16Array, sampleRateHz: number): number | undefined {
   const energy = energyOf(frame);
   if (energy < LOWEST_RMS * LOWEST_RMS * frame.length) return undefined;
-  // A pure tone of amplitude A has A²n/2 of energy, and A²n²/4 in its bin.
+  // A pure tone of amplitude A has energy A²n/2, and power A²n²/4 in its bin.
   const whole = (energy * frame.length) / 2;
   let best = 0;
   let bestHz = 0;

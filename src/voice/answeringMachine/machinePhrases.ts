@@ -1,5 +1,5 @@
-/** What answering machines say and people do not. */
-const MACHINE = [
+/** Phrases of answering machines. */
+const MACHINE_PHRASES = [
   /\bleave (?:me |us )?(?:a|your) (?:short |brief )?(?:message|name)\b/,
   /\b(?:after|at) the (?:tone|beep)\b/,
   /\b(?:voice ?mail|mailbox|answering machine)\b/,
@@ -13,8 +13,8 @@ const MACHINE = [
   /\bhinterlassen sie\b|\bnach dem (?:ton|signalton)\b|\bmailbox\b/,
 ];
 
-/** What services say that ask who is calling before they put somebody through. */
-const SCREENING = [
+/** Phrases of call screening services, which ask who is calling before they connect. */
+const SCREENING_PHRASES = [
   /\b(?:state|say|record) your name\b/,
   /\bwho (?:is|'s) calling\b.*\b(?:why|reason|regarding)\b/,
   /\b(?:reason|purpose) (?:for|of) (?:your|the|this) call\b/,
@@ -23,12 +23,12 @@ const SCREENING = [
   /請(?:說出|告知)(?:您的)?(?:姓名|來電目的)/,
 ];
 
-/** @returns Undefined where the words are a person's, as far as one can tell. */
+/** @returns Undefined for a person's words, as far as one can tell. */
 export function machineKindOf(text: string): 'machine' | 'screening' | undefined {
   const words = text
     .toLowerCase()
     .replaceAll('’', "'")
     .replace(/[^\p{L}\p{N}']+/gu, ' ');
-  if (SCREENING.some((phrase) => phrase.test(words))) return 'screening';
-  return MACHINE.some((phrase) => phrase.test(words)) ? 'machine' : undefined;
+  if (SCREENING_PHRASES.some((phrase) => phrase.test(words))) return 'screening';
+  return MACHINE_PHRASES.some((phrase) => phrase.test(words)) ? 'machine' : undefined;
 }

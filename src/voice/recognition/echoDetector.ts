@@ -1,121 +1,116 @@
 import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
-import { createCorrelator } from './crossCorrelation.ts';
+import { createCrossCorrelator } from './crossCorrelation.ts';
 
-/** Speech's waveform below 2 kHz tells one moment of it from every other. */
+/** A speech waveform below 2 kHz identifies its moment. */
 const COMPARED_RATE_HZ = 4000;
-/** Echoes come back within so long: the far end's phone, the networks between, and the jitter buffer. */
-const LONGEST_ECHO_MS = 500;
-/** So much is looked at together: shorter stretches of one vowel are like those of another. */
+/** Longest echo path: the far end's phone, the networks between, and the jitter buffer. */
+const MAX_ECHO_MS = 500;
+/** Compared at once; shorter stretches of one vowel resemble those of another. */
 const WINDOW_MS = 200;
-/** An unknown way is looked for so often. */
-const SEARCH_EVERY_MS = 100;
-/** Share of what comes in that what was played explains; beyond it, somebody speaks over the echo. */
+/** Interval between searches while the echo path is unknown. */
+const SEARCH_INTERVAL_MS = 100;
+/** Share of the caller's audio that the agent's audio explains; below it, the caller speaks over the echo. */
 const EXPLAINED_SHARE = 0.5;
-/** Of the compared samples: a path wanders by so much. */
-const WANDER = 3;
-/** RMS below which nothing is compared: the line's own noise. */
-const QUIETEST_RMS = 20;
+/** How far a known path drifts, in compared samples. */
+const PATH_DRIFT = 3;
+/** RMS below which there is only line noise. */
+const SILENCE_RMS = 20;
 
 const WINDOW = (WINDOW_MS * COMPARED_RATE_HZ) / 1000;
-const LONGEST_ECHO = (LONGEST_ECHO_MS * COMPARED_RATE_HZ) / 1000;
+const MAX_ECHO = (MAX_ECHO_MS * COMPARED_RATE_HZ) / 1000;
+/** After this much silence of the agent no echo can follow. */
+const NO_ECHO_FRAMES = (WINDOW_MS + MAX_ECHO_MS) / VAD_FRAME_MS;
 
-/** After so much silence of the agent's nothing of it can come back any more. */
-const FORGOTTEN_FRAMES = (WINDOW_MS + LONGEST_ECHO_MS) / VAD_FRAME_MS;
+/** Shared by all detectors: each call completes before the next one starts. */
+const correlator = createCrossCorrelator(WINDOW, MAX_ECHO + 1);
 
-/** For all guards: each is done with it before the next begins. */
-const correlator = createCorrelator(WINDOW, LONGEST_ECHO + 1);
+/** `echo_found`: an echo, and so was the speech just before it. */
+export type EchoVerdict = 'not_echo' | 'echo' | 'echo_found';
 
-export type EchoVerdict =
-  /** Nothing that was played explains it. */
-  | 'own'
-  | 'echo'
-  /** An echo, and what was heard just before must have been one too. */
-  | 'found';
-
-/** Knows the agent's own voice where it comes back over the caller's line. */
+/** Detects the agent's own voice when the caller's line returns it. */
 export interface EchoDetector {
   /**
    * Takes the next 20 ms.
    *
    * @param heard - From the caller.
-   * @param played - What went out at the same time, as long; undefined for silence.
-   * @param isSpeech - Whether it sounds like speech, so that it matters whose it is.
+   * @param played - The agent's audio of the same time and length; undefined for silence.
+   * @param isSpeech - Whether the frame sounds like speech; other frames are not judged.
    */
   judge(heard: Int16Array, played: Int16Array | undefined, isSpeech: boolean): EchoVerdict;
 }
 
 /**
- * Compares what comes in with what was played before. A line's echo is the same waveform, later and softer: where it
- * correlates at one and the same delay twice, the way of the echo is known, and from then on it takes one look at that
- * delay to tell the echo from somebody who speaks over it.
+ * Compares the caller's audio with the agent's. A line echo is the same waveform, delayed and softer: once it correlates
+ * at the same delay twice, the path is known, and from then on one look at that delay separates echo from speech over it.
  *
  * @param sampleRateHz - A multiple of 4000.
  */
 export function createEchoDetector(sampleRateHz: number): EchoDetector {
   const factor = sampleRateHz / COMPARED_RATE_HZ;
   const heard = new Float64Array(WINDOW);
-  const played = new Float64Array(WINDOW + LONGEST_ECHO);
+  const played = new Float64Array(WINDOW + MAX_ECHO);
   let candidate: number | undefined;
   let path: number | undefined;
   let untilSearchMs = 0;
-  let silentFrames = FORGOTTEN_FRAMES;
+  let silentFrames = NO_ECHO_FRAMES;
   const silence = new Int16Array((sampleRateHz * VAD_FRAME_MS) / 1000);
 
   const search = (): EchoVerdict => {
-    const best = bestEverywhere(heard, played);
-    const wasSeen = best !== undefined && candidate !== undefined && Math.abs(best - candidate) <= WANDER;
+    const best = bestDelayOverall(heard, played);
+    const isConfirmed =
+      best !== undefined && candidate !== undefined && Math.abs(best - candidate) <= PATH_DRIFT;
     candidate = best;
-    if (!wasSeen) return 'own';
+    if (!isConfirmed) return 'not_echo';
     path = best;
-    return 'found';
+    return 'echo_found';
   };
   return {
     judge(heardFrame, playedFrame, isSpeech) {
       silentFrames = playedFrame === undefined ? silentFrames + 1 : 0;
-      if (silentFrames > FORGOTTEN_FRAMES) return 'own';
+      if (silentFrames > NO_ECHO_FRAMES) return 'not_echo';
       shiftIn(heard, heardFrame, factor);
       shiftIn(played, playedFrame ?? silence.subarray(0, heardFrame.length), factor);
       untilSearchMs -= (heardFrame.length * 1000) / sampleRateHz;
-      if (!isSpeech || !isAudible(heard) || !isAudible(played)) return 'own';
+      if (!isSpeech || !isAudible(heard) || !isAudible(played)) return 'not_echo';
       if (path !== undefined) {
-        const found = bestNear(path, heard, played);
+        const found = bestDelayNear(path, heard, played);
         if (found !== undefined) {
           path = found;
           return 'echo';
         }
       }
-      if (untilSearchMs > 0) return 'own';
-      untilSearchMs = SEARCH_EVERY_MS;
+      if (untilSearchMs > 0) return 'not_echo';
+      untilSearchMs = SEARCH_INTERVAL_MS;
       return search();
     },
   };
 }
 
-/** @returns The delay at which what was played explains most of what is heard, if it explains enough. */
-function bestEverywhere(heard: Float64Array, played: Float64Array): number | undefined {
+/** @returns The delay at which the agent's audio explains most of the caller's; undefined below the threshold. */
+function bestDelayOverall(heard: Float64Array, played: Float64Array): number | undefined {
   const products = correlator.correlate(heard, played);
-  return bestDelay(heard, played, { least: 0, most: LONGEST_ECHO, productAt: (from) => products[from] ?? 0 });
+  return bestDelay(heard, played, { least: 0, most: MAX_ECHO, productAt: (from) => products[from] ?? 0 });
 }
 
-/** The same of the few delays to which a known path may have wandered. */
-function bestNear(path: number, heard: Float64Array, played: Float64Array): number | undefined {
-  const [least, most] = [Math.max(0, path - WANDER), Math.min(LONGEST_ECHO, path + WANDER)];
+/** As {@link bestDelayOverall}, for the few delays to which a known path may have drifted. */
+function bestDelayNear(path: number, heard: Float64Array, played: Float64Array): number | undefined {
+  const [least, most] = [Math.max(0, path - PATH_DRIFT), Math.min(MAX_ECHO, path + PATH_DRIFT)];
   return bestDelay(heard, played, { least, most, productAt: (from) => productOf(heard, played, from) });
 }
 
-interface Compared {
+interface DelayRange {
   readonly least: number;
   readonly most: number;
-  /** The sum of products of what is heard with what was played from there on. */
+  /** Sum of products of the caller's window with the agent's audio from this index. */
   productAt(from: number): number;
 }
 
-function bestDelay(heard: Float64Array, played: Float64Array, compared: Compared): number | undefined {
-  const { least, most, productAt } = compared;
+function bestDelay(heard: Float64Array, played: Float64Array, range: DelayRange): number | undefined {
+  const { least, most, productAt } = range;
   const energy = energyOf(heard);
   let best: number | undefined;
   let bestShare = EXPLAINED_SHARE;
-  let from = LONGEST_ECHO - least;
+  let from = MAX_ECHO - least;
   let reference = energyOf(played.subarray(from, from + WINDOW));
   for (let delay = least; delay <= most; delay++, from--) {
     if (delay > least) reference += squared(played[from]) - squared(played[from + WINDOW]);
@@ -133,19 +128,19 @@ function productOf(heard: Float64Array, played: Float64Array, from: number): num
   return product;
 }
 
-/** The frame's samples at the compared rate, behind those before. */
-function shiftIn(ring: Float64Array, frame: Int16Array, factor: number): void {
+/** Appends the frame, decimated to the compared rate. */
+function shiftIn(window: Float64Array, frame: Int16Array, factor: number): void {
   const count = Math.floor(frame.length / factor);
-  ring.copyWithin(0, count);
+  window.copyWithin(0, count);
   for (let n = 0; n < count; n++) {
     let sum = 0;
     for (let k = 0; k < factor; k++) sum += frame[n * factor + k] ?? 0;
-    ring[ring.length - count + n] = sum / factor;
+    window[window.length - count + n] = sum / factor;
   }
 }
 
-function isAudible(ring: Float64Array): boolean {
-  return energyOf(ring) >= QUIETEST_RMS * QUIETEST_RMS * ring.length;
+function isAudible(window: Float64Array): boolean {
+  return energyOf(window) >= SILENCE_RMS * SILENCE_RMS * window.length;
 }
 
 function energyOf(samples: Float64Array): number {

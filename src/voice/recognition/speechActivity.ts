@@ -1,49 +1,48 @@
 import { VAD_FRAME_MS } from '../../providers/ports/voiceActivity.ts';
 
-/** Frames that are looked at together, so that a click is no speech and a stop consonant no pause. */
+/** Frames judged together, so that a click is not speech and a stop consonant is not a pause. */
 const WINDOW_FRAMES = 5;
 const WINDOW_MASK = (1 << WINDOW_FRAMES) - 1;
-/** Voiced ones among them that begin speech. */
+/** Voiced frames in the window that start speech. */
 const ONSET_FRAMES = 3;
-/** The newest ones, among which a voiced one may be the first of them. */
+/** The newest frames, in which a voiced one may be the first of an onset. */
 const ONSET_MASK = (1 << ONSET_FRAMES) - 1;
 
-/** What the caller says at one stretch, pauses included, until it is closed. All times on the stream's clock. */
+/** One stretch of the caller's speech, pauses included, until it is closed. Times are on the stream's clock. */
 export interface Utterance {
   readonly startMs: number;
-  /** Voice in it, without the pauses. */
+  /** Voiced time, without the pauses. */
   readonly voicedMs: number;
   /** End of the last voiced frame. */
   readonly lastVoicedMs: number;
 }
 
 export interface SpeechActivity {
-  /** The newest frame is bit 0. */
+  /** One bit per frame, 1 for voiced; the newest frame is bit 0. */
   readonly window: number;
-  /** Whether the caller speaks right now. */
   readonly isActive: boolean;
-  /** Undefined before the caller spoke, and once what they said is dealt with. */
+  /** Undefined before the caller speaks and after the utterance is closed. */
   readonly utterance: Utterance | undefined;
 }
 
 export const NO_SPEECH: SpeechActivity = { window: 0, isActive: false, utterance: undefined };
 
 /**
- * Makes utterances of a detector's yes and no.
+ * Segments a detector's frame decisions into utterances.
  *
  * ```text
  *            3 of 5 frames voiced
  *   silent ───────────────────────▶ active
  *      ▲                              │
  *      └──────────────────────────────┘
- *            none of 5 frames voiced
+ *            0 of 5 frames voiced
  * ```
  *
  * @param atMs - The frame's end on the stream's clock.
  */
 export function detectSpeech(activity: SpeechActivity, isVoiced: boolean, atMs: number): SpeechActivity {
   const window = ((activity.window << 1) | (isVoiced ? 1 : 0)) & WINDOW_MASK;
-  const voicedFrames = bits(window);
+  const voicedFrames = countBits(window);
   if (activity.isActive && voicedFrames === 0) return { ...activity, window, isActive: false };
   if (activity.isActive) {
     if (!isVoiced) return { ...activity, window };
@@ -58,12 +57,12 @@ export function detectSpeech(activity: SpeechActivity, isVoiced: boolean, atMs: 
   return { window, isActive: true, utterance };
 }
 
-/** Whether something is heard that is too short yet to be told from a click: at most 60 ms later it is known. */
+/** Whether speech may be starting: too short to tell from a click, decided at most 60 ms later. */
 export function isSpeechOnset({ isActive, window }: SpeechActivity): boolean {
   return !isActive && (window & ONSET_MASK) !== 0;
 }
 
-/** What was said is dealt with; speech that goes on begins an utterance of its own. */
+/** Closes the utterance; speech that continues starts a new one. */
 export function closeUtterance(activity: SpeechActivity): SpeechActivity {
   return { window: activity.isActive ? 0 : activity.window, isActive: false, utterance: undefined };
 }
@@ -73,7 +72,7 @@ function extended(utterance: Utterance | undefined, voicedMs: number, atMs: numb
   return { ...utterance, voicedMs: utterance.voicedMs + voicedMs, lastVoicedMs: atMs };
 }
 
-function bits(value: number): number {
+function countBits(value: number): number {
   let count = 0;
   for (let rest = value; rest !== 0; rest &= rest - 1) count++;
   return count;

@@ -1,35 +1,35 @@
-/** Of the loudest sample in its frame: what is softer is what the voice dies away in, or the line's noise. */
-const OF_FRAME = 4;
-/** Of the loudest sample in the utterance: a frame of less is no voice, whatever the detector says. */
-const OF_UTTERANCE = 16;
+/** Softer samples than this share of the frame's peak are the voice's decay, or line noise. */
+const FRAME_PEAK_DIVISOR = 4;
+/** A frame softer than this share of the utterance's peak is not voice, whatever the detector says. */
+const UTTERANCE_PEAK_DIVISOR = 16;
 
-/** Knows to the sample where a caller's voice ends, which detectors tell only by frames. */
+/** Locates the end of the caller's speech to the sample; detectors tell it only to the frame. */
 export interface SpeechEnd {
-  /** The next voiced frame of the utterance, with its end on the stream's clock. */
-  hear(frame: Int16Array, atMs: number): void;
-  /** End of the last sample that was voice; undefined before there was any. */
+  /** Takes the utterance's next voiced frame, with its end on the stream's clock. */
+  push(frame: Int16Array, atMs: number): void;
+  /** End of the last voiced sample; undefined before the first one. */
   readonly atMs: number | undefined;
-  /** Another utterance may be softer. */
-  forget(): void;
+  /** Starts over: the next utterance may be softer. */
+  reset(): void;
 }
 
 export function createSpeechEnd(sampleRateHz: number): SpeechEnd {
-  let peak = 0;
+  let utterancePeak = 0;
   let endMs: number | undefined;
   return {
-    hear(frame, atMs) {
-      let loudest = 0;
-      for (const sample of frame) loudest = Math.max(loudest, Math.abs(sample));
-      peak = Math.max(peak, loudest);
-      const least = Math.max(loudest / OF_FRAME, peak / OF_UTTERANCE);
-      const last = frame.findLastIndex((sample) => Math.abs(sample) >= least);
+    push(frame, atMs) {
+      let framePeak = 0;
+      for (const sample of frame) framePeak = Math.max(framePeak, Math.abs(sample));
+      utterancePeak = Math.max(utterancePeak, framePeak);
+      const threshold = Math.max(framePeak / FRAME_PEAK_DIVISOR, utterancePeak / UTTERANCE_PEAK_DIVISOR);
+      const last = frame.findLastIndex((sample) => Math.abs(sample) >= threshold);
       if (last >= 0) endMs = atMs - ((frame.length - 1 - last) * 1000) / sampleRateHz;
     },
     get atMs() {
       return endMs;
     },
-    forget() {
-      peak = 0;
+    reset() {
+      utterancePeak = 0;
       endMs = undefined;
     },
   };

@@ -4,7 +4,7 @@ import type {
   SpeechToText,
 } from '../../providers/ports/speechToText.ts';
 import { VAD_FRAME_MS, type VoiceActivityDetector } from '../../providers/ports/voiceActivity.ts';
-import { createEchoDetector } from './echoDetector.ts';
+import { createEchoDetector, type EchoDetector } from './echoDetector.ts';
 import {
   closeUtterance,
   detectSpeech,
@@ -13,174 +13,180 @@ import {
   type SpeechActivity,
   type Utterance,
 } from './speechActivity.ts';
-import { createSpeechEnd } from './speechEnd.ts';
+import { createSpeechEnd, type SpeechEnd } from './speechEnd.ts';
 
-/** Heard before it was known that somebody speaks; first consonants are soft. */
+/** Audio kept from before the onset was certain; first consonants are soft. */
 const PRE_ROLL_MS = 300;
-/** Before noise is steady, its first frame is half of it. */
+/** Half of the first frame of a steady noise is not yet noise. */
 const NOISE_ONSET_MS = 2 * VAD_FRAME_MS;
 
 export interface SpeechRecognitionDeps {
   readonly sampleRateHz: number;
-  /** The stream's clock when it begins to listen. */
+  /** The stream's clock at the first sample. */
   readonly startSamples: number;
   readonly detector: VoiceActivityDetector;
   readonly speechToText: SpeechToText;
-  /** What may be said now: asked for when an utterance begins. */
+  /** Read when an utterance starts. */
   readonly hints: () => Pick<RecognitionOptions, 'language' | 'expectedAnswers'>;
-  /** What sounded in the last 20 ms, to know it again where it comes back; undefined for silence. */
-  readonly played: () => Int16Array | undefined;
-  /** Each frame of 20 ms, with its end on the stream's clock; valid during the call only. */
+  /** The agent's audio of the last 20 ms, for echo detection; undefined for silence. */
+  readonly agentFrame: () => Int16Array | undefined;
+  /** Called with each 20 ms frame and its end on the stream's clock. The frame is valid during the call only. */
   readonly onFrame: (frame: Int16Array, atMs: number) => void;
-  /** Of the open utterance, while the recogniser is still at it; from one that tells only at the end, never. */
-  readonly onPartial: (text: string) => void;
-  readonly onWords: (text: string) => void;
-  readonly onWordsFailed: (error: unknown) => void;
+  /** Transcript so far of the open utterance; vendors without interim transcripts never call it. */
+  readonly onInterimTranscript: (text: string) => void;
+  /** The result of {@link SpeechRecognition.requestTranscript}. */
+  readonly onTranscript: (text: string) => void;
+  readonly onTranscriptionFailed: (error: unknown) => void;
 }
 
-/** Hears the caller: cuts the stream into frames, tells speech from silence, and has the words recognised. */
-export interface SpeechRecognition {
-  /** The caller's next samples, any number; they may be used again after it returns. */
-  push(samples: Int16Array): void;
-  readonly utterance: Utterance | undefined;
-  /** Where the voice in it ends, to the sample. */
-  readonly voiceEndMs: number | undefined;
-  /** The caller may just be beginning to speak: it is not sure yet. */
-  readonly mayBegin: boolean;
-  /** Asks for the words of the open utterance, so far as it has come; `onWords` or `onWordsFailed` follows. */
-  ask(): void;
-  /**
-   * Closes the open utterance, as {@link forget} does, and has its words recognised all the same.
-   *
-   * @returns Empty where there is none.
-   * @throws {ModelError} When they are not recognised.
-   */
-  lastWords(): Promise<string>;
-  /** The caller went on: an answer that is still to come would be about too little. */
-  dropQuestion(): void;
-  /** The utterance is dealt with. */
-  forget(): void;
-  /** Idempotent. */
-  close(): void;
+interface TranscriptRequest {
+  readonly text: Promise<string>;
+  readonly controller: AbortController;
 }
 
-/** Of the words of the open utterance, so far as it had come. */
-interface Question {
-  readonly words: Promise<string>;
-  drop(reason: Error): void;
-}
+/**
+ * Recognises the caller's speech on one stream: frames the audio, removes echo and noise, detects utterances, and has
+ * them transcribed.
+ */
+export class SpeechRecognition {
+  readonly #deps: SpeechRecognitionDeps;
+  readonly #frame: Int16Array;
+  readonly #echo: EchoDetector;
+  readonly #speechEnd: SpeechEnd;
+  readonly #preRoll: Int16Array[] = [];
+  #frameFilled = 0;
+  #receivedSamples: number;
+  #activity: SpeechActivity = NO_SPEECH;
+  #stream: RecognitionStream | undefined;
+  #request: TranscriptRequest | undefined;
 
-export function createSpeechRecognition(deps: SpeechRecognitionDeps): SpeechRecognition {
-  const { sampleRateHz, detector, speechToText } = deps;
-  const frameSamples = (sampleRateHz * VAD_FRAME_MS) / 1000;
-  const frame = new Int16Array(frameSamples);
-  const echoes = createEchoDetector(sampleRateHz);
-  const voiceEnd = createSpeechEnd(sampleRateHz);
-  const preRoll: Int16Array[] = [];
-  let filled = 0;
-  let heardSamples = deps.startSamples;
-  let activity: SpeechActivity = NO_SPEECH;
-  let transcription: RecognitionStream | undefined;
-  let question: Question | undefined;
+  constructor(deps: SpeechRecognitionDeps) {
+    this.#deps = deps;
+    this.#frame = new Int16Array((deps.sampleRateHz * VAD_FRAME_MS) / 1000);
+    this.#echo = createEchoDetector(deps.sampleRateHz);
+    this.#speechEnd = createSpeechEnd(deps.sampleRateHz);
+    this.#receivedSamples = deps.startSamples;
+  }
 
-  const dropQuestion = () => {
-    question?.drop(new Error('the caller went on'));
-    question = undefined;
-  };
-  const ask = () => {
-    dropQuestion();
-    if (!transcription) return;
+  get utterance(): Utterance | undefined {
+    return this.#activity.utterance;
+  }
+
+  /** End of the voice in the open utterance, to the sample. */
+  get speechEndMs(): number | undefined {
+    return this.#speechEnd.atMs;
+  }
+
+  /** Whether speech may be starting. */
+  get isSpeechOnset(): boolean {
+    return isSpeechOnset(this.#activity);
+  }
+
+  /** Takes the caller's next samples, any number. The caller of this method may reuse the array. */
+  push(samples: Int16Array): void {
+    for (let at = 0; at < samples.length; ) {
+      const count = Math.min(this.#frame.length - this.#frameFilled, samples.length - at);
+      this.#frame.set(samples.subarray(at, at + count), this.#frameFilled);
+      this.#frameFilled += count;
+      at += count;
+      if (this.#frameFilled < this.#frame.length) return;
+      this.#frameFilled = 0;
+      this.#processFrame();
+    }
+  }
+
+  /** Requests the transcript of the open utterance so far; `onTranscript` or `onTranscriptionFailed` follows. */
+  requestTranscript(): void {
+    this.cancelRequest();
+    if (!this.#stream) return;
     const controller = new AbortController();
-    const words = transcription.finalize(controller.signal).then(({ text }) => text);
-    const asked: Question = { words, drop: (reason) => controller.abort(reason) };
-    question = asked;
-    words.then(
-      (text) => {
-        if (question === asked) deps.onWords(text);
+    const text = this.#stream.finalize(controller.signal).then((transcript) => transcript.text);
+    const request = { text, controller };
+    this.#request = request;
+    text.then(
+      (found) => {
+        if (this.#request === request) this.#deps.onTranscript(found);
       },
       (error: unknown) => {
-        if (question === asked) deps.onWordsFailed(error);
+        if (this.#request === request) this.#deps.onTranscriptionFailed(error);
       },
     );
-  };
-  const forget = () => {
-    dropQuestion();
-    transcription?.close();
-    transcription = undefined;
-    activity = closeUtterance(activity);
-    voiceEnd.forget();
-  };
-  const keep = () => {
-    if (activity.utterance && transcription) {
-      transcription.push(frame);
+  }
+
+  /** Drops the pending request: the caller continued, and its transcript would be incomplete. */
+  cancelRequest(): void {
+    this.#request?.controller.abort(new Error('the caller continued speaking'));
+    this.#request = undefined;
+  }
+
+  /**
+   * Closes the open utterance, as {@link discardUtterance} does, and transcribes it.
+   *
+   * @returns Empty without an open utterance.
+   * @throws {ModelError} When the transcription fails.
+   */
+  async takeTranscript(): Promise<string> {
+    if (!this.#request) this.requestTranscript();
+    const [request, stream] = [this.#request, this.#stream];
+    // Detached first, so that discarding the utterance does not cancel them.
+    this.#request = undefined;
+    this.#stream = undefined;
+    this.discardUtterance();
+    try {
+      return (await request?.text) ?? '';
+    } finally {
+      stream?.close();
+    }
+  }
+
+  /** Closes the open utterance and drops its transcription. */
+  discardUtterance(): void {
+    this.cancelRequest();
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#activity = closeUtterance(this.#activity);
+    this.#speechEnd.reset();
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.discardUtterance();
+    this.#deps.detector.close();
+  }
+
+  #processFrame(): void {
+    const { detector, sampleRateHz } = this.#deps;
+    this.#receivedSamples += this.#frame.length;
+    const atMs = (this.#receivedSamples * 1000) / sampleRateHz;
+    const isSpeech = detector.isSpeech(this.#frame);
+    const verdict = this.#echo.judge(this.#frame, this.#deps.agentFrame(), isSpeech);
+    if (verdict === 'echo_found' || this.#isUtteranceNoise(atMs)) this.discardUtterance();
+    this.#activity = detectSpeech(this.#activity, isSpeech && verdict === 'not_echo', atMs);
+    if (this.utterance?.lastVoicedMs === atMs) this.#speechEnd.push(this.#frame, atMs);
+    this.#transcribeFrame();
+    this.#deps.onFrame(this.#frame, atMs);
+  }
+
+  /** Whether the open utterance consists of what the detector has just learned to be noise. */
+  #isUtteranceNoise(atMs: number): boolean {
+    const noiseMs = this.#deps.detector.reclassifiedNoiseMs?.() ?? 0;
+    const { utterance } = this;
+    return noiseMs > 0 && utterance !== undefined && utterance.startMs >= atMs - noiseMs - NOISE_ONSET_MS;
+  }
+
+  #transcribeFrame(): void {
+    if (this.utterance && this.#stream) {
+      this.#stream.push(this.#frame);
       return;
     }
-    preRoll.push(frame.slice());
-    if (preRoll.length > PRE_ROLL_MS / VAD_FRAME_MS) preRoll.shift();
-    if (!activity.utterance) return;
-    const onPartial = (text: string) => {
-      if (activity.utterance) deps.onPartial(text);
+    this.#preRoll.push(this.#frame.slice());
+    if (this.#preRoll.length > PRE_ROLL_MS / VAD_FRAME_MS) this.#preRoll.shift();
+    if (!this.utterance) return;
+    const { speechToText, sampleRateHz, hints, onInterimTranscript } = this.#deps;
+    const onInterim = (text: string) => {
+      if (this.utterance) onInterimTranscript(text);
     };
-    transcription = speechToText.openStream({ sampleRateHz, ...deps.hints(), onInterim: onPartial });
-    for (const samples of preRoll.splice(0)) transcription.push(samples);
-  };
-  /** An utterance that began with what is known for noise now, and had nothing before it, was none. */
-  const isNoise = (utterance: Utterance | undefined, atMs: number) => {
-    const noiseMs = detector.reclassifiedNoiseMs?.() ?? 0;
-    return noiseMs > 0 && utterance !== undefined && utterance.startMs >= atMs - noiseMs - NOISE_ONSET_MS;
-  };
-  const hear = () => {
-    heardSamples += frameSamples;
-    const atMs = (heardSamples * 1000) / sampleRateHz;
-    const isSpeech = detector.isSpeech(frame);
-    const verdict = echoes.judge(frame, deps.played(), isSpeech);
-    if (verdict === 'found' || isNoise(activity.utterance, atMs)) forget();
-    activity = detectSpeech(activity, isSpeech && verdict === 'own', atMs);
-    if (activity.utterance?.lastVoicedMs === atMs) voiceEnd.hear(frame, atMs);
-    keep();
-    deps.onFrame(frame, atMs);
-  };
-
-  return {
-    get utterance() {
-      return activity.utterance;
-    },
-    get voiceEndMs() {
-      return voiceEnd.atMs;
-    },
-    get mayBegin() {
-      return isSpeechOnset(activity);
-    },
-    push(samples) {
-      for (let at = 0; at < samples.length; ) {
-        const count = Math.min(frameSamples - filled, samples.length - at);
-        frame.set(samples.subarray(at, at + count), filled);
-        filled += count;
-        at += count;
-        if (filled < frameSamples) return;
-        filled = 0;
-        hear();
-      }
-    },
-    ask,
-    async lastWords() {
-      if (!question) ask();
-      const [words, asked] = [question?.words, transcription];
-      // What answers them is no longer the open utterance's, and is not dropped with it.
-      question = undefined;
-      transcription = undefined;
-      forget();
-      try {
-        return (await words) ?? '';
-      } finally {
-        asked?.close();
-      }
-    },
-    dropQuestion,
-    forget,
-    close() {
-      forget();
-      detector.close();
-    },
-  };
+    this.#stream = speechToText.openStream({ sampleRateHz, ...hints(), onInterim });
+    for (const samples of this.#preRoll.splice(0)) this.#stream.push(samples);
+  }
 }

@@ -1,234 +1,156 @@
+import type { PlayoutPosition } from '../../media/agentStream/streamClient.ts';
 import type { SynthesisRequest } from '../../providers/ports/textToSpeech.ts';
-import { createHeardText } from './heardText.ts';
-import { firstAudible, withoutLeadIn } from './leadingSilence.ts';
+import { firstAudible, withoutLeadingSilence } from './audibility.ts';
+import { createHeardText, type HeardText } from './heardText.ts';
 import { isSpeakable, speakable } from './sentenceSplitter.ts';
-import {
-  type PlayedMark,
-  type PlayPosition,
-  SpeechPlayout,
-  type SpeechPlayoutDeps,
-} from './speechPlayout.ts';
+import { SpeechPlayout, type SpeechPlayoutDeps } from './speechPlayout.ts';
 import type { SpeechSynthesis } from './speechSynthesis.ts';
 
-/** Speech is made ahead of what sounds by so much: enough for a slow sentence, little to be thrown away. */
+/** Speech synthesised ahead of what is heard: enough for a slow sentence, little to discard on an interruption. */
 const LOOKAHEAD_MS = 8000;
 const FRAME_MS = 20;
 
 export interface AgentSpeechDeps extends SpeechPlayoutDeps {
-  readonly source: SpeechSynthesis;
+  readonly synthesis: SpeechSynthesis;
   readonly voice: Pick<SynthesisRequest, 'voice' | 'language'>;
-  /** The first samples were handed to the stream. */
-  readonly onSpeech: () => void;
-  /** A piece could not be said. */
+  /** The first samples were sent to the stream. */
+  readonly onFirstSamples: () => void;
+  /** A sentence could not be spoken. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What the agent says in one answer, from the text's first word to the last sample that sounds. */
-export interface AgentSpeech {
-  /** The next piece, a sentence as a rule. */
-  say(text: string): void;
-  /** Nothing more will be said. */
-  finish(): void;
-  /** Stops within a frame; {@link resume} goes on where it stopped. */
-  hold(): void;
-  resume(): void;
-  /** Stops for good. Idempotent. */
-  cut(): void;
-  /** Resolves once all has sounded, or where it was cut is known. */
-  readonly over: Promise<'played' | 'cut'>;
-  /** What was heard so far; all of it once it was played. */
-  heardText(): string;
-  /** How much of it was heard, by the stream's own count. */
-  heardMs(): number;
-  readonly hasSounded: boolean;
-  /** All that it was given so far has sounded, and more may come. */
-  readonly isDry: boolean;
-  /** What sounded in the last frame of the caller's, as far as it is known; valid until it is asked for again. */
-  lastPlayed(): Int16Array | undefined;
-  /** From the last decision to stop until its last packet had left; undefined where that was not told. */
-  readonly stopMs: number | undefined;
-  /** To be called for each of the stream's events, and with each frame of the caller's. */
-  onMark(mark: PlayedMark): void;
-  onCleared(position: PlayPosition): void;
-  onTick(): void;
-  /** In place of {@link onTick} where the other side plays nothing for now: time stands still. */
-  onHeldTick(): void;
-  /** Nothing more comes back: what was heard is reckoned by time. */
-  onClosed(): void;
-}
-
-/** Speaks an answer piece by piece while it is still being written, and knows how much of it was heard. */
-export function createAgentSpeech(deps: AgentSpeechDeps): AgentSpeech {
-  return new Speech(deps);
-}
-
-class Speech implements AgentSpeech {
+/** One spoken answer: synthesises its sentences while the text is still being written, and knows what was heard. */
+export class AgentSpeech {
   readonly #deps: AgentSpeechDeps;
   readonly #sampleRateHz: number;
+  readonly playout: SpeechPlayout;
+  readonly #heardText: HeardText;
   readonly #abort = new AbortController();
-  readonly #spoken;
-  readonly #playout: SpeechPlayout;
-  #pieces: string[] = [];
+  readonly #sentences: string[] = [];
   #isFinished = false;
-  #isProducing = false;
-  #wakeProducer: () => void = () => undefined;
-  /** Samples before the first that can be heard. */
-  #leadSamples = 0;
+  #isSynthesising = false;
+  #wake: () => void = () => undefined;
+  /** Samples before the first audible one. */
+  #leadingSamples = 0;
 
   constructor(deps: AgentSpeechDeps) {
     this.#deps = deps;
     this.#sampleRateHz = deps.stream.info.sampleRateHz;
-    this.#spoken = createHeardText(this.#sampleRateHz);
-    const onSounding = (position: PlayPosition) => deps.onSounding(this.#firstHeard(position));
-    this.#playout = new SpeechPlayout({ ...deps, onSounding });
+    this.#heardText = createHeardText(this.#sampleRateHz);
+    const onStarted = (position: PlayoutPosition) => deps.onStarted(this.#firstAudibleAt(position));
+    this.playout = new SpeechPlayout({ ...deps, onStarted });
   }
 
-  get over(): Promise<'played' | 'cut'> {
-    return this.#playout.over;
+  /** Whether everything said so far was heard and more may follow. */
+  get isStarved(): boolean {
+    const isIdle = !this.#isFinished && !this.#isSynthesising && this.#sentences.length === 0;
+    return isIdle && this.playout.isDrained;
   }
 
-  get hasSounded(): boolean {
-    return this.#playout.hasSounded;
-  }
-
-  get isDry(): boolean {
-    return !this.#isFinished && !this.#isProducing && this.#pieces.length === 0 && this.#playout.isDry;
-  }
-
-  get stopMs(): number | undefined {
-    return this.#playout.stopMs;
-  }
-
+  /** Speaks the next piece of text, usually a sentence. */
   say(text: string): void {
-    if (this.#isFinished || this.#playout.isCut || text === '') return;
-    this.#pieces.push(text);
-    this.#produce();
+    if (this.#isFinished || this.playout.isStopped || text === '') return;
+    this.#sentences.push(text);
+    if (!this.#isSynthesising) void this.#synthesise();
   }
 
+  /** Nothing more is said. */
   finish(): void {
     this.#isFinished = true;
-    this.#wakeProducer();
-    if (!this.#isProducing) this.#completeIfFinished();
+    this.#wake();
+    if (!this.#isSynthesising) this.#completeIfFinished();
   }
 
-  hold(): void {
-    this.#playout.hold();
+  /** Stops for good within a frame. Idempotent. */
+  stop(): void {
+    this.playout.stop();
+    this.#abortIfStopped();
   }
 
-  resume(): void {
-    this.#playout.resume();
-  }
-
-  cut(): void {
-    this.#playout.cut();
-    this.#stopProducing();
-  }
-
+  /** What was heard so far, in whole words. */
   heardText(): string {
-    return this.#spoken.heardAt(this.#playout.position);
+    return this.#heardText.textAt(this.playout.position);
   }
 
+  /** How much was heard, by the stream's own count. */
   heardMs(): number {
-    return (this.#playout.position * 1000) / this.#sampleRateHz;
+    return (this.playout.position * 1000) / this.#sampleRateHz;
   }
 
-  lastPlayed(): Int16Array | undefined {
-    return this.#playout.lastPlayed();
-  }
-
-  onMark(mark: PlayedMark): void {
-    this.#playout.onMark(mark);
-  }
-
-  onCleared(position: PlayPosition): void {
-    this.#playout.onCleared(position);
-  }
-
-  onTick(): void {
-    this.#wakeProducer();
-    this.#playout.onTick();
-  }
-
-  onHeldTick(): void {
-    this.#playout.onHeldTick();
+  /** Call with each frame of the caller. @param isOnHold - The peer plays nothing. */
+  onFrame(isOnHold: boolean): void {
+    if (!isOnHold) this.#wake();
+    this.playout.onFrame(isOnHold);
   }
 
   onClosed(): void {
-    this.#playout.onClosed();
-    this.#stopProducing();
+    this.playout.onClosed();
+    this.#abortIfStopped();
   }
 
-  /** Nothing of it is wanted any more, unless it has all sounded before. */
-  #stopProducing(): void {
-    if (!this.#playout.isCut) return;
-    this.#abort.abort(new Error('the answer was cut short'));
-    this.#wakeProducer();
+  /** Aborts the synthesis, unless everything was played before the stop. */
+  #abortIfStopped(): void {
+    if (!this.playout.isStopped) return;
+    this.#abort.abort(new Error('the answer was stopped'));
+    this.#wake();
   }
 
-  #produce(): void {
-    if (this.#isProducing) return;
-    this.#isProducing = true;
-    void this.#producePieces().finally(() => {
-      this.#isProducing = false;
-      if (this.#playout.isCut) return;
-      if (this.#pieces.length > 0) this.#produce();
-      else this.#completeIfFinished();
-    });
+  async #synthesise(): Promise<void> {
+    this.#isSynthesising = true;
+    for (let text = this.#sentences.shift(); text !== undefined; text = this.#sentences.shift()) {
+      await this.#untilNeeded();
+      if (this.playout.isStopped) break;
+      await this.#speakSentence(text);
+    }
+    this.#isSynthesising = false;
+    if (!this.playout.isStopped) this.#completeIfFinished();
   }
 
   #completeIfFinished(): void {
-    if (this.#isFinished && this.#pieces.length === 0) this.#playout.complete();
+    if (this.#isFinished && this.#sentences.length === 0) this.playout.complete();
   }
 
-  async #producePieces(): Promise<void> {
-    for (let text = this.#pieces.shift(); text !== undefined; text = this.#pieces.shift()) {
-      await this.#room();
-      if (this.#playout.isCut) return;
-      await this.#producePiece(text);
-    }
-  }
-
-  async #producePiece(text: string): Promise<void> {
+  async #speakSentence(text: string): Promise<void> {
     const words = speakable(text);
     if (!isSpeakable(words)) return;
-    this.#spoken.begin(text);
+    this.#heardText.beginPiece(text);
+    const request = { text: words, ...this.#deps.voice };
     try {
-      const request = { text: words, ...this.#deps.voice };
-      for await (const samples of this.#deps.source.speak(request, this.#abort.signal)) {
-        if (this.#playout.isCut) return;
-        const begins = this.#spoken.lengthSamples === 0;
-        const heard = begins ? withoutLeadIn(samples, this.#sampleRateHz) : samples;
-        if (heard.length > 0) this.#append(heard);
-      }
-      this.#spoken.end(true);
+      await this.#deps.synthesis.speak(request, this.#abort.signal, (samples) => this.#append(samples));
+      this.#heardText.completePiece();
     } catch (error) {
-      if (!this.#playout.isCut) this.#deps.onFailure(error);
+      if (!this.playout.isStopped) this.#deps.onFailure(error);
     }
   }
 
-  /** Waits until so little is ahead of what is heard that more is wanted. */
-  async #room(): Promise<void> {
+  /** Waits until less than the lookahead is left to be heard. */
+  async #untilNeeded(): Promise<void> {
     const lookaheadSamples = (LOOKAHEAD_MS * this.#sampleRateHz) / 1000;
-    while (!this.#playout.isCut && this.#spoken.lengthSamples - this.#playout.position > lookaheadSamples) {
+    const isAhead = () => this.#heardText.lengthSamples - this.playout.position > lookaheadSamples;
+    while (!this.playout.isStopped && isAhead()) {
       await new Promise<void>((resolve) => {
-        this.#wakeProducer = resolve;
+        this.#wake = resolve;
       });
     }
   }
 
-  /** The position is told once the first frame is out; what can be heard of it begins somewhere within. */
-  #firstHeard(position: PlayPosition): PlayPosition {
+  /** The position is reported after the first frame, in which the first audible sample lies somewhere. */
+  #firstAudibleAt(position: PlayoutPosition): PlayoutPosition {
     const frameSamples = (this.#sampleRateHz * FRAME_MS) / 1000;
-    const receivedSamples = position.receivedSamples - frameSamples + this.#leadSamples;
+    const receivedSamples = position.receivedSamples - frameSamples + this.#leadingSamples;
     return { ...position, receivedSamples };
   }
 
   #append(samples: Int16Array): void {
-    if (this.#spoken.lengthSamples === 0) {
-      this.#leadSamples = Math.max(0, firstAudible(samples));
-      this.#deps.onSpeech();
+    if (this.playout.isStopped) return;
+    const isFirst = this.#heardText.lengthSamples === 0;
+    const heard = isFirst ? withoutLeadingSilence(samples, this.#sampleRateHz) : samples;
+    if (heard.length === 0) return;
+    if (isFirst) {
+      this.#leadingSamples = Math.max(0, firstAudible(heard));
+      this.#deps.onFirstSamples();
     }
-    this.#spoken.append(samples);
-    this.#playout.append(samples);
+    this.#heardText.append(heard);
+    this.playout.append(heard);
   }
 }

@@ -1,63 +1,55 @@
 import type { Clock } from '../../base/clock.ts';
 import type { AudioStream } from '../audioStream.ts';
-import type { SpeechSynthesis } from './speechSynthesis.ts';
+import { concatenated, type SpeechSynthesis } from './speechSynthesis.ts';
 
-/** What is to be said in the engine's place once it is gone. */
-export interface FailoverPromptTexts {
-  /** While another engine is sought. */
+/** What the caller hears when this node fails. */
+export interface FailoverTexts {
+  /** While another node takes over. */
   readonly waiting: string;
-  /** When none was found. */
+  /** When no node does. */
   readonly apology: string;
   readonly language: string;
 }
 
 export interface FailoverPromptDeps {
   readonly stream: Pick<AudioStream, 'setFailoverPrompts'>;
-  readonly source: SpeechSynthesis;
+  readonly synthesis: SpeechSynthesis;
   readonly clock: Clock;
-  readonly onError: (error: unknown, what: string) => void;
+  readonly onError: (error: unknown, message: string) => void;
 }
 
-/** The greeting is made before anything that may never be needed. */
-const AFTER_MS = 2000;
+/** The greeting is synthesised before prompts that are rarely needed. */
+const DELAY_MS = 2000;
 
 /**
- * Leaves words with the other side of a stream, in the agent's voice, for the case that this process dies: the side
- * with the phone can make none.
+ * Sends failover prompts in the agent's voice to the peer, which cannot synthesise speech, for the case that this
+ * process fails.
  *
- * @param texts - Asked for once, when the words are made.
- * @returns Gives it up; idempotent.
+ * @param texts - Called once, when the prompts are synthesised.
+ * @returns Cancels it; idempotent.
  */
-export function sendFailoverPrompt(
+export function sendFailoverPrompts(
   deps: FailoverPromptDeps,
-  texts: () => Promise<FailoverPromptTexts>,
+  texts: () => Promise<FailoverTexts>,
 ): () => void {
-  const { stream, source, clock, onError } = deps;
-  const ending = new AbortController();
-  const leave = async () => {
+  const { stream, synthesis, clock, onError } = deps;
+  const abort = new AbortController();
+  const send = async () => {
     const { waiting, apology, language } = await texts();
-    const say = (text: string) => speechOf(source, text, language, ending.signal);
-    stream.setFailoverPrompts({ waiting: await say(waiting), apology: await say(apology) });
+    const speak = async (text: string) => {
+      const pieces: Int16Array[] = [];
+      await synthesis.speak({ text, language }, abort.signal, (samples) => pieces.push(samples));
+      return concatenated(pieces);
+    };
+    stream.setFailoverPrompts({ waiting: await speak(waiting), apology: await speak(apology) });
   };
   const timer = clock.setTimer(() => {
-    leave().catch((error: unknown) => {
-      if (!ending.signal.aborted) onError(error, 'no words were left for the case that this node dies');
+    send().catch((error: unknown) => {
+      if (!abort.signal.aborted) onError(error, 'failover prompts failed');
     });
-  }, AFTER_MS);
+  }, DELAY_MS);
   return () => {
     timer.cancel();
-    ending.abort(new Error('the stream is closed'));
+    abort.abort(new Error('the stream is closed'));
   };
-}
-
-async function speechOf(source: SpeechSynthesis, text: string, language: string, signal: AbortSignal) {
-  const pieces: Int16Array[] = [];
-  for await (const samples of source.speak({ text, language }, signal)) pieces.push(samples);
-  const all = new Int16Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
 }

@@ -1,27 +1,27 @@
-/** About how fast synthetic voices speak, for what is still being made. */
+/** Usual pace of synthetic voices, for speech that is still being synthesised. */
 const CHARACTERS_PER_SECOND = 15;
-const WIDE_CHARACTERS_PER_SECOND = 5;
-/** Below it a sample belongs to the quiet before and after the words. */
-const LOUD = 400;
+const HAN_CHARACTERS_PER_SECOND = 5;
+/** Softer samples are the silence around the words. */
+const VOICED = 400;
 
-/** Which words lie where in an answer's samples, so that it is known what was heard up to any of them. */
+/** Maps an answer's samples to its words, to tell which words were heard up to a position. */
 export interface HeardText {
-  /** The next piece of the text; the samples that follow are its speech. */
-  begin(text: string): void;
+  /** Starts the next piece of the text; the samples that follow are its speech. */
+  beginPiece(text: string): void;
   append(samples: Int16Array): void;
-  /** The piece's speech is complete, or there will be no more of it. */
-  end(isComplete: boolean): void;
+  /** All samples of the piece were appended. */
+  completePiece(): void;
   readonly lengthSamples: number;
-  /** @param position - Samples from the answer's begin. @returns Whole words, as they were written. */
-  heardAt(position: number): string;
+  /** @param position - Samples from the answer's start. @returns Whole words, as they were written. */
+  textAt(position: number): string;
 }
 
 interface Piece {
   readonly text: string;
   readonly start: number;
   end: number;
-  firstLoud: number | undefined;
-  lastLoud: number;
+  firstVoiced: number | undefined;
+  lastVoiced: number;
   isComplete: boolean;
 }
 
@@ -32,9 +32,16 @@ export function createHeardText(sampleRateHz: number): HeardText {
     get lengthSamples() {
       return lengthSamples;
     },
-    begin(text) {
+    beginPiece(text) {
       const start = lengthSamples;
-      pieces.push({ text, start, end: start, firstLoud: undefined, lastLoud: start, isComplete: false });
+      pieces.push({
+        text,
+        start,
+        end: start,
+        firstVoiced: undefined,
+        lastVoiced: start,
+        isComplete: false,
+      });
     },
     append(samples) {
       const piece = pieces.at(-1);
@@ -42,16 +49,16 @@ export function createHeardText(sampleRateHz: number): HeardText {
       lengthSamples += samples.length;
       if (!piece) return;
       piece.end = lengthSamples;
-      const [first, last] = [firstLoud(samples), lastLoud(samples)];
-      if (first === undefined || last === undefined) return;
-      piece.firstLoud ??= start + first;
-      piece.lastLoud = start + last + 1;
+      const first = samples.findIndex(isVoiced);
+      if (first < 0) return;
+      piece.firstVoiced ??= start + first;
+      piece.lastVoiced = start + samples.findLastIndex(isVoiced) + 1;
     },
-    end(isComplete) {
+    completePiece() {
       const piece = pieces.at(-1);
-      if (piece) piece.isComplete = isComplete;
+      if (piece) piece.isComplete = true;
     },
-    heardAt(position) {
+    textAt(position) {
       let text = '';
       for (const piece of pieces) {
         const share = heardShare(piece, position, sampleRateHz);
@@ -63,39 +70,33 @@ export function createHeardText(sampleRateHz: number): HeardText {
   };
 }
 
-function firstLoud(samples: Int16Array): number | undefined {
-  for (let n = 0; n < samples.length; n++) if (Math.abs(samples[n] ?? 0) >= LOUD) return n;
-  return undefined;
+function isVoiced(sample: number): boolean {
+  return Math.abs(sample) >= VOICED;
 }
 
-function lastLoud(samples: Int16Array): number | undefined {
-  for (let n = samples.length - 1; n >= 0; n--) if (Math.abs(samples[n] ?? 0) >= LOUD) return n;
-  return undefined;
-}
-
-/** Pieces of one text bring their spaces along; what comes from elsewhere does not. */
+/** Joins two pieces; pieces of one text bring their own spaces, others need one. */
 function joined(text: string, next: string): string {
   const needsSpace = /[^\s\p{Script=Han}。！？；，、]$/u.test(text) && /^[\p{L}\p{N}]/u.test(next);
   return needsSpace && !/^\p{Script=Han}/u.test(next) ? `${text} ${next}` : text + next;
 }
 
-/** How much of a piece was heard: by time, without the quiet around it. */
+/** Share of a piece that was heard, by time and without the silence around it. */
 function heardShare(piece: Piece, position: number, sampleRateHz: number): number {
   if (piece.end === piece.start) return 0;
-  const from = piece.firstLoud ?? piece.start;
+  const from = piece.firstVoiced ?? piece.start;
   if (position <= from) return 0;
-  const known = piece.firstLoud === undefined ? piece.end : piece.lastLoud;
+  const known = piece.firstVoiced === undefined ? piece.end : piece.lastVoiced;
   const to = piece.isComplete ? known : Math.max(known, from + estimatedSamples(piece.text, sampleRateHz));
   return Math.min(1, (position - from) / Math.max(1, to - from));
 }
 
 function estimatedSamples(text: string, sampleRateHz: number): number {
-  const wide = text.match(/\p{Script=Han}/gu)?.length ?? 0;
-  const seconds = wide / WIDE_CHARACTERS_PER_SECOND + (text.length - wide) / CHARACTERS_PER_SECOND;
+  const han = text.match(/\p{Script=Han}/gu)?.length ?? 0;
+  const seconds = han / HAN_CHARACTERS_PER_SECOND + (text.length - han) / CHARACTERS_PER_SECOND;
   return Math.round(seconds * sampleRateHz);
 }
 
-/** The words, or characters of scripts without spaces, that end within this share of the text. */
+/** The words, or Chinese characters, that end within this share of the text. */
 function wholeWords(text: string, share: number): string {
   if (share <= 0) return '';
   const trimmed = text.trimEnd();

@@ -1,20 +1,23 @@
-/** Cuts a text that is still being written into pieces to be spoken. The pieces joined are the text. */
+/** Splits streamed text into pieces to be spoken, sentences as a rule. The pieces joined are the text. */
 export interface SentenceSplitter {
   /** @returns The pieces that this text completes. */
   push(text: string): string[];
-  /** Nothing more comes. @returns What is left, if anything. */
+  /** Ends the text. @returns The remaining pieces. */
   flush(): string[];
 }
 
-/** The first piece may end at a clause from here on: the sooner it is short and whole, the sooner the agent speaks. */
-const FIRST_CLAUSE_UNITS = 4;
-/** Where no sentence ends, a piece is cut at a clause, or between words. */
-const LONGEST_PIECE_CHARACTERS = 240;
+/** The first piece may end at a clause of this many words, so that the agent speaks sooner. */
+const MIN_FIRST_CLAUSE_WORDS = 4;
+/** A longer sentence is cut at a clause, or between words. */
+const MAX_PIECE_CHARACTERS = 240;
 
-const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
-const CLOSERS = '["\'”’»」』）)\\]]*';
-/** Full stops of Latin script need a space after them, those of Chinese and Japanese do not. */
-const SENTENCE_END = new RegExp(`(?:[.!?…]+${CLOSERS}(?=\\s)|[。！？；]+${CLOSERS}|\\n)\\s*`, 'gu');
+const UNSPACED_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+const CLOSING_MARKS = '["\'”’»」』）)\\]]*';
+/** Latin full stops need a space after them, Chinese and Japanese ones do not. */
+const SENTENCE_END = new RegExp(
+  `(?:[.!?…]+${CLOSING_MARKS}(?=\\s)|[。！？；]+${CLOSING_MARKS}|\\n)\\s*`,
+  'gu',
+);
 const CLAUSE_END = /(?:[,;:](?=\s)|[，、：]|\s[–—](?=\s))\s*/gu;
 const ABBREVIATIONS = new Set(
   'mr mrs ms mx dr prof sr jr st mt vs etc e.g i.e approx no tel ext inc ltd co dept fig vol a.m p.m u.s u.k'.split(
@@ -31,7 +34,7 @@ export function createSentenceSplitter(): SentenceSplitter {
       const piece = rest.slice(0, end);
       rest = rest.slice(end);
       if (!isSpeakable(piece) && pieces.length === 0 && !isLast) {
-        // Marks without words go with what follows them.
+        // Marks without words belong to the next piece.
         rest = piece + rest;
         break;
       }
@@ -54,12 +57,12 @@ export function createSentenceSplitter(): SentenceSplitter {
   };
 }
 
-/** Whether there is anything in it to be spoken. */
+/** Whether a text has anything to speak. */
 export function isSpeakable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** A text as a voice should get it: without the marks of Markdown, which models write in spite of their prompts. */
+/** Removes Markdown, which models write despite their prompts. */
 export function speakable(text: string): string {
   return text
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -69,18 +72,22 @@ export function speakable(text: string): string {
     .trim();
 }
 
-/** @returns Length of the next piece; 0 while it is not complete. */
+/** @returns Length of the next piece; 0 while it is incomplete. */
 function nextEnd(text: string, isFirst: boolean, isLast: boolean): number {
   const sentence = firstMatch(text, SENTENCE_END, (at, end) => isSentenceEnd(text, at, end, isLast));
   if (isFirst) {
-    const clause = firstMatch(text, CLAUSE_END, (at) => unitsOf(text.slice(0, at)) >= FIRST_CLAUSE_UNITS);
-    const isInTime = clause > 0 && (sentence === 0 || clause < sentence);
-    // What is left behind a clause must be worth a piece of its own, as far as one can see.
-    if (isInTime && (sentence === 0 || unitsOf(text.slice(clause, sentence)) >= FIRST_CLAUSE_UNITS))
+    const clause = firstMatch(
+      text,
+      CLAUSE_END,
+      (at) => wordCount(text.slice(0, at)) >= MIN_FIRST_CLAUSE_WORDS,
+    );
+    const isEarlier = clause > 0 && (sentence === 0 || clause < sentence);
+    // The rest of the sentence must be long enough for a piece of its own.
+    if (isEarlier && (sentence === 0 || wordCount(text.slice(clause, sentence)) >= MIN_FIRST_CLAUSE_WORDS))
       return clause;
   }
-  if (sentence > 0 && sentence <= LONGEST_PIECE_CHARACTERS) return sentence;
-  return text.length > LONGEST_PIECE_CHARACTERS ? cutLong(text) : sentence;
+  if (sentence > 0 && sentence <= MAX_PIECE_CHARACTERS) return sentence;
+  return text.length > MAX_PIECE_CHARACTERS ? cutLong(text) : sentence;
 }
 
 function firstMatch(text: string, pattern: RegExp, holds: (at: number, end: number) => boolean): number {
@@ -101,15 +108,15 @@ function isSentenceEnd(text: string, at: number, end: number, isLast: boolean): 
 }
 
 function cutLong(text: string): number {
-  const head = text.slice(0, LONGEST_PIECE_CHARACTERS);
+  const head = text.slice(0, MAX_PIECE_CHARACTERS);
   const clauses = [...head.matchAll(CLAUSE_END)].map((match) => match.index + match[0].length);
   const space = head.lastIndexOf(' ') + 1;
-  return clauses.at(-1) ?? (space > 0 ? space : LONGEST_PIECE_CHARACTERS);
+  return clauses.at(-1) ?? (space > 0 ? space : MAX_PIECE_CHARACTERS);
 }
 
-/** Words, and half as many characters of scripts without spaces. */
-function unitsOf(text: string): number {
-  const wide = text.match(WIDE)?.length ?? 0;
-  const words = text.replace(WIDE, ' ').match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0;
-  return words + wide / 2;
+/** Number of words; two characters of a script without spaces count as one. */
+function wordCount(text: string): number {
+  const unspaced = text.match(UNSPACED_SCRIPT)?.length ?? 0;
+  const words = text.replace(UNSPACED_SCRIPT, ' ').match(/[\p{L}\p{N}'’-]+/gu)?.length ?? 0;
+  return words + unspaced / 2;
 }

@@ -1,113 +1,88 @@
-import type { AudioStream, AudioStreamEvents } from '../audioStream.ts';
-
-export type PlayPosition = AudioStreamEvents['cleared'];
-export type PlayedMark = AudioStreamEvents['mark'];
+import type { MarkReport, PlayoutPosition } from '../../media/agentStream/streamClient.ts';
+import type { AudioStream } from '../audioStream.ts';
+import { PlayoutRun } from './playoutRun.ts';
 
 const FRAME_MS = 20;
-/** The other side answers within a frame or two; who does not at all is not waited for. */
-const LOST_ANSWER_MS = 1500;
-/** Played samples are kept a moment longer, for a stop that comes back late. */
-const KEPT_MS = 2000;
+/** A peer that has not answered a mark or a clear for this long never will; it answers within a frame or two. */
+const REPORT_TIMEOUT_MS = 1500;
+/** Played samples are kept this long, for a stop that is reported late. */
+const RETENTION_MS = 2000;
 
 export interface SpeechPlayoutDeps {
   readonly stream: AudioStream;
-  /** Unlike any other on this stream. */
+  /** Returns a name that is unique on the stream. */
   readonly nextMark: () => string;
-  /** Of a clock that only goes on. */
+  /** Monotonic. */
   readonly nowMs: () => number;
-  /** The first sample has left; where both directions stood then. */
-  readonly onSounding: (position: PlayPosition) => void;
-}
-
-interface Begun {
-  /** Undefined where the other side tells nothing, and it is reckoned by time. */
-  readonly playedSamples: number | undefined;
-  readonly receivedSamples: number;
-}
-
-/** Samples that were sent without a stop between them. */
-interface Run {
-  /** Where in the answer it begins. */
-  readonly from: number;
-  readonly beginMark: string;
-  endMark: string | undefined;
-  /** When the end was marked, and nothing has come back since; on the stream's clock, in samples. */
-  endDue: number;
-  /** When its first frame was sent, on the stream's clock, in samples. */
-  sentAt: number;
-  /** Where it began on the stream's two counts; undefined before its first frame sounded. */
-  began: Begun | undefined;
+  /** The first sample was played; with the position of both directions at that moment. */
+  readonly onStarted: (position: PlayoutPosition) => void;
 }
 
 /**
- * Plays an answer's samples over a stream. It keeps its own count of them, and learns by marks and by what comes back of
- * a stop how many were heard.
+ * Plays the samples of one answer over a stream and knows how many of them were heard.
  *
  * ```text
- *             hold, cut              where it stopped is known
- *   running ─────────────▶ stopping ──────────────────────────▶ held ──cut──▶ over
- *     │ ▲                                                        │             ▲
- *     │ └──────────────────────── resume ────────────────────────┘             │
- *     └──────────────────────────── all has sounded ───────────────────────────┘
+ *             pause, stop           position known
+ *   playing ──────────────▶ stopping ─────────────▶ paused ──stop──▶ ended
+ *     │ ▲                                             │                ▲
+ *     │ └──────────────────── resume ─────────────────┘                │
+ *     └──────────────────────── all played ────────────────────────────┘
  * ```
  */
 export class SpeechPlayout {
   readonly #deps: SpeechPlayoutDeps;
-  readonly #frameSamples: number;
-  readonly #played: Int16Array;
-  /** Resolves once all has sounded, or where it was cut is known. */
-  readonly over: Promise<'played' | 'cut'>;
-  #settle: (how: 'played' | 'cut') => void = () => undefined;
-  /** Samples that may have to be sent again. */
+  readonly #frame: Int16Array;
+  /** Resolves once all was played, or once the position of the stop is known. */
+  readonly ended: Promise<'played' | 'stopped'>;
+  #resolveEnded: (outcome: 'played' | 'stopped') => void = () => undefined;
+  /** Samples that a resume may have to send again. */
   #chunks: { readonly from: number; readonly samples: Int16Array }[] = [];
   #lengthSamples = 0;
-  /** Nothing will be appended any more. */
   #isComplete = false;
-  #sentTo = 0;
-  #run: Run | undefined;
-  #state: 'running' | 'stopping' | 'held' | 'over' = 'running';
-  #wants: 'run' | 'hold' | 'cut' = 'run';
-  #heldAt = 0;
-  #stoppingSince = 0;
-  #hasSounded = false;
-  #stopDecidedMs = 0;
-  /** From the last decision to stop until its last packet had left; undefined where that was not told. */
+  #run: PlayoutRun;
+  #state: 'playing' | 'stopping' | 'paused' | 'ended' = 'playing';
+  #target: 'play' | 'pause' | 'stop' = 'play';
+  #stoppedAt = 0;
+  /** On the stream's clock, in samples. */
+  #stopRequestedAt = 0;
+  #stopRequestedMs = 0;
+  #hasStarted = false;
+  /** From the last decision to stop until its last packet was sent; undefined when the peer did not report it. */
   stopMs: number | undefined;
 
   constructor(deps: SpeechPlayoutDeps) {
     this.#deps = deps;
-    this.#frameSamples = (deps.stream.info.sampleRateHz * FRAME_MS) / 1000;
-    this.#played = new Int16Array(this.#frameSamples);
-    this.over = new Promise((resolve) => {
-      this.#settle = resolve;
+    this.#frame = new Int16Array((deps.stream.info.sampleRateHz * FRAME_MS) / 1000);
+    this.#run = new PlayoutRun(deps, 0);
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
     });
   }
 
-  get hasSounded(): boolean {
-    return this.#hasSounded;
+  get hasStarted(): boolean {
+    return this.#hasStarted;
   }
 
-  /** It was cut, whether or not it is known yet where. */
-  get isCut(): boolean {
-    return this.#wants === 'cut';
+  /** Whether it was stopped for good, even if the position is not known yet. */
+  get isStopped(): boolean {
+    return this.#target === 'stop';
   }
 
-  /** Where in the answer it is heard by now, in samples. */
+  /** Position up to which the answer was heard, in samples. */
   get position(): number {
-    if (this.#state === 'held' || this.#state === 'over') return this.#heldAt;
-    return this.#estimate();
+    return this.#state === 'paused' || this.#state === 'ended' ? this.#stoppedAt : this.#run.heardTo;
   }
 
-  /** All that it was given has sounded, as far as is known, and it was not stopped. */
-  get isDry(): boolean {
-    return this.#state === 'running' && this.#estimate() >= this.#lengthSamples;
+  /** Whether it plays and everything appended so far was heard. */
+  get isDrained(): boolean {
+    return this.#state === 'playing' && this.#run.heardTo >= this.#lengthSamples;
   }
 
-  /** The next samples; kept until they have sounded. */
+  /** Appends samples, which it keeps. */
   append(samples: Int16Array): void {
     this.#chunks.push({ from: this.#lengthSamples, samples });
     this.#lengthSamples += samples.length;
-    if (this.#state === 'running' && this.#wants === 'run') this.#send(samples);
+    if (this.#state === 'playing' && this.#target === 'play') this.#run.send(samples);
   }
 
   /** Nothing more is appended. */
@@ -116,32 +91,32 @@ export class SpeechPlayout {
     this.#endIfComplete();
   }
 
-  /** Stops within a frame; {@link resume} goes on where it stopped. */
-  hold(): void {
-    if (this.#wants !== 'run' || this.#state === 'over') return;
-    this.#wants = 'hold';
-    this.#stop();
+  /** Stops within a frame; {@link resume} continues there. */
+  pause(): void {
+    if (this.#target !== 'play' || this.#state === 'ended') return;
+    this.#target = 'pause';
+    this.#requestStop();
   }
 
   resume(): void {
-    if (this.#wants !== 'hold') return;
-    this.#wants = 'run';
-    if (this.#state === 'held') this.#startAgain();
+    if (this.#target !== 'pause') return;
+    this.#target = 'play';
+    if (this.#state === 'paused') this.#playFromStop();
   }
 
   /** Stops for good. Idempotent. */
-  cut(): void {
-    if (this.#wants === 'cut' || this.#state === 'over') return;
-    this.#wants = 'cut';
-    if (this.#state === 'held') this.#end('cut');
-    else this.#stop();
+  stop(): void {
+    if (this.#target === 'stop' || this.#state === 'ended') return;
+    this.#target = 'stop';
+    if (this.#state === 'paused') this.#end('stopped');
+    else this.#requestStop();
   }
 
-  /** What sounded in the last frame of the caller's, as far as it is known; valid until it is asked for again. */
-  lastPlayed(): Int16Array | undefined {
-    if (this.#state === 'held' || this.#state === 'over' || !this.#run?.began) return undefined;
-    const out = this.#played.fill(0);
-    const end = this.#estimate();
+  /** What was heard during the caller's last frame; undefined for silence. Valid until the next call. */
+  lastFrame(): Int16Array | undefined {
+    if (this.#state === 'paused' || this.#state === 'ended' || !this.#run.hasStarted) return undefined;
+    const out = this.#frame.fill(0);
+    const end = this.#run.heardTo;
     for (const { from, samples } of this.#chunks) {
       const at = from - (end - out.length);
       if (at >= out.length) break;
@@ -151,165 +126,92 @@ export class SpeechPlayout {
     return out;
   }
 
-  onMark(mark: PlayedMark): void {
-    const run = this.#run;
-    if (!run || mark.outcome === 'cleared') return;
-    if (mark.name === run.beginMark && !run.began) {
-      run.began = {
-        playedSamples: mark.playedSamples - Math.min(this.#frameSamples, this.#sentTo - run.from),
-        receivedSamples: mark.receivedSamples,
-      };
-      this.#sounds(mark);
-    }
-    if (mark.name === run.endMark && this.#state === 'running') this.#end('played');
+  onMark(mark: MarkReport): void {
+    if (mark.outcome === 'cleared') return;
+    const reported = this.#run.onMark(mark);
+    if (reported === 'started') this.#onStarted(mark);
+    if (reported === 'ended' && this.#state === 'playing') this.#end('played');
   }
 
-  onCleared(position: PlayPosition): void {
+  onCleared(position: PlayoutPosition): void {
     if (this.#state !== 'stopping') return;
-    this.stopMs = this.#deps.nowMs() - this.#stopDecidedMs;
-    const run = this.#run;
-    if (run?.began && run.began.playedSamples === undefined) {
-      this.#stopped(this.#estimate());
+    this.stopMs = this.#deps.nowMs() - this.#stopRequestedMs;
+    this.#onStopped(this.#run.heardToAt(position));
+  }
+
+  /** Call with each frame of the caller. @param isOnHold - The peer plays nothing: time stands still. */
+  onFrame(isOnHold: boolean): void {
+    if (isOnHold) {
+      this.#run.shiftByFrame();
       return;
     }
-    const heard = position.playedSamples - (run?.began?.playedSamples ?? position.playedSamples);
-    this.#stopped(Math.max(run?.from ?? 0, Math.min(this.#sentTo, (run?.from ?? 0) + heard)));
-  }
-
-  onTick(): void {
     const { receivedSamples, info } = this.#deps.stream;
-    const lostSamples = (LOST_ANSWER_MS * info.sampleRateHz) / 1000;
-    if (this.#state === 'stopping' && receivedSamples - this.#stoppingSince > lostSamples) {
-      this.#stopped(this.#estimate());
+    const timeoutSamples = (REPORT_TIMEOUT_MS * info.sampleRateHz) / 1000;
+    if (this.#state === 'stopping' && receivedSamples - this.#stopRequestedAt > timeoutSamples)
+      this.#onStopped(this.#run.heardTo);
+    if (this.#state === 'playing') {
+      const assumedStart = this.#run.assumeStartAfter(timeoutSamples);
+      if (assumedStart) this.#onStarted(assumedStart);
+      if (this.#run.isOverdueBy(timeoutSamples)) this.#end('played');
     }
-    const run = this.#run;
-    if (this.#state === 'running' && run && !run.began && receivedSamples - run.sentAt > lostSamples) {
-      run.began = { playedSamples: undefined, receivedSamples: run.sentAt + this.#frameSamples };
-      this.#sounds({ playedSamples: 0, receivedSamples: run.began.receivedSamples, bufferDelayMs: 0 });
-    }
-    const isOverdue = run?.endMark !== undefined && receivedSamples - run.endDue > lostSamples;
-    if (this.#state === 'running' && isOverdue && this.#estimate() >= this.#sentTo) this.#end('played');
-    const keptFrom = this.#estimate() - (KEPT_MS * info.sampleRateHz) / 1000;
-    while (this.#chunks[0] && this.#chunks[0].from + this.#chunks[0].samples.length < keptFrom)
-      this.#chunks.shift();
+    this.#dropOldChunks();
   }
 
-  /** In place of {@link onTick} where the other side plays nothing for now: time stands still. */
-  onHeldTick(): void {
-    const run = this.#run;
-    if (!run) return;
-    run.sentAt += this.#frameSamples;
-    run.endDue += this.#frameSamples;
-    if (!run.began) return;
-    run.began = { ...run.began, receivedSamples: run.began.receivedSamples + this.#frameSamples };
-  }
-
-  /** Nothing more comes back: what was heard is reckoned by time. */
+  /** The stream has closed: nothing more is reported. */
   onClosed(): void {
-    if (this.#state === 'over') return;
+    if (this.#state === 'ended') return;
     const heardTo = this.position;
-    this.cut();
-    if (this.#state === 'stopping') this.#stopped(heardTo);
+    this.stop();
+    if (this.#state === 'stopping') this.#onStopped(heardTo);
   }
 
-  #sounds(position: PlayPosition): void {
-    if (this.#hasSounded) return;
-    this.#hasSounded = true;
-    this.#deps.onSounding(position);
+  #onStarted(position: PlayoutPosition): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    this.#deps.onStarted(position);
   }
 
-  /** Where the answer is heard by now, as far as the caller's own samples can tell the time. */
-  #estimate(): number {
-    const run = this.#run;
-    if (!run?.began) return run?.from ?? 0;
-    return Math.min(this.#sentTo, run.from + Math.max(0, this.#elapsed(run.began)));
-  }
-
-  /** Since the run began to sound, in samples. */
-  #elapsed({ receivedSamples }: Begun): number {
-    return this.#deps.stream.receivedSamples - receivedSamples + this.#frameSamples;
-  }
-
-  #send(samples: Int16Array): void {
-    const { stream } = this.#deps;
-    const run = this.#run ?? this.#startRun(this.#sentTo);
-    const isFirst = this.#sentTo === run.from;
-    this.#skipGap(run);
-    if (isFirst && samples.length > this.#frameSamples) {
-      stream.play(samples.subarray(0, this.#frameSamples));
-      stream.mark(run.beginMark);
-      stream.play(samples.subarray(this.#frameSamples));
-    } else {
-      stream.play(samples);
-      if (isFirst) stream.mark(run.beginMark);
-    }
-    this.#sentTo += samples.length;
-  }
-
-  /** All that was sent has sounded, and nothing for a while: what is sent now begins to sound now. */
-  #skipGap(run: Run): void {
-    if (!run.began) return;
-    const gap = this.#elapsed(run.began) - (this.#sentTo - run.from);
-    if (gap > 0) run.began = { ...run.began, receivedSamples: run.began.receivedSamples + gap };
-  }
-
-  #startRun(from: number): Run {
-    const run = {
-      from,
-      beginMark: this.#deps.nextMark(),
-      endMark: undefined,
-      endDue: 0,
-      sentAt: this.#deps.stream.receivedSamples,
-      began: undefined,
-    };
-    this.#run = run;
-    return run;
-  }
-
-  #stop(): void {
-    if (this.#state !== 'running') return;
+  #requestStop(): void {
+    if (this.#state !== 'playing') return;
     this.#state = 'stopping';
-    this.#stoppingSince = this.#deps.stream.receivedSamples;
-    this.#stopDecidedMs = this.#deps.nowMs();
-    if (this.#run && this.#sentTo > this.#run.from) this.#deps.stream.clear();
-    else this.#stopped(this.#sentTo);
+    this.#stopRequestedAt = this.#deps.stream.receivedSamples;
+    this.#stopRequestedMs = this.#deps.nowMs();
+    if (this.#run.isEmpty) this.#onStopped(this.#run.sentTo);
+    else this.#deps.stream.clear();
   }
 
-  #stopped(heardTo: number): void {
-    this.#heldAt = heardTo;
-    this.#state = 'held';
-    if (this.#wants === 'cut') this.#end('cut');
-    else if (this.#wants === 'run') this.#startAgain();
+  #onStopped(heardTo: number): void {
+    this.#stoppedAt = heardTo;
+    this.#state = 'paused';
+    if (this.#target === 'stop') this.#end('stopped');
+    else if (this.#target === 'play') this.#playFromStop();
   }
 
-  #startAgain(): void {
-    this.#state = 'running';
-    this.#sentTo = this.#heldAt;
-    this.#run = undefined;
+  #playFromStop(): void {
+    this.#state = 'playing';
+    this.#run = new PlayoutRun(this.#deps, this.#stoppedAt);
     for (const { from, samples } of [...this.#chunks]) {
-      if (from + samples.length > this.#sentTo)
-        this.#send(samples.subarray(Math.max(0, this.#sentTo - from)));
+      const { sentTo } = this.#run;
+      if (from + samples.length > sentTo) this.#run.send(samples.subarray(Math.max(0, sentTo - from)));
     }
     this.#endIfComplete();
   }
 
   #endIfComplete(): void {
-    if (!this.#isComplete || this.#state !== 'running' || this.#wants !== 'run') return;
-    const run = this.#run;
-    if (!run) {
-      this.#end('played');
-      return;
-    }
-    if (run.endMark !== undefined) return;
-    run.endMark = this.#deps.nextMark();
-    const left = this.#sentTo - this.#estimate();
-    run.endDue = this.#deps.stream.receivedSamples + left;
-    this.#deps.stream.mark(run.endMark);
+    if (!this.#isComplete || this.#state !== 'playing' || this.#target !== 'play') return;
+    if (this.#run.isEmpty) this.#end('played');
+    else if (!this.#run.isMarked) this.#run.markEnd();
   }
 
-  #end(how: 'played' | 'cut'): void {
-    if (how === 'played') this.#heldAt = this.#lengthSamples;
-    this.#state = 'over';
-    this.#settle(how);
+  #end(outcome: 'played' | 'stopped'): void {
+    if (outcome === 'played') this.#stoppedAt = this.#lengthSamples;
+    this.#state = 'ended';
+    this.#resolveEnded(outcome);
+  }
+
+  #dropOldChunks(): void {
+    const keptFrom = this.#run.heardTo - (RETENTION_MS * this.#deps.stream.info.sampleRateHz) / 1000;
+    while (this.#chunks[0] && this.#chunks[0].from + this.#chunks[0].samples.length < keptFrom)
+      this.#chunks.shift();
   }
 }

@@ -1,176 +1,200 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import { linkAbort } from '../../base/linkedAbort.ts';
 import { createWatchdog } from '../../base/watchdog.ts';
 import { createResampler, isSampleRate, type SampleRateHz } from '../../media/resample/resampler.ts';
 import { ModelError, type ModelErrorCode } from '../../providers/ports/modelError.ts';
 import type { SynthesisRequest, TextToSpeech } from '../../providers/ports/textToSpeech.ts';
-import { isAudible } from './leadingSilence.ts';
-import type { SpeechCache } from './speechCache.ts';
+import { firstAudible } from './audibility.ts';
 
-/** Texts that are kept are short: what is said again and again. */
-const LONGEST_CACHED_CHARACTERS = 300;
-/** Pushes what the resampler's filters hold back out of them. */
-const TAIL_MS = 5;
-const PIECE_SAMPLES = 4800;
-/** Nobody waits longer for a speaker's first sound where another one could speak. */
-const FIRST_SOUND_MS = 4000;
-/** Nor for that of the last one: what it was to say comes too late by then, and what follows may do better. */
-const LAST_FIRST_SOUND_MS = 8000;
-/** Speech is made faster than it is heard: a speaker that makes none for so long in the midst of a text has stopped. */
-const NEXT_SOUND_MS = 4000;
-/** A speaker that had to be stood in for is not tried again so soon: each sentence would come late. */
-const REST_MS = 30_000;
+/** Half an hour of telephone speech. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+/** Only short texts repeat. */
+const MAX_CACHED_CHARACTERS = 300;
+/** Flushes the resampler's filters. */
+const RESAMPLER_TAIL_MS = 5;
+const RESAMPLED_AT_ONCE = 4800;
+/** Time to the first sound before the fallback vendor takes over. */
+const FIRST_SOUND_TIMEOUT_MS = 4000;
+/** The same for the last vendor: later than this the text is no longer worth saying. */
+const LAST_FIRST_SOUND_TIMEOUT_MS = 8000;
+/** Synthesis is faster than playout: a longer gap means that the vendor has stopped. */
+const NEXT_SOUND_TIMEOUT_MS = 4000;
+/** After a failover the first vendor is skipped this long; otherwise each sentence would be late. */
+const SKIP_FAILED_MS = 30_000;
 
-/** Speech at one stream's rate. */
-export interface SpeechSynthesis {
-  /** @throws {ModelError} From a read, when no speaker could say it, or one broke off. */
-  speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Int16Array>;
+/** Synthesised speech by vendor, voice, language, rate and text. Shared by all sessions of a node. */
+export type SpeechCache = LRUCache<string, Int16Array>;
+
+export function createSpeechCache(): SpeechCache {
+  return new LRUCache({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ byteLength }) => byteLength,
+  });
 }
 
 export interface SpeechSynthesisDeps {
   readonly textToSpeech: TextToSpeech;
-  /** Speaks when the first one cannot; better another voice than none. */
+  /** Speaks when the first vendor fails: another voice is better than silence. */
   readonly fallback?: TextToSpeech | undefined;
   readonly cache: SpeechCache;
   readonly clock: Clock;
-  /** Told of each failure that another attempt answers. */
+  /** Reports each failure that is followed by another attempt. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/**
- * Says texts from the cache, else by the speaker, else by the speaker once more, else by the other speaker. Speech that
- * nobody can hear is a failure too.
- *
- * @throws {RangeError} When the stream's rate is none that speech can be brought to.
- */
-export function createSpeechSynthesis(deps: SpeechSynthesisDeps, sampleRateHz: number): SpeechSynthesis {
-  if (!isSampleRate(sampleRateHz)) throw new RangeError(`speech cannot be brought to ${sampleRateHz} Hz`);
-  const { textToSpeech, fallback, cache, clock } = deps;
-  const speakers = [textToSpeech, textToSpeech, ...(fallback ? [fallback] : [])];
-  let restsUntilMs = Number.NEGATIVE_INFINITY;
-  const onFailed = (error: unknown, next: TextToSpeech | undefined, dueMs: number) => {
-    deps.onFailure(error);
-    const isGivenUp = next === fallback || clock.monotonicMs() >= dueMs;
-    if (fallback && isGivenUp) restsUntilMs = clock.monotonicMs() + REST_MS;
-  };
-  return {
-    async *speak(request, signal) {
-      const dueMs = clock.monotonicMs() + FIRST_SOUND_MS;
-      for (const [index, speaker] of speakers.entries()) {
-        const isLast = index === speakers.length - 1;
-        const nowMs = clock.monotonicMs();
-        if (!isLast && nowMs < restsUntilMs) continue;
-        const attempt: Attempt = {
-          speak: (own) => speakBy(speaker, cache, request, sampleRateHz, own),
-          limitMs: isLast || !fallback ? LAST_FIRST_SOUND_MS : dueMs - nowMs,
-          hasBegun: false,
-        };
-        try {
-          yield* heardOf(attempt, clock, signal);
-          return;
-        } catch (error) {
-          signal.throwIfAborted();
-          if (attempt.hasBegun || isLast) throw error;
-          onFailed(error, speakers[index + 1], dueMs);
-        }
-      }
-    },
-  };
-}
+type Sink = (samples: Int16Array) => void;
 
-/** What one speaker makes of a text. */
-interface Attempt {
-  readonly speak: (signal: AbortSignal) => AsyncIterable<Int16Array>;
-  /** Until the first sound. */
-  readonly limitMs: number;
-  /** Something of it can be heard. */
-  hasBegun: boolean;
-}
+/** Synthesises speech at one stream's sample rate, with a cache, one retry and a fallback vendor. */
+export class SpeechSynthesis {
+  readonly #deps: SpeechSynthesisDeps;
+  readonly #sampleRateHz: SampleRateHz;
+  /** In the order of the attempts. */
+  readonly #vendors: readonly TextToSpeech[];
+  #skipUntilMs = Number.NEGATIVE_INFINITY;
 
-async function* heardOf(
-  attempt: Attempt,
-  clock: Clock,
-  signal: AbortSignal,
-): AsyncGenerator<Int16Array, void> {
-  const { speak, limitMs } = attempt;
-  const abort = linkAbort(signal);
-  const giveUp = (message: string) => abort.abort(failed('model_unavailable', message));
-  const timer = clock.setTimer(
-    () => giveUp('The voice did not begin to speak in time'),
-    Math.max(0, limitMs),
-  );
-  const watchdog = createWatchdog(clock, NEXT_SOUND_MS, () =>
-    giveUp('The voice stopped in the middle of a text'),
-  );
-  try {
-    for await (const samples of speak(abort.signal)) {
-      watchdog.stop();
-      attempt.hasBegun ||= isAudible(samples);
-      if (attempt.hasBegun) timer.cancel();
-      yield samples;
-      if (attempt.hasBegun) watchdog.start();
-    }
-  } catch (error) {
-    throw abort.signal.aborted ? abort.signal.reason : error;
-  } finally {
-    timer.cancel();
-    watchdog.close();
-    abort.unlink();
+  /** @throws {RangeError} When speech cannot be resampled to this rate. */
+  constructor(deps: SpeechSynthesisDeps, sampleRateHz: number) {
+    if (!isSampleRate(sampleRateHz)) throw new RangeError(`speech cannot be resampled to ${sampleRateHz} Hz`);
+    this.#deps = deps;
+    this.#sampleRateHz = sampleRateHz;
+    const { textToSpeech, fallback } = deps;
+    this.#vendors = [textToSpeech, textToSpeech, ...(fallback ? [fallback] : [])];
   }
-  if (!attempt.hasBegun) throw failed('model_malformed', 'The voice said nothing that can be heard');
+
+  /**
+   * Speaks one text. Inaudible speech counts as a failure.
+   *
+   * @param onSamples - Called with each piece, which it may keep.
+   * @throws {ModelError} When no vendor could speak the text, or one failed after its first sound.
+   */
+  async speak(request: SynthesisRequest, signal: AbortSignal, onSamples: Sink): Promise<void> {
+    const { clock, fallback } = this.#deps;
+    const dueMs = clock.monotonicMs() + FIRST_SOUND_TIMEOUT_MS;
+    for (const [index, vendor] of this.#vendors.entries()) {
+      const isLast = index === this.#vendors.length - 1;
+      const nowMs = clock.monotonicMs();
+      if (!isLast && nowMs < this.#skipUntilMs) continue;
+      const timeoutMs = isLast || !fallback ? LAST_FIRST_SOUND_TIMEOUT_MS : dueMs - nowMs;
+      const failed = await this.#attempt(vendor, request, { timeoutMs, signal, onSamples });
+      if (!failed) return;
+      if (failed.hasSound || isLast) throw failed.error;
+      this.#deps.onFailure(failed.error);
+      const isExhausted = this.#vendors[index + 1] === fallback || clock.monotonicMs() >= dueMs;
+      if (fallback && isExhausted) this.#skipUntilMs = clock.monotonicMs() + SKIP_FAILED_MS;
+    }
+  }
+
+  /** @returns Undefined when the vendor spoke the whole text. @throws The signal's reason, once it is aborted. */
+  async #attempt(
+    vendor: TextToSpeech,
+    request: SynthesisRequest,
+    options: AttemptOptions,
+  ): Promise<{ readonly error: unknown; readonly hasSound: boolean } | undefined> {
+    const attempt = new Attempt(this.#deps.clock, options);
+    try {
+      await this.#synthesise(vendor, request, attempt);
+      if (!attempt.hasSound) throw failure('model_malformed', 'The speech synthesis returned silence');
+      return undefined;
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const { signal, hasSound } = attempt;
+      return { error: signal.aborted ? signal.reason : error, hasSound };
+    } finally {
+      attempt.close();
+    }
+  }
+
+  async #synthesise(vendor: TextToSpeech, request: SynthesisRequest, attempt: Attempt): Promise<void> {
+    const { cache } = this.#deps;
+    const { text, voice = '', language = '' } = request;
+    const key = [vendor.name, voice, language, this.#sampleRateHz, text].join('|');
+    const cached = cache.get(key);
+    if (cached) {
+      attempt.push(cached);
+      return;
+    }
+    const isKept = vendor.isCacheable && text.length <= MAX_CACHED_CHARACTERS;
+    const made: Int16Array[] = [];
+    const push = (samples: Int16Array) => {
+      if (isKept) made.push(samples);
+      attempt.push(samples);
+    };
+    const resample = resamplerTo(this.#sampleRateHz, vendor.sampleRateHz, push);
+    for await (const samples of vendor.synthesize(request, attempt.signal)) resample(samples);
+    if (vendor.sampleRateHz !== this.#sampleRateHz)
+      resample(new Int16Array((vendor.sampleRateHz * RESAMPLER_TAIL_MS) / 1000));
+    if (isKept && attempt.hasSound) cache.set(key, concatenated(made));
+  }
 }
 
-function failed(code: ModelErrorCode, message: string): ModelError {
+interface AttemptOptions {
+  /** For the first sound. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onSamples: Sink;
+}
+
+/** One vendor's attempt at a text: passes its samples on and aborts it when they are late. */
+class Attempt {
+  readonly #abort;
+  readonly #firstSoundTimer;
+  readonly #watchdog;
+  readonly #onSamples: Sink;
+  /** Whether an audible sample has come. */
+  hasSound = false;
+
+  constructor(clock: Clock, { timeoutMs, signal, onSamples }: AttemptOptions) {
+    const abort = linkAbort(signal);
+    this.#abort = abort;
+    this.#onSamples = onSamples;
+    const giveUp = (message: string) => abort.abort(failure('model_unavailable', message));
+    this.#firstSoundTimer = clock.setTimer(
+      () => giveUp('The speech synthesis did not start in time'),
+      Math.max(0, timeoutMs),
+    );
+    this.#watchdog = createWatchdog(clock, NEXT_SOUND_TIMEOUT_MS, () =>
+      giveUp('The speech synthesis stopped in the middle of a text'),
+    );
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  push(samples: Int16Array): void {
+    this.#watchdog.stop();
+    this.hasSound ||= firstAudible(samples) >= 0;
+    if (this.hasSound) this.#firstSoundTimer.cancel();
+    this.#onSamples(samples);
+    if (this.hasSound) this.#watchdog.start();
+  }
+
+  close(): void {
+    this.#firstSoundTimer.cancel();
+    this.#watchdog.close();
+    this.#abort.unlink();
+  }
+}
+
+function failure(code: ModelErrorCode, message: string): ModelError {
   return new ModelError(code, message, { beforeFirstToken: true });
 }
 
-async function* speakBy(
-  speaker: TextToSpeech,
-  cache: SpeechCache,
-  request: SynthesisRequest,
-  sampleRateHz: SampleRateHz,
-  signal: AbortSignal,
-): AsyncGenerator<Int16Array, void> {
-  const { text, voice = '', language = '' } = request;
-  const key = [speaker.name, voice, language, sampleRateHz, text].join('|');
-  const cached = cache.get(key);
-  if (cached) {
-    yield cached;
-    return;
-  }
-  const made: Int16Array[] = [];
-  const isKept = speaker.isCacheable && text.length <= LONGEST_CACHED_CHARACTERS;
-  for await (const samples of resampled(speaker, request, sampleRateHz, signal)) {
-    if (isKept) made.push(samples);
-    yield samples;
-  }
-  if (isKept && made.some(isAudible)) cache.set(key, joined(made));
-}
-
-async function* resampled(
-  speaker: TextToSpeech,
-  request: SynthesisRequest,
-  sampleRateHz: SampleRateHz,
-  signal: AbortSignal,
-): AsyncGenerator<Int16Array, void> {
-  if (speaker.sampleRateHz === sampleRateHz) {
-    yield* speaker.synthesize(request, signal);
-    return;
-  }
-  const resampler = createResampler(speaker.sampleRateHz, sampleRateHz, PIECE_SAMPLES);
-  const convert = (samples: Int16Array): Int16Array => {
-    const output = new Int16Array(resampler.maxOutput(samples.length));
-    return output.subarray(0, resampler.process(samples, output));
-  };
-  for await (const samples of speaker.synthesize(request, signal)) {
-    for (let at = 0; at < samples.length; at += PIECE_SAMPLES) {
-      yield convert(samples.subarray(at, at + PIECE_SAMPLES));
+/** @returns Passes samples on at the wanted rate. */
+function resamplerTo(outputRateHz: SampleRateHz, inputRateHz: SampleRateHz, push: Sink): Sink {
+  if (inputRateHz === outputRateHz) return push;
+  const resampler = createResampler(inputRateHz, outputRateHz, RESAMPLED_AT_ONCE);
+  return (samples) => {
+    for (let at = 0; at < samples.length; at += RESAMPLED_AT_ONCE) {
+      const input = samples.subarray(at, at + RESAMPLED_AT_ONCE);
+      const output = new Int16Array(resampler.maxOutput(input.length));
+      push(output.subarray(0, resampler.process(input, output)));
     }
-  }
-  yield convert(new Int16Array((speaker.sampleRateHz * TAIL_MS) / 1000));
+  };
 }
 
-function joined(pieces: readonly Int16Array[]): Int16Array {
+export function concatenated(pieces: readonly Int16Array[]): Int16Array {
   const all = new Int16Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const piece of pieces) {

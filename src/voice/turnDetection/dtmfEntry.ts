@@ -1,39 +1,39 @@
-/** Keys so far; undefined while none was pressed. */
+/** The digits entered so far. */
 export interface DtmfEntry {
   readonly digits: string;
-  /** Of the last key, on the stream's clock. */
+  /** Of the last digit, on the stream's clock. */
   readonly lastMs: number;
 }
 
-export type DtmfEntryStep = { readonly state: DtmfEntry | undefined; readonly complete?: string };
+/** `entry` is undefined while no digits are being entered; `complete` holds the digits once they are complete. */
+export type DtmfEntryStep = { readonly entry: DtmfEntry | undefined; readonly complete?: string };
 
-/** Who is slower has finished. */
-export const INTER_DIGIT_MS = 2500;
-const LONGEST_DIGITS = 32;
+export const INTER_DIGIT_TIMEOUT_MS = 2500;
+const MAX_DIGITS = 32;
 
 /**
- * Collects keys to what they mean together: until `#`, which is not part of it unless it stands alone or a way on from
- * here names it; until no way on could still need another; or until the caller is done pressing.
+ * Collects DTMF digits into entries. An entry is complete when it leads on from the current node and no longer one
+ * does, with `#`, or at its maximum length. `#` is not part of an entry unless it stands alone or an edge names it.
  *
- * @param ways - Keys that lead on from here.
+ * @param edgeDigits - The entries that lead on from the current node.
  */
 export function enterDigit(
-  state: DtmfEntry | undefined,
+  entry: DtmfEntry | undefined,
   digit: string,
   atMs: number,
-  ways: readonly string[],
+  edgeDigits: readonly string[],
 ): DtmfEntryStep {
-  const digits = (state?.digits ?? '') + digit;
-  const isNamed = ways.includes(digits);
-  const mayGrow = ways.some((way) => way.length > digits.length && way.startsWith(digits));
-  if (isNamed && !mayGrow) return { state: undefined, complete: digits };
-  if (digit === '#' && !mayGrow) return { state: undefined, complete: digits.slice(0, -1) || '#' };
-  if (digits.length >= LONGEST_DIGITS) return { state: undefined, complete: digits };
-  return { state: { digits, lastMs: atMs } };
+  const digits = (entry?.digits ?? '') + digit;
+  const hasEdge = edgeDigits.includes(digits);
+  const mayGrow = edgeDigits.some((edge) => edge.length > digits.length && edge.startsWith(digits));
+  if (hasEdge && !mayGrow) return { entry: undefined, complete: digits };
+  if (digit === '#' && !mayGrow) return { entry: undefined, complete: digits.slice(0, -1) || '#' };
+  if (digits.length >= MAX_DIGITS) return { entry: undefined, complete: digits };
+  return { entry: { digits, lastMs: atMs } };
 }
 
-/** Time passes. */
-export function waitForDigits(state: DtmfEntry | undefined, atMs: number): DtmfEntryStep {
-  if (!state || atMs - state.lastMs < INTER_DIGIT_MS) return { state };
-  return { state: undefined, complete: state.digits };
+/** Completes the entry after the inter-digit timeout. */
+export function checkDigitTimeout(entry: DtmfEntry | undefined, atMs: number): DtmfEntryStep {
+  if (!entry || atMs - entry.lastMs < INTER_DIGIT_TIMEOUT_MS) return { entry };
+  return { entry: undefined, complete: entry.digits };
 }

@@ -1,83 +1,129 @@
-import { digitsIn, unfinishedWords, wordsOf } from './backchannel.ts';
-import type { TurnPolicy } from './turnPolicy.ts';
+/** Whether a transcript looks like everything the caller wants to say. */
+export type Completeness = 'complete' | 'open' | 'incomplete';
 
-/** Whether words look like all that somebody wanted to say. */
-export type Completeness = 'finished' | 'open' | 'unfinished';
+/** Where the delay lies between its bounds. */
+const DELAY_SHARES: Readonly<Record<Completeness, number>> = { complete: 0.1, open: 0.35, incomplete: 0.8 };
+/** A silence must exceed the caller's usual pause by this factor to be an end. */
+const PAUSE_MARGIN = 1.25;
+/** Weight of a new pause in the moving average. */
+const PAUSE_WEIGHT = 0.4;
 
-/** Where, between the shortest and the longest pause, a turn ends by how its words look. */
-const PLACES: Readonly<Record<Completeness, number>> = { finished: 0.1, open: 0.35, unfinished: 0.8 };
-/** So much longer than the caller's usual pause a silence must be to be an end. */
-const HABIT_MARGIN = 1.25;
-/** How quickly a new pause changes what counts as usual. */
-const HABIT_RATE = 0.4;
+/** A number of this many digits is the start of a longer one rather than an amount, an hour or an age. */
+const MIN_DICTATED_DIGITS = 3;
+/** A phone number is complete with this many. */
+const MAX_DICTATED_DIGITS = 10;
 
-/** A number of so many digits in one piece is the beginning of a longer one rather than an amount, an hour or an age. */
-const LEAST_DIGITS = 3;
-/** With as many as a phone number has it is told. */
-const MOST_DIGITS = 10;
-
-/** What was learnt of how a caller speaks. */
-export interface CallerHabits {
-  /** Of the pauses after which the caller went on; undefined before the first. */
-  readonly pauseMs: number | undefined;
+/** Bounds of the silence that ends the caller's turn. */
+export interface EndpointingBounds {
+  readonly minEndpointingDelayMs: number;
+  readonly maxEndpointingDelayMs: number;
 }
 
-export const NO_HABITS: CallerHabits = { pauseMs: undefined };
-
-/** The caller was silent for so long, and then went on. */
-export function learnPause({ pauseMs }: CallerHabits, newMs: number): CallerHabits {
-  return { pauseMs: pauseMs === undefined ? newMs : pauseMs + HABIT_RATE * (newMs - pauseMs) };
+/** How a caller speaks, learned during the session. */
+export interface CallerPauses {
+  /** Average of the pauses after which the caller continued; undefined before the first. */
+  readonly averageMs: number | undefined;
 }
 
-/** The agent began to answer after this pause, and the caller had not finished: they get at least as much next time. */
-export function learnTooSoon({ pauseMs }: CallerHabits, newMs: number): CallerHabits {
-  return { pauseMs: Math.max(pauseMs ?? 0, newMs) };
+export const NO_PAUSES: CallerPauses = { averageMs: undefined };
+
+/** The caller paused this long and continued. */
+export function learnPause({ averageMs }: CallerPauses, pauseMs: number): CallerPauses {
+  return { averageMs: averageMs === undefined ? pauseMs : averageMs + PAUSE_WEIGHT * (pauseMs - averageMs) };
+}
+
+/** The agent answered after this pause before the caller had finished: the next endpoint waits at least as long. */
+export function learnEarlyEndpoint({ averageMs }: CallerPauses, pauseMs: number): CallerPauses {
+  return { averageMs: Math.max(averageMs ?? 0, pauseMs) };
 }
 
 /**
  * The silence that ends the caller's turn.
  *
- * @param text - The words so far; undefined while they are not known.
- * @returns Milliseconds within the policy's bounds.
+ * @param text - The transcript so far; undefined while it is not known.
+ * @returns Milliseconds within the bounds.
  */
 export function endpointingDelayMs(
   text: string | undefined,
   expectedAnswers: readonly string[],
-  habits: CallerHabits,
-  policy: Pick<TurnPolicy, 'minPauseMs' | 'maxPauseMs'>,
+  pauses: CallerPauses,
+  bounds: EndpointingBounds,
 ): number {
-  const { minPauseMs, maxPauseMs } = policy;
-  if (text !== undefined && isExpected(text, expectedAnswers)) return minPauseMs;
+  const { minEndpointingDelayMs: minMs, maxEndpointingDelayMs: maxMs } = bounds;
+  if (text !== undefined && isExpected(text, expectedAnswers)) return minMs;
   const completeness = text === undefined ? 'open' : completenessOf(text);
-  const byWords = minPauseMs + PLACES[completeness] * (maxPauseMs - minPauseMs);
-  const byHabit = (habits.pauseMs ?? 0) * HABIT_MARGIN;
-  return Math.round(Math.min(maxPauseMs, Math.max(byWords, byHabit)));
+  const byTranscript = minMs + DELAY_SHARES[completeness] * (maxMs - minMs);
+  const byPauses = (pauses.averageMs ?? 0) * PAUSE_MARGIN;
+  return Math.round(Math.min(maxMs, Math.max(byTranscript, byPauses)));
 }
 
-/** The last word tells first, since recognisers put a full stop after anything. */
+/** The last word counts more than punctuation, since recognisers put a full stop after anything. */
 export function completenessOf(text: string): Completeness {
   const trimmed = text.trim();
   if (trimmed === '') return 'open';
-  if (/(?:[,;:，、；：—–-]|\.\.\.|…)$/.test(trimmed)) return 'unfinished';
+  if (/(?:[,;:，、；：—–-]|\.\.\.|…)$/.test(trimmed)) return 'incomplete';
   const words = wordsOf(trimmed);
   const last = words.at(-1) ?? '';
-  if (unfinishedWords.has(last) || isDictating(words)) return 'unfinished';
-  if ([...unfinishedWords].some((ending) => isIdeographic(ending) && last.endsWith(ending)))
-    return 'unfinished';
-  return /[.!?。！？]["'”’」』)]*$/.test(trimmed) ? 'finished' : 'open';
+  if (INCOMPLETE_ENDINGS.has(last) || isDictating(words)) return 'incomplete';
+  if ([...INCOMPLETE_ENDINGS].some((ending) => isHan(ending) && last.endsWith(ending))) return 'incomplete';
+  return /[.!?。！？]["'”’」』)]*$/.test(trimmed) ? 'complete' : 'open';
 }
 
-/** Numbers are told in groups, names letter by letter, with pauses between them. */
+/** A text's words in lower case, without punctuation; a run of Chinese characters is one word. */
+export function wordsOf(text: string): string[] {
+  return (
+    text
+      .toLowerCase()
+      .replaceAll('’', "'")
+      .match(/[\p{L}\p{N}]+(?:['-][\p{L}\p{N}]+)*/gu) ?? []
+  );
+}
+
+/** Words that no turn ends with. */
+const INCOMPLETE_ENDINGS: ReadonlySet<string> = new Set(
+  splitWords(`
+    and or but so because if when while although than as like
+    the a an this these those my your his her our their
+    to of in on at for with from by about into
+    is are was were am be i'm it's i we they he she
+    um uh er erm hmm well actually maybe
+    can could would should will want need
+    y o pero porque que si de del el la los las un una con para por en mi su
+    et ou mais parce car que si de du le la les un une avec pour dans mon ma
+    und oder aber weil dass wenn der die das ein eine mit für von zu ich
+    然後 因為 所以 如果 但是 可是 那個 就是 還有 或是 或者 而且 我想 我要 跟 和 的 把 在 從
+    然后 因为 但 还有 那个
+  `),
+);
+
+/** Spoken digits. */
+const DIGIT_WORDS: ReadonlySet<string> = new Set(
+  splitWords(`
+    zero oh one two three four five six seven eight nine double triple
+    cero uno dos tres cuatro cinco seis siete ocho nueve
+    zéro un deux trois quatre cinq sept huit neuf
+    null eins zwei zwo drei vier fünf sechs sieben acht neun
+  `),
+);
+
+/** Whether the words end in a number told in groups or a name spelled letter by letter, with pauses in between. */
 function isDictating(words: readonly string[]): boolean {
-  let told = 0;
+  let digits = 0;
   let groups = 0;
   for (const word of words.toReversed()) {
     const count = digitsIn(word);
     if (count === 0) break;
-    told += count;
+    digits += count;
     groups += 1;
   }
-  return (groups > 1 || told >= LEAST_DIGITS) && told < MOST_DIGITS;
+  return (groups > 1 || digits >= MIN_DICTATED_DIGITS) && digits < MAX_DICTATED_DIGITS;
+}
+
+/** How many digits or single letters a word tells; 0 for any other word. */
+function digitsIn(word: string): number {
+  if (/^[\d-]+$/.test(word)) return word.replaceAll('-', '').length;
+  if (/^[零〇一二兩两三四五六七八九]+$/.test(word)) return word.length;
+  return DIGIT_WORDS.has(word) || /^\p{Script=Latin}$/u.test(word) ? 1 : 0;
 }
 
 function isExpected(text: string, expectedAnswers: readonly string[]): boolean {
@@ -85,6 +131,10 @@ function isExpected(text: string, expectedAnswers: readonly string[]): boolean {
   return words !== '' && expectedAnswers.some((answer) => wordsOf(answer).join(' ') === words);
 }
 
-function isIdeographic(word: string): boolean {
+function isHan(word: string): boolean {
   return /^\p{Script=Han}+$/u.test(word);
+}
+
+function splitWords(words: string): string[] {
+  return words.split(/\s+/).filter((word) => word !== '');
 }

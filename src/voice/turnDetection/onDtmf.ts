@@ -1,50 +1,59 @@
-import { untakenWords } from './onTranscript.ts';
-import { ask, enter, fresh, type Step, setAside, stay, takeTurn } from './steps.ts';
+import { unansweredText } from './onTranscript.ts';
+import {
+  enterPhase,
+  keepUnanswered,
+  requestTranscript,
+  startTurn,
+  type TurnStep,
+  withoutEffects,
+  withoutTranscript,
+} from './steps.ts';
 import type { TurnContext, TurnState } from './turnState.ts';
 
-/** Speech over the agent that is no echo, and no tone of a key: who presses one amid it has said something. */
+/** Voice over the agent that is neither its echo nor the digit's own tone: the caller has also spoken. */
 const SPOKEN_MS = 240;
 
-/** A key ends what the agent says, and a silence. */
-export function onDtmfDigit(state: TurnState, context: TurnContext): Step {
-  const stops = (state.phase === 'speaking' || state.phase === 'held') && context.policy.interruptible;
-  if (stops && (context.utterance?.voicedMs ?? 0) >= SPOKEN_MS)
-    return { state: enter(state, 'hearing', context), effects: [{ type: 'cut' }] };
-  if (stops)
-    return {
-      state: enter(fresh(state), 'quiet', context),
-      effects: [{ type: 'cut' }, { type: 'forget_utterance' }],
-    };
-  return stay(state.phase === 'quiet' ? { ...state, sinceMs: context.atMs } : state);
+/** A digit interrupts the agent and ends a silence. */
+export function onDtmfDigit(state: TurnState, context: TurnContext): TurnStep {
+  const isSpeaking = state.phase === 'speaking' || state.phase === 'paused';
+  if (!isSpeaking || !context.policy.interruptible)
+    return withoutEffects(state.phase === 'idle' ? { ...state, sinceMs: context.atMs } : state);
+  if ((context.utterance?.voicedMs ?? 0) >= SPOKEN_MS)
+    return { state: enterPhase(state, 'listening', context), effects: [{ type: 'interrupt_agent' }] };
+  return {
+    state: enterPhase(withoutTranscript(state), 'idle', context),
+    effects: [{ type: 'interrupt_agent' }, { type: 'discard_utterance' }],
+  };
 }
 
-/** The keys of one answer are together. */
-export function onDtmfEntry(state: TurnState, digits: string, context: TurnContext): Step {
-  const calm = { ...state, silences: 0, pardons: 0 };
+/** The digits of one entry are complete. */
+export function onDtmfEntry(state: TurnState, digits: string, context: TurnContext): TurnStep {
+  const next = { ...state, silences: 0, reprompts: 0 };
   switch (state.phase) {
-    case 'quiet':
-      return takeTurn(calm, { kind: 'dtmf', digits }, context);
-    case 'hearing':
-      return onKeysAmidWords(calm, digits, context);
+    case 'idle':
+      return startTurn(next, { kind: 'dtmf', digits }, context);
+    case 'listening':
+      return onEntryDuringSpeech(next, digits, context);
     case 'thinking': {
       if (context.answering !== 'words') break;
-      const step = takeTurn(calm, { kind: 'dtmf', digits }, context, state.carried);
-      return { state: step.state, effects: [{ type: 'take_back' }, ...step.effects] };
+      const step = startTurn(next, { kind: 'dtmf', digits }, context, state.carriedText);
+      return { state: step.state, effects: [{ type: 'cancel_turn' }, ...step.effects] };
     }
     default:
   }
-  return stay({ ...calm, keys: { digits, atMs: context.atMs } });
+  return withoutEffects({ ...next, pendingDigits: { digits, atMs: context.atMs } });
 }
 
-/** What was said up to the keys belongs before them; where it is not known yet, they wait for it. */
-function onKeysAmidWords(state: TurnState, digits: string, context: TurnContext): Step {
-  const keys = { digits, atMs: context.atMs };
-  if (state.keys) {
-    const step = takeTurn(state, { kind: 'dtmf', digits: state.keys.digits }, context, state.carried);
-    return setAside({ ...step, state: { ...step.state, keys } });
+/** What the caller said before the digits precedes them in the history: they wait until its transcript is known. */
+function onEntryDuringSpeech(state: TurnState, digits: string, context: TurnContext): TurnStep {
+  const pendingDigits = { digits, atMs: context.atMs };
+  if (state.pendingDigits) {
+    const input = { kind: 'dtmf', digits: state.pendingDigits.digits } as const;
+    const step = startTurn(state, input, context, state.carriedText);
+    return keepUnanswered({ ...step, state: { ...step.state, pendingDigits } });
   }
-  if (state.words !== undefined || !context.utterance)
-    return takeTurn(state, { kind: 'dtmf', digits }, context, untakenWords(state));
-  const waiting = { ...state, keys, isEnded: true };
-  return state.askedToMs === undefined ? ask(waiting, context) : stay(waiting);
+  if (state.transcript !== undefined || !context.utterance)
+    return startTurn(state, { kind: 'dtmf', digits }, context, unansweredText(state));
+  const waiting = { ...state, pendingDigits, isEndOfTurn: true };
+  return state.requestedToMs === undefined ? requestTranscript(waiting, context) : withoutEffects(waiting);
 }

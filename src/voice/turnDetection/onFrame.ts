@@ -1,150 +1,157 @@
 import type { Utterance } from '../recognition/speechActivity.ts';
-import { conclude, isOwed, onTranscriptionFailed } from './onTranscript.ts';
+import { endCallerTurn, hasUnansweredInput, onTranscriptionFailed } from './onTranscript.ts';
 import {
-  ask,
-  backToQuiet,
-  cutIn,
-  enter,
-  forget,
-  fresh,
-  resumed,
-  type Step,
-  setAside,
-  stay,
-  takeTurn,
+  becomeIdle,
+  discardUtterance,
+  enterPhase,
+  interruptAgent,
+  keepUnanswered,
+  requestTranscript,
+  resumeAgent,
+  startTurn,
+  type TurnStep,
+  withoutEffects,
+  withoutTranscript,
 } from './steps.ts';
 import type { TurnContext, TurnState } from './turnState.ts';
 
-/** Silence after which it is worth asking for the words: most pauses that are no end are shorter. */
-const ASK_AFTER_MS = 200;
-/** Speech that takes a turn back of which nothing was heard yet, or stops one that began amid it. */
-const TAKE_BACK_MS = 240;
-/** On top of what stops the agent: who speaks for so long means it, whatever it is. */
+/** Silence that is worth a transcript request; most pauses within a turn are shorter. */
+const REQUEST_AFTER_MS = 200;
+/** Speech that cancels a turn of which nothing was heard yet. */
+const CANCEL_AFTER_MS = 240;
+/** Speech beyond the policy's bound that confirms an interruption without a transcript. */
 const CONFIRM_MS = 500;
-/** A stopped agent waits for words at most so long once the caller is silent again. */
-const VERDICT_MS = 2500;
-/** Nobody who has finished waits longer for their words to be known: they are asked for them again. */
-const WORDS_WAIT_MS = 8000;
-/** Keys that were pressed amid words wait so long for these, at most. */
-const KEYS_WAIT_MS = 1000;
-/** Nobody speaks for so long without a pause; music and noise do. */
-const LONGEST_UTTERANCE_MS = 45_000;
-/** Voice that it takes until it is known for voice. */
+/** A paused agent waits this long for the transcript once the caller is silent again. */
+const PAUSE_TIMEOUT_MS = 2500;
+/** A caller who has finished waits this long for their transcript; then they are asked to repeat. */
+const TRANSCRIPT_TIMEOUT_MS = 8000;
+/** DTMF digits wait this long for the transcript of the speech before them. */
+const DIGITS_TIMEOUT_MS = 1000;
+/** Longer speech without a pause is music or noise. */
+const MAX_UTTERANCE_MS = 45_000;
+/** Voice needed to detect speech. */
 const ONSET_MS = 60;
 
 /** 20 ms have passed. */
-export function onFrame(state: TurnState, context: TurnContext): Step {
+export function onFrame(state: TurnState, context: TurnContext): TurnStep {
   const { utterance } = context;
-  if (!utterance) return onNothingHeard(state, context);
+  if (!utterance) return onNoUtterance(state, context);
   const followed = followUtterance(state, utterance, context);
-  const next = byPhase(followed.state, utterance, context);
+  const next = onUtterance(followed.state, utterance, context);
   return { state: next.state, effects: [...followed.effects, ...next.effects] };
 }
 
-/** There is no speech, or what seemed to be speech was the line's noise or the agent's echo. */
-function onNothingHeard(state: TurnState, context: TurnContext): Step {
+/** The caller does not speak, or what seemed to be speech was noise or the agent's echo. */
+function onNoUtterance(state: TurnState, context: TurnContext): TurnStep {
   switch (state.phase) {
-    case 'quiet':
+    case 'idle':
       return onSilence(state, context);
-    case 'hearing':
-      return isOwed(state) ? conclude({ ...state, words: '' }, context) : backToQuiet(state, context);
-    case 'held':
-      return resumed(state, undefined, context);
+    case 'listening':
+      return hasUnansweredInput(state)
+        ? endCallerTurn({ ...state, transcript: '' }, context)
+        : becomeIdle(state, context);
+    case 'paused':
+      return resumeAgent(state, undefined, context);
     default:
-      return stay(state);
+      return withoutEffects(state);
   }
 }
 
-/** Notices that the caller went on after words had been asked for: these are not all. */
-function followUtterance(state: TurnState, utterance: Utterance, context: TurnContext): Step {
-  const { askedToMs } = state;
-  if (askedToMs === undefined || utterance.lastVoicedMs <= askedToMs) return stay(state);
-  // What comes now is another turn's.
-  if (isEndless(utterance, context) || (state.phase === 'hearing' && state.keys)) return stay(state);
+/** Detects that the caller continued after the transcript was requested: it is incomplete. */
+function followUtterance(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
+  const { requestedToMs } = state;
+  if (requestedToMs === undefined || utterance.lastVoicedMs <= requestedToMs) return withoutEffects(state);
+  // Speech after the digits, or past the limit, belongs to another turn.
+  const isNextTurn = state.phase === 'listening' && state.pendingDigits !== undefined;
+  if (isNextTurn || isTooLong(utterance, context)) return withoutEffects(state);
   return {
-    state: fresh(state),
-    effects: [{ type: 'went_on', pauseMs: utterance.lastVoicedMs - askedToMs - ONSET_MS }],
+    state: withoutTranscript(state),
+    effects: [{ type: 'caller_continued', pauseMs: utterance.lastVoicedMs - requestedToMs - ONSET_MS }],
   };
 }
 
-function byPhase(state: TurnState, utterance: Utterance, context: TurnContext): Step {
-  const { atMs, policy } = context;
-  const silenceMs = atMs - utterance.lastVoicedMs;
+function onUtterance(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
   switch (state.phase) {
-    case 'quiet':
-      return stay(enter(state, 'hearing', context));
-    case 'hearing':
-      return onHearing(state, utterance, context);
+    case 'idle':
+      return withoutEffects(enterPhase(state, 'listening', context));
+    case 'listening':
+      return onListening(state, utterance, context);
     case 'thinking':
-      if (context.answering === 'words' && utterance.voicedMs >= TAKE_BACK_MS) {
-        return { state: enter(state, 'hearing', context), effects: [{ type: 'take_back' }] };
-      }
-      if (silenceMs < policy.minPauseMs) return stay(state);
-      return utterance.voicedMs >= TAKE_BACK_MS ? setAside(forget(state)) : forget(state);
+      return onSpeechWhileThinking(state, utterance, context);
     case 'speaking':
-      return onSpokenOver(state, utterance, context);
-    case 'held':
-      return onHeld(state, utterance, context);
+      return onSpeechOverAgent(state, utterance, context);
+    case 'paused':
+      return onSpeechWhilePaused(state, utterance, context);
     default:
-      return stay(state);
+      return withoutEffects(state);
   }
 }
 
-function onHearing(state: TurnState, utterance: Utterance, context: TurnContext): Step {
+function onListening(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
   const silenceMs = context.atMs - utterance.lastVoicedMs;
-  const mustEnd = isEndless(utterance, context);
-  const isAsked = state.askedToMs !== undefined;
-  if (!isAsked && (silenceMs >= ASK_AFTER_MS || mustEnd)) return ask({ ...state, isEnded: mustEnd }, context);
-  const areKeysLate = state.keys !== undefined && context.atMs - state.keys.atMs >= KEYS_WAIT_MS;
-  if (areKeysLate) return setAside(conclude({ ...state, words: '' }, context));
-  // Nobody is answered who is just going on.
-  const isOver = isAsked && silenceMs >= context.endPauseMs() && !context.mayBegin;
-  const isEnded = state.isEnded || isOver;
-  const next = { ...state, isEnded };
-  if (isEnded && state.words !== undefined) return conclude(next, context);
-  if (!isEnded || silenceMs < WORDS_WAIT_MS) return stay(next);
+  const mustEnd = isTooLong(utterance, context);
+  const isRequested = state.requestedToMs !== undefined;
+  if (!isRequested && (silenceMs >= REQUEST_AFTER_MS || mustEnd))
+    return requestTranscript({ ...state, isEndOfTurn: mustEnd }, context);
+  const { pendingDigits } = state;
+  if (pendingDigits && context.atMs - pendingDigits.atMs >= DIGITS_TIMEOUT_MS)
+    return keepUnanswered(endCallerTurn({ ...state, transcript: '' }, context));
+  const isSilent = isRequested && silenceMs >= context.endpointingDelayMs() && !context.isSpeechOnset;
+  const isEndOfTurn = state.isEndOfTurn || isSilent;
+  const next = { ...state, isEndOfTurn };
+  if (isEndOfTurn && state.transcript !== undefined) return endCallerTurn(next, context);
+  if (!isEndOfTurn || silenceMs < TRANSCRIPT_TIMEOUT_MS) return withoutEffects(next);
   return onTranscriptionFailed(next, 'The recogniser did not answer in time', context);
 }
 
-/** The caller speaks while the agent does. */
-function onSpokenOver(state: TurnState, utterance: Utterance, context: TurnContext): Step {
-  const { interruptible, interruptAfterMs } = context.policy;
-  // Who spoke before the agent did has not cut in: the agent has, in the middle of what they had to say.
-  const isCutInOn = state.turnEndMs !== undefined && utterance.startMs < state.soundedMs;
-  const enoughMs = isCutInOn ? Math.min(interruptAfterMs, TAKE_BACK_MS) : interruptAfterMs;
-  if (interruptible && utterance.voicedMs >= enoughMs) {
-    return { state: enter(state, 'held', context), effects: [{ type: 'hold' }] };
-  }
-  const isShort = context.atMs - utterance.lastVoicedMs >= ASK_AFTER_MS;
-  if (!isShort || state.askedToMs !== undefined) return stay(state);
-  return interruptible ? ask(state, context) : forget(state);
-}
-
-/** The agent has stopped, and waits to know whether the caller means it. */
-function onHeld(state: TurnState, utterance: Utterance, context: TurnContext): Step {
+/** Speech before the answer is heard continues the caller's turn; other turns are not cancelled. */
+function onSpeechWhileThinking(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
+  const isSpeech = utterance.voicedMs >= CANCEL_AFTER_MS;
+  if (context.answering === 'words' && isSpeech)
+    return { state: enterPhase(state, 'listening', context), effects: [{ type: 'cancel_turn' }] };
   const silenceMs = context.atMs - utterance.lastVoicedMs;
-  const isAsked = state.askedToMs !== undefined;
-  const isMeant = utterance.voicedMs >= context.policy.interruptAfterMs + CONFIRM_MS;
-  if (isMeant || (isAsked && silenceMs >= VERDICT_MS)) return cutIn(state, context);
-  return silenceMs >= ASK_AFTER_MS && !isAsked ? ask(state, context) : stay(state);
+  if (silenceMs < context.policy.minEndpointingDelayMs) return withoutEffects(state);
+  return isSpeech ? keepUnanswered(discardUtterance(state)) : discardUtterance(state);
 }
 
-function onSilence(state: TurnState, context: TurnContext): Step {
+function onSpeechOverAgent(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
+  const { interruptible, interruptAfterMs } = context.policy;
+  // A caller who spoke before the agent started does not interrupt: the agent did.
+  const isAgentInterrupting =
+    state.answeredSpeechEndMs !== undefined && utterance.startMs < state.agentStartedMs;
+  const enoughMs = isAgentInterrupting ? Math.min(interruptAfterMs, CANCEL_AFTER_MS) : interruptAfterMs;
+  if (interruptible && utterance.voicedMs >= enoughMs)
+    return { state: enterPhase(state, 'paused', context), effects: [{ type: 'pause_agent' }] };
+  const isOver = context.atMs - utterance.lastVoicedMs >= REQUEST_AFTER_MS;
+  if (!isOver || state.requestedToMs !== undefined) return withoutEffects(state);
+  return interruptible ? requestTranscript(state, context) : discardUtterance(state);
+}
+
+/** Decides whether the caller interrupts: by the length of their speech, by its transcript, or by a timeout. */
+function onSpeechWhilePaused(state: TurnState, utterance: Utterance, context: TurnContext): TurnStep {
+  const silenceMs = context.atMs - utterance.lastVoicedMs;
+  const isRequested = state.requestedToMs !== undefined;
+  const isConfirmed = utterance.voicedMs >= context.policy.interruptAfterMs + CONFIRM_MS;
+  if (isConfirmed || (isRequested && silenceMs >= PAUSE_TIMEOUT_MS)) return interruptAgent(state, context);
+  return silenceMs >= REQUEST_AFTER_MS && !isRequested
+    ? requestTranscript(state, context)
+    : withoutEffects(state);
+}
+
+function onSilence(state: TurnState, context: TurnContext): TurnStep {
   const { silenceAfterMs, hangupAfter } = context.policy;
-  if (context.isOnHold) return stay(enter(state, 'quiet', context));
+  if (context.isOnHold) return withoutEffects(enterPhase(state, 'idle', context));
   const durationMs = context.atMs - state.sinceMs;
-  if (durationMs < silenceAfterMs) return stay(state);
+  if (durationMs < silenceAfterMs) return withoutEffects(state);
   const silences = state.silences + 1;
-  const isLast = hangupAfter > 0 && silences > hangupAfter;
-  const step = takeTurn({ ...state, silences }, { kind: 'silence', durationMs }, context);
-  return isLast
-    ? {
-        state: step.state,
-        effects: step.effects.map((effect) => (effect.type === 'take_turn' ? { ...effect, isLast } : effect)),
-      }
-    : step;
+  const step = startTurn({ ...state, silences }, { kind: 'silence', durationMs }, context);
+  if (hangupAfter === 0 || silences <= hangupAfter) return step;
+  const effects = step.effects.map((effect) =>
+    effect.type === 'start_turn' ? { ...effect, isLast: true } : effect,
+  );
+  return { state: step.state, effects };
 }
 
-function isEndless({ startMs }: Utterance, { atMs }: TurnContext): boolean {
-  return atMs - startMs >= LONGEST_UTTERANCE_MS;
+function isTooLong({ startMs }: Utterance, { atMs }: TurnContext): boolean {
+  return atMs - startMs >= MAX_UTTERANCE_MS;
 }

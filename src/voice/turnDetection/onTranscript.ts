@@ -1,81 +1,93 @@
-import { NOT_UNDERSTOOD, TRANSCRIPTION_FAILED } from '../speech/fallbackPhraseFor.ts';
-import { backToQuiet, cutIn, forget, fresh, resumed, type Step, stay, takeTurn } from './steps.ts';
+import { NOT_UNDERSTOOD, TRANSCRIPTION_FAILED } from '../speech/fallbackPhrases.ts';
+import {
+  becomeIdle,
+  discardUtterance,
+  interruptAgent,
+  resumeAgent,
+  startTurn,
+  type TurnStep,
+  withoutEffects,
+} from './steps.ts';
 import type { TurnContext, TurnEvent, TurnState } from './turnState.ts';
 
-/** Voice without words that was long enough to ask for it again. */
-const UNHEARD_MS = 700;
-const MOST_PARDONS = 2;
+/** Voice without words that is long enough to ask the caller to repeat. */
+const REPROMPT_AFTER_MS = 700;
+const MAX_REPROMPTS = 2;
 
 export function onTranscript(
   state: TurnState,
-  { text, isAcknowledgement }: Extract<TurnEvent, { type: 'words' }>,
+  { text, isBackchannel }: Extract<TurnEvent, { type: 'transcript' }>,
   context: TurnContext,
-): Step {
-  // The caller has gone on: another question is under way, or will be.
-  if (state.askedToMs === undefined || !context.utterance) return stay(state);
+): TurnStep {
+  // The caller has continued: another request follows.
+  if (state.requestedToMs === undefined || !context.utterance) return withoutEffects(state);
   switch (state.phase) {
-    case 'hearing': {
-      const heard = { ...state, words: text };
-      return state.isEnded ? conclude(heard, context) : stay(heard);
+    case 'listening': {
+      const heard = { ...state, transcript: text };
+      return state.isEndOfTurn ? endCallerTurn(heard, context) : withoutEffects(heard);
     }
-    case 'held':
-      if (text !== '' && !isAcknowledgement) return cutIn({ ...state, words: text }, context);
-      return resumed(state, late(text, context), context);
+    case 'paused':
+      if (text !== '' && !isBackchannel) return interruptAgent({ ...state, transcript: text }, context);
+      return resumeAgent(state, earlyAnswerOf(text, context), context);
     case 'speaking':
-      if (text !== '' && !isAcknowledgement) return cutIn({ ...state, words: text }, context);
-      return {
-        state: { ...fresh(state), lateAnswer: late(text, context) },
-        effects: [{ type: 'forget_utterance' }],
-      };
+      if (text !== '' && !isBackchannel) return interruptAgent({ ...state, transcript: text }, context);
+      return discardUtterance({ ...state, earlyAnswer: earlyAnswerOf(text, context) });
     default:
-      return stay(state);
+      return withoutEffects(state);
   }
 }
 
-export function onTranscriptionFailed(state: TurnState, message: string, context: TurnContext): Step {
-  if (state.askedToMs === undefined) return stay(state);
+export function onTranscriptionFailed(state: TurnState, message: string, context: TurnContext): TurnStep {
+  if (state.requestedToMs === undefined) return withoutEffects(state);
   switch (state.phase) {
-    case 'hearing':
-      if (isOwed(state)) return conclude({ ...state, words: '' }, context);
-      return pardon(state, TRANSCRIPTION_FAILED, message, context);
-    case 'held':
-      return cutIn(state, context);
+    case 'listening':
+      if (hasUnansweredInput(state)) return endCallerTurn({ ...state, transcript: '' }, context);
+      return reprompt(state, TRANSCRIPTION_FAILED, message, context);
+    case 'paused':
+      return interruptAgent(state, context);
     case 'speaking':
-      return forget(state);
+      return discardUtterance(state);
     default:
-      return stay(state);
+      return withoutEffects(state);
   }
 }
 
-/** What the caller has said, as far as it is known, that no turn has taken. */
-export function untakenWords({ phase, carried, words = '' }: TurnState): string {
-  return phase === 'hearing' ? [carried, words].filter((part) => part !== '').join(' ') : '';
+/** What the caller has said so far that no turn answers. */
+export function unansweredText({ phase, carriedText, transcript = '' }: TurnState): string {
+  return phase === 'listening' ? joined(carriedText, transcript) : '';
 }
 
-/** What was said, or pressed, before is still to be answered. */
-export function isOwed({ carried, keys }: TurnState): boolean {
-  return carried !== '' || keys !== undefined;
+/** Whether an earlier input, of a cancelled turn or of DTMF digits, still needs an answer. */
+export function hasUnansweredInput({ carriedText, pendingDigits }: TurnState): boolean {
+  return carriedText !== '' || pendingDigits !== undefined;
 }
 
-/** The caller's turn is over, and its words are known. */
-export function conclude(state: TurnState, context: TurnContext): Step {
-  const text = [state.carried, state.words ?? ''].filter((part) => part !== '').join(' ');
-  const calm = { ...state, silences: 0, pardons: 0, keys: undefined };
-  if (state.keys) return takeTurn(calm, { kind: 'dtmf', digits: state.keys.digits }, context, text);
+/** Ends the caller's turn, with its transcript known, and starts the agent's. */
+export function endCallerTurn(state: TurnState, context: TurnContext): TurnStep {
+  const text = joined(state.carriedText, state.transcript ?? '');
+  const { pendingDigits } = state;
+  const answered = { ...state, silences: 0, reprompts: 0, pendingDigits: undefined };
+  if (pendingDigits)
+    return startTurn(answered, { kind: 'dtmf', digits: pendingDigits.digits }, context, text);
   if (text !== '') {
-    const step = takeTurn(calm, { kind: 'words', text }, context);
-    const turnEndMs = context.utterance?.lastVoicedMs;
-    return { ...step, state: { ...step.state, carried: text, turnEndMs } };
+    const step = startTurn(answered, { kind: 'words', text }, context);
+    const answeredSpeechEndMs = context.utterance?.lastVoicedMs;
+    return { ...step, state: { ...step.state, carriedText: text, answeredSpeechEndMs } };
   }
-  if ((context.utterance?.voicedMs ?? 0) < UNHEARD_MS) return backToQuiet(state, context);
-  return pardon(state, NOT_UNDERSTOOD, 'No words were recognised in what the caller said', context);
+  if ((context.utterance?.voicedMs ?? 0) < REPROMPT_AFTER_MS) return becomeIdle(state, context);
+  return reprompt(state, NOT_UNDERSTOOD, 'No words were recognised in what the caller said', context);
 }
 
-function pardon(state: TurnState, code: string, message: string, context: TurnContext): Step {
-  if (state.pardons >= MOST_PARDONS) return backToQuiet(state, context);
-  return takeTurn({ ...state, pardons: state.pardons + 1 }, { kind: 'notice', code, message }, context);
+function reprompt(state: TurnState, code: string, message: string, context: TurnContext): TurnStep {
+  if (state.reprompts >= MAX_REPROMPTS) return becomeIdle(state, context);
+  const next = { ...state, reprompts: state.reprompts + 1 };
+  return startTurn(next, { kind: 'notice', code, message }, context);
 }
 
-function late(text: string, { utterance }: TurnContext): TurnState['lateAnswer'] {
+function earlyAnswerOf(text: string, { utterance }: TurnContext): TurnState['earlyAnswer'] {
   return text === '' || !utterance ? undefined : { text, endMs: utterance.lastVoicedMs };
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join(' ');
 }

@@ -1,79 +1,96 @@
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { TurnContext, TurnEffect, TurnPhase, TurnState } from './turnState.ts';
 
-/** Who goes on no later than so much after the agent began had not finished, and did not answer it. */
-const SOON_MS = 400;
+/** Speech that starts this soon after the agent continues the caller's sentence rather than answering the agent. */
+const CONTINUATION_MS = 400;
 
-/** Where the floor is next, and what is to be done on the way. */
-export interface Step {
+/** The next state and the effects of the step to it. */
+export interface TurnStep {
   readonly state: TurnState;
   readonly effects: readonly TurnEffect[];
 }
 
-export function stay(state: TurnState): Step {
+export function withoutEffects(state: TurnState): TurnStep {
   return { state, effects: [] };
 }
 
-export function enter(state: TurnState, phase: TurnPhase, { atMs }: TurnContext): TurnState {
+export function enterPhase(state: TurnState, phase: TurnPhase, { atMs }: TurnContext): TurnState {
   return { ...state, phase, sinceMs: atMs };
 }
 
-/** Nothing is known of an utterance, nor asked. */
-export function fresh(state: TurnState): TurnState {
-  return { ...state, words: undefined, askedToMs: undefined, isEnded: false };
+export function withoutTranscript(state: TurnState): TurnState {
+  return { ...state, transcript: undefined, requestedToMs: undefined, isEndOfTurn: false };
 }
 
-export function forget(state: TurnState): Step {
-  return { state: fresh(state), effects: [{ type: 'forget_utterance' }] };
+export function discardUtterance(state: TurnState): TurnStep {
+  return { state: withoutTranscript(state), effects: [{ type: 'discard_utterance' }] };
 }
 
-export function backToQuiet(state: TurnState, context: TurnContext): Step {
-  return { state: enter(fresh(state), 'quiet', context), effects: [{ type: 'forget_utterance' }] };
+export function becomeIdle(state: TurnState, context: TurnContext): TurnStep {
+  return discardUtterance(enterPhase(state, 'idle', context));
 }
 
-export function ask(state: TurnState, { utterance }: TurnContext): Step {
-  return { state: { ...state, askedToMs: utterance?.lastVoicedMs }, effects: [{ type: 'ask_words' }] };
-}
-
-/** @param said - Words of the caller's that the turn does not answer, and the history is to have. */
-export function takeTurn(state: TurnState, input: TurnInput, context: TurnContext, said = ''): Step {
+export function requestTranscript(state: TurnState, { utterance }: TurnContext): TurnStep {
   return {
-    state: enter({ ...fresh(state), carried: '', turnEndMs: undefined }, 'thinking', context),
+    state: { ...state, requestedToMs: utterance?.lastVoicedMs },
+    effects: [{ type: 'request_transcript' }],
+  };
+}
+
+/** @param unansweredText - What the caller said before and the turn does not answer. */
+export function startTurn(
+  state: TurnState,
+  input: TurnInput,
+  context: TurnContext,
+  unansweredText = '',
+): TurnStep {
+  return {
+    state: enterPhase(
+      { ...withoutTranscript(state), carriedText: '', answeredSpeechEndMs: undefined },
+      'thinking',
+      context,
+    ),
     effects: [
-      { type: 'forget_utterance' },
-      said === '' ? { type: 'take_turn', input } : { type: 'take_turn', input, said },
+      { type: 'discard_utterance' },
+      unansweredText === '' ? { type: 'start_turn', input } : { type: 'start_turn', input, unansweredText },
     ],
   };
 }
 
-/** What the utterance says is history, whatever the step makes of it. */
-export function setAside({ state, effects }: Step): Step {
-  return { state, effects: [{ type: 'set_aside' }, ...effects] };
+/** Keeps the open utterance for the history before the step discards it. */
+export function keepUnanswered({ state, effects }: TurnStep): TurnStep {
+  return { state, effects: [{ type: 'keep_unanswered' }, ...effects] };
 }
 
-/** The caller has the floor. */
-export function cutIn(state: TurnState, context: TurnContext): Step {
-  const pauseMs = pauseAnsweredTooSoon(state, context);
-  const next = enter({ ...state, turnEndMs: undefined }, 'hearing', context);
-  const cut: TurnEffect = { type: 'cut' };
-  return { state: next, effects: pauseMs === undefined ? [cut] : [cut, { type: 'was_too_soon', pauseMs }] };
+export function interruptAgent(state: TurnState, context: TurnContext): TurnStep {
+  const pauseMs = earlyEndpointPauseMs(state, context);
+  const next = enterPhase({ ...state, answeredSpeechEndMs: undefined }, 'listening', context);
+  const interrupt: TurnEffect = { type: 'interrupt_agent' };
+  return {
+    state: next,
+    effects: pauseMs === undefined ? [interrupt] : [interrupt, { type: 'endpointed_too_early', pauseMs }],
+  };
 }
 
-/** The pause in the caller's words that was taken for their end; undefined where they do not just go on. */
-function pauseAnsweredTooSoon(
-  { turnEndMs, soundedMs }: TurnState,
+/** The pause that was mistaken for the end of the caller's turn; undefined where the caller does not continue. */
+function earlyEndpointPauseMs(
+  { answeredSpeechEndMs, agentStartedMs }: TurnState,
   { utterance, policy }: TurnContext,
 ): number | undefined {
-  if (turnEndMs === undefined || !utterance) return undefined;
-  const pauseMs = utterance.startMs - turnEndMs;
-  const goesOn = utterance.startMs - soundedMs < SOON_MS && pauseMs > 0 && pauseMs <= policy.maxPauseMs;
-  return goesOn ? pauseMs : undefined;
+  if (answeredSpeechEndMs === undefined || !utterance) return undefined;
+  const pauseMs = utterance.startMs - answeredSpeechEndMs;
+  const isContinuation = utterance.startMs - agentStartedMs < CONTINUATION_MS;
+  return isContinuation && pauseMs > 0 && pauseMs <= policy.maxEndpointingDelayMs ? pauseMs : undefined;
 }
 
-/** The agent goes on: it was stopped by a "mm-hm", noise, or its own echo. */
-export function resumed(state: TurnState, lateAnswer: TurnState['lateAnswer'], context: TurnContext): Step {
+/** A false interruption: a backchannel, noise or the agent's own echo had paused the agent. */
+export function resumeAgent(
+  state: TurnState,
+  earlyAnswer: TurnState['earlyAnswer'],
+  context: TurnContext,
+): TurnStep {
   return {
-    state: { ...fresh(enter(state, 'speaking', context)), lateAnswer },
-    effects: [{ type: 'forget_utterance' }, { type: 'resume' }],
+    state: { ...withoutTranscript(enterPhase(state, 'speaking', context)), earlyAnswer },
+    effects: [{ type: 'discard_utterance' }, { type: 'resume_agent' }],
   };
 }

@@ -1,27 +1,84 @@
+import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import { fallbackPhraseFor } from '../speech/fallbackPhraseFor.ts';
-import { type CallerHabits, endpointingDelayMs, learnPause, learnTooSoon, NO_HABITS } from './endpointing.ts';
-import { DEFAULT_TURN_POLICY, type TurnPolicy, turnPolicyOf } from './turnPolicy.ts';
+import { fallbackPhraseFor } from '../speech/fallbackPhrases.ts';
+import {
+  type CallerPauses,
+  type EndpointingBounds,
+  endpointingDelayMs,
+  learnEarlyEndpoint,
+  learnPause,
+  NO_PAUSES,
+} from './endpointing.ts';
 
-/** How turns are taken right now: by the node's wishes, by the caller's habits, and in which language. */
+/** Turn taking at one node of the pathway. */
+export interface TurnPolicy extends EndpointingBounds {
+  /** Whether the caller may interrupt the agent. */
+  readonly interruptible: boolean;
+  /** Speech of the caller that pauses the agent. */
+  readonly interruptAfterMs: number;
+  /** Silence of both sides that starts a turn of the agent. */
+  readonly silenceAfterMs: number;
+  /** What the agent then says, one after the other; empty for the language's fallback phrase. */
+  readonly silencePrompts: readonly string[];
+  /** Unanswered silences before the agent hangs up; 0 for never. */
+  readonly hangupAfter: number;
+}
+
+/** Longer than most backchannels, shorter than a caller's patience. */
+const INTERRUPT_AFTER_MS = 400;
+/** People leave about 200 ms between turns; below 300 ms the agent often speaks into their words. */
+const MIN_ENDPOINTING_DELAY_MS = 300;
+/** Pauses to think in the middle of a sentence are rarely longer. */
+const MAX_ENDPOINTING_DELAY_MS = 1600;
+const SILENCE_AFTER_MS = 8000;
+const HANGUP_AFTER = 3;
+
+export const DEFAULT_TURN_POLICY: TurnPolicy = {
+  interruptible: true,
+  interruptAfterMs: INTERRUPT_AFTER_MS,
+  minEndpointingDelayMs: MIN_ENDPOINTING_DELAY_MS,
+  maxEndpointingDelayMs: MAX_ENDPOINTING_DELAY_MS,
+  silenceAfterMs: SILENCE_AFTER_MS,
+  silencePrompts: [],
+  hangupAfter: HANGUP_AFTER,
+};
+
+/** The node's settings, completed by the defaults. */
+export function turnPolicyOf(node: PathwayNode | undefined): TurnPolicy {
+  if (!node) return DEFAULT_TURN_POLICY;
+  const { interruption, interruptAfterMs, turn, silence } = node.data;
+  const minEndpointingDelayMs =
+    turn?.minPauseMs ?? Math.min(MIN_ENDPOINTING_DELAY_MS, turn?.maxPauseMs ?? MIN_ENDPOINTING_DELAY_MS);
+  return {
+    interruptible: interruption !== 'off',
+    interruptAfterMs: interruptAfterMs ?? INTERRUPT_AFTER_MS,
+    minEndpointingDelayMs,
+    maxEndpointingDelayMs: turn?.maxPauseMs ?? Math.max(MAX_ENDPOINTING_DELAY_MS, minEndpointingDelayMs),
+    silenceAfterMs: silence?.afterMs ?? SILENCE_AFTER_MS,
+    silencePrompts: silence?.prompts ?? [],
+    hangupAfter: silence?.hangupAfter ?? HANGUP_AFTER,
+  };
+}
+
+/** Turn taking of one session at the moment: the node's policy, the caller's pauses and the language. */
 export class TurnSettings {
   /** Tag such as `zh-TW`. */
   language: string;
-  #place: CurrentNode | undefined;
+  #node: CurrentNode | undefined;
   #policy: TurnPolicy = DEFAULT_TURN_POLICY;
-  #habits: CallerHabits = NO_HABITS;
-  /** Silences that were asked about at this node. */
-  #prompted = 0;
-  #mayInterrupt = true;
+  #pauses: CallerPauses = NO_PAUSES;
+  /** Silence prompts at this node. */
+  #silencePrompts = 0;
+  #isInterruptible = true;
 
   constructor(language: string) {
     this.language = language;
   }
 
-  /** Where the pathway stands; undefined before the first turn. */
-  get place(): CurrentNode | undefined {
-    return this.#place;
+  /** The pathway's current node; undefined before the first turn. */
+  get node(): CurrentNode | undefined {
+    return this.#node;
   }
 
   get policy(): TurnPolicy {
@@ -29,41 +86,42 @@ export class TurnSettings {
   }
 
   get expectedAnswers(): readonly string[] {
-    return this.#place?.node.data.expectedAnswers ?? [];
+    return this.#node?.node.data.expectedAnswers ?? [];
   }
 
-  enter(place: CurrentNode): void {
-    if (place.node.id !== this.#place?.node.id) this.#prompted = 0;
-    this.#place = place;
-    this.#policy = turnPolicyOf(place.node);
-    if (!this.#mayInterrupt) this.forbidInterruption();
+  enterNode(current: CurrentNode): void {
+    if (current.node.id !== this.#node?.node.id) this.#silencePrompts = 0;
+    this.#node = current;
+    this.#policy = turnPolicyOf(current.node);
+    if (!this.#isInterruptible) this.forbidInterruption();
   }
 
-  /** From now on, at any node: a machine that records cannot mean to interrupt. */
+  /** Holds at every later node too: the sound of an answering machine is not an interruption. */
   forbidInterruption(): void {
-    this.#mayInterrupt = false;
+    this.#isInterruptible = false;
     this.#policy = { ...this.#policy, interruptible: false };
   }
 
-  /** The caller was silent for so long in the middle of what they had to say. */
+  /** The caller paused this long and continued. */
   learnPause(pauseMs: number): void {
-    this.#habits = learnPause(this.#habits, pauseMs);
+    this.#pauses = learnPause(this.#pauses, pauseMs);
   }
 
-  /** So did they, and were answered. */
-  learnTooSoon(pauseMs: number): void {
-    this.#habits = learnTooSoon(this.#habits, pauseMs);
+  /** The caller paused this long and was answered before they continued. */
+  learnEarlyEndpoint(pauseMs: number): void {
+    this.#pauses = learnEarlyEndpoint(this.#pauses, pauseMs);
   }
 
-  /** The silence that ends the caller's turn. @param words - Those so far; undefined while they are not known. */
-  endPauseMs(words: string | undefined): number {
-    return endpointingDelayMs(words, this.expectedAnswers, this.#habits, this.#policy);
+  /** The silence that ends the caller's turn. @param transcript - Undefined while it is not known. */
+  endpointingDelayMs(transcript: string | undefined): number {
+    return endpointingDelayMs(transcript, this.expectedAnswers, this.#pauses, this.#policy);
   }
 
-  /** What the channel itself says where the pathway says nothing; a silence counts as asked about. */
-  ownWords(input: TurnInput, isLast: boolean): string | undefined {
-    const prompted = this.#prompted;
-    if (input.kind === 'silence') this.#prompted += 1;
-    return fallbackPhraseFor({ input, language: this.language, policy: this.#policy, prompted, isLast });
+  /** What the agent says where the pathway says nothing. Counts silence prompts. */
+  fallbackPhrase(input: TurnInput, isLast: boolean): string | undefined {
+    const prompted = this.#silencePrompts;
+    if (input.kind === 'silence') this.#silencePrompts += 1;
+    const { silencePrompts } = this.#policy;
+    return fallbackPhraseFor({ input, language: this.language, silencePrompts, prompted, isLast });
   }
 }

@@ -1,107 +1,121 @@
 import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { Utterance } from '../recognition/speechActivity.ts';
-import type { TurnPolicy } from './turnPolicy.ts';
+import type { TurnPolicy } from './turnSettings.ts';
 
-export type TurnPhase = 'quiet' | 'hearing' | 'thinking' | 'speaking' | 'held' | 'waiting' | 'over';
+export type TurnPhase =
+  /** Neither side speaks. */
+  | 'idle'
+  /** The caller speaks. */
+  | 'listening'
+  /** A turn of the agent runs, and nothing of it has been heard. */
+  | 'thinking'
+  /** The agent speaks. */
+  | 'speaking'
+  /** The agent's speech is paused until it is clear whether the caller interrupts. */
+  | 'paused'
+  /** The call is being transferred, or an answering machine has answered. */
+  | 'suspended'
+  | 'ended';
 
 export interface TurnState {
   readonly phase: TurnPhase;
-  /** When it came to that, on the stream's clock. */
+  /** Start of the phase, on the stream's clock. */
   readonly sinceMs: number;
-  /** Words of a turn that was taken back, to be joined with what follows. */
-  readonly carried: string;
-  /** All words of the open utterance; undefined while they are not known. */
-  readonly words: string | undefined;
-  /** They have been asked for, of what the caller said up to then; undefined once there is more. */
-  readonly askedToMs: number | undefined;
-  /** The caller's silence was long enough; only the words are missing. */
-  readonly isEnded: boolean;
-  readonly lateAnswer: { readonly text: string; readonly endMs: number } | undefined;
-  /** Keys that came while the agent could not be interrupted, or amid words that are not known yet. */
-  readonly keys: { readonly digits: string; readonly atMs: number } | undefined;
-  /** End of the caller's voice in the turn that is being answered; undefined where it was not words. */
-  readonly turnEndMs: number | undefined;
-  /** When the newest answer began to sound. */
-  readonly soundedMs: number;
-  /** Silences, and failures to understand, one after the other. */
+  /** What the cancelled turn was about; the next turn's text starts with it. */
+  readonly carriedText: string;
+  /** Of the whole open utterance; undefined while it is not known. */
+  readonly transcript: string | undefined;
+  /** The transcript was requested for the speech up to here; undefined once the caller has continued. */
+  readonly requestedToMs: number | undefined;
+  /** The caller's silence was long enough; only the transcript is missing. */
+  readonly isEndOfTurn: boolean;
+  /** A short answer given over the agent's last words. */
+  readonly earlyAnswer: { readonly text: string; readonly endMs: number } | undefined;
+  /** DTMF digits that wait: for an agent that may not be interrupted, or for the transcript of what preceded them. */
+  readonly pendingDigits: { readonly digits: string; readonly atMs: number } | undefined;
+  /** End of the speech that is being answered; undefined where the turn does not answer speech. */
+  readonly answeredSpeechEndMs: number | undefined;
+  /** When the newest answer was first heard. */
+  readonly agentStartedMs: number;
+  /** Consecutive silences. */
   readonly silences: number;
-  readonly pardons: number;
+  /** Consecutive requests to repeat. */
+  readonly reprompts: number;
 }
 
 export type TurnEvent =
   /** 20 ms of the stream have passed. */
   | { readonly type: 'frame' }
-  /** What the recogniser made of the open utterance. */
-  | { readonly type: 'words'; readonly text: string; readonly isAcknowledgement: boolean }
-  | { readonly type: 'words_failed'; readonly message: string }
-  /** A key was pressed; what the keys mean together comes as `keys`. */
-  | { readonly type: 'key' }
-  | { readonly type: 'keys'; readonly digits: string }
-  /** The first sample of the agent's answer went out. */
-  | { readonly type: 'sounding' }
-  /** The answer is over: it has sounded, or there was none. */
-  | { readonly type: 'answered' }
-  /** Another turn follows at once, by the agent's own doing. */
-  | { readonly type: 'rethinking' }
-  /** It is a machine that listens; then that it records. */
-  | { readonly type: 'machine' }
-  | { readonly type: 'recording'; readonly evidence: string }
-  /** The call is being handed over, by the agent itself or over its head: nobody is answered meanwhile. */
-  | { readonly type: 'handing_over'; readonly isByAgent: boolean }
-  /** Nothing more is to be done but to hang up. */
-  | { readonly type: 'ending' };
+  /** The requested transcript of the open utterance. */
+  | { readonly type: 'transcript'; readonly text: string; readonly isBackchannel: boolean }
+  | { readonly type: 'transcription_failed'; readonly message: string }
+  /** One digit; `dtmf_entry` follows once the digits are complete. */
+  | { readonly type: 'dtmf_digit' }
+  | { readonly type: 'dtmf_entry'; readonly digits: string }
+  /** The first sample of the agent's answer was played. */
+  | { readonly type: 'agent_started_speaking' }
+  /** The answer was played to its end, or there was none. */
+  | { readonly type: 'agent_turn_ended' }
+  /** The agent starts a turn without an event of the caller, as after a failure. */
+  | { readonly type: 'agent_turn_started' }
+  | { readonly type: 'machine_detected' }
+  /** The answering machine records. */
+  | { readonly type: 'machine_recording'; readonly evidence: string }
+  | { readonly type: 'transfer_started'; readonly isByAgent: boolean }
+  | { readonly type: 'session_ending' };
 
 export type TurnEffect =
-  | { readonly type: 'ask_words' }
-  /** The caller went on after a pause of so much. */
-  | { readonly type: 'went_on'; readonly pauseMs: number }
-  | { readonly type: 'forget_utterance' }
-  /** The utterance is answered by nobody, and is history all the same. */
-  | { readonly type: 'set_aside' }
-  | { readonly type: 'hold' }
-  | { readonly type: 'resume' }
-  /** The agent's answer ends here. */
-  | { readonly type: 'cut' }
-  /** The agent's answer ends here, and nobody cut in. */
-  | { readonly type: 'leave' }
-  /** The agent's answer is not to be: nothing of it was heard. */
-  | { readonly type: 'take_back' }
-  /** The agent had begun after a pause of so much in the middle of the caller's words. */
-  | { readonly type: 'was_too_soon'; readonly pauseMs: number }
+  | { readonly type: 'request_transcript' }
+  | { readonly type: 'discard_utterance' }
+  /** The caller continued after this pause. */
+  | { readonly type: 'caller_continued'; readonly pauseMs: number }
+  /** The agent answered after this pause in the middle of the caller's sentence. */
+  | { readonly type: 'endpointed_too_early'; readonly pauseMs: number }
+  /** The utterance gets no answer but belongs to the history. */
+  | { readonly type: 'keep_unanswered' }
+  | { readonly type: 'pause_agent' }
+  | { readonly type: 'resume_agent' }
+  /** The caller interrupts: the answer is truncated to what was heard. */
+  | { readonly type: 'interrupt_agent' }
+  /** The answer is truncated without an interruption. */
+  | { readonly type: 'stop_agent' }
+  /** Nothing of the turn was heard: it is undone. */
+  | { readonly type: 'cancel_turn' }
   | {
-      readonly type: 'take_turn';
+      readonly type: 'start_turn';
       readonly input: TurnInput;
+      /** The agent hangs up after it. */
       readonly isLast?: boolean;
-      /** Words of the caller's before it that it does not answer. */
-      readonly said?: string;
+      /** What the caller said before and the turn does not answer. */
+      readonly unansweredText?: string;
     };
 
 export interface TurnContext {
   /** On the stream's clock. */
   readonly atMs: number;
   readonly utterance: Utterance | undefined;
-  /** The caller may just be beginning to speak: it is not sure yet. */
-  readonly mayBegin: boolean;
+  /** Speech may be starting. */
+  readonly isSpeechOnset: boolean;
   readonly policy: TurnPolicy;
-  /** The silence that ends the caller's turn, as things stand. */
-  readonly endPauseMs: () => number;
-  /** What the answer under way answers. */
+  /** The silence that ends the caller's turn at the moment. */
+  readonly endpointingDelayMs: () => number;
+  /** The input of the running turn. */
   readonly answering: TurnInput['kind'] | undefined;
-  /** The caller hears nothing for now, and need not say anything. */
+  /** The caller has put the agent on hold and hears nothing. */
   readonly isOnHold: boolean;
 }
 
 export const INITIAL_TURN_STATE: TurnState = {
   phase: 'thinking',
   sinceMs: 0,
-  carried: '',
-  words: undefined,
-  askedToMs: undefined,
-  isEnded: false,
-  lateAnswer: undefined,
-  keys: undefined,
-  turnEndMs: undefined,
-  soundedMs: 0,
+  carriedText: '',
+  transcript: undefined,
+  requestedToMs: undefined,
+  isEndOfTurn: false,
+  earlyAnswer: undefined,
+  pendingDigits: undefined,
+  answeredSpeechEndMs: undefined,
+  agentStartedMs: 0,
   silences: 0,
-  pardons: 0,
+  reprompts: 0,
 };

@@ -1,81 +1,83 @@
 import { onDtmfDigit, onDtmfEntry } from './onDtmf.ts';
 import { onFrame } from './onFrame.ts';
 import { onTranscript, onTranscriptionFailed } from './onTranscript.ts';
-import { enter, fresh, type Step, stay, takeTurn } from './steps.ts';
+import { enterPhase, startTurn, type TurnStep, withoutEffects, withoutTranscript } from './steps.ts';
 import type { TurnContext, TurnEffect, TurnEvent, TurnState } from './turnState.ts';
 
-/** An answer given while the agent's last words sounded counts, if it ended so shortly before them. */
-const LATE_ANSWER_MS = 1000;
+/** An answer given over the agent's last words counts when it ended at most this long before them. */
+const EARLY_ANSWER_MS = 1000;
 
 /**
- * Who has the floor.
+ * Turn detection: whose turn it is, and when the agent starts, pauses or stops. Pure; the effects are performed by the
+ * turn controller.
  *
  * ```text
- *            speech              words, silence            first sample
- *   quiet ───────────▶ hearing ─────────────────▶ thinking ────────────▶ speaking ──┐
- *     ▲                 ▲  ▲ ▲                       │                    │    ▲    │ all sounded
- *     │ no words        │  │ └───── speech ──────────┘            speech  │    │    │
- *     ├─────────────────┘  │       (turn taken back)                      ▼    │    │
- *     │                    └───────── words, long speech ─────────────── held ─┘    │
- *     │                                    (cut)               "mm-hm", noise       │
- *     └─────────────────────────────────────────────────────────────────────────────┘
- *   a machine: any ──▶ waiting ──its tone──▶ thinking          the end: any ──▶ over
- *   handed over: any ──▶ waiting ──it did not come to that──▶ thinking
+ *           speech                end of turn               first sample
+ *   idle ───────────▶ listening ──────────────▶ thinking ───────────────▶ speaking ──┐
+ *    ▲                 ▲  ▲  ▲                     │                    speech │  ▲     │ answer
+ *    │ no words        │  │  └────── speech ───────┘                           ▼  │     │ played
+ *    ├─────────────────┘  │      (turn cancelled)                           paused     │
+ *    │                    │                                                 │   │      │
+ *    │                    └── words, long speech (interruption) ────────────┘   │      │
+ *    │                              backchannel, noise (false interruption) ────┘      │
+ *    └─────────────────────────────────────────────────────────────────────────────────┘
+ *   answering machine: any ──▶ suspended ──it records──▶ thinking     end: any ──▶ ended
+ *   transfer:          any ──▶ suspended ──it fails────▶ thinking
  * ```
  */
-export function turnTransition(state: TurnState, event: TurnEvent, context: TurnContext): Step {
-  if (state.phase === 'over') return stay(state);
+export function turnTransition(state: TurnState, event: TurnEvent, context: TurnContext): TurnStep {
+  if (state.phase === 'ended') return withoutEffects(state);
   switch (event.type) {
     case 'frame':
       return onFrame(state, context);
-    case 'words':
+    case 'transcript':
       return onTranscript(state, event, context);
-    case 'words_failed':
+    case 'transcription_failed':
       return onTranscriptionFailed(state, event.message, context);
-    case 'key':
+    case 'dtmf_digit':
       return onDtmfDigit(state, context);
-    case 'keys':
+    case 'dtmf_entry':
       return onDtmfEntry(state, event.digits, context);
-    case 'sounding':
+    case 'agent_started_speaking':
       return state.phase === 'thinking'
-        ? stay(enter({ ...state, carried: '', soundedMs: context.atMs }, 'speaking', context))
-        : stay(state);
-    case 'answered':
-      return onAnswered(state, context);
-    case 'handing_over':
+        ? withoutEffects(
+            enterPhase({ ...state, carriedText: '', agentStartedMs: context.atMs }, 'speaking', context),
+          )
+        : withoutEffects(state);
+    case 'agent_turn_ended':
+      return onAgentTurnEnded(state, context);
+    case 'agent_turn_started':
+      return withoutEffects(enterPhase(state, 'thinking', context));
+    case 'transfer_started':
       return {
-        state: enter(fresh(state), 'waiting', context),
-        effects: event.isByAgent ? [] : [{ type: 'leave' }, { type: 'forget_utterance' }],
+        state: enterPhase(withoutTranscript(state), 'suspended', context),
+        effects: event.isByAgent ? [] : [{ type: 'stop_agent' }, { type: 'discard_utterance' }],
       };
-    case 'rethinking':
-      return stay(enter(state, 'thinking', context));
-    case 'machine':
+    case 'machine_detected':
       return {
-        state: { ...fresh(state), phase: 'waiting', sinceMs: context.atMs },
-        effects: stopAgent(state),
+        state: enterPhase(withoutTranscript(state), 'suspended', context),
+        effects: [...stopAgentIn(state), { type: 'discard_utterance' }],
       };
-    case 'recording':
-      if (state.phase !== 'waiting') return stay(state);
-      return takeTurn(state, { kind: 'voicemail', evidence: event.evidence }, context);
-    case 'ending':
-      return { state: enter(state, 'over', context), effects: [] };
+    case 'machine_recording':
+      if (state.phase !== 'suspended') return withoutEffects(state);
+      return startTurn(state, { kind: 'voicemail', evidence: event.evidence }, context);
+    case 'session_ending':
+      return withoutEffects(enterPhase(state, 'ended', context));
   }
 }
 
-function onAnswered(state: TurnState, context: TurnContext): Step {
-  if (state.phase !== 'speaking' && state.phase !== 'thinking') return stay(state);
-  const { lateAnswer, keys } = state;
-  const next = { ...state, carried: '', lateAnswer: undefined, keys: undefined };
-  if (keys !== undefined) return takeTurn(next, { kind: 'dtmf', digits: keys.digits }, context);
-  if (context.utterance) return stay({ ...next, phase: 'hearing', sinceMs: context.atMs });
-  if (lateAnswer && context.atMs - lateAnswer.endMs <= LATE_ANSWER_MS) {
-    return takeTurn({ ...next, silences: 0 }, { kind: 'words', text: lateAnswer.text }, context);
-  }
-  return stay(enter(next, 'quiet', context));
+function onAgentTurnEnded(state: TurnState, context: TurnContext): TurnStep {
+  if (state.phase !== 'speaking' && state.phase !== 'thinking') return withoutEffects(state);
+  const { earlyAnswer, pendingDigits } = state;
+  const next = { ...state, carriedText: '', earlyAnswer: undefined, pendingDigits: undefined };
+  if (pendingDigits) return startTurn(next, { kind: 'dtmf', digits: pendingDigits.digits }, context);
+  if (context.utterance) return withoutEffects(enterPhase(next, 'listening', context));
+  if (earlyAnswer && context.atMs - earlyAnswer.endMs <= EARLY_ANSWER_MS)
+    return startTurn({ ...next, silences: 0 }, { kind: 'words', text: earlyAnswer.text }, context);
+  return withoutEffects(enterPhase(next, 'idle', context));
 }
 
-function stopAgent({ phase }: TurnState): readonly TurnEffect[] {
-  const forgetIt: TurnEffect = { type: 'forget_utterance' };
-  if (phase === 'speaking' || phase === 'held') return [{ type: 'cut' }, forgetIt];
-  return phase === 'thinking' ? [{ type: 'take_back' }, forgetIt] : [forgetIt];
+function stopAgentIn({ phase }: TurnState): readonly TurnEffect[] {
+  if (phase === 'speaking' || phase === 'paused') return [{ type: 'interrupt_agent' }];
+  return phase === 'thinking' ? [{ type: 'cancel_turn' }] : [];
 }

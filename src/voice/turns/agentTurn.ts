@@ -10,168 +10,241 @@ import type {
   TurnOutput,
   TurnRequest,
 } from '../../engine/turn/turn.ts';
-import type { AgentSpeech } from '../speech/agentSpeech.ts';
+import type { AudioStream } from '../audioStream.ts';
+import { AgentSpeech } from '../speech/agentSpeech.ts';
 import { createSentenceSplitter } from '../speech/sentenceSplitter.ts';
-import { type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
+import type { SpeechSynthesis } from '../speech/speechSynthesis.ts';
+import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
+
+/** Turns without fillers: an answering machine does not wait, and the other two have their text at once. */
+const WITHOUT_FILLER: ReadonlySet<TurnInput['kind']> = new Set(['voicemail', 'notice', 'last_words']);
+/** Turns without a latency: neither a silence nor an answering machine waits for an answer. */
+const WITHOUT_LATENCY: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voicemail']);
+/** Silence before the first filler, and between two of them. */
+const FILLER_AFTER_MS = 4_000;
+const FILLER_INTERVAL_MS = 8_000;
 
 export interface AgentTurnDeps {
-  readonly conversations: Pick<ConversationEngine, 'runTurn'>;
+  readonly engine: Pick<ConversationEngine, 'runTurn'>;
   readonly session: NewSession;
+  readonly stream: AudioStream;
+  readonly synthesis: SpeechSynthesis;
   readonly clock: Clock;
-  readonly speech: AgentSpeech;
-  readonly onPlace: (place: CurrentNode) => void;
-  /** The session as it is when the turn's time has come. */
+  /** Returns a name that is unique on the stream. */
+  readonly nextMark: () => string;
+  /** Tag of the session's current language. */
+  readonly language: () => string;
+  /** What to say where the pathway says nothing. */
+  readonly fallbackPhrase: (input: TurnInput, isLast: boolean) => string | undefined;
+  readonly filler: () => string;
+  readonly onNode: (current: CurrentNode) => void;
+  /** @throws {CallwayError} `session_ended` when the session is not the one that the voice session started with. */
   readonly onSession: (session: Session) => void;
+  /** The agent's first sample was played. */
+  readonly onStartedSpeaking: () => void;
+  /** A sentence could not be spoken. */
+  readonly onSpeechFailure: (error: unknown) => void;
 }
 
 export interface AgentTurnRequest {
   readonly input: TurnInput;
-  /** What was said in turns that were not kept. */
+  /** What was said in turns that were not stored. */
   readonly history: readonly ExternalMessage[];
-  readonly moments: TurnTimestamps;
-  /** Said when the pathway has nothing to say. */
-  readonly ownWords: () => string | undefined;
-}
-
-/** One turn of the agent's: asked of the conversation, spoken as it is written, and kept as it was heard. */
-export interface AgentTurn {
-  readonly input: TurnInput;
-  readonly moments: TurnTimestamps;
-  /** The caller cut in: what was heard until now stands. None where all was heard, and is only being kept. */
-  cut(): void;
-  /** The caller went on before anything was heard: the turn is as if it had not been. */
-  takeBack(): void;
-  /** The call is over, or no longer the agent's: what was heard until now stands, and nobody is to blame. */
-  leave(): void;
-  /** Says words of the channel's own before the pathway's, while these are waited for. */
-  fill(text: string): void;
-  /** Never rejects. */
-  readonly done: Promise<AgentTurnResult>;
+  readonly timestamps: TurnTimestamps;
+  /** The agent hangs up after it. */
+  readonly isLast: boolean;
 }
 
 export interface AgentTurnResult {
-  readonly how: 'answered' | 'cut' | 'taken_back' | 'left' | 'failed';
-  /** The pathway said something by itself, placeholders apart. */
-  readonly saidAnything: boolean;
-  /** Whether what it answers stands in the session's history. */
-  readonly isKept: boolean;
+  readonly outcome: 'completed' | 'interrupted' | 'cancelled' | 'stopped' | 'failed';
+  /** Whether the pathway itself said something, fillers excluded. */
+  readonly hasText: boolean;
+  /** Whether its input is in the session's history. */
+  readonly isStored: boolean;
   readonly ended: TurnDone['ended'];
   readonly actions: readonly TurnAction[];
   readonly latency: TurnLatency | undefined;
   readonly error: unknown;
 }
 
-/** Nobody waits for an answer to a silence, nor does a machine that records. */
-const UNASKED: ReadonlySet<TurnInput['kind']> = new Set(['silence', 'voicemail']);
+/** One turn of the agent: runs on the conversation engine, is spoken as it is written, and stored as it was heard. */
+export class AgentTurn {
+  readonly input: TurnInput;
+  readonly timestamps: TurnTimestamps;
+  readonly speech: AgentSpeech;
+  /** Never rejects. */
+  readonly done: Promise<AgentTurnResult>;
+  readonly #deps: AgentTurnDeps;
+  readonly #request: AgentTurnRequest;
+  readonly #abort = new AbortController();
+  readonly #splitter = createSentenceSplitter();
+  readonly #actions: TurnAction[] = [];
+  #stopped: 'interrupted' | 'cancelled' | 'stopped' | undefined;
+  #hasText = false;
+  /** The engine has started, and stores what the caller said even if the answer fails. */
+  #hasStarted = false;
+  /** The answer was played to its end. */
+  #isPlayed = false;
+  #ended: TurnDone['ended'] = null;
+  /** Since when the caller hears nothing and no speech is being prepared. */
+  #starvedSinceMs: number | undefined;
+  #fillerAtMs: number | undefined;
 
-export function startAgentTurn(deps: AgentTurnDeps, request: AgentTurnRequest): AgentTurn {
-  const { clock, speech } = deps;
-  const { moments } = request;
-  const controller = new AbortController();
-  const splitter = createSentenceSplitter();
-  const actions: TurnAction[] = [];
-  let stopped: 'cut' | 'taken_back' | 'left' | undefined;
-  let saidAnything = false;
-  let hasBegun = false;
-  let isHeard = false;
-  let ended: TurnDone['ended'] = null;
+  constructor(deps: AgentTurnDeps, request: AgentTurnRequest) {
+    this.#deps = deps;
+    this.#request = request;
+    this.input = request.input;
+    this.timestamps = request.timestamps;
+    this.speech = this.#openSpeech();
+    this.done = this.#run();
+  }
 
-  const note = (output: TurnOutput): undefined => {
+  /** The caller interrupts: the history keeps what was heard. No effect on an answer that was already played. */
+  interrupt(): void {
+    const reason = new Error('the caller interrupted');
+    // Only the storing is left, which must not delay the next turn.
+    if (this.#isPlayed) this.#abort.abort(reason);
+    else this.#stop('interrupted', reason);
+  }
+
+  /** The caller continued before anything was heard: the turn is undone. */
+  cancel(): void {
+    this.#stop('cancelled', new TurnCancelledError());
+  }
+
+  /** The call has ended or is transferred: the history keeps what was heard, without an interruption. */
+  stop(): void {
+    this.#stop('stopped', new Error('the call has ended or is transferred'));
+  }
+
+  /** Call with each frame of the caller. @param isOnHold - The peer plays nothing. */
+  onFrame(isOnHold: boolean): void {
+    this.speech.onFrame(isOnHold);
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (isOnHold || !this.speech.isStarved) this.#starvedSinceMs = undefined;
+    else this.#starvedSinceMs ??= nowMs;
+    if (this.#starvedSinceMs === undefined || WITHOUT_FILLER.has(this.input.kind)) return;
+    if (nowMs - this.#starvedSinceMs < FILLER_AFTER_MS) return;
+    if (this.#fillerAtMs !== undefined && nowMs - this.#fillerAtMs < FILLER_INTERVAL_MS) return;
+    this.#fillerAtMs = nowMs;
+    this.speech.say(this.#deps.filler());
+  }
+
+  #openSpeech(): AgentSpeech {
+    const { stream, synthesis, clock, nextMark, language, onStartedSpeaking, onSpeechFailure } = this.#deps;
+    return new AgentSpeech({
+      stream,
+      synthesis,
+      nextMark,
+      voice: { language: language() },
+      nowMs: () => clock.monotonicMs(),
+      onFirstSamples: () => {
+        this.timestamps.firstSamplesAtMs = clock.monotonicMs();
+      },
+      onStarted: ({ receivedSamples, bufferDelayMs }) => {
+        this.timestamps.agentStartStreamMs = (receivedSamples * 1000) / stream.info.sampleRateHz;
+        this.timestamps.bufferDelayMs = bufferDelayMs;
+        onStartedSpeaking();
+      },
+      onFailure: onSpeechFailure,
+    });
+  }
+
+  async #run(): Promise<AgentTurnResult> {
+    const { engine, session } = this.#deps;
+    try {
+      const onOutput = (output: TurnOutput) => this.#onOutput(output);
+      await engine.runTurn(session, () => this.#turnRequest(), onOutput, this.#abort.signal);
+      return this.#result(this.#stopped ?? 'completed');
+    } catch (error) {
+      return this.#stopped ? this.#result(this.#stopped) : this.#result('failed', error);
+    }
+  }
+
+  #turnRequest(): TurnRequest {
+    const { clock, onSession, onNode } = this.#deps;
+    const { input, history, timestamps } = this.#request;
+    return {
+      input,
+      delivery: {
+        onSession,
+        onNode,
+        finish: () => this.#finish(),
+        heardSoFar: () => this.#heardSoFar(),
+      },
+      beganAtMs: speechEndEpochMs(timestamps, clock.monotonicMs(), clock.now()),
+      ...(history.length > 0 ? { history } : {}),
+    };
+  }
+
+  #onOutput(output: TurnOutput): undefined {
     switch (output.type) {
       case 'start':
-        // From here on the conversation keeps what the caller said, whatever becomes of the answer.
-        hasBegun = true;
+        this.#hasStarted = true;
         return;
       case 'text':
-        moments.firstTextAtMs ??= clock.monotonicMs();
-        saidAnything = true;
-        for (const piece of splitter.push(output.text)) speech.say(piece);
+        this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
+        this.#hasText = true;
+        for (const piece of this.#splitter.push(output.text)) this.speech.say(piece);
         return;
       case 'placeholder':
-        moments.firstTextAtMs ??= clock.monotonicMs();
-        for (const piece of [...splitter.flush(), output.text]) speech.say(piece);
+        this.timestamps.firstTextAtMs ??= this.#deps.clock.monotonicMs();
+        for (const piece of [...this.#splitter.flush(), output.text]) this.speech.say(piece);
         return;
       case 'action':
-        actions.push(output.action);
+        this.#actions.push(output.action);
         return;
       case 'done':
-        ended = output.ended;
+        this.#ended = output.ended;
         return;
       default:
     }
-  };
-  const latency = () => (UNASKED.has(request.input.kind) ? undefined : turnLatency(moments));
-  const heard = (): Delivered => {
-    const text = speech.heardText();
+  }
+
+  /** The text is complete: waits until the speech was played or stopped. */
+  async #finish(): Promise<Delivered> {
+    for (const piece of this.#splitter.flush()) this.speech.say(piece);
+    const { input, isLast, timestamps } = this.#request;
+    const fallback = this.#hasText ? undefined : this.#deps.fallbackPhrase(input, isLast);
+    if (fallback !== undefined) this.speech.say(fallback);
+    this.speech.finish();
+    this.#isPlayed = (await this.speech.playout.ended) === 'played';
+    const latency = WITHOUT_LATENCY.has(input.kind) ? undefined : turnLatency(timestamps);
+    return { ...this.#heardSoFar(), interrupted: !this.#isPlayed, ...latency };
+  }
+
+  #heardSoFar(): Delivered {
+    const text = this.speech.heardText();
+    if (this.#stopped !== 'interrupted') return { text, interrupted: false, events: [] };
+    const { stopMs } = this.speech.playout;
     const bargeIn = {
       type: 'barge_in',
       data: {
         heardText: text,
-        heardMs: Math.round(speech.heardMs()),
-        ...(speech.stopMs === undefined ? {} : { stopMs: Math.round(speech.stopMs) }),
+        heardMs: Math.round(this.speech.heardMs()),
+        ...(stopMs === undefined ? {} : { stopMs: Math.round(stopMs) }),
       },
     } as const;
-    return { text, interrupted: stopped === 'cut', events: stopped === 'cut' ? [bargeIn] : [] };
-  };
-  const settle = async (): Promise<Delivered> => {
-    for (const piece of splitter.flush()) speech.say(piece);
-    const own = saidAnything ? undefined : request.ownWords();
-    if (own !== undefined) speech.say(own);
-    speech.finish();
-    isHeard = (await speech.over) === 'played';
-    return { ...heard(), interrupted: !isHeard, ...latency() };
-  };
-  const run = async (): Promise<AgentTurnResult['how']> => {
-    const read = (): TurnRequest => {
-      const { input, history, moments } = request;
-      const delivery = { onSession: deps.onSession, onNode: deps.onPlace, finish: settle, heardSoFar: heard };
-      const beganAtMs = epochOf(moments, clock);
-      return { input, delivery, beganAtMs, ...(history.length > 0 ? { history } : {}) };
-    };
-    await deps.conversations.runTurn(deps.session, read, note, controller.signal);
-    return stopped ?? 'answered';
-  };
-  const resultOf = (how: AgentTurnResult['how'], error?: unknown): AgentTurnResult => {
-    // What was sounding for a turn that failed has nobody to end it.
-    speech.cut();
+    return { text, interrupted: true, events: [bargeIn] };
+  }
+
+  #result(outcome: AgentTurnResult['outcome'], error?: unknown): AgentTurnResult {
+    // A failed turn may still be speaking.
+    this.speech.stop();
     return {
-      how,
-      saidAnything,
-      isKept: hasBegun && how !== 'taken_back',
-      ended,
-      actions,
-      latency: turnLatency(moments),
+      outcome,
+      hasText: this.#hasText,
+      isStored: this.#hasStarted && outcome !== 'cancelled',
+      ended: this.#ended,
+      actions: this.#actions,
+      latency: turnLatency(this.timestamps),
       error,
     };
-  };
+  }
 
-  const stop = (how: 'cut' | 'taken_back' | 'left', reason: Error) => {
-    if (isHeard && how === 'cut') {
-      // Nothing of it is left to be cut; what is still done for it need not hold up the next one.
-      controller.abort(reason);
-      return;
-    }
-    stopped ??= how;
-    speech.cut();
-    controller.abort(reason);
-  };
-  return {
-    input: request.input,
-    moments,
-    cut: () => stop('cut', new Error('the caller cut in')),
-    takeBack: () => stop('taken_back', new TurnCancelledError()),
-    leave: () => stop('left', new Error('the call is over, or was taken from the agent')),
-    fill(text) {
-      speech.say(text);
-    },
-    done: run().then(
-      (how) => resultOf(how),
-      (error: unknown) => (stopped ? resultOf(stopped) : resultOf('failed', error)),
-    ),
-  };
-}
-
-/** When the caller's last voice ended, on the wall clock. */
-function epochOf({ lastVoicedMs, endedStreamMs, endedAtMs }: TurnTimestamps, clock: Clock): number {
-  return clock.now() - (clock.monotonicMs() - endedAtMs) - Math.max(0, endedStreamMs - lastVoicedMs);
+  #stop(outcome: 'interrupted' | 'cancelled' | 'stopped', reason: Error): void {
+    this.#stopped ??= outcome;
+    this.speech.stop();
+    this.#abort.abort(reason);
+  }
 }

@@ -1,353 +1,246 @@
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { TurnCheckpoint } from '../../engine/session/interruptedTurn.ts';
-import type { NewSession, Session } from '../../engine/session/session.ts';
-import type { CurrentNode } from '../../engine/turn/delivery.ts';
+import type { Session } from '../../engine/session/session.ts';
 import type { ExternalMessage, TurnInput } from '../../engine/turn/turn.ts';
-import type { AudioStream, AudioStreamEvents } from '../audioStream.ts';
-import { type AgentSpeech, createAgentSpeech } from '../speech/agentSpeech.ts';
-import { AGENT_FAILED } from '../speech/fallbackPhraseFor.ts';
-import type { SpeechSynthesis } from '../speech/speechSynthesis.ts';
-import type { SpokenTurn, VoiceReport } from '../voiceReport.ts';
-import { type AgentTurn, type AgentTurnResult, startAgentTurn } from './agentTurn.ts';
+import type { AgentSpeech } from '../speech/agentSpeech.ts';
+import { AGENT_FAILED } from '../speech/fallbackPhrases.ts';
+import { AgentTurn, type AgentTurnDeps, type AgentTurnResult } from './agentTurn.ts';
 import type { TurnCheckpoints } from './turnCheckpoints.ts';
-import type { TurnTimestamps } from './turnLatency.ts';
+import type { SpokenTurn, TurnTimestamps } from './turnLatency.ts';
+import { callerMessages, UnansweredMessages } from './unansweredMessages.ts';
 
-/** The session was ended by somebody else while the call went on. */
+/** Code of the error when the session was ended, over the API for example, while the call continued. */
 export const SESSION_ENDED = 'session_ended';
 
-/** A machine that records waits for nobody, and these have words at once. */
-const UNFILLED: ReadonlySet<TurnInput['kind']> = new Set(['voicemail', 'notice', 'last_words']);
-/** Nobody waits longer for a sign of life, nor for so long again for another one. */
-const FILL_AFTER_MS = 4_000;
-const FILL_AGAIN_MS = 8_000;
+/** How a voice session ended: by the agent, by a transfer, by the caller, or after an apology because turns failed. */
+export type SessionOutcome = 'hung_up' | 'transferred' | 'closed' | 'failed';
 
-export interface AgentTurnQueueDeps {
-  readonly stream: AudioStream;
-  readonly conversations: Pick<ConversationEngine, 'runTurn'>;
-  readonly session: NewSession;
-  readonly source: SpeechSynthesis;
-  readonly clock: Clock;
-  /** Tag of the language of the talk, as it is now. */
-  readonly language: () => string;
-  /** What to say where the pathway says nothing. */
-  readonly ownWords: (input: TurnInput, isLast: boolean) => string | undefined;
-  /** What to say while an answer takes long. */
-  readonly waitWords: () => string;
-  readonly onPlace: (place: CurrentNode) => void;
-  /** @throws {CallwayError} `session_ended` when it is not the session that the talk began with. */
-  readonly onSession: (session: Session) => void;
-  /** The first sample of an answer went out. */
-  readonly onSounding: () => void;
-  readonly onAnswered: () => void;
-  /** A turn failed, and another one follows by itself. */
-  readonly onRethinking: () => void;
-  /** The talk is over: the call is to be hung up, or was handed over. */
-  readonly onOver: (how: VoiceReport['outcome']) => void;
-  /** What the caller said, and no turn can keep: the session has ended. */
-  readonly onSaidLate: (said: readonly ExternalMessage[]) => void;
-  /** A piece of an answer could not be said by anyone. */
-  readonly onSpeechFailure: (error: unknown) => void;
-  /** The agent has sounded in a turn that is over now. */
-  readonly onTurn?: ((turn: SpokenTurn) => void) | undefined;
-  /** Absent where nobody could go on with a talk. */
-  readonly noting?: TurnCheckpoints | undefined;
-  readonly onError: (error: unknown, what: string) => void;
+export interface AgentTurnQueueDeps extends Omit<AgentTurnDeps, 'nextMark'> {
+  readonly nodeId: () => string | null;
+  /** The answer was played to its end, or there was none. */
+  readonly onTurnEnded: () => void;
+  /** A turn failed and another one follows. */
+  readonly onTurnRetried: () => void;
+  /** The agent hangs up or transfers the call. */
+  readonly onSessionOver: (outcome: SessionOutcome) => void;
+  /** What the caller said and no turn can store, since the session has ended. */
+  readonly onLateMessages: (messages: readonly ExternalMessage[]) => void;
+  /** A turn in which the agent was heard has ended. */
+  readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
+  /** Absent where no other node recovers turns. */
+  readonly checkpoints?: TurnCheckpoints | undefined;
+  readonly onError: (error: unknown, message: string) => void;
 }
 
-/** Takes the agent's turns, one after the other, and sees to what comes of each. */
+/** Runs the agent's turns one at a time. A queued turn replaces the one queued before it. */
 export class AgentTurnQueue {
   readonly #deps: AgentTurnQueueDeps;
-  readonly turns: SpokenTurn[] = [];
-  bargeIns = 0;
+  readonly spokenTurns: SpokenTurn[] = [];
+  interruptions = 0;
+  readonly #unanswered = new UnansweredMessages();
   #turn: AgentTurn | undefined;
-  #speech: AgentSpeech | undefined;
-  #answering: TurnInput['kind'] | undefined;
-  /** Of the newest turn that is wanted; one that still waits for the turn before it may be wanted no more. */
-  #ticket = 0;
-  /** What that one answers, while it waits. */
-  #waiting: TurnInput | undefined;
-  #nodeId: string | null = null;
-  /** What the caller said in turns that did not come to begin. */
-  #unkept: ExternalMessage[] = [];
-  /** Those of them that the turn under way is to keep. */
-  #before: readonly ExternalMessage[] = [];
-  /** What the turn under way is taken of, once that is known. */
+  /** Of the running turn, once it is known. */
   #session: Session | undefined;
-  #last: Promise<unknown> | undefined;
-  /** Words that are set aside are being recognised. */
-  #aside: Promise<void> = Promise.resolve();
-  /** No turn can be kept in it any more. */
+  #answering: TurnInput['kind'] | undefined;
+  /** Number of the latest turn; a queued turn with an older number is dropped. */
+  #latest = 0;
+  /** The input of the queued turn. */
+  #queued: TurnInput | undefined;
+  #lastTurn: Promise<unknown> | undefined;
   #hasSessionEnded = false;
   #marks = 0;
-  /** Since when nothing of the answer sounds, or waits to be spoken. */
-  #drySinceMs: number | undefined;
-  /** When words of our own last covered the wait for the answer's. */
-  #filledAtMs: number | undefined;
   #isClosed = false;
 
   constructor(deps: AgentTurnQueueDeps) {
     this.#deps = deps;
   }
 
-  /** What the turn answers that is under way, or about to be. */
+  /** The input kind of the running or queued turn. */
   get answering(): TurnInput['kind'] | undefined {
     return this.#answering;
   }
 
-  /** Resolves when the last turn is kept. */
+  /** The newest answer's speech. */
+  get speech(): AgentSpeech | undefined {
+    return this.#turn?.speech;
+  }
+
+  /** Resolves once the last turn is stored. */
   get settled(): Promise<unknown> {
-    return this.#last ?? this.#turn?.done ?? Promise.resolve();
+    return this.#lastTurn ?? this.#turn?.done ?? Promise.resolve();
   }
 
   /**
-   * Takes a turn once the one before is kept.
+   * Runs a turn once the one before it is stored.
    *
-   * @param how.isLast - The agent hangs up after it, unless the pathway has something to say.
-   * @param how.said - Words of the caller's before it, for the history.
+   * @param options.isLast - The agent hangs up after it, unless the pathway says something.
+   * @param options.unansweredText - What the caller said before, for the history.
    */
-  async take(
+  async run(
     input: TurnInput,
-    moments: TurnTimestamps,
-    { isLast = false, said = '' }: { readonly isLast?: boolean; readonly said?: string } = {},
+    timestamps: TurnTimestamps,
+    options: { readonly isLast?: boolean; readonly unansweredText?: string } = {},
   ): Promise<void> {
-    this.#ticket += 1;
-    const ticket = this.#ticket;
+    const { isLast = false, unansweredText = '' } = options;
+    this.#latest += 1;
+    const number = this.#latest;
     this.#answering = input.kind;
-    this.#dropWaiting();
-    if (said !== '') this.#unkept.push({ role: 'user', content: said });
-    this.#waiting = input;
+    this.#dropQueued();
+    this.#unanswered.add(unansweredText);
+    this.#queued = input;
     await this.#turn?.done;
-    if (this.#isClosed || ticket !== this.#ticket) return;
-    this.#waiting = undefined;
-    const turn = this.#start(input, moments, isLast);
-    const result = await this.#resultOf(turn);
+    if (this.#isClosed || number !== this.#latest) return;
+    this.#queued = undefined;
+    const { turn, result } = await this.#runTurn(input, timestamps, isLast);
     if (this.#isClosed) return;
-    if (result.how === 'failed') await this.#afterFailure(turn, result.error);
-    else this.#after(turn, result, isLast);
+    if (result.outcome === 'failed') await this.#onFailed(turn, result.error);
+    else this.#onEnded(turn, result, isLast);
   }
 
-  hold(): void {
-    this.#speech?.hold();
+  /** The caller interrupts: the answer is truncated to what was heard. */
+  interrupt(): void {
+    this.#turn?.interrupt();
   }
 
-  resume(): void {
-    this.#speech?.resume();
+  /** The agent loses the call: the answer is truncated to what was heard, without an interruption. */
+  stop(): void {
+    this.#latest += 1;
+    this.#dropQueued();
+    this.#turn?.stop();
   }
 
-  cut(): void {
-    this.#turn?.cut();
+  /** Nothing of the turn was heard: it is undone. */
+  cancel(): void {
+    this.#latest += 1;
+    this.#queued = undefined;
+    this.#turn?.cancel();
   }
 
-  /** The call is taken from the agent: what was heard until now stands. */
-  leave(): void {
-    this.#ticket += 1;
-    this.#dropWaiting();
-    this.#turn?.leave();
+  /** Stores what the caller said and no turn answers with the next turn. @param text - Never rejects. */
+  keepUnanswered(text: Promise<string>): void {
+    this.#unanswered.addWhenTranscribed(text);
   }
 
-  /** What the caller said, and nobody will answer, is kept with what is kept next. @param words - Never rejects. */
-  setAside(words: Promise<string>): void {
-    const before = this.#aside;
-    this.#aside = (async () => {
-      await before;
-      const content = await words;
-      if (content !== '') this.#unkept.push({ role: 'user', content });
-    })();
-  }
-
-  takeBack(): void {
-    this.#ticket += 1;
-    this.#waiting = undefined;
-    this.#turn?.takeBack();
-  }
-
-  /** Covers a long wait for the answer's words, or for more of them, and again where it takes longer. */
-  #coverWait(): void {
-    const nowMs = this.#deps.clock.monotonicMs();
-    if (!this.#speech?.isDry) this.#drySinceMs = undefined;
-    else this.#drySinceMs ??= nowMs;
-    const turn = this.#turn;
-    if (!turn || this.#drySinceMs === undefined || UNFILLED.has(turn.input.kind)) return;
-    if (nowMs - this.#drySinceMs < FILL_AFTER_MS) return;
-    if (this.#filledAtMs !== undefined && nowMs - this.#filledAtMs < FILL_AGAIN_MS) return;
-    this.#filledAtMs = nowMs;
-    turn.fill(this.#deps.waitWords());
-  }
-
-  /** What sounded in the caller's last frame; undefined for silence. */
-  lastPlayed(): Int16Array | undefined {
-    return this.#speech?.lastPlayed();
-  }
-
-  onMark(mark: AudioStreamEvents['mark']): void {
-    this.#speech?.onMark(mark);
-  }
-
-  onCleared(position: AudioStreamEvents['cleared']): void {
-    this.#speech?.onCleared(position);
-  }
-
-  /** @param isHeld - The other side plays nothing for now. */
-  onTick(isHeld: boolean): void {
-    if (isHeld) this.#speech?.onHeldTick();
-    else this.#speech?.onTick();
-    if (isHeld) this.#drySinceMs = undefined;
-    else this.#coverWait();
+  /** Call with each frame of the caller. @param isOnHold - The peer plays nothing. */
+  onFrame(isOnHold: boolean): void {
     const [turn, session] = [this.#turn, this.#session];
-    if (turn && session) this.#deps.noting?.tick(session.instanceId, () => this.#noteOf(turn, session));
+    turn?.onFrame(isOnHold);
+    if (turn && session)
+      this.#deps.checkpoints?.onFrame(session.instanceId, () => this.#checkpointOf(turn, session));
   }
 
   /**
-   * The stream is gone. Idempotent.
+   * The stream has closed. Idempotent.
    *
-   * @param words - What the caller said last, if no turn has taken it. Never rejects.
+   * @param lastText - What the caller said last and no turn answers. Never rejects.
    */
-  close(words: Promise<string>, moments: TurnTimestamps): void {
+  close(lastText: Promise<string>, timestamps: TurnTimestamps): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#dropWaiting();
-    this.#turn?.leave();
-    this.#speech?.onClosed();
-    this.#last = this.#keepLast(words, moments);
+    this.#dropQueued();
+    this.#turn?.stop();
+    this.#turn?.speech.onClosed();
+    this.#lastTurn = this.#storeLastText(lastText, timestamps);
   }
 
-  /** Nobody answers it any more, but it was said. */
-  async #keepLast(words: Promise<string>, moments: TurnTimestamps): Promise<void> {
-    await this.#aside;
-    const text = await words;
+  async #storeLastText(lastText: Promise<string>, timestamps: TurnTimestamps): Promise<void> {
+    await this.#unanswered.settled;
+    const text = await lastText;
     await this.#turn?.done;
-    if (text === '' && this.#unkept.length === 0) return;
+    if (text === '' && this.#unanswered.isEmpty) return;
     if (!this.#hasSessionEnded) {
-      const { error } = await this.#resultOf(this.#start({ kind: 'last_words', text }, moments, false));
-      if (!isSessionEnded(error)) return;
+      const { result } = await this.#runTurn({ kind: 'last_words', text }, timestamps, false);
+      if (!isSessionEnded(result.error)) return;
     }
-    // It has ended, by the agent or over its head; what was said in the call is in its history all the same.
-    const last: ExternalMessage = { role: 'user', content: text };
-    this.#deps.onSaidLate(text === '' ? this.#unkept.splice(0) : [...this.#unkept.splice(0), last]);
+    // The session has ended: the history takes the messages without a turn.
+    this.#unanswered.add(text);
+    this.#deps.onLateMessages(this.#unanswered.takeAll());
   }
 
-  /** A turn that waited is not to be; what the caller said for it stays said. */
-  #dropWaiting(): void {
-    if (this.#waiting) this.#unkept.push(...saidIn(this.#waiting));
-    this.#waiting = undefined;
+  #dropQueued(): void {
+    if (this.#queued) this.#unanswered.addInput(this.#queued);
+    this.#queued = undefined;
   }
 
-  async #resultOf(turn: AgentTurn): Promise<AgentTurnResult> {
-    const result = await turn.done;
-    this.#note(turn, result);
-    if (this.#session) this.#deps.noting?.over(this.#session.instanceId);
-    this.#session = undefined;
-    return result;
-  }
-
-  #noteOf({ input }: AgentTurn, { turn }: Session): TurnCheckpoint {
-    const said = input.kind === 'words' ? input.text : input.kind === 'dtmf' ? input.digits : '';
-    const at = new Date(this.#deps.clock.now()).toISOString();
-    return { turn, at, nodeId: this.#nodeId, said, heard: this.#speech?.heardText() ?? '' };
-  }
-
-  #start(input: TurnInput, moments: TurnTimestamps, isLast: boolean): AgentTurn {
-    const { stream, source, clock } = this.#deps;
-    const speech = createAgentSpeech({
-      stream,
-      source,
-      voice: { language: this.#deps.language() },
-      nowMs: () => clock.monotonicMs(),
-      nextMark: () => `callway-${++this.#marks}`,
-      onSpeech: () => {
-        moments.firstSpeechAtMs = clock.monotonicMs();
+  async #runTurn(
+    input: TurnInput,
+    timestamps: TurnTimestamps,
+    isLast: boolean,
+  ): Promise<{ readonly turn: AgentTurn; readonly result: AgentTurnResult }> {
+    const history = this.#unanswered.takeAll();
+    const turn = new AgentTurn(
+      {
+        ...this.#deps,
+        nextMark: () => `callway-${++this.#marks}`,
+        onSession: (session) => {
+          this.#deps.onSession(session);
+          this.#session = session;
+        },
       },
-      onSounding: ({ receivedSamples, bufferDelayMs }) => {
-        moments.soundedStreamMs = (receivedSamples * 1000) / stream.info.sampleRateHz;
-        moments.bufferDelayMs = bufferDelayMs;
-        this.#deps.onSounding();
-      },
-      onFailure: this.#deps.onSpeechFailure,
-    });
-    this.#speech = speech;
-    this.#drySinceMs = undefined;
-    this.#filledAtMs = undefined;
-    const { ownWords } = this.#deps;
-    this.#before = this.#unkept.splice(0);
-    const request = {
-      input,
-      moments,
-      history: this.#before,
-      ownWords: () => ownWords(input, isLast),
-    };
-    const onPlace = (place: CurrentNode) => {
-      this.#nodeId = place.node.id;
-      this.#deps.onPlace(place);
-    };
-    const onSession = (session: Session) => {
-      this.#deps.onSession(session);
-      this.#session = session;
-    };
-    const turn = startAgentTurn({ ...this.#deps, speech, onPlace, onSession }, request);
+      { input, history, timestamps, isLast },
+    );
     this.#turn = turn;
-    return turn;
+    const result = await turn.done;
+    // A cancelled turn's text comes again, together with what the caller added.
+    const said = result.outcome === 'cancelled' ? [] : callerMessages(input);
+    if (!result.isStored) this.#unanswered.putBack([...history, ...said]);
+    this.#countSpoken(input, result);
+    if (this.#session) this.#deps.checkpoints?.onTurnEnded(this.#session.instanceId);
+    this.#session = undefined;
+    return { turn, result };
   }
 
-  #note({ input }: AgentTurn, { how, isKept, latency }: AgentTurnResult): void {
-    // Words of a turn that was taken back come again, with what the caller added.
-    const said = how === 'taken_back' ? [] : saidIn(input);
-    if (!isKept) this.#unkept.unshift(...this.#before, ...said);
-    if (how === 'cut') this.bargeIns += 1;
+  #checkpointOf({ input, speech }: AgentTurn, { turn }: Session): TurnCheckpoint {
+    const at = new Date(this.#deps.clock.now()).toISOString();
+    const said = String(callerMessages(input)[0]?.content ?? '');
+    return { turn, at, nodeId: this.#deps.nodeId(), said, heard: speech.heardText() };
+  }
+
+  #countSpoken({ kind }: TurnInput, { outcome, latency }: AgentTurnResult): void {
+    const interrupted = outcome === 'interrupted';
+    if (interrupted) this.interruptions += 1;
     if (!latency) return;
-    const isAnswer = input.kind === 'words' || input.kind === 'dtmf';
-    const spoken = { kind: input.kind, interrupted: how === 'cut', ...(isAnswer ? latency : {}) };
-    this.turns.push(spoken);
-    this.#deps.onTurn?.(spoken);
+    const isAnswer = kind === 'words' || kind === 'dtmf';
+    const spoken = { kind, interrupted, ...(isAnswer ? latency : {}) };
+    this.spokenTurns.push(spoken);
+    this.#deps.onSpokenTurn?.(spoken);
   }
 
-  #after(turn: AgentTurn, result: AgentTurnResult, isLast: boolean): void {
+  #onEnded(turn: AgentTurn, result: AgentTurnResult, isLast: boolean): void {
     const { input } = turn;
-    if (result.ended !== null) this.#hasSessionEnded = true;
-    const isAnswered = result.how === 'answered';
-    const isHandedOver = isAnswered && this.#act(result);
+    const { outcome, hasText, ended, actions } = result;
+    if (ended !== null) this.#hasSessionEnded = true;
+    const isCompleted = outcome === 'completed';
+    if (isCompleted) for (const action of actions) this.#deps.stream.command(action);
+    const isTransferred = isCompleted && actions.some(({ kind }) => kind === 'transfer');
     const isGivenUp =
-      (input.kind === 'failure' && !result.saidAnything) ||
-      (input.kind === 'notice' && input.code === AGENT_FAILED);
-    const isOver =
-      result.ended !== null || isGivenUp || input.kind === 'voicemail' || (isLast && !result.saidAnything);
-    if (isHandedOver) this.#deps.onOver('transferred');
-    else if (isOver) this.#deps.onOver(isGivenUp ? 'failed' : 'hung_up');
-    else if (isAnswered && this.#turn === turn) this.#deps.onAnswered();
+      (input.kind === 'failure' && !hasText) || (input.kind === 'notice' && input.code === AGENT_FAILED);
+    const isOver = ended !== null || isGivenUp || input.kind === 'voicemail' || (isLast && !hasText);
+    if (isTransferred) this.#deps.onSessionOver('transferred');
+    else if (isOver) this.#deps.onSessionOver(isGivenUp ? 'failed' : 'hung_up');
+    else if (isCompleted && this.#turn === turn) this.#deps.onTurnEnded();
   }
 
-  /** @returns Whether the call was handed over. */
-  #act({ actions }: AgentTurnResult): boolean {
-    for (const action of actions) this.#deps.stream.command(action);
-    return actions.some(({ kind }) => kind === 'transfer');
-  }
-
-  /** The pathway's fallback is tried, then an apology is said; nobody is left in silence. */
-  async #afterFailure({ input, moments }: AgentTurn, error: unknown): Promise<void> {
+  /** Runs the pathway's fallback; when that fails too, an apology. */
+  async #onFailed({ input, timestamps }: AgentTurn, error: unknown): Promise<void> {
     if (isSessionEnded(error)) {
       this.#hasSessionEnded = true;
-      this.#deps.onOver('hung_up');
+      this.#deps.onSessionOver('hung_up');
       return;
     }
-    this.#deps.onError(error, 'a turn failed');
+    this.#deps.onError(error, 'agent turn failed');
     if (input.kind === 'notice') {
-      this.#deps.onOver('failed');
+      this.#deps.onSessionOver('failed');
       return;
     }
-    this.#deps.onRethinking();
+    this.#deps.onTurnRetried();
     const message = error instanceof CallwayError ? error.message : 'The turn failed';
     const next: TurnInput =
       input.kind === 'failure' ? { kind: 'notice', code: AGENT_FAILED, message } : { kind: 'failure' };
-    await this.take(next, { ...moments });
+    await this.run(next, { ...timestamps });
   }
 }
 
 function isSessionEnded(error: unknown): boolean {
   return error instanceof CallwayError && error.code === SESSION_ENDED;
-}
-
-function saidIn(input: TurnInput): readonly ExternalMessage[] {
-  if (input.kind === 'words') return [{ role: 'user', content: input.text }];
-  return input.kind === 'dtmf' ? [{ role: 'user', content: input.digits }] : [];
 }

@@ -5,55 +5,58 @@ import {
   type TurnCheckpointStore,
 } from '../../engine/session/interruptedTurn.ts';
 
-export interface TurnNotingDeps {
-  readonly notes: Pick<TurnCheckpointStore, 'put' | 'drop'>;
+export interface TurnCheckpointsDeps {
+  readonly store: Pick<TurnCheckpointStore, 'put' | 'drop'>;
   readonly clock: Clock;
-  readonly onError: (error: unknown, what: string) => void;
+  readonly onError: (error: unknown, message: string) => void;
 }
 
-/** Leaves notes of the turn under way, for whoever goes on when this process dies. Nobody waits for it. */
-export interface TurnCheckpoints {
-  /** Time passes; the note is asked for when one is due. */
-  tick(instanceId: string, note: () => TurnCheckpoint): void;
-  /** The turn is kept, or is not to be: its note goes. */
-  over(instanceId: string): void;
-}
+/** After a failed write the store may be down: no write for this long. */
+const RETRY_AFTER_MS = 10_000;
 
-/** What could not be noted is not tried again before: Redis may be away. */
-const AFTER_FAILURE_MS = 10_000;
+/** Stores checkpoints of the running turn, with which another node recovers it when this one fails. Never blocks. */
+export class TurnCheckpoints {
+  readonly #deps: TurnCheckpointsDeps;
+  #dueMs = Number.NEGATIVE_INFINITY;
+  #hasCheckpoint = false;
+  /** Serialises the writes, so that no checkpoint outlives its turn. */
+  #writes: Promise<void> = Promise.resolve();
+  #pendingWrites = 0;
 
-export function createTurnCheckpoints({ notes, clock, onError }: TurnNotingDeps): TurnCheckpoints {
-  let dueMs = Number.NEGATIVE_INFINITY;
-  let isNoted = false;
-  /** One after the other, so that a note never outlives its turn. */
-  let written: Promise<void> = Promise.resolve();
-  let waiting = 0;
-  const write = (work: () => Promise<void>) => {
-    waiting += 1;
-    written = written
+  constructor(deps: TurnCheckpointsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Call with each frame. @param checkpoint - Called when a checkpoint is due. */
+  onFrame(instanceId: string, checkpoint: () => TurnCheckpoint): void {
+    const { store, clock } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    if (this.#pendingWrites > 0 || nowMs < this.#dueMs) return;
+    this.#dueMs = nowMs + CHECKPOINT_INTERVAL_MS;
+    this.#hasCheckpoint = true;
+    const taken = checkpoint();
+    this.#write(() => store.put(instanceId, taken));
+  }
+
+  /** The turn was stored or cancelled: drops its checkpoint. */
+  onTurnEnded(instanceId: string): void {
+    this.#dueMs = Number.NEGATIVE_INFINITY;
+    if (!this.#hasCheckpoint) return;
+    this.#hasCheckpoint = false;
+    this.#write(() => this.#deps.store.drop(instanceId));
+  }
+
+  #write(work: () => Promise<void>): void {
+    const { clock, onError } = this.#deps;
+    this.#pendingWrites += 1;
+    this.#writes = this.#writes
       .then(work)
       .catch((error: unknown) => {
-        dueMs = clock.monotonicMs() + AFTER_FAILURE_MS;
-        onError(error, 'a turn under way was not noted');
+        this.#dueMs = clock.monotonicMs() + RETRY_AFTER_MS;
+        onError(error, 'turn checkpoint write failed');
       })
       .finally(() => {
-        waiting -= 1;
+        this.#pendingWrites -= 1;
       });
-  };
-  return {
-    tick(instanceId, note) {
-      const nowMs = clock.monotonicMs();
-      if (waiting > 0 || nowMs < dueMs) return;
-      dueMs = nowMs + CHECKPOINT_INTERVAL_MS;
-      isNoted = true;
-      const noted = note();
-      write(() => notes.put(instanceId, noted));
-    },
-    over(instanceId) {
-      dueMs = Number.NEGATIVE_INFINITY;
-      if (!isNoted) return;
-      isNoted = false;
-      write(() => notes.drop(instanceId));
-    },
-  };
+  }
 }

@@ -1,18 +1,19 @@
 import type { LatencyParts } from '../../engine/session/session.ts';
 
-/** When the steps of an answer came, as far as they did. */
+/** When the steps of a turn happened, as far as they have. `…StreamMs` are on the stream's clock, `…AtMs` on the process's. */
 export interface TurnTimestamps {
-  /** End of the caller's last sound, on the stream's clock. */
+  /** End of the caller's speech, on the stream's clock. */
   readonly lastVoicedMs: number;
-  /** When it was sure that the caller had finished: on the stream's clock, and on the process's. */
-  readonly endedStreamMs: number;
-  readonly endedAtMs: number;
-  /** The following on the process's clock. Words may have been known before the end was sure. */
-  wordsAtMs?: number;
+  /** End of turn detected. */
+  readonly endpointStreamMs: number;
+  readonly endpointAtMs: number;
+  /** May precede the end of turn. */
+  transcriptAtMs?: number;
   firstTextAtMs?: number;
-  firstSpeechAtMs?: number;
-  /** The agent's first sound, on the stream's clock, and what the jitter buffer held the caller back by then. */
-  soundedStreamMs?: number;
+  firstSamplesAtMs?: number;
+  /** First audible sample of the agent. */
+  agentStartStreamMs?: number;
+  /** Delay of the caller's audio in the jitter buffer at that moment. */
   bufferDelayMs?: number;
 }
 
@@ -21,35 +22,50 @@ export interface TurnLatency {
   readonly latencyParts: LatencyParts;
 }
 
+/** A turn in which the agent was heard. */
+export interface SpokenTurn {
+  /** Kind of its input: `words`, `dtmf`, `silence` and so on. */
+  readonly kind: string;
+  readonly interrupted: boolean;
+  /** Only for answers to the caller. */
+  readonly latencyMs?: number;
+  readonly latencyParts?: LatencyParts;
+}
+
 /**
- * From the caller's last sound to the agent's first, as a recording of both sides shows them, with its parts.
+ * From the end of the caller's speech to the agent's first sample, as a recording of both sides shows it, with its parts.
  *
- * The whole is counted in the stream's samples alone; what the process's own clock tells of the steps between is laid
- * into it, and the playout has what is left.
+ * The total is counted in the stream's samples. The process's clock only divides it; playout gets the rest.
  *
- * @returns Undefined where the agent has not sounded. Milliseconds, whole ones; the parts add up.
+ * @returns Whole milliseconds, of which the parts add up to the total; undefined where the agent was not heard.
  */
-export function turnLatency(moments: TurnTimestamps): TurnLatency | undefined {
-  const { lastVoicedMs, endedStreamMs, endedAtMs, soundedStreamMs } = moments;
-  if (soundedStreamMs === undefined) return undefined;
-  const bufferMs = Math.max(0, Math.round(moments.bufferDelayMs ?? 0));
-  const totalMs = Math.max(0, Math.round(soundedStreamMs - lastVoicedMs));
+export function turnLatency(timestamps: TurnTimestamps): TurnLatency | undefined {
+  const { lastVoicedMs, endpointStreamMs, endpointAtMs, agentStartStreamMs } = timestamps;
+  if (agentStartStreamMs === undefined) return undefined;
+  const bufferMs = Math.max(0, Math.round(timestamps.bufferDelayMs ?? 0));
+  const totalMs = Math.max(0, Math.round(agentStartStreamMs - lastVoicedMs));
   let leftMs = totalMs;
   const part = (wantedMs: number): number => {
     const partMs = Math.min(leftMs, Math.max(0, Math.round(wantedMs)));
     leftMs -= partMs;
     return partMs;
   };
-  const wordsAtMs = Math.max(endedAtMs, moments.wordsAtMs ?? endedAtMs);
-  const textAtMs = Math.max(wordsAtMs, moments.firstTextAtMs ?? wordsAtMs);
-  const speechAtMs = Math.max(textAtMs, moments.firstSpeechAtMs ?? textAtMs);
+  const transcriptAtMs = Math.max(endpointAtMs, timestamps.transcriptAtMs ?? endpointAtMs);
+  const textAtMs = Math.max(transcriptAtMs, timestamps.firstTextAtMs ?? transcriptAtMs);
+  const samplesAtMs = Math.max(textAtMs, timestamps.firstSamplesAtMs ?? textAtMs);
   const latencyParts = {
     bufferMs,
-    endpointingMs: part(endedStreamMs - lastVoicedMs),
-    transcriptionMs: part(wordsAtMs - endedAtMs),
-    answerMs: part(textAtMs - wordsAtMs),
-    speechMs: part(speechAtMs - textAtMs),
+    endpointingMs: part(endpointStreamMs - lastVoicedMs),
+    transcriptionMs: part(transcriptAtMs - endpointAtMs),
+    answerMs: part(textAtMs - transcriptAtMs),
+    speechMs: part(samplesAtMs - textAtMs),
     playoutMs: leftMs,
   };
   return { latencyMs: bufferMs + totalMs, latencyParts };
+}
+
+/** End of the caller's speech in ms since the Unix epoch. @param nowMs - The monotonic clock. @param now - The wall clock. */
+export function speechEndEpochMs(timestamps: TurnTimestamps, nowMs: number, now: number): number {
+  const { lastVoicedMs, endpointStreamMs, endpointAtMs } = timestamps;
+  return now - (nowMs - endpointAtMs) - Math.max(0, endpointStreamMs - lastVoicedMs);
 }

@@ -15,7 +15,7 @@ function beepsIn(samples: Int16Array, sampleRateHz = 8000): number {
   const length = sampleRateHz / 50;
   let beeps = 0;
   for (let at = 0; at + length <= samples.length; at += length) {
-    if (detector.hear(samples.subarray(at, at + length))) beeps += 1;
+    if (detector.push(samples.subarray(at, at + length))) beeps += 1;
   }
   return beeps;
 }
@@ -91,11 +91,11 @@ describe('a machine that answers', () => {
     simulatedCall({
       answer: () => ({ text: 'Good day, this is the clinic.' }),
       pathway,
-      serve: { detectAnsweringMachine: true },
+      session: { detectAnsweringMachine: true },
       ...more,
     });
   const machineEvents = (call: SimulatedCall) =>
-    call.talk
+    call.memory
       .events()
       .filter(({ type }) => type === 'answering_machine')
       .map(({ data }) => data);
@@ -103,7 +103,7 @@ describe('a machine that answers', () => {
   test('is greeted like a person, then known by its words, and gets its message after the tone', async () => {
     const call = outbound();
     await call.stream.advance(100);
-    expect(call.isSounding()).toBe(true);
+    expect(call.isAgentSpeaking()).toBe(true);
     await call.say('You have reached Ann. Please leave a message after the tone.', 3500);
     await call.stream.advance(700);
     expect(call.voice.texts).not.toContain('Please call us back.');
@@ -154,34 +154,34 @@ describe('a machine that answers', () => {
 
   test('a service that asks who is calling is answered like a person, and noted', async () => {
     const call = outbound();
-    await call.agentSounds();
-    await call.agentIsSilent();
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
     await call.say('Please state your name and the reason for your call.', 2600);
-    await call.agentSounds();
+    await call.agentSpeaks();
     expect(call.transcript()).toContain('assistant: Good day, this is the clinic.');
     await call.stream.hangUp();
     expect((await call.report).answeredBy).toBe('screening');
-    expect(call.extraEvents).toMatchObject([
+    expect(call.sessionEvents).toMatchObject([
       { type: 'answering_machine', data: { kind: 'screening', evidence: 'words' } },
     ]);
   });
 
   test('a person is a person, and a long story later in the call changes nothing', async () => {
     const call = outbound();
-    await call.agentSounds();
-    await call.agentIsSilent();
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
     await call.say('Yes, this is Ann.', 900);
-    await call.agentSounds();
-    await call.agentIsSilent();
+    await call.agentSpeaks();
+    await call.agentFallsSilent();
     await call.say('Well it all began a long time ago and please leave a message', 7000);
-    await call.agentSounds();
+    await call.agentSpeaks();
     expect(call.voice.texts).not.toContain('Please call us back.');
     await call.stream.hangUp();
     expect((await call.report).answeredBy).toBe('person');
   });
 
   test('nobody looks for machines on calls that came in', async () => {
-    const call = outbound({ serve: {} });
+    const call = outbound({ session: {} });
     await call.say('Please leave a message after the tone.', 6000);
     await call.stream.advance(3000);
     await call.stream.hangUp();

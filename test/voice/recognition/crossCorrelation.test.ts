@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createCorrelator } from '../../../src/voice/recognition/crossCorrelation.ts';
+import { createCrossCorrelator } from '../../../src/voice/recognition/crossCorrelation.ts';
 import { createRandom } from '../../media/signals.ts';
 
 /** By the definition. */
@@ -19,7 +19,7 @@ test.each([
   { windowLength: 1, offsets: 4097 },
 ])('a window of $windowLength samples is compared at $offsets offsets', ({ windowLength, offsets }) => {
   const random = createRandom(windowLength + offsets);
-  const correlator = createCorrelator(windowLength, offsets);
+  const correlator = createCrossCorrelator(windowLength, offsets);
   for (let round = 0; round < 2; round++) {
     const window = Float64Array.from({ length: windowLength }, () => random() * 2 - 1);
     const past = Float64Array.from({ length: windowLength + offsets - 1 }, () => random() * 2 - 1);

@@ -20,7 +20,7 @@ test.each([
   ['a voice that dies away', [loud, loud.map((sample) => sample / 8)], 40],
 ])('%s', (_, frames, expected) => {
   const end = createSpeechEnd(8000);
-  for (const [index, frame] of frames.entries()) end.hear(frame, (index + 1) * 20);
+  for (const [index, frame] of frames.entries()) end.push(frame, (index + 1) * 20);
   expect(end.atMs).toBeGreaterThan(expected - 2.5);
   expect(end.atMs).toBeLessThanOrEqual(expected);
 });
@@ -28,9 +28,9 @@ test.each([
 test('another utterance may be softer', () => {
   const end = createSpeechEnd(8000);
   expect(end.atMs).toBeUndefined();
-  end.hear(loud, 20);
-  end.forget();
+  end.push(loud, 20);
+  end.reset();
   expect(end.atMs).toBeUndefined();
-  end.hear(hiss, 60);
+  end.push(hiss, 60);
   expect(end.atMs).toBeGreaterThan(57);
 });

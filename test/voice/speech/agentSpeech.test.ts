@@ -1,258 +1,127 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { type AgentSpeech, createAgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
-import { createSpeechCache } from '../../../src/voice/speech/speechCache.ts';
-import { createSpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
-import { collect } from '../../support/collect.ts';
+import { AgentSpeech } from '../../../src/voice/speech/agentSpeech.ts';
+import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { scriptedVoice } from '../support/scriptedSpeech.ts';
 import { soundMs } from '../support/simulatedCall.ts';
 import { createSimulatedStream, type SimulatedStreamOptions } from '../support/simulatedStream.ts';
 
-const forever = new AbortController().signal;
-
-function speaking(options: Partial<SimulatedStreamOptions> = {}, isOnHold = () => false) {
+function agentSpeech(options: Partial<SimulatedStreamOptions> = {}, isOnHold = () => false) {
   const voice = scriptedVoice();
   const stream = createSimulatedStream({ clock: createSimulatedClock(), ...options });
-  const source = createSpeechSynthesis(
+  const synthesis = new SpeechSynthesis(
     { textToSpeech: voice, cache: createSpeechCache(), clock: systemClock, onFailure: () => undefined },
     8000,
   );
   let marks = 0;
-  const speech: AgentSpeech = createAgentSpeech({
+  const speech = new AgentSpeech({
     stream,
-    source,
+    synthesis,
     voice: {},
     nowMs: () => stream.nowMs(),
     nextMark: () => `m${++marks}`,
-    onSounding: () => undefined,
-    onSpeech: () => undefined,
+    onStarted: () => undefined,
+    onFirstSamples: () => undefined,
     onFailure: () => undefined,
   });
-  stream.events.on('mark', (mark) => speech.onMark(mark));
-  stream.events.on('cleared', (position) => speech.onCleared(position));
-  stream.events.on('audio', () => (isOnHold() ? speech.onHeldTick() : speech.onTick()));
-  let over: string | undefined;
-  void speech.over.then((how) => {
-    over = how;
+  stream.events.on('mark', (mark) => speech.playout.onMark(mark));
+  stream.events.on('cleared', (position) => speech.playout.onCleared(position));
+  stream.events.on('audio', () => speech.onFrame(isOnHold()));
+  let ended: string | undefined;
+  void speech.playout.ended.then((outcome) => {
+    ended = outcome;
   });
-  return { voice, stream, speech, over: () => over };
+  return { voice, stream, speech, playout: speech.playout, ended: () => ended };
 }
 
-test('speech is made little ahead of what sounds', async () => {
-  const { voice, stream, speech } = speaking();
+test('Synthesis runs eight seconds ahead of playout', async () => {
+  const { voice, stream, speech } = agentSpeech();
   for (let n = 0; n < 40; n++) speech.say(`Sentence number ${n}. `);
   speech.finish();
   await stream.advance(100);
-  // Each takes 900 ms; eight seconds ahead are nine or ten of them.
+  // Each takes 900 ms; eight seconds are nine or ten of them.
   expect(voice.texts.length).toBeLessThan(12);
   await stream.advance(9000);
   expect(voice.texts.length).toBeGreaterThan(16);
   expect(voice.texts.length).toBeLessThan(22);
 });
 
-test('stops and resumptions, as often as one likes, lose no sample and repeat none', async () => {
-  const { stream, speech, over } = speaking({ clearDelayFrames: 1 });
+test('Repeated pauses and resumes neither lose nor repeat a sample', async () => {
+  const { stream, speech, playout, ended } = agentSpeech({ clearDelayFrames: 1 });
   speech.say('One two three four five six seven eight nine ten.');
   speech.finish();
   for (let n = 0; n < 5; n++) {
     await stream.advance(260);
-    speech.hold();
+    playout.pause();
     await stream.advance(200);
-    speech.resume();
+    playout.resume();
   }
   await stream.advance(4000);
-  expect(over()).toBe('played');
-  expect(soundMs(stream.agentSide())).toBeGreaterThanOrEqual(3000 - 1);
-  expect(soundMs(stream.agentSide())).toBeLessThan(3000 + 5 * 6);
+  expect(ended()).toBe('played');
+  expect(soundMs(stream.agentAudio())).toBeGreaterThanOrEqual(3000 - 1);
+  expect(soundMs(stream.agentAudio())).toBeLessThan(3000 + 5 * 6);
   expect(speech.heardText()).toBe('One two three four five six seven eight nine ten.');
 });
 
-test('resumed before the stop came back, it goes on from where it stopped', async () => {
-  const { stream, speech, over } = speaking({ clearDelayFrames: 5 });
+test('A resume before the peer has reported the pause continues at the paused position', async () => {
+  const { stream, speech, playout, ended } = agentSpeech({ clearDelayFrames: 5 });
   speech.say('One two three four.');
   speech.finish();
   await stream.advance(400);
-  speech.hold();
-  speech.resume();
+  playout.pause();
+  playout.resume();
   await stream.advance(3000);
-  expect(over()).toBe('played');
-  // All of it, and the 5 ms of the fade.
-  expect(soundMs(stream.agentSide())).toBeCloseTo(1205, 0);
+  expect(ended()).toBe('played');
+  // The whole text, and the 5 ms of the fade.
+  expect(soundMs(stream.agentAudio())).toBeCloseTo(1205, 0);
 });
 
-test('time that the other side was on hold is not taken for time that was heard', async () => {
-  const { stream, speech, over } = speaking({ isMute: true }, () => true);
+test('Time on hold does not count as heard', async () => {
+  const { stream, speech, playout, ended } = agentSpeech({ isMute: true }, () => true);
   speech.say('One two three.');
   speech.finish();
   await stream.advance(20_000);
-  expect(speech.hasSounded).toBe(false);
-  expect(over()).toBeUndefined();
+  expect(playout.hasStarted).toBe(false);
+  expect(ended()).toBeUndefined();
 });
 
-test('cut while it is held, or before anything sounded, it is over at once', async () => {
-  const held = speaking();
-  held.speech.say('One two three four.');
-  await held.stream.advance(700);
-  held.speech.hold();
-  await held.stream.advance(100);
-  held.speech.cut();
-  await held.stream.advance(20);
-  expect([held.over(), held.speech.heardText()]).toEqual(['cut', 'One two']);
+test('A stop while paused, or before the first sample, ends the speech at once', async () => {
+  const paused = agentSpeech();
+  paused.speech.say('One two three four.');
+  await paused.stream.advance(700);
+  paused.playout.pause();
+  await paused.stream.advance(100);
+  paused.speech.stop();
+  await paused.stream.advance(20);
+  expect([paused.ended(), paused.speech.heardText()]).toEqual(['stopped', 'One two']);
 
-  const silent = speaking();
-  silent.speech.cut();
+  const silent = agentSpeech();
+  silent.speech.stop();
   silent.speech.say('Too late.');
   await silent.stream.advance(20);
-  expect([silent.over(), silent.speech.heardText(), silent.voice.texts]).toEqual(['cut', '', []]);
+  expect([silent.ended(), silent.speech.heardText(), silent.voice.texts]).toEqual(['stopped', '', []]);
 });
 
-test('an answer without anything to be spoken is over as soon as it is complete', async () => {
-  const { stream, speech, over } = speaking();
+test('An answer without words ends as soon as it is complete', async () => {
+  const { stream, speech, ended } = agentSpeech();
   speech.say(' … ');
   await stream.advance(40);
-  expect(over()).toBeUndefined();
+  expect(ended()).toBeUndefined();
   speech.finish();
   await stream.advance(40);
-  expect(over()).toBe('played');
+  expect(ended()).toBe('played');
 });
 
-test('speech comes at the stream’s rate, and from the cache the second time', async () => {
-  const voice = scriptedVoice(24_000 as 8000);
-  const cache = createSpeechCache();
-  const source = createSpeechSynthesis(
-    { textToSpeech: voice, cache, clock: systemClock, onFailure: () => undefined },
-    8000,
-  );
-  const first = await collect(source.speak({ text: 'One two.' }, forever));
-  const length = first.reduce((sum, samples) => sum + samples.length, 0);
-  // 600 ms, and 5 ms that push the filters' memory out.
-  expect(length).toBe(8 * 605);
-  expect(Math.abs(first[1]?.[420] ?? 0)).toBeCloseTo(5000, -2);
-  const second = await collect(source.speak({ text: 'One two.' }, forever));
-  expect([second.length, second[0]?.length, voice.texts.length]).toEqual([1, length, 1]);
-  await collect(source.speak({ text: 'One two.', voice: 'other' }, forever));
-  expect(voice.texts.length).toBe(2);
-});
-
-test('speech that broke off is not kept, and is not begun again', async () => {
-  const voice = scriptedVoice();
-  const speak = voice.synthesize.bind(voice);
-  const breaking = {
-    ...voice,
-    async *speak(request: { text: string }, signal: AbortSignal) {
-      for await (const samples of speak(request, signal)) {
-        yield samples;
-        throw new Error('broke off');
-      }
-    },
-  };
-  const cache = createSpeechCache();
-  const source = createSpeechSynthesis(
-    { textToSpeech: breaking, cache, clock: systemClock, onFailure: () => undefined },
-    8000,
-  );
-  await expect(collect(source.speak({ text: 'One two.' }, forever))).rejects.toThrow('broke off');
-  expect([voice.texts.length, cache.sizeBytes]).toEqual([1, 0]);
-});
-
-test('a stream at a rate that speech cannot be brought to is refused by name', () => {
-  const deps = {
-    textToSpeech: scriptedVoice(),
-    cache: createSpeechCache(),
-    clock: systemClock,
-    onFailure: () => undefined,
-  };
-  expect(() => createSpeechSynthesis(deps, 11_025)).toThrow(/11025/);
-});
-
-test('a voice that keeps the caller waiting is stood in for, and left alone for a while', async () => {
-  const clock = createSimulatedClock();
-  const [mute, other] = [scriptedVoice(), scriptedVoice(8000, 7000)];
-  let asked = 0;
-  const hanging = {
-    ...mute,
-    async *speak(_request: object, signal: AbortSignal): AsyncGenerator<Int16Array> {
-      asked += 1;
-      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    },
-  };
-  const failures: unknown[] = [];
-  const source = createSpeechSynthesis(
-    {
-      textToSpeech: hanging,
-      fallback: other,
-      cache: createSpeechCache(),
-      clock,
-      onFailure: (error) => failures.push(error),
-    },
-    8000,
-  );
-  const say = (text: string) => collect(source.speak({ text }, forever));
-  const first = say('One.');
-  clock.advance(3999);
-  expect(other.texts).toEqual([]);
-  clock.advance(1);
-  await first;
-  await say('Two.');
-  expect([asked, other.texts, failures.length]).toEqual([1, ['One.', 'Two.'], 1]);
-  clock.advance(30_000);
-  const third = say('Three.');
-  clock.advance(4000);
-  await third;
-  expect([asked, other.texts.length]).toEqual([2, 3]);
-});
-
-test('speech that nobody can hear is said by another voice, and not kept', async () => {
-  const [faint, other] = [scriptedVoice(8000, 20), scriptedVoice(8000, 7000)];
-  const cache = createSpeechCache();
-  const deps = { textToSpeech: faint, cache, clock: systemClock, onFailure: () => undefined };
-  await expect(collect(createSpeechSynthesis(deps, 8000).speak({ text: 'One.' }, forever))).rejects.toThrow(
-    'nothing that can be heard',
-  );
-  expect(cache.sizeBytes).toBe(0);
-  const heard = await collect(
-    createSpeechSynthesis({ ...deps, fallback: other }, 8000).speak({ text: 'One.' }, forever),
-  );
-  expect([other.texts, heard.at(-1)?.[0]]).toEqual([['One.'], 7000]);
-});
-
-test('an answer that ran dry for a while was heard as far as it sounded, and no further', async () => {
-  const { stream, speech } = speaking();
+test('A gap between two sentences does not count as heard speech', async () => {
+  const { stream, speech } = agentSpeech();
   speech.say('One two.');
   await stream.advance(600 + 1000);
-  expect(speech.isDry).toBe(true);
+  expect(speech.isStarved).toBe(true);
   speech.say('Three four five six.');
   await stream.advance(400);
-  expect(speech.isDry).toBe(false);
+  expect(speech.isStarved).toBe(false);
   speech.onClosed();
   expect(speech.heardText()).toBe('One two. Three');
-  expect(speech.heardMs()).toBeCloseTo(soundMs(stream.agentSide()), -2);
-});
-
-test('a voice that stops in the middle of a text is given up', async () => {
-  const clock = createSimulatedClock();
-  const voice = scriptedVoice();
-  const stopping = {
-    ...voice,
-    async *speak(request: { text: string }, signal: AbortSignal) {
-      for await (const samples of voice.synthesize(request, signal)) {
-        yield samples;
-        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-      }
-    },
-  };
-  const source = createSpeechSynthesis(
-    { textToSpeech: stopping, cache: createSpeechCache(), clock, onFailure: () => undefined },
-    8000,
-  );
-  const pieces = source.speak({ text: 'One two.' }, forever)[Symbol.asyncIterator]();
-  expect((await pieces.next()).done).toBe(false);
-  const next = pieces.next();
-  await Promise.resolve();
-  clock.advance(3999);
-  expect(clock.pendingTimers()).toBe(1);
-  clock.advance(1);
-  await expect(next).rejects.toThrow('stopped in the middle');
-  expect(clock.pendingTimers()).toBe(0);
+  expect(speech.heardMs()).toBeCloseTo(soundMs(stream.agentAudio()), -2);
 });

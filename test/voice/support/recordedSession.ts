@@ -2,9 +2,9 @@ import { atRate } from '../../../src/media/resample/resampler.ts';
 import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
 import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
-import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
-import { createVoiceSessionServer } from '../../../src/voice/voiceSessionServer.ts';
-import { type MemoryEngine, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
+import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
+import { type VoiceReport, VoiceSession } from '../../../src/voice/voiceSession.ts';
+import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { ONE_NODE } from './simulatedCall.ts';
@@ -14,63 +14,66 @@ const RATE_HZ = 8000;
 const FRAME = 160;
 
 export interface RecordedSessionOptions {
-  readonly activity: VoiceActivityDetection;
-  /** All that the agent ever says, at 8000 Hz. */
+  readonly voiceActivity: VoiceActivityDetection;
+  /** Whatever the agent says, at 8000 Hz. */
   readonly speech: Int16Array;
-  /** What the caller's line brings in the 160 samples from this one on; `agentSide` is what it was given so far. */
-  readonly line: (from: number, agentSide: Int16Array) => Int16Array;
-  readonly lastsMs: number;
-  /** What the recogniser makes of whatever it is asked about. */
-  readonly words?: string;
+  /** The caller's 160 samples from this position on; `agentAudio` is what the caller has heard so far. */
+  readonly line: (from: number, agentAudio: Int16Array) => Int16Array;
+  readonly durationMs: number;
 }
 
-export interface RecordedSession {
-  readonly report: VoiceReport;
-  readonly talk: MemoryEngine;
-}
-
-/** A talk over real samples and a real detector, on a simulated clock. */
-export async function recordedSession(options: RecordedSessionOptions): Promise<RecordedSession> {
+/** A voice session over real audio and a real detector, on a simulated clock. Every utterance has the same transcript. */
+export async function recordedSession(options: RecordedSessionOptions): Promise<VoiceReport> {
   const clock = createSimulatedClock();
   const stream = createSimulatedStream({ clock });
-  const talk = memoryEngine({
-    model: scriptedModel(() => ({ text: 'Spoken from a recording.' })),
-    pathway: ONE_NODE,
-    clock,
-  });
-  const voice = createVoiceSessionServer({
-    conversations: talk.engine,
-    addEvents: async () => undefined,
-    addMessages: async () => undefined,
-    speechToText: hearing(options.words ?? 'some words that were heard'),
-    textToSpeech: speaking(options.speech),
-    activity: options.activity,
-    clock,
-    onError: (error) => {
-      throw error;
+  const model = scriptedModel(() => ({ text: 'Spoken from a recording.' }));
+  const { engine } = memoryEngine({ model, pathway: ONE_NODE, clock });
+  const onError = (error: unknown) => {
+    throw error;
+  };
+  const synthesis = new SpeechSynthesis(
+    {
+      textToSpeech: speaking(options.speech),
+      cache: createSpeechCache(),
+      clock,
+      onFailure: onError,
     },
-  });
-  const session = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
-  const report = voice.serve(stream, { session });
-  for (let from = 0; from < options.lastsMs * 8; from += FRAME) {
-    stream.speak(options.line(from, stream.agentSide()));
+    RATE_HZ,
+  );
+  const session = new VoiceSession(
+    {
+      stream,
+      engine,
+      addEvents: async () => undefined,
+      addMessages: async () => undefined,
+      speechToText: transcribing('some words that were heard'),
+      synthesis,
+      voiceActivity: options.voiceActivity,
+      clock,
+      onError,
+    },
+    { session: { projectId: PROJECT, sessionId: 's', channel: 'phone' } },
+  );
+  const report = session.run();
+  for (let from = 0; from < options.durationMs * 8; from += FRAME) {
+    stream.speak(options.line(from, stream.agentAudio()));
     await stream.advance(20);
   }
   await stream.hangUp();
-  return { report: await report, talk };
+  return await report;
 }
 
-/** What a speaker says, at 8000 Hz. */
-export async function saidBy(speaker: TextToSpeech, text: string): Promise<Int16Array> {
-  const pieces: number[] = [];
-  for await (const piece of speaker.synthesize({ text }, new AbortController().signal))
-    for (const sample of piece) pieces.push(sample);
-  return atRate(Int16Array.from(pieces), speaker.sampleRateHz, RATE_HZ);
+/** A text's speech at 8000 Hz. */
+export async function speechOf(vendor: TextToSpeech, text: string): Promise<Int16Array> {
+  const samples: number[] = [];
+  for await (const piece of vendor.synthesize({ text }, new AbortController().signal))
+    for (const sample of piece) samples.push(sample);
+  return atRate(Int16Array.from(samples), vendor.sampleRateHz, RATE_HZ);
 }
 
-function hearing(text: string): SpeechToText {
+function transcribing(text: string): SpeechToText {
   return {
-    name: 'eager',
+    name: 'constant',
     openStream: () => ({
       push: () => undefined,
       finalize: async () => ({ text }),

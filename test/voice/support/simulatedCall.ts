@@ -6,12 +6,13 @@ import type { KnowledgeRetriever, ToolRunner } from '../../../src/engine/tools/t
 import type { ChatModel } from '../../../src/providers/ports/chatModel.ts';
 import type { SpeechToText } from '../../../src/providers/ports/speechToText.ts';
 import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
-import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
+import { createSpeechCache, SpeechSynthesis } from '../../../src/voice/speech/speechSynthesis.ts';
 import {
-  createVoiceSessionServer,
-  type ServeOptions,
-  type VoiceSessionServerDeps,
-} from '../../../src/voice/voiceSessionServer.ts';
+  type VoiceReport,
+  VoiceSession,
+  type VoiceSessionDeps,
+  type VoiceSessionOptions,
+} from '../../../src/voice/voiceSession.ts';
 import { type MemoryEngine, type MemoryOptions, memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
@@ -36,38 +37,39 @@ export interface SimulatedCallOptions {
   readonly toolRunner?: ToolRunner;
   readonly knowledge?: KnowledgeRetriever;
   readonly stream?: Partial<SimulatedStreamOptions>;
-  readonly serve?: Partial<ServeOptions>;
+  readonly session?: Partial<VoiceSessionOptions>;
   readonly fallbackSpeech?: TextToSpeech;
-  readonly turnNotes?: VoiceSessionServerDeps['turnNotes'];
+  readonly checkpoints?: VoiceSessionDeps['checkpoints'];
   readonly wrapSessions?: MemoryOptions['wrapSessions'];
-  /** Comes before what is added to a history beside the turns. */
-  readonly beforeNotes?: () => Promise<void>;
-  /** In place of the scripted ones. */
+  /** Runs before each write to the history that belongs to no turn. */
+  readonly beforeHistoryWrite?: () => Promise<void>;
+  /** These replace the scripted ones. */
   readonly clock?: SimulatedClock;
   readonly model?: ChatModel;
   readonly speechToText?: SpeechToText;
   readonly textToSpeech?: TextToSpeech;
 }
 
-/** A call between a scripted caller and the whole voice engine over a conversation in memory. */
+/** A call between a scripted caller and a voice session, with the conversation engine over stores in memory. */
 export interface SimulatedCall {
   readonly clock: SimulatedClock;
   readonly stream: SimulatedStream;
   readonly caller: ScriptedCaller;
   readonly voice: ScriptedVoice;
   readonly model: ScriptedModel;
-  readonly talk: MemoryEngine;
+  /** The conversation engine. Sessions that have ended are gone; their history is in the records. */
+  readonly memory: MemoryEngine;
   readonly report: Promise<VoiceReport>;
-  readonly extraEvents: HistoryEvent[];
+  readonly sessionEvents: HistoryEvent[];
   readonly errors: unknown[];
-  /** The caller says this, and time passes until it is out. */
+  /** Lets the caller say this, and advances time to its end. */
   say(text: string, durationMs: number): Promise<void>;
-  /** Waits until the agent sounds, or is silent, right now. */
-  agentSounds(): Promise<void>;
-  agentIsSilent(): Promise<void>;
+  /** Advances time until the agent speaks, or is silent. */
+  agentSpeaks(): Promise<void>;
+  agentFallsSilent(): Promise<void>;
   /** Messages as `role: content`. */
   transcript(): string[];
-  isSounding(): boolean;
+  isAgentSpeaking(): boolean;
 }
 
 export const ONE_NODE: PathwayInput = {
@@ -75,7 +77,7 @@ export const ONE_NODE: PathwayInput = {
   edges: [],
 };
 
-/** Where its node fails, a fixed sentence is said. */
+/** One node, and a fixed sentence for when it fails. */
 export const WITH_FALLBACK: PathwayInput = {
   nodes: [
     ...(ONE_NODE.nodes ?? []),
@@ -94,7 +96,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const voice = scriptedVoice();
   const model = scriptedModel((_request, index) => options.answer(index));
   const { pathway = ONE_NODE, agent, tools, toolRunner, knowledge, wrapSessions } = options;
-  const talk = memoryEngine({
+  const memory = memoryEngine({
     model: options.model ?? model,
     pathway,
     clock,
@@ -104,59 +106,58 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     ...(knowledge ? { knowledge } : {}),
     ...(wrapSessions ? { wrapSessions } : {}),
   });
-  const extraEvents: HistoryEvent[] = [];
+  const sessionEvents: HistoryEvent[] = [];
   const errors: unknown[] = [];
-  const messages: string[] = [];
-  const engine = createVoiceSessionServer({
-    conversations: {
-      // A session that has ended is gone: what was said is remembered from its records.
-      runTurn: (...turn) => talk.engine.runTurn(...turn),
+  const onError = (error: unknown) => void errors.push(error);
+  const { textToSpeech = voice, fallbackSpeech: fallback, speechToText = caller, checkpoints } = options;
+  const cache = createSpeechCache();
+  const synthesis = new SpeechSynthesis(
+    { textToSpeech, fallback, cache, clock, onFailure: onError },
+    stream.info.sampleRateHz,
+  );
+  const deps: VoiceSessionDeps = {
+    stream,
+    engine: memory.engine,
+    addEvents: async (_instanceId, events) => void sessionEvents.push(...events),
+    async addMessages(_instanceId, messages) {
+      await options.beforeHistoryWrite?.();
+      memory.records.push({ messages, events: [] });
     },
-    addEvents: async (_instance, events) => void extraEvents.push(...events),
-    async addMessages(_instance, messages) {
-      await options.beforeNotes?.();
-      talk.records.push({ messages, events: [] });
-    },
-    speechToText: options.speechToText ?? caller,
-    textToSpeech: options.textToSpeech ?? voice,
-    fallbackSpeech: options.fallbackSpeech,
-    turnNotes: options.turnNotes,
-    activity: loudActivity,
+    speechToText,
+    synthesis,
+    checkpoints,
+    voiceActivity: loudActivity,
     clock,
-    onError: (error) => errors.push(error),
-  });
+    onError,
+  };
   const session = { projectId: PROJECT, sessionId: 's', channel: 'phone' } as const;
-  const report = engine.serve(stream, { session, ...options.serve });
-  const isSounding = () => stream.agentSide().at(-1) !== 0 && stream.agentSide().length > 0;
+  const report = new VoiceSession(deps, { session, ...options.session }).run();
+  const isAgentSpeaking = () => stream.agentAudio().at(-1) !== 0 && stream.agentAudio().length > 0;
   return {
     clock,
     stream,
     caller,
     voice,
     model,
-    talk,
+    memory,
     report,
-    extraEvents,
+    sessionEvents,
     errors,
     async say(text, durationMs) {
       stream.speak(caller.say(text, durationMs));
       await stream.advance(durationMs);
     },
-    agentSounds: () => stream.until(isSounding),
-    agentIsSilent: () => stream.until(() => !isSounding()),
-    transcript() {
-      messages.splice(0);
-      for (const record of talk.records) {
-        for (const { role, content, internal } of record.messages)
-          if (!internal) messages.push(`${role}: ${content}`);
-      }
-      return [...messages];
-    },
-    isSounding,
+    agentSpeaks: () => stream.until(isAgentSpeaking),
+    agentFallsSilent: () => stream.until(() => !isAgentSpeaking()),
+    transcript: () =>
+      memory.records.flatMap((record) =>
+        record.messages.flatMap(({ role, content, internal }) => (internal ? [] : [`${role}: ${content}`])),
+      ),
+    isAgentSpeaking,
   };
 }
 
-/** Milliseconds of sound in these samples. */
+/** Duration of the samples that are not silence. */
 export function soundMs(samples: Int16Array, sampleRateHz = 8000): number {
   return (samples.filter((sample) => sample !== 0).length * 1000) / sampleRateHz;
 }

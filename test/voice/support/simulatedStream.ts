@@ -6,6 +6,7 @@ import type {
   TransferStatus,
 } from '../../../src/media/agentStream/streamClient.ts';
 import type { AudioStream, AudioStreamEvents } from '../../../src/voice/audioStream.ts';
+import { concatenated } from '../../../src/voice/speech/speechSynthesis.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 
 const FRAME_MS = 20;
@@ -14,172 +15,200 @@ export interface SimulatedStreamOptions {
   readonly clock: SimulatedClock;
   readonly sampleRateHz?: number;
   readonly bufferDelayMs?: number;
-  /** Frames until a stop takes effect at the other side and is answered. */
+  /** Frames until a clear takes effect and is reported. */
   readonly clearDelayFrames?: number;
-  /** Samples that came before anybody listened. */
+  /** Samples received before the session started. */
   readonly receivedBefore?: number;
-  /** A foreign peer that never answers marks and stops. */
+  /** A peer that reports neither marks nor clears. */
   readonly isMute?: boolean;
+  readonly callId?: string;
 }
 
-/** A call's audio on a simulated clock: plays out what the agent says to the sample, and says what it is given. */
+/** A call's audio on a simulated clock: plays the agent's samples to the sample, and delivers the caller's. */
 export interface SimulatedStream extends AudioStream {
   readonly commands: readonly CallCommand[];
-  /** What was left for the case that the engine dies. */
-  readonly words: readonly FailoverPrompts[];
-  /** All that went out to the caller, silence included: the agent's side of a recording. */
-  readonly agentSide: () => Int16Array;
-  /** All that the caller said, silence included. */
-  readonly callerSide: () => Int16Array;
-  /** The caller says these samples, after what they are saying. */
+  readonly failoverPrompts: readonly FailoverPrompts[];
+  /** What the caller heard, silence included: the agent's channel of a recording. */
+  readonly agentAudio: () => Int16Array;
+  /** What the caller said, silence included. */
+  readonly callerAudio: () => Int16Array;
+  /** Queues samples of the caller. */
   speak(samples: Int16Array): void;
-  press(digit: string): void;
-  /** Puts the agent on hold, or takes it back: what is queued waits meanwhile. */
+  pressDigit(digit: string): void;
+  /** While on hold, queued audio of the agent waits. */
   putOnHold(isHeld: boolean): void;
-  /** The other side tells how a transfer goes. */
-  tellTransfer(progress: TransferStatus): void;
-  /** Lets time pass, frame by frame. */
+  reportTransfer(status: TransferStatus): void;
+  /** Advances time frame by frame. */
   advance(ms: number): Promise<void>;
-  /** Lets time pass until it holds. @throws {Error} When it does not within `withinMs`. */
-  until(holds: () => boolean, withinMs?: number): Promise<void>;
+  /** Advances time until the condition holds. @throws {Error} When it does not within `timeoutMs`. */
+  until(condition: () => boolean, timeoutMs?: number): Promise<void>;
   hangUp(): Promise<void>;
   readonly nowMs: () => number;
   readonly isClosed: () => boolean;
-  /** How many listen to its events. */
   readonly listeners: () => number;
 }
 
 export function createSimulatedStream(options: SimulatedStreamOptions): SimulatedStream {
-  const { clock, sampleRateHz = 8000, bufferDelayMs = 40, clearDelayFrames = 0, isMute = false } = options;
-  const frameSamples = (sampleRateHz * FRAME_MS) / 1000;
-  const emitter = createEmitter<AudioStreamEvents>((error) => {
-    throw error;
-  });
-  const marks: { name: string; outcome: 'played' | 'cleared' }[] = [];
-  const queue = new PlayoutQueue({
-    sampleRateHz,
-    onMark: ({ name, outcome }) => marks.push({ name, outcome }),
-  });
-  const listening = new Set<object>();
-  const commands: CallCommand[] = [];
-  const standby: FailoverPrompts[] = [];
-  const agentSide = createTape();
-  const callerSide = createTape();
-  let toSay: Int16Array = new Int16Array(0);
-  let receivedSamples = options.receivedBefore ?? 0;
-  let clearIn: number | undefined;
-  let isClosed = false;
-  let isHeld = false;
-
-  const position = () => ({ playedSamples: queue.playedPosition, receivedSamples, bufferDelayMs });
-  const answerMarks = () => {
-    for (const mark of marks.splice(0)) if (!isMute) emitter.emit('mark', { ...mark, ...position() });
-  };
-  const clearNow = () => {
-    clearIn = undefined;
-    queue.clear();
-    answerMarks();
-    if (!isMute) emitter.emit('cleared', position());
-  };
-  const tick = () => {
-    clock.advance(FRAME_MS);
-    const frame = new Int16Array(frameSamples);
-    frame.set(toSay.subarray(0, frameSamples));
-    toSay = toSay.subarray(frameSamples);
-    callerSide.append(frame);
-    receivedSamples += frameSamples;
-    const out = new Int16Array(frameSamples);
-    if (!isHeld) queue.pull(out);
-    agentSide.append(out);
-    answerMarks();
-    if (clearIn !== undefined && clearIn-- <= 0) clearNow();
-    emitter.emit('audio', frame);
-  };
-  const close = (code: number, reason: string) => {
-    if (isClosed) return;
-    isClosed = true;
-    emitter.emit('closed', { code, reason });
-  };
-  const stream: SimulatedStream = {
-    info: {
-      streamId: 'stream-1',
-      dialect: 'callway',
-      sampleRateHz,
-      projectId: 'project-1',
-      sessionId: 's',
-      customParameters: {},
-    },
-    events: {
-      on(name, listener) {
-        const off = emitter.on(name, listener);
-        const one = {};
-        listening.add(one);
-        return () => {
-          listening.delete(one);
-          off();
-        };
-      },
-    },
-    listeners: () => listening.size,
-    commands,
-    words: standby,
-    play(samples) {
-      if (!queue.enqueue(samples).accepted) throw new Error('the playout queue is full');
-    },
-    mark(name) {
-      queue.mark(name);
-      // An answer takes its way over the network, also where the mark fires at once.
-      setImmediate(answerMarks);
-    },
-    clear() {
-      clearIn ??= clearDelayFrames;
-      if (clearDelayFrames === 0) setImmediate(() => clearIn !== undefined && clearNow());
-    },
-    command: (command) => void commands.push(command),
-    setFailoverPrompts: (words) => void standby.push(words),
-    get receivedSamples() {
-      return receivedSamples;
-    },
-    close: (code = 1000, reason = '') => close(code, reason),
-    agentSide: () => agentSide.all(),
-    callerSide: () => callerSide.all(),
-    speak(samples) {
-      toSay = join([toSay, samples]);
-    },
-    putOnHold(isHeldNow) {
-      isHeld = isHeldNow;
-      emitter.emit('hold', { isHeld });
-    },
-    press: (digit) => emitter.emit('dtmf', { digit }),
-    tellTransfer: (progress) => emitter.emit('transfer', progress),
-    nowMs: () => (receivedSamples * 1000) / sampleRateHz,
-    isClosed: () => isClosed,
-    async advance(ms) {
-      for (let passed = 0; passed < ms && !isClosed; passed += FRAME_MS) {
-        tick();
-        await settled();
-      }
-    },
-    async until(holds, withinMs = 60_000) {
-      for (let passed = 0; !holds(); passed += FRAME_MS) {
-        if (passed >= withinMs) throw new Error(`it did not come to that within ${withinMs} ms`);
-        await stream.advance(FRAME_MS);
-      }
-    },
-    async hangUp() {
-      close(1000, 'the caller hung up');
-      await settled();
-    },
-  };
-  return stream;
+  return new SimulatedPeer(options);
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+class SimulatedPeer implements SimulatedStream {
+  readonly #options: SimulatedStreamOptions;
+  readonly #frameSamples: number;
+  readonly #bufferDelayMs: number;
+  readonly #emitter = createEmitter<AudioStreamEvents>((error) => {
+    throw error;
+  });
+  readonly #marks: { name: string; outcome: 'played' | 'cleared' }[] = [];
+  readonly #queue: PlayoutQueue;
+  readonly #listeners = new Set<object>();
+  readonly #agentTape = createTape();
+  readonly #callerTape = createTape();
+  #toSay: Int16Array = new Int16Array(0);
+  #clearIn: number | undefined;
+  #isClosed = false;
+  #isHeld = false;
+  readonly info;
+  receivedSamples: number;
+  readonly commands: CallCommand[] = [];
+  readonly failoverPrompts: FailoverPrompts[] = [];
+
+  constructor(options: SimulatedStreamOptions) {
+    const { sampleRateHz = 8000, bufferDelayMs = 40, receivedBefore = 0, callId } = options;
+    this.#options = options;
+    this.#frameSamples = (sampleRateHz * FRAME_MS) / 1000;
+    this.#bufferDelayMs = bufferDelayMs;
+    this.receivedSamples = receivedBefore;
+    const ids = { streamId: 'stream-1', projectId: 'project-1', sessionId: 's' };
+    this.info = { ...ids, sampleRateHz, customParameters: {}, ...(callId === undefined ? {} : { callId }) };
+    this.#queue = new PlayoutQueue({
+      sampleRateHz,
+      onMark: ({ name, outcome }) => this.#marks.push({ name, outcome }),
+    });
+  }
+
+  readonly events: AudioStream['events'] = {
+    on: (name, listener) => {
+      const off = this.#emitter.on(name, listener);
+      const key = {};
+      this.#listeners.add(key);
+      return () => {
+        this.#listeners.delete(key);
+        off();
+      };
+    },
+  };
+
+  readonly listeners = () => this.#listeners.size;
+  readonly nowMs = () => (this.receivedSamples * 1000) / this.info.sampleRateHz;
+  readonly isClosed = () => this.#isClosed;
+  readonly agentAudio = () => this.#agentTape.all();
+  readonly callerAudio = () => this.#callerTape.all();
+
+  play(samples: Int16Array): void {
+    if (!this.#queue.enqueue(samples).accepted) throw new Error('the playout queue is full');
+  }
+
+  mark(name: string): void {
+    this.#queue.mark(name);
+    // A report crosses the network, even for a mark that fires at once.
+    setImmediate(() => this.#reportMarks());
+  }
+
+  clear(): void {
+    const { clearDelayFrames = 0 } = this.#options;
+    this.#clearIn ??= clearDelayFrames;
+    if (clearDelayFrames === 0) setImmediate(() => this.#clearIn !== undefined && this.#clearNow());
+  }
+
+  command(command: CallCommand): void {
+    this.commands.push(command);
+  }
+
+  setFailoverPrompts(prompts: FailoverPrompts): void {
+    this.failoverPrompts.push(prompts);
+  }
+
+  close(code = 1000, reason = ''): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#emitter.emit('closed', { code, reason });
+  }
+
+  speak(samples: Int16Array): void {
+    this.#toSay = concatenated([this.#toSay, samples]);
+  }
+
+  // Passed as a function by some tests.
+  readonly pressDigit = (digit: string) => this.#emitter.emit('dtmf', { digit });
+
+  putOnHold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    this.#emitter.emit('hold', { isHeld });
+  }
+
+  reportTransfer(status: TransferStatus): void {
+    this.#emitter.emit('transfer', status);
+  }
+
+  async advance(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms && !this.#isClosed; passed += FRAME_MS) {
+      this.#tick();
+      await settled();
+    }
+  }
+
+  async until(condition: () => boolean, timeoutMs = 60_000): Promise<void> {
+    for (let passed = 0; !condition(); passed += FRAME_MS) {
+      if (passed >= timeoutMs) throw new Error(`the condition did not hold within ${timeoutMs} ms`);
+      await this.advance(FRAME_MS);
+    }
+  }
+
+  async hangUp(): Promise<void> {
+    this.close(1000, 'the caller hung up');
+    await settled();
+  }
+
+  #tick(): void {
+    this.#options.clock.advance(FRAME_MS);
+    const frame = new Int16Array(this.#frameSamples);
+    frame.set(this.#toSay.subarray(0, this.#frameSamples));
+    this.#toSay = this.#toSay.subarray(this.#frameSamples);
+    this.#callerTape.append(frame);
+    this.receivedSamples += this.#frameSamples;
+    const out = new Int16Array(this.#frameSamples);
+    if (!this.#isHeld) this.#queue.pull(out);
+    this.#agentTape.append(out);
+    this.#reportMarks();
+    if (this.#clearIn !== undefined && this.#clearIn-- <= 0) this.#clearNow();
+    this.#emitter.emit('audio', frame);
+  }
+
+  #position() {
+    const playedSamples = this.#queue.playedPosition;
+    return { playedSamples, receivedSamples: this.receivedSamples, bufferDelayMs: this.#bufferDelayMs };
+  }
+
+  #reportMarks(): void {
+    for (const mark of this.#marks.splice(0))
+      if (!this.#options.isMute) this.#emitter.emit('mark', { ...mark, ...this.#position() });
+  }
+
+  #clearNow(): void {
+    this.#clearIn = undefined;
+    this.#queue.clear();
+    this.#reportMarks();
+    if (!this.#options.isMute) this.#emitter.emit('cleared', this.#position());
+  }
+}
+
+/** Runs everything that waits only for the event loop. */
 async function settled(): Promise<void> {
   for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Samples one after the other; what was read of them stays as it is. */
+/** A growing recording; views of it that were returned do not change. */
 function createTape() {
   let samples = new Int16Array(16_000);
   let length = 0;
@@ -195,14 +224,4 @@ function createTape() {
     },
     all: () => samples.subarray(0, length),
   };
-}
-
-function join(chunks: readonly Int16Array[]): Int16Array {
-  const all = new Int16Array(chunks.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
-  }
-  return all;
 }

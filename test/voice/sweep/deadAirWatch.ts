@@ -50,7 +50,7 @@ export function createWatch(call: SimulatedCall): Watch {
         if (kind === 'hangup' || kind === 'transfer') isAgents = false;
         if (kind === 'transfer') isTransferred = true;
       }
-      const isHeard = call.isSounding() || call.stream.callerSide().at(-1) !== 0;
+      const isHeard = call.isAgentSpeaking() || call.stream.callerAudio().at(-1) !== 0;
       if (isHeard || isHeld || !isAgents) sign();
       if (isTransferred) handedOver.push(call.stream.nowMs());
       const quietMs = call.stream.nowMs() - quietSinceMs;

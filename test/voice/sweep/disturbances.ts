@@ -54,21 +54,21 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     call.stream.putOnHold(true);
     later(1500, () => call.stream.putOnHold(false));
   },
-  'a key': ({ call }) => call.stream.press('5'),
+  'a key': ({ call }) => call.stream.pressDigit('5'),
   keys: ({ call }) => {
-    call.stream.press('7');
-    call.stream.press('#');
+    call.stream.pressDigit('7');
+    call.stream.pressDigit('#');
   },
   'a transfer over the agent’s head that fails': ({ call, later }) => {
-    call.stream.tellTransfer({ status: 'begun', to: TO });
-    later(1000, () => call.stream.tellTransfer({ status: 'failed', to: TO, reason: 'busy' }));
+    call.stream.reportTransfer({ status: 'begun', to: TO });
+    later(1000, () => call.stream.reportTransfer({ status: 'failed', to: TO, reason: 'busy' }));
   },
   'a transfer over the agent’s head': ({ call, later, hangUp }) => {
-    call.stream.tellTransfer({ status: 'begun', to: TO });
+    call.stream.reportTransfer({ status: 'begun', to: TO });
     later(1500, hangUp);
   },
   'a transfer that fails unasked': ({ call }) =>
-    call.stream.tellTransfer({ status: 'failed', to: TO, reason: 'busy' }),
+    call.stream.reportTransfer({ status: 'failed', to: TO, reason: 'busy' }),
   'a short word': ({ speak }) => speak(1, 240),
   'a sentence': ({ speak }) => speak(3, 900),
   'a “mm-hm”': ({ say }) => say('mm-hm', 400),
@@ -84,7 +84,7 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   'the model is late': fault('model', 'is late'),
   'the model has no words': fault('model', 'is empty'),
   'the session is ended': ({ call }) => {
-    void call.talk.engine.end(PROJECT, 's', 'api_end');
+    void call.memory.engine.end(PROJECT, 's', 'api_end');
   },
   'the database fails': fault('database', 'fails'),
   'the database hangs': fault('database', 'hangs'),

@@ -1,4 +1,4 @@
-import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
+import type { VoiceReport } from '../../../src/voice/voiceSession.ts';
 import type { SimulatedCall } from '../support/simulatedCall.ts';
 import type { SoundedWord, WordCaller, WordVoice } from './wordSpeech.ts';
 
@@ -20,7 +20,7 @@ export function judgeCaller(
   caller: WordCaller,
   { isHeard, isAgents }: Hearing,
 ): string[] {
-  const said = caller.wordsIn(call.stream.callerSide()).filter(({ share }) => share === 1);
+  const said = caller.wordsIn(call.stream.callerAudio()).filter(({ share }) => share === 1);
   const kept = messagesOf(call, 'user').flatMap((text) =>
     wordsOf(text).filter((word) => /\p{L}/u.test(word)),
   );
@@ -39,7 +39,7 @@ export function judgeCaller(
 
 /** What the agent is said to have said is what sounded, within a word where it was stopped. */
 export function judgeAgent(call: SimulatedCall, voice: WordVoice): string[] {
-  const sounded = voice.wordsIn(call.stream.agentSide()).filter(({ share }) => share > 0.05);
+  const sounded = voice.wordsIn(call.stream.agentAudio()).filter(({ share }) => share > 0.05);
   const kept = messagesOf(call, 'assistant').flatMap(wordsOf);
   return differences(sounded, kept);
 }
@@ -84,12 +84,12 @@ function commonLengths(words: readonly string[], others: readonly string[]): num
 }
 
 export function judgeReport(call: SimulatedCall, report: VoiceReport): string[] {
-  const told = call.talk.events().filter(({ type }) => type === 'barge_in').length;
+  const told = call.memory.events().filter(({ type }) => type === 'barge_in').length;
   return told === report.interruptions ? [] : [`${report.interruptions} cut in, ${told} events`];
 }
 
 function messagesOf(call: SimulatedCall, role: string): string[] {
-  return call.talk.records.flatMap(({ messages }) =>
+  return call.memory.records.flatMap(({ messages }) =>
     messages.flatMap((message) =>
       message.role === role && !message.internal ? [String(message.content ?? '')] : [],
     ),

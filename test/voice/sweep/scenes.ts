@@ -66,8 +66,8 @@ const TALK: Scene = {
     [
       'after the agent',
       ({ call }) => {
-        call.stream.press('4');
-        call.stream.press('#');
+        call.stream.pressDigit('4');
+        call.stream.pressDigit('#');
       },
     ],
     ['after the agent', ({ hangUp }) => hangUp()],

@@ -53,8 +53,8 @@ export function setStage(scene: Scene): SetStage {
         return { ok: true, text: 'found' };
       },
     },
-    serve: { detectAnsweringMachine: scene.watchForMachines ?? false },
-    async beforeNotes() {
+    session: { detectAnsweringMachine: scene.watchForMachines ?? false },
+    async beforeHistoryWrite() {
       if (faults.now('database') === 'fails') throw unavailable('database');
     },
     wrapSessions: (sessions) =>

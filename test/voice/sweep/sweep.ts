@@ -1,4 +1,4 @@
-import type { VoiceReport } from '../../../src/voice/voiceReport.ts';
+import type { VoiceReport } from '../../../src/voice/voiceSession.ts';
 import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import { DISTURBANCES, type Moment } from './disturbances.ts';
 import { judgeAgent, judgeCaller, judgeReport } from './judge.ts';
@@ -128,18 +128,18 @@ function createActors(scene: Scene, { call, disturber }: SetStage) {
       if (command.kind === 'hangup') disturber.later(100, disturber.hangUp);
       if (command.kind !== 'transfer') continue;
       const { to } = command;
-      disturber.later(200, () => call.stream.tellTransfer({ status: 'begun', to }));
+      disturber.later(200, () => call.stream.reportTransfer({ status: 'begun', to }));
       if (scene.transfer === 'works') disturber.later(2000, disturber.hangUp);
-      else disturber.later(2000, () => call.stream.tellTransfer({ status: 'failed', to, reason: 'busy' }));
+      else disturber.later(2000, () => call.stream.reportTransfer({ status: 'failed', to, reason: 'busy' }));
     }
   };
   return {
     areDone: () => acts.length === 0 && nowMs() - sinceMs >= AFTERMATH_MS,
     frame() {
-      const isSounding = call.isSounding();
-      if (isSounding) soundedMs += FRAME_MS;
-      hasSounded ||= isSounding;
-      quietMs = isSounding ? 0 : quietMs + FRAME_MS;
+      const isAgentSpeaking = call.isAgentSpeaking();
+      if (isAgentSpeaking) soundedMs += FRAME_MS;
+      hasSounded ||= isAgentSpeaking;
+      quietMs = isAgentSpeaking ? 0 : quietMs + FRAME_MS;
       answer();
       if (acts.length === 0 || !isCued()) return;
       acts.shift()?.[1](disturber);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Utterance } from '../../../src/voice/recognition/speechActivity.ts';
-import { DEFAULT_TURN_POLICY } from '../../../src/voice/turnDetection/turnPolicy.ts';
+import { DEFAULT_TURN_POLICY } from '../../../src/voice/turnDetection/turnSettings.ts';
 import {
   INITIAL_TURN_STATE,
   type TurnContext,
   type TurnEvent,
+  type TurnPhase,
   type TurnState,
 } from '../../../src/voice/turnDetection/turnState.ts';
 import { turnTransition } from '../../../src/voice/turnDetection/turnTransition.ts';
@@ -12,403 +13,407 @@ import { turnTransition } from '../../../src/voice/turnDetection/turnTransition.
 const context = (atMs: number, more: Partial<TurnContext> = {}): TurnContext => ({
   atMs,
   utterance: undefined,
-  mayBegin: false,
+  isSpeechOnset: false,
   policy: DEFAULT_TURN_POLICY,
-  endPauseMs: () => 700,
+  endpointingDelayMs: () => 700,
   answering: undefined,
   isOnHold: false,
   ...more,
 });
-const speaking = (startMs: number, lastVoicedMs: number): Utterance => ({
+const spoken = (startMs: number, lastVoicedMs: number): Utterance => ({
   startMs,
   voicedMs: lastVoicedMs - startMs,
   lastVoicedMs,
 });
-const at = (phase: TurnState['phase'], more: Partial<TurnState> = {}): TurnState => ({
+/** The caller has spoken from `startMs` to `lastVoicedMs`. */
+const during = (atMs: number, startMs: number, lastVoicedMs: number, more: Partial<TurnContext> = {}) =>
+  context(atMs, { utterance: spoken(startMs, lastVoicedMs), ...more });
+const at = (phase: TurnPhase, more: Partial<TurnState> = {}): TurnState => ({
   ...INITIAL_TURN_STATE,
   phase,
   ...more,
 });
 const frame: TurnEvent = { type: 'frame' };
 
-function effects(state: TurnState, event: TurnEvent, given: TurnContext): string[] {
-  return turnTransition(state, event, given).effects.map((effect) =>
-    effect.type === 'take_turn' ? `take_turn ${effect.input.kind}` : effect.type,
-  );
-}
+type Row = readonly [string, TurnState, TurnEvent, TurnContext, TurnPhase, readonly string[]];
 
-test.each<[string, TurnState, TurnEvent, TurnContext, TurnState['phase'], string[]]>([
-  ['silence is no event while it is short', at('quiet'), frame, context(7980), 'quiet', []],
-  ['a long one is', at('quiet'), frame, context(8000), 'thinking', ['forget_utterance', 'take_turn silence']],
+const idle: Row[] = [
+  ['Silence of 7980 ms is ignored', at('idle'), frame, context(7980), 'idle', []],
   [
-    'who has put us on hold may be silent',
-    at('quiet'),
+    'Silence of 8000 ms starts a turn',
+    at('idle'),
     frame,
-    context(60_000, { isOnHold: true }),
-    'quiet',
+    context(8000),
+    'thinking',
+    ['discard_utterance', 'start_turn silence'],
+  ],
+  ['Silence on hold is ignored', at('idle'), frame, context(60_000, { isOnHold: true }), 'idle', []],
+  ['Speech starts the caller’s turn', at('idle'), frame, during(100, 0, 100), 'listening', []],
+];
+
+const listening: Row[] = [
+  ['A pause of 180 ms requests no transcript', at('listening'), frame, during(680, 0, 500), 'listening', []],
+  [
+    'A pause of 200 ms requests the transcript',
+    at('listening'),
+    frame,
+    during(700, 0, 500),
+    'listening',
+    ['request_transcript'],
+  ],
+  [
+    'Speech after the pause cancels the request',
+    at('listening', { requestedToMs: 500 }),
+    frame,
+    during(900, 0, 900),
+    'listening',
+    ['caller_continued'],
+  ],
+  [
+    'The endpointing delay with a transcript ends the turn',
+    at('listening', { requestedToMs: 1000, transcript: 'yes' }),
+    frame,
+    during(1700, 400, 1000),
+    'thinking',
+    ['discard_utterance', 'start_turn words'],
+  ],
+  [
+    'The endpointing delay without a transcript waits for it',
+    at('listening', { requestedToMs: 500 }),
+    frame,
+    during(1200, 0, 500),
+    'listening',
     [],
   ],
   [
-    'an agent that was stopped by nobody goes on',
-    at('held'),
+    'A speech onset delays the end of turn',
+    at('listening', { requestedToMs: 1000, transcript: 'yes' }),
+    frame,
+    during(1700, 400, 1000, { isSpeechOnset: true }),
+    'listening',
+    [],
+  ],
+  [
+    'A transcript that takes 7980 ms is waited for',
+    at('listening', { requestedToMs: 1000, isEndOfTurn: true }),
+    frame,
+    during(8980, 400, 1000),
+    'listening',
+    [],
+  ],
+  [
+    'A transcript that takes 8000 ms is given up: the caller is asked to repeat',
+    at('listening', { requestedToMs: 1000, isEndOfTurn: true }),
+    frame,
+    during(9000, 400, 1000),
+    'thinking',
+    ['discard_utterance', 'start_turn notice'],
+  ],
+  [
+    'An utterance that was noise is discarded',
+    at('listening'),
+    frame,
+    context(900),
+    'idle',
+    ['discard_utterance'],
+  ],
+  [
+    'An utterance that was noise ends the turn of the speech before it',
+    at('listening', { carriedText: 'a table for two' }),
+    frame,
+    context(900),
+    'thinking',
+    ['discard_utterance', 'start_turn words'],
+  ],
+  [
+    'An utterance of 45 s ends without a pause',
+    at('listening'),
+    frame,
+    during(45_000, 0, 45_000),
+    'listening',
+    ['request_transcript'],
+  ],
+  [
+    'Speech after 45 s does not cancel the request',
+    at('listening', { requestedToMs: 45_000, isEndOfTurn: true }),
+    frame,
+    during(45_020, 0, 45_020),
+    'listening',
+    [],
+  ],
+];
+
+const thinking: Row[] = [
+  [
+    'Speech before the answer is heard cancels the turn',
+    at('thinking'),
+    frame,
+    during(900, 600, 860, { answering: 'words' }),
+    'listening',
+    ['cancel_turn'],
+  ],
+  [
+    'Speech does not cancel the greeting',
+    at('thinking'),
+    frame,
+    during(900, 600, 860, { answering: 'begin' }),
+    'thinking',
+    [],
+  ],
+  [
+    'Noise does not cancel a turn',
+    at('thinking'),
+    frame,
+    during(1100, 600, 700, { answering: 'words' }),
+    'thinking',
+    ['discard_utterance'],
+  ],
+  [
+    'Speech during an answer to DTMF digits is kept and does not cancel it',
+    at('thinking'),
+    frame,
+    during(1300, 400, 1000, { answering: 'dtmf' }),
+    'thinking',
+    ['keep_unanswered', 'discard_utterance'],
+  ],
+];
+
+const interruption: Row[] = [
+  [
+    'Speech over the agent pauses it',
+    at('speaking'),
+    frame,
+    during(900, 500, 900),
+    'paused',
+    ['pause_agent'],
+  ],
+  [
+    'Speech that started before the agent did pauses it after 240 ms',
+    at('speaking', { answeredSpeechEndMs: 600, agentStartedMs: 1100 }),
+    frame,
+    during(1240, 1000, 1240),
+    'paused',
+    ['pause_agent'],
+  ],
+  [
+    'Speech that started after the agent did needs 400 ms',
+    at('speaking', { answeredSpeechEndMs: 600, agentStartedMs: 1000 }),
+    frame,
+    during(1240, 1000, 1240),
+    'speaking',
+    [],
+  ],
+  [
+    'Noise is a false interruption',
+    at('paused'),
     frame,
     context(900),
     'speaking',
-    ['forget_utterance', 'resume'],
+    ['discard_utterance', 'resume_agent'],
   ],
   [
-    'who has been silent for long enough is answered',
-    at('hearing', { askedToMs: 1000, words: 'yes' }),
+    'Speech of 900 ms is an interruption',
+    at('paused'),
     frame,
-    context(1700, { utterance: speaking(400, 1000) }),
-    'thinking',
-    ['forget_utterance', 'take_turn words'],
+    during(1400, 500, 1400),
+    'listening',
+    ['interrupt_agent'],
   ],
   [
-    'but not who may just be going on',
-    at('hearing', { askedToMs: 1000, words: 'yes' }),
+    'Speech without a transcript after 2500 ms is an interruption',
+    at('paused', { requestedToMs: 900 }),
     frame,
-    context(1700, { utterance: speaking(400, 1000), mayBegin: true }),
-    'hearing',
+    during(3400, 500, 900),
+    'listening',
+    ['interrupt_agent'],
+  ],
+  [
+    'Speech whose transcription failed is an interruption',
+    at('paused', { requestedToMs: 900 }),
+    { type: 'transcription_failed', message: '' },
+    during(1200, 500, 900),
+    'listening',
+    ['interrupt_agent'],
+  ],
+  [
+    'An outdated transcript is ignored',
+    at('paused'),
+    { type: 'transcript', text: 'no', isBackchannel: false },
+    during(900, 500, 900),
+    'paused',
     [],
   ],
+];
+
+const answeringMachine: Row[] = [
   [
-    'words that are long in coming are waited for',
-    at('hearing', { askedToMs: 1000, isEnded: true }),
-    frame,
-    context(8980, { utterance: speaking(400, 1000) }),
-    'hearing',
-    [],
-  ],
-  [
-    'words that do not come are asked for again',
-    at('hearing', { askedToMs: 1000, isEnded: true }),
-    frame,
-    context(9000, { utterance: speaking(400, 1000) }),
-    'thinking',
-    ['forget_utterance', 'take_turn notice'],
-  ],
-  [
-    'what seemed to be speech, and was noise, is forgotten',
-    at('hearing'),
-    frame,
+    'A detected machine cancels the running turn',
+    at('thinking'),
+    { type: 'machine_detected' },
     context(900),
-    'quiet',
-    ['forget_utterance'],
+    'suspended',
+    ['cancel_turn', 'discard_utterance'],
   ],
+  ['A machine’s greeting gets no answer', at('suspended'), frame, during(9000, 0, 9000), 'suspended', []],
   [
-    'and what was said before it is answered',
-    at('hearing', { carried: 'a table for two' }),
-    frame,
-    context(900),
-    'thinking',
-    ['forget_utterance', 'take_turn words'],
-  ],
-  ['speech is heard', at('quiet'), frame, context(100, { utterance: speaking(0, 100) }), 'hearing', []],
-  [
-    'a pause asks for words',
-    at('hearing'),
-    frame,
-    context(700, { utterance: speaking(0, 500) }),
-    'hearing',
-    ['ask_words'],
-  ],
-  [
-    'a shorter one does not',
-    at('hearing'),
-    frame,
-    context(680, { utterance: speaking(0, 500) }),
-    'hearing',
-    [],
-  ],
-  [
-    'speech after it drops the question',
-    at('hearing', { askedToMs: 500 }),
-    frame,
-    context(900, { utterance: speaking(0, 900) }),
-    'hearing',
-    ['went_on'],
-  ],
-  [
-    'an end without words waits for them',
-    at('hearing', { askedToMs: 500 }),
-    frame,
-    context(1200, { utterance: speaking(0, 500) }),
-    'hearing',
-    [],
-  ],
-  [
-    'an end with words is a turn',
-    at('hearing', { askedToMs: 500, words: 'hi' }),
-    frame,
-    context(1200, { utterance: speaking(0, 500) }),
-    'thinking',
-    ['forget_utterance', 'take_turn words'],
-  ],
-  [
-    'speech without end ends',
-    at('hearing'),
-    frame,
-    context(45_000, { utterance: speaking(0, 45_000) }),
-    'hearing',
-    ['ask_words'],
-  ],
-  [
-    'and goes on being asked about',
-    at('hearing', { askedToMs: 45_000, isEnded: true }),
-    frame,
-    context(45_020, { utterance: speaking(0, 45_020) }),
-    'hearing',
-    [],
-  ],
-  [
-    'speech while thinking takes the turn back',
-    at('thinking'),
-    frame,
-    context(900, { utterance: speaking(600, 860), answering: 'words' }),
-    'hearing',
-    ['take_back'],
-  ],
-  [
-    'but not a greeting',
-    at('thinking'),
-    frame,
-    context(900, { utterance: speaking(600, 860), answering: 'begin' }),
-    'thinking',
-    [],
-  ],
-  [
-    'a noise while thinking is forgotten',
-    at('thinking'),
-    frame,
-    context(1100, { utterance: speaking(600, 700), answering: 'words' }),
-    'thinking',
-    ['forget_utterance'],
-  ],
-  [
-    'speech stops the agent',
-    at('speaking'),
-    frame,
-    context(900, { utterance: speaking(500, 900) }),
-    'held',
-    ['hold'],
-  ],
-  [
-    'long speech is meant',
-    at('held'),
-    frame,
-    context(1400, { utterance: speaking(500, 1400) }),
-    'hearing',
-    ['cut'],
-  ],
-  [
-    'words that do not come are taken for meant',
-    at('held', { askedToMs: 900 }),
-    frame,
-    context(3400, { utterance: speaking(500, 900) }),
-    'hearing',
-    ['cut'],
-  ],
-  [
-    'a failing recogniser too',
-    at('held', { askedToMs: 900 }),
-    { type: 'words_failed', message: '' },
-    context(1200, { utterance: speaking(500, 900) }),
-    'hearing',
-    ['cut'],
-  ],
-  [
-    'words of an utterance that went on are none',
-    at('held'),
-    { type: 'words', text: 'no', isAcknowledgement: false },
-    context(900, { utterance: speaking(500, 900) }),
-    'held',
-    [],
-  ],
-  [
-    'a machine stops what is being thought out',
-    at('thinking'),
-    { type: 'machine' },
-    context(900),
-    'waiting',
-    ['take_back', 'forget_utterance'],
-  ],
-  [
-    'a machine that waits is not answered',
-    at('waiting'),
-    frame,
-    context(9000, { utterance: speaking(0, 9000) }),
-    'waiting',
-    [],
-  ],
-  [
-    'a machine that records gets its message',
-    at('waiting'),
-    { type: 'recording', evidence: 'beep' },
+    'A recording machine gets the message',
+    at('suspended'),
+    { type: 'machine_recording', evidence: 'beep' },
     context(9000),
     'thinking',
-    ['forget_utterance', 'take_turn voicemail'],
+    ['discard_utterance', 'start_turn voicemail'],
+  ],
+];
+
+const pending = { pendingDigits: { digits: '12', atMs: 700 }, isEndOfTurn: true, requestedToMs: 700 };
+const dtmf: Row[] = [
+  [
+    'An entry during speech requests the transcript of the speech',
+    at('listening'),
+    { type: 'dtmf_entry', digits: '12' },
+    during(700, 0, 700),
+    'listening',
+    ['request_transcript'],
   ],
   [
-    'keys amid words that are not known yet wait for them',
-    at('hearing'),
-    { type: 'keys', digits: '12' },
-    context(700, { utterance: speaking(0, 700) }),
-    'hearing',
-    ['ask_words'],
-  ],
-  [
-    'also where the caller goes on',
-    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
+    'A waiting entry keeps the request when the caller continues',
+    at('listening', pending),
     frame,
-    context(900, { utterance: speaking(0, 900) }),
-    'hearing',
+    during(900, 0, 900),
+    'listening',
     [],
   ],
   [
-    'but not for long',
-    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
+    'A waiting entry is answered without a transcript after 1000 ms',
+    at('listening', pending),
     frame,
-    context(1700, { utterance: speaking(0, 1700) }),
+    during(1700, 0, 1700),
     'thinking',
-    ['set_aside', 'forget_utterance', 'take_turn dtmf'],
+    ['keep_unanswered', 'discard_utterance', 'start_turn dtmf'],
   ],
   [
-    'nor where the words cannot be had',
-    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
-    { type: 'words_failed', message: 'away' },
-    context(800, { utterance: speaking(0, 700) }),
+    'A waiting entry is answered when the transcription fails',
+    at('listening', pending),
+    { type: 'transcription_failed', message: 'down' },
+    during(800, 0, 700),
     'thinking',
-    ['forget_utterance', 'take_turn dtmf'],
+    ['discard_utterance', 'start_turn dtmf'],
   ],
   [
-    'the next keys do not wait, and come after them',
-    at('hearing', { keys: { digits: '12', atMs: 700 }, isEnded: true, askedToMs: 700 }),
-    { type: 'keys', digits: '3' },
-    context(900, { utterance: speaking(0, 700) }),
+    'A waiting entry is answered when the next one follows',
+    at('listening', pending),
+    { type: 'dtmf_entry', digits: '3' },
+    during(900, 0, 700),
     'thinking',
-    ['set_aside', 'forget_utterance', 'take_turn dtmf'],
+    ['keep_unanswered', 'discard_utterance', 'start_turn dtmf'],
   ],
   [
-    'what is said while an answer to keys is thought out is kept, and does not hold that up',
-    at('thinking'),
-    frame,
-    context(1300, { utterance: speaking(400, 1000), answering: 'dtmf' }),
-    'thinking',
-    ['set_aside', 'forget_utterance'],
+    'A digit with speech over the agent interrupts it and keeps the speech',
+    at('paused'),
+    { type: 'dtmf_digit' },
+    during(1300, 400, 1200),
+    'listening',
+    ['interrupt_agent'],
   ],
   [
-    'a key amid speech over the agent stops it, and leaves the speech to be heard',
-    at('held'),
-    { type: 'key' },
-    context(1300, { utterance: speaking(400, 1200) }),
-    'hearing',
-    ['cut'],
-  ],
-  [
-    'who was speaking before the agent answered stops it as soon as they would have taken the answer back',
-    at('speaking', { turnEndMs: 600, soundedMs: 1100 }),
-    frame,
-    context(1240, { utterance: speaking(1000, 1240) }),
-    'held',
-    ['hold'],
-  ],
-  [
-    'who begins after it needs as much as anybody who cuts in',
-    at('speaking', { turnEndMs: 600, soundedMs: 1000 }),
-    frame,
-    context(1240, { utterance: speaking(1000, 1240) }),
-    'speaking',
-    [],
-  ],
-  [
-    'a key whose own tone was heard stops it alone',
+    'A digit whose own tone was heard interrupts the agent and discards the tone',
     at('speaking'),
-    { type: 'key' },
-    context(1300, { utterance: speaking(1100, 1200) }),
-    'quiet',
-    ['cut', 'forget_utterance'],
+    { type: 'dtmf_digit' },
+    during(1300, 1100, 1200),
+    'idle',
+    ['interrupt_agent', 'discard_utterance'],
   ],
-  ['nothing follows the end', at('over'), { type: 'keys', digits: '1' }, context(9000), 'over', []],
-])('%s', (_, state, event, given, phase, expected) => {
-  expect(turnTransition(state, event, given).state.phase).toBe(phase);
-  expect(effects(state, event, given)).toEqual(expected);
+  [
+    'An entry after the end is ignored',
+    at('ended'),
+    { type: 'dtmf_entry', digits: '1' },
+    context(9000),
+    'ended',
+    [],
+  ],
+];
+
+describe.each([
+  ['idle', idle],
+  ['listening', listening],
+  ['thinking', thinking],
+  ['interruption', interruption],
+  ['answering machine', answeringMachine],
+  ['DTMF', dtmf],
+])('Turn detection, %s', (_, rows) => {
+  test.each(rows)('%s', (_title, state, event, given, phase, expected) => {
+    const step = turnTransition(state, event, given);
+    expect(step.state.phase).toBe(phase);
+    expect(
+      step.effects.map((effect) =>
+        effect.type === 'start_turn' ? `start_turn ${effect.input.kind}` : effect.type,
+      ),
+    ).toEqual(expected);
+  });
 });
 
-describe('what lasts', () => {
-  test('the pause of a caller who goes on is told, as long as it was', () => {
-    const {
-      effects: [effect],
-    } = turnTransition(
-      at('hearing', { askedToMs: 500 }),
-      frame,
-      context(1460, { utterance: speaking(0, 1460) }),
-    );
-    expect(effect).toEqual({ type: 'went_on', pauseMs: 900 });
+describe('Turn detection over several steps', () => {
+  test('Turn detection reports the pause after which the caller continued', () => {
+    const step = turnTransition(at('listening', { requestedToMs: 500 }), frame, during(1460, 0, 1460));
+    expect(step.effects[0]).toEqual({ type: 'caller_continued', pauseMs: 900 });
   });
 
-  test('after two requests to say it again the agent waits in silence', () => {
+  test('The caller is asked to repeat at most twice in a row', () => {
     const utterance = { startMs: 0, voicedMs: 900, lastVoicedMs: 900 };
-    const kinds: string[] = [];
-    let state = at('hearing');
+    const effects: string[] = [];
+    let state = at('listening');
     for (let n = 0; n < 3; n++) {
-      const step = turnTransition(
-        { ...state, phase: 'hearing', askedToMs: 900, words: '' },
-        frame,
-        context(1700, { utterance }),
-      );
-      kinds.push(...step.effects.map(({ type }) => type));
+      const silent = { ...state, phase: 'listening', requestedToMs: 900, transcript: '' } as const;
+      const step = turnTransition(silent, frame, context(1700, { utterance }));
+      effects.push(...step.effects.map(({ type }) => type));
       state = step.state;
     }
-    expect(kinds.filter((type) => type === 'take_turn').length).toBe(2);
-    expect(state.phase).toBe('quiet');
+    expect(effects.filter((type) => type === 'start_turn').length).toBe(2);
+    expect(state.phase).toBe('idle');
   });
 
-  test('words before keys go with them', () => {
-    const said = (state: TurnState, event: TurnEvent, given: TurnContext) =>
+  test('A turn of DTMF digits carries the speech before them', () => {
+    const turnsOf = (state: TurnState, event: TurnEvent, given: TurnContext) =>
       turnTransition(state, event, given).effects.flatMap((effect) =>
-        effect.type === 'take_turn' ? [[effect.input, effect.said]] : [],
+        effect.type === 'start_turn' ? [[effect.input, effect.unansweredText]] : [],
       );
-    const keys: TurnEvent = { type: 'keys', digits: '12' };
-    const taken = [[{ kind: 'dtmf', digits: '12' }, 'my number is']];
-    const utterance = speaking(0, 500);
-    const known = at('hearing', { askedToMs: 500, words: 'is', carried: 'my number' });
-    expect(said(known, keys, context(800, { utterance }))).toEqual(taken);
-    const waiting = { ...known, words: undefined, isEnded: true, keys: { digits: '12', atMs: 700 } };
-    const words: TurnEvent = { type: 'words', text: 'is', isAcknowledgement: false };
-    expect(said(waiting, words, context(800, { utterance }))).toEqual(taken);
-    const answered = at('thinking', { carried: 'my number is' });
-    expect(said(answered, keys, context(800, { answering: 'words' }))).toEqual(taken);
+    const entry: TurnEvent = { type: 'dtmf_entry', digits: '12' };
+    const expected = [[{ kind: 'dtmf', digits: '12' }, 'my number is']];
+    const transcribed = at('listening', { requestedToMs: 500, transcript: 'is', carriedText: 'my number' });
+    expect(turnsOf(transcribed, entry, during(800, 0, 500))).toEqual(expected);
+    const waiting = { ...transcribed, ...pending, transcript: undefined };
+    const transcript: TurnEvent = { type: 'transcript', text: 'is', isBackchannel: false };
+    expect(turnsOf(waiting, transcript, during(800, 0, 500))).toEqual(expected);
+    const answered = at('thinking', { carriedText: 'my number is' });
+    expect(turnsOf(answered, entry, context(800, { answering: 'words' }))).toEqual(expected);
   });
 
   test.each([
     [
-      'and goes on after a pause has that pause learnt',
+      'continues after a pause reports an early endpoint',
       1000,
       300,
-      [{ type: 'cut' }, { type: 'was_too_soon', pauseMs: 1300 }],
+      [{ type: 'interrupt_agent' }, { type: 'endpointed_too_early', pauseMs: 1300 }],
     ],
-    ['answers the agent', 1000, 500, [{ type: 'cut' }]],
-    ['and had waited for longer than anybody pauses', 300, 300, [{ type: 'cut' }]],
-  ])('who cuts in %s', (_, turnEndMs, afterMs, expected) => {
-    const utterance = speaking(2000 + afterMs, 2900 + afterMs);
-    const given = context(2900 + afterMs, { utterance, answering: 'words' });
-    const held = at('held', { turnEndMs, soundedMs: 2000 });
-    expect(turnTransition(held, frame, given).effects).toEqual(expected);
+    ['answers the agent does not', 1000, 500, [{ type: 'interrupt_agent' }]],
+    ['continues after a longer pause does not', 300, 300, [{ type: 'interrupt_agent' }]],
+  ])('An interruption that %s', (_, answeredSpeechEndMs, afterMs, expected) => {
+    const given = during(2900 + afterMs, 2000 + afterMs, 2900 + afterMs, { answering: 'words' });
+    const paused = at('paused', { answeredSpeechEndMs, agentStartedMs: 2000 });
+    expect(turnTransition(paused, frame, given).effects).toEqual(expected);
   });
 
-  test('silences are counted until somebody says something', () => {
-    const silent = (state: TurnState) =>
-      turnTransition({ ...state, phase: 'quiet', sinceMs: 0 }, frame, context(8000));
-    const third = silent(silent(silent(at('quiet')).state).state);
-    const fourth = silent(third.state);
+  test('The fourth silence in a row is the last, and speech resets the count', () => {
+    const silence = (state: TurnState) =>
+      turnTransition({ ...state, phase: 'idle', sinceMs: 0 }, frame, context(8000));
+    const third = silence(silence(silence(at('idle')).state).state);
+    const fourth = silence(third.state);
     expect(third.effects).not.toContainEqual(expect.objectContaining({ isLast: true }));
     expect(fourth.effects).toContainEqual(expect.objectContaining({ isLast: true }));
-    const utterance = speaking(0, 500);
     const heard = turnTransition(
-      { ...third.state, phase: 'hearing', askedToMs: 500, words: 'yes' },
+      { ...third.state, phase: 'listening', requestedToMs: 500, transcript: 'yes' },
       frame,
-      context(1200, { utterance }),
+      during(1200, 0, 500),
     );
     expect(heard.state.silences).toBe(0);
   });

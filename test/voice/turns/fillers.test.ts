@@ -9,8 +9,8 @@ const APOLOGY = 'I am sorry, something is not working on our side. Please call a
 const QUESTION = 'I want a table.';
 
 async function greeted(call: SimulatedCall): Promise<void> {
-  await call.agentSounds();
-  await call.agentIsSilent();
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
   await call.stream.advance(100);
 }
 
@@ -41,14 +41,14 @@ describe('an answer without a word', () => {
   ])('that is %s is asked for once more', async (_what, empty) => {
     const call = await asked([empty, { text: ['\n', 'Gladly.'] }]);
     expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, 'assistant: Gladly.']);
-    expect(call.talk.events().filter(({ type }) => type === 'error')).toEqual([]);
+    expect(call.memory.events().filter(({ type }) => type === 'error')).toEqual([]);
     expect(call.model.requests).toHaveLength(3);
   });
 
   test('that is there again ends in the apology, and is told in the history', async () => {
     const call = await asked([{}, { text: ' ' }]);
     expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, `assistant: ${APOLOGY}`]);
-    expect(call.talk.events().filter(({ type }) => type === 'error')).toMatchObject([
+    expect(call.memory.events().filter(({ type }) => type === 'error')).toMatchObject([
       { data: { code: 'model_malformed', message: 'The model answered without a word' } },
     ]);
     expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
@@ -77,8 +77,8 @@ describe('an answer without a word', () => {
   test('to a key is none either', async () => {
     const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : {}) });
     await greeted(call);
-    call.stream.press('4');
-    call.stream.press('#');
+    call.stream.pressDigit('4');
+    call.stream.pressDigit('#');
     await greeted(call);
     expect(call.transcript().slice(1)).toEqual(['user: 4', `assistant: ${APOLOGY}`]);
     await call.stream.hangUp();
@@ -127,7 +127,7 @@ describe('an answer without a word', () => {
     const call = simulatedCall({ answer: () => ({}) });
     await call.stream.hangUp();
     await call.report;
-    const chat = call.talk;
+    const chat = call.memory;
     const before = call.model.requests.length;
     expect(await chat.say('Hello.')).toBe('');
     expect(call.model.requests).toHaveLength(before + 1);

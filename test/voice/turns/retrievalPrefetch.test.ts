@@ -4,7 +4,7 @@ import { sleep } from '../../../src/base/sleep.ts';
 import type { KnowledgeRetriever } from '../../../src/engine/tools/toolRunner.ts';
 import { createRetrieval } from '../../../src/knowledge/search/retrieval.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../../../src/providers/ports/embedder.ts';
-import { createPrefetchRetrieval } from '../../../src/voice/turns/prefetchRetrieval.ts';
+import { createRetrievalPrefetch } from '../../../src/voice/turns/retrievalPrefetch.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 
@@ -77,14 +77,14 @@ async function call(pathway: PathwayInput) {
   const answer = (index: number) => [{ text: 'Hello.' }, { text: 'Three years.' }][index] ?? {};
   const made = simulatedCall({ answer, pathway, knowledge: world.knowledge });
   world.goBy(made);
-  await made.agentSounds();
-  await made.agentIsSilent();
+  await made.agentSpeaks();
+  await made.agentFallsSilent();
   await made.stream.advance(100);
   return { ...world, call: made, askedModelAt: () => made.model.requests.length };
 }
 
-const used = ({ talk }: SimulatedCall) =>
-  talk.events().flatMap(({ type, data }) => (type === 'knowledge_used' ? [data] : []));
+const used = ({ memory }: SimulatedCall) =>
+  memory.events().flatMap(({ type, data }) => (type === 'knowledge_used' ? [data] : []));
 
 describe('the documents', () => {
   test('are searched while the caller may still go on, and the turn finds it done', async () => {
@@ -94,9 +94,9 @@ describe('the documents', () => {
     const searchedAtMs = world.call.clock.monotonicMs();
     // The turn is not taken yet: only the pause's length tells that it is over.
     expect(world.askedModelAt()).toBe(1);
-    await world.call.agentSounds();
+    await world.call.agentSpeaks();
     expect(world.call.clock.monotonicMs()).toBeGreaterThan(searchedAtMs);
-    await world.call.agentIsSilent();
+    await world.call.agentFallsSilent();
     await world.call.stream.advance(100);
     await world.call.stream.hangUp();
     await world.call.report;
@@ -113,7 +113,7 @@ describe('the documents', () => {
     expect(world.embedded).toHaveLength(0); // it begins after the look at the knowledgebase
     await world.call.say('', 600);
     expect(world.embedded.map(({ text }) => text)).toEqual(['How long is the warranty of the kettle']);
-    await world.call.agentSounds();
+    await world.call.agentSpeaks();
     await world.call.stream.hangUp();
     await world.call.report;
     expect([world.embedded.length, world.searches()]).toEqual([1, 1]);
@@ -125,7 +125,7 @@ describe('the documents', () => {
     await world.call.say(QUESTION, 600);
     world.call.caller.hearPartly('How long is the war');
     await world.call.say('', 300);
-    await world.call.agentSounds();
+    await world.call.agentSpeaks();
     await world.call.stream.hangUp();
     await world.call.report;
     expect(world.embedded.map(({ text }) => text)).toEqual(['How long is the war', QUESTION]);
@@ -140,11 +140,11 @@ describe('the documents', () => {
     };
     const pathway = toDocuments({ query: 'opening hours', topK: 3, scoreThreshold: 0.5 });
     const made = simulatedCall({ answer: () => ({ text: 'Hello.' }), pathway, knowledge });
-    await made.agentSounds();
-    await made.agentIsSilent();
+    await made.agentSpeaks();
+    await made.agentFallsSilent();
     await made.stream.advance(100);
     await made.say('When do you open?', 600);
-    await made.agentSounds();
+    await made.agentSpeaks();
     await made.stream.hangUp();
     await made.report;
     expect(asked).toEqual([['project-1', 'opening hours', { topK: 3, scoreThreshold: 0.5 }]]);
@@ -159,7 +159,7 @@ describe('the documents', () => {
       edges: [],
     });
     await world.call.say(QUESTION, 900);
-    await world.call.agentSounds();
+    await world.call.agentSpeaks();
     await world.call.stream.hangUp();
     await world.call.report;
     expect(world.embedded).toHaveLength(count);
@@ -171,7 +171,7 @@ describe('words that grow', () => {
     const clock = createSimulatedClock();
     const begun: string[] = [];
     const ends: (() => void)[] = [];
-    const ahead = createPrefetchRetrieval(clock, (words) => {
+    const ahead = createRetrievalPrefetch(clock, (words) => {
       begun.push(words);
       return new Promise<void>((resolve) => ends.push(resolve));
     });
@@ -184,47 +184,47 @@ describe('words that grow', () => {
 
   test('begin one search a second, one at a time, and only once they grew by some', async () => {
     const { clock, begun, ahead, end } = searching();
-    ahead.onPartial('how');
-    ahead.onPartial('how long');
+    ahead.onInterimTranscript('how');
+    ahead.onInterimTranscript('how long');
     expect(begun).toEqual(['how long']);
     clock.advance(5000);
-    ahead.onPartial('how long is the warranty of it'); // the first one is still under way
+    ahead.onInterimTranscript('how long is the warranty of it'); // the first one is still under way
     expect(begun).toHaveLength(1);
     await end();
-    ahead.onPartial('how long is');
+    ahead.onInterimTranscript('how long is');
     expect(begun).toHaveLength(1);
-    ahead.onPartial('how long is the w');
+    ahead.onInterimTranscript('how long is the w');
     await end();
     clock.advance(999);
-    ahead.onPartial('how long is the warranty of it');
+    ahead.onInterimTranscript('how long is the warranty of it');
     expect(begun).toEqual(['how long', 'how long is the w']);
     clock.advance(1);
-    ahead.onPartial('how long is the warranty of it');
+    ahead.onInterimTranscript('how long is the warranty of it');
     expect(begun.at(-1)).toBe('how long is the warranty of it');
     await end();
     clock.advance(1000);
-    ahead.onPartial('what is it'); // another utterance
+    ahead.onInterimTranscript('what is it'); // another utterance
     expect(begun.at(-1)).toBe('what is it');
   });
 
   test('are searched for at once when they are all up to a pause, but not without bound', async () => {
     const { begun, ahead, end } = searching();
-    ahead.onPartial('how long');
-    for (const words of ['a', 'b', 'c', 'd', '']) ahead.onWords(words);
+    ahead.onInterimTranscript('how long');
+    for (const words of ['a', 'b', 'c', 'd', '']) ahead.onTranscript(words);
     expect(begun).toEqual(['how long', 'a', 'b']);
     await end();
-    ahead.onWords('e');
-    ahead.onWords('');
+    ahead.onTranscript('e');
+    ahead.onTranscript('');
     expect(begun.at(-1)).toBe('e');
   });
 
   test('begin nothing where there is nothing to search', () => {
     let asked = 0;
-    const ahead = createPrefetchRetrieval(createSimulatedClock(), () => {
+    const ahead = createRetrievalPrefetch(createSimulatedClock(), () => {
       asked += 1;
       return undefined;
     });
-    for (let n = 0; n < 5; n += 1) ahead.onWords('how long');
+    for (let n = 0; n < 5; n += 1) ahead.onTranscript('how long');
     expect(asked).toBe(5);
   });
 });

@@ -1,0 +1,221 @@
+import type { Clock } from '../base/clock.ts';
+import { withTimeout } from '../base/withTimeout.ts';
+import type { TurnInput } from '../engine/turn/turn.ts';
+import type { AudioStream } from './audioStream.ts';
+import type { SpeechRecognition } from './recognition/speechRecognition.ts';
+import { isBackchannel } from './turnDetection/backchannel.ts';
+import {
+  checkDigitTimeout,
+  type DtmfEntry,
+  type DtmfEntryStep,
+  enterDigit,
+} from './turnDetection/dtmfEntry.ts';
+import { unansweredText } from './turnDetection/onTranscript.ts';
+import type { TurnSettings } from './turnDetection/turnSettings.ts';
+import {
+  INITIAL_TURN_STATE,
+  type TurnContext,
+  type TurnEffect,
+  type TurnEvent,
+  type TurnPhase,
+  type TurnState,
+} from './turnDetection/turnState.ts';
+import { turnTransition } from './turnDetection/turnTransition.ts';
+import type { AgentTurnQueue } from './turns/agentTurnQueue.ts';
+import { createRetrievalPrefetch, type RetrievalPrefetch } from './turns/retrievalPrefetch.ts';
+import type { TurnTimestamps } from './turns/turnLatency.ts';
+
+/** The transcript of the last utterance is waited for this long once the call is over. */
+const LAST_TRANSCRIPT_TIMEOUT_MS = 5000;
+
+export interface TurnControllerDeps {
+  readonly stream: Pick<AudioStream, 'info' | 'receivedSamples'>;
+  readonly settings: TurnSettings;
+  readonly recognition: SpeechRecognition;
+  readonly agentTurns: AgentTurnQueue;
+  /** Whether the session stores what the caller says: not before it exists, nor an answering machine's words. */
+  readonly isCallerStored: () => boolean;
+  readonly clock: Clock;
+  readonly onError: (error: unknown, message: string) => void;
+}
+
+/** Runs the turn state machine: feeds it the session's events and performs its effects. */
+export class TurnController {
+  readonly #deps: TurnControllerDeps;
+  readonly #prefetch: RetrievalPrefetch;
+  #state: TurnState = INITIAL_TURN_STATE;
+  /** On the stream's clock, as the next two. */
+  #nowMs: number;
+  #lastVoicedMs: number;
+  #lastDigitMs = 0;
+  #dtmfEntry: DtmfEntry | undefined;
+  /** The peer plays nothing of the agent. */
+  isOnHold = false;
+  /** Of the ended turn of the caller, while its transcript is pending. */
+  #timestamps: TurnTimestamps | undefined;
+  falseInterruptions = 0;
+
+  constructor(deps: TurnControllerDeps) {
+    this.#deps = deps;
+    const { stream, settings, clock } = deps;
+    this.#nowMs = (stream.receivedSamples * 1000) / stream.info.sampleRateHz;
+    this.#lastVoicedMs = this.#nowMs;
+    this.#prefetch = createRetrievalPrefetch(clock, (text) => settings.node?.prefetchRetrieval?.(text));
+  }
+
+  get phase(): TurnPhase {
+    return this.#state.phase;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get lastVoicedMs(): number {
+    return this.#lastVoicedMs;
+  }
+
+  /** A frame of the caller was received. @param atMs - Its end on the stream's clock. */
+  advanceTo(atMs: number): void {
+    const { utterance, speechEndMs } = this.#deps.recognition;
+    this.#nowMs = atMs;
+    if (utterance) this.#lastVoicedMs = speechEndMs ?? utterance.lastVoicedMs;
+    this.#deps.agentTurns.onFrame(this.isOnHold);
+  }
+
+  /** Detects turns with the frame that {@link advanceTo} announced. */
+  onFrame(): void {
+    this.#onDtmfEntry(checkDigitTimeout(this.#dtmfEntry, this.#nowMs));
+    this.dispatch({ type: 'frame' });
+  }
+
+  onInterimTranscript(text: string): void {
+    this.#prefetch.onInterimTranscript(unansweredText({ ...this.#state, transcript: text }));
+  }
+
+  onTranscript(text: string): void {
+    if (this.#timestamps) this.#timestamps.transcriptAtMs = this.#deps.clock.monotonicMs();
+    this.dispatch({ type: 'transcript', text, isBackchannel: this.#isBackchannel(text) });
+    // Empty unless the caller's turn continues.
+    this.#prefetch.onTranscript(unansweredText(this.#state));
+  }
+
+  onDigit(digit: string): void {
+    const { node } = this.#deps.settings;
+    this.#lastDigitMs = this.#nowMs;
+    this.dispatch({ type: 'dtmf_digit' });
+    this.#onDtmfEntry(enterDigit(this.#dtmfEntry, digit, this.#nowMs, node?.digits ?? []));
+  }
+
+  /** Starts a turn of the agent without an event of the caller. */
+  startTurn(input: TurnInput): void {
+    this.dispatch({ type: 'agent_turn_started' });
+    void this.#deps.agentTurns.run(input, this.timestamps(this.#nowMs));
+  }
+
+  dispatch(event: TurnEvent): void {
+    const wasEndOfTurn = this.#state.isEndOfTurn;
+    const { state, effects } = turnTransition(this.#state, event, this.#context());
+    this.#state = state;
+    if (state.isEndOfTurn && !wasEndOfTurn) this.#timestamps = this.timestamps();
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  /** Of a turn that starts now. */
+  timestamps(lastVoicedMs = this.#lastVoicedMs): TurnTimestamps {
+    const { receivedSamples, info } = this.#deps.stream;
+    // Two frames may arrive together: the end of turn is detected when they arrive, not when the first was spoken.
+    const endpointStreamMs = Math.max(this.#nowMs, (receivedSamples * 1000) / info.sampleRateHz);
+    return { lastVoicedMs, endpointStreamMs, endpointAtMs: this.#deps.clock.monotonicMs() };
+  }
+
+  /** Closes the open utterance and returns what the caller said and no turn answers. Never rejects. */
+  async takeUnansweredText(): Promise<string> {
+    const { recognition, isCallerStored, clock, onError } = this.#deps;
+    const state = this.#state;
+    if (!isCallerStored() || state.phase === 'suspended') return '';
+    const voicedMs = recognition.utterance?.voicedMs ?? 0;
+    let { transcript = '' } = state;
+    const transcribed = recognition.takeTranscript().then(
+      (text) => {
+        transcript = text;
+      },
+      (error: unknown) => onError(error, 'transcription of the last utterance failed'),
+    );
+    await withTimeout(clock, transcribed, LAST_TRANSCRIPT_TIMEOUT_MS);
+    if (state.phase === 'listening') return unansweredText({ ...state, transcript });
+    return state.phase === 'speaking' && this.#isBackchannel(transcript, voicedMs) ? '' : transcript;
+  }
+
+  #isBackchannel(text: string, voicedMs = this.#deps.recognition.utterance?.voicedMs ?? 0): boolean {
+    return isBackchannel(text, voicedMs, this.#deps.settings.language);
+  }
+
+  #onDtmfEntry({ entry, complete }: DtmfEntryStep): void {
+    this.#dtmfEntry = entry;
+    if (complete !== undefined) this.dispatch({ type: 'dtmf_entry', digits: complete });
+  }
+
+  #context(): TurnContext {
+    const { recognition, settings, agentTurns } = this.#deps;
+    return {
+      atMs: this.#nowMs,
+      utterance: recognition.utterance,
+      isSpeechOnset: recognition.isSpeechOnset,
+      policy: settings.policy,
+      endpointingDelayMs: () => settings.endpointingDelayMs(this.#state.transcript),
+      answering: agentTurns.answering,
+      isOnHold: this.isOnHold,
+    };
+  }
+
+  #perform(effect: TurnEffect): void {
+    const { recognition, settings, agentTurns } = this.#deps;
+    switch (effect.type) {
+      case 'request_transcript':
+        recognition.requestTranscript();
+        break;
+      case 'discard_utterance':
+        recognition.discardUtterance();
+        break;
+      case 'caller_continued':
+        settings.learnPause(effect.pauseMs);
+        this.#timestamps = undefined;
+        recognition.cancelRequest();
+        break;
+      case 'endpointed_too_early':
+        settings.learnEarlyEndpoint(effect.pauseMs);
+        break;
+      case 'keep_unanswered':
+        agentTurns.keepUnanswered(this.takeUnansweredText());
+        break;
+      case 'pause_agent':
+        agentTurns.speech?.playout.pause();
+        break;
+      case 'resume_agent':
+        this.falseInterruptions += 1;
+        agentTurns.speech?.playout.resume();
+        break;
+      case 'interrupt_agent':
+        agentTurns.interrupt();
+        break;
+      case 'stop_agent':
+        agentTurns.stop();
+        break;
+      case 'cancel_turn':
+        agentTurns.cancel();
+        break;
+      case 'start_turn': {
+        const timestamps = this.#timestampsOf(effect.input);
+        this.#timestamps = undefined;
+        void agentTurns.run(effect.input, timestamps, effect);
+      }
+    }
+  }
+
+  /** The latency of an answer to DTMF digits counts from the last digit. */
+  #timestampsOf({ kind }: TurnInput): TurnTimestamps {
+    if (kind === 'dtmf') return this.timestamps(this.#lastDigitMs);
+    return this.#timestamps ?? this.timestamps();
+  }
+}

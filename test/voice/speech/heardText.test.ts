@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+
+import { createHeardText } from '../../../src/voice/speech/heardText.ts';
+
+const speech = (ms: number) => new Int16Array(8 * ms).fill(5000);
+const quiet = (ms: number) => new Int16Array(8 * ms);
+
+test('Heard text is in whole words, by time and without the silence around them', () => {
+  const heard = createHeardText(8000);
+  heard.beginPiece('One two three four. ');
+  for (const samples of [quiet(200), speech(1000), quiet(300)]) heard.append(samples);
+  heard.completePiece();
+  heard.beginPiece('Five six.');
+  heard.append(speech(500));
+  heard.completePiece();
+  const heardAt = (ms: number) => heard.textAt(8 * ms);
+  expect([0, 200, 400, 700, 1100, 1200, 1500, 1999, 2000].map(heardAt)).toEqual([
+    '',
+    '',
+    'One',
+    'One two',
+    'One two three',
+    'One two three four.',
+    'One two three four.',
+    'One two three four. Five',
+    'One two three four. Five six.',
+  ]);
+});
+
+test('Heard text is in characters for Chinese, and estimated by the usual pace during synthesis', () => {
+  const heard = createHeardText(8000);
+  heard.beginPiece('請問需要什麼服務');
+  heard.append(speech(800));
+  expect(heard.textAt(8 * 800)).toBe('請問需要');
+  heard.completePiece();
+  expect(heard.textAt(8 * 800)).toBe('請問需要什麼服務');
+});
+
+test('Heard text leaves out a piece without speech', () => {
+  const heard = createHeardText(8000);
+  heard.beginPiece('Nobody said this. ');
+  heard.beginPiece('But this.');
+  heard.append(speech(500));
+  heard.completePiece();
+  expect(heard.textAt(4000)).toBe('But this.');
+});

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts';
+import {
+  createSpeechCache,
+  SpeechSynthesis,
+  type SpeechSynthesisDeps,
+} from '../../../src/voice/speech/speechSynthesis.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { scriptedVoice } from '../support/scriptedSpeech.ts';
+
+const SIGNAL = new AbortController().signal;
+
+function synthesisOf(textToSpeech: TextToSpeech, more: Partial<SpeechSynthesisDeps> = {}) {
+  const cache = createSpeechCache();
+  const deps = { textToSpeech, cache, clock: systemClock, onFailure: () => undefined, ...more };
+  const synthesis = new SpeechSynthesis(deps, 8000);
+  const speak = async (text: string, voice?: string) => {
+    const pieces: Int16Array[] = [];
+    const request = voice === undefined ? { text } : { text, voice };
+    await synthesis.speak(request, SIGNAL, (samples) => pieces.push(samples));
+    return pieces;
+  };
+  return { speak, cache };
+}
+
+/** Rejects when the signal is aborted. */
+const hang = (signal: AbortSignal) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+test('Speech is resampled to the stream’s rate, and cached by text and voice', async () => {
+  const voice = scriptedVoice(24_000 as 8000);
+  const { speak } = synthesisOf(voice);
+  const first = await speak('One two.');
+  const length = first.reduce((sum, samples) => sum + samples.length, 0);
+  // 600 ms, and 5 ms that flush the resampler.
+  expect(length).toBe(8 * 605);
+  expect(Math.abs(first[1]?.[420] ?? 0)).toBeCloseTo(5000, -2);
+  const second = await speak('One two.');
+  expect([second.length, second[0]?.length, voice.texts.length]).toEqual([1, length, 1]);
+  await speak('One two.', 'other');
+  expect(voice.texts.length).toBe(2);
+});
+
+test('Speech that breaks off is neither cached nor retried', async () => {
+  const voice = scriptedVoice();
+  const breaking: TextToSpeech = {
+    ...voice,
+    async *synthesize(request, signal) {
+      for await (const samples of voice.synthesize(request, signal)) {
+        yield samples;
+        throw new Error('broke off');
+      }
+    },
+  };
+  const { speak, cache } = synthesisOf(breaking);
+  await expect(speak('One two.')).rejects.toThrow('broke off');
+  expect([voice.texts.length, cache.size]).toEqual([1, 0]);
+});
+
+test('A stream whose rate speech cannot be resampled to is refused', () => {
+  const deps = {
+    textToSpeech: scriptedVoice(),
+    cache: createSpeechCache(),
+    clock: systemClock,
+    onFailure: () => undefined,
+  };
+  expect(() => new SpeechSynthesis(deps, 11_025)).toThrow(/11025/);
+});
+
+test('A vendor without sound after 4 s is replaced by the fallback, and skipped for 30 s', async () => {
+  const clock = createSimulatedClock();
+  const fallback = scriptedVoice(8000, 7000);
+  let requests = 0;
+  const voice = scriptedVoice();
+  const hanging: TextToSpeech = {
+    ...voice,
+    async *synthesize(request, signal) {
+      requests += 1;
+      await hang(signal);
+      yield* voice.synthesize(request, signal);
+    },
+  };
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => failures.push(error);
+  const { speak } = synthesisOf(hanging, { fallback, clock, onFailure });
+  const first = speak('One.');
+  clock.advance(3999);
+  expect(fallback.texts).toEqual([]);
+  clock.advance(1);
+  await first;
+  await speak('Two.');
+  expect([requests, fallback.texts, failures.length]).toEqual([1, ['One.', 'Two.'], 1]);
+  clock.advance(30_000);
+  const third = speak('Three.');
+  clock.advance(4000);
+  await third;
+  expect([requests, fallback.texts.length]).toEqual([2, 3]);
+});
+
+test('Inaudible speech is a failure: the fallback speaks, and it is not cached', async () => {
+  const [faint, fallback] = [scriptedVoice(8000, 20), scriptedVoice(8000, 7000)];
+  const alone = synthesisOf(faint);
+  await expect(alone.speak('One.')).rejects.toThrow('returned silence');
+  expect(alone.cache.size).toBe(0);
+  const heard = await synthesisOf(faint, { fallback }).speak('One.');
+  expect([fallback.texts, heard.at(-1)?.[0]]).toEqual([['One.'], 7000]);
+});
+
+test('A vendor that stops in the middle of a text fails after 4 s', async () => {
+  const clock = createSimulatedClock();
+  const voice = scriptedVoice();
+  const stopping: TextToSpeech = {
+    ...voice,
+    async *synthesize(request, signal) {
+      for await (const samples of voice.synthesize(request, signal)) {
+        yield samples;
+        await hang(signal);
+      }
+    },
+  };
+  const { speak } = synthesisOf(stopping, { clock });
+  const spoken = speak('One two.');
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(3999);
+  expect(clock.pendingTimers()).toBe(1);
+  clock.advance(1);
+  await expect(spoken).rejects.toThrow('stopped in the middle');
+  expect(clock.pendingTimers()).toBe(0);
+});

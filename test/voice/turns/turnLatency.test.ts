@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+
+import { turnLatency } from '../../../src/voice/turns/turnLatency.ts';
+
+const timestamps = { lastVoicedMs: 1000, endpointStreamMs: 1500, endpointAtMs: 70_000 };
+
+test('Turn latency is divided into parts that add up to the stream’s total', () => {
+  const latency = turnLatency({
+    ...timestamps,
+    transcriptAtMs: 70_040,
+    firstTextAtMs: 70_240,
+    firstSamplesAtMs: 70_300,
+    agentStartStreamMs: 1840,
+    bufferDelayMs: 59.6,
+  });
+  expect(latency).toEqual({
+    latencyMs: 900,
+    latencyParts: {
+      bufferMs: 60,
+      endpointingMs: 500,
+      transcriptionMs: 40,
+      answerMs: 200,
+      speechMs: 60,
+      playoutMs: 40,
+    },
+  });
+});
+
+test('Turn latency counts an early transcript as 0 ms, and no part exceeds the stream’s total', () => {
+  const latency = turnLatency({
+    ...timestamps,
+    transcriptAtMs: 69_900,
+    firstTextAtMs: 72_000,
+    agentStartStreamMs: 1700,
+  });
+  expect(latency).toEqual({
+    latencyMs: 700,
+    latencyParts: {
+      bufferMs: 0,
+      endpointingMs: 500,
+      transcriptionMs: 0,
+      answerMs: 200,
+      speechMs: 0,
+      playoutMs: 0,
+    },
+  });
+});
+
+test('Turn latency is undefined when the agent was not heard', () =>
+  expect(turnLatency(timestamps)).toBeUndefined());

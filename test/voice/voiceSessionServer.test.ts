@@ -1,0 +1,147 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import type { AgentRelease } from '../../src/agents/release.ts';
+import type { Session } from '../../src/engine/session/session.ts';
+import { createVoiceSessionServer, type VoiceSessionServerDeps } from '../../src/voice/voiceSessionServer.ts';
+import { memoryEngine, PROJECT } from '../support/memoryEngine.ts';
+import { scriptedModel } from '../support/scriptedModel.ts';
+import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { loudActivity, scriptedCaller, scriptedVoice } from './support/scriptedSpeech.ts';
+import { ONE_NODE } from './support/simulatedCall.ts';
+import { createSimulatedStream } from './support/simulatedStream.ts';
+
+const GREETING = 'Hello there.';
+
+interface ServedOptions {
+  readonly callId?: string;
+  readonly placeholder?: string;
+  readonly language?: string;
+  readonly deps?: Partial<VoiceSessionServerDeps>;
+}
+
+/** A stream served by the voice session server. */
+function served({ callId, placeholder, language, deps }: ServedOptions) {
+  const clock = createSimulatedClock();
+  const stream = createSimulatedStream({ clock, ...(callId === undefined ? {} : { callId }) });
+  const memory = memoryEngine({ model: scriptedModel(() => ({ text: GREETING })), pathway: ONE_NODE, clock });
+  const voice = scriptedVoice();
+  const caller = scriptedCaller();
+  const logs: string[] = [];
+  const ended: string[] = [];
+  const placeholderMessages = placeholder === undefined ? {} : { en: [placeholder] };
+  const server = createVoiceSessionServer({
+    engine: {
+      runTurn: memory.engine.runTurn,
+      async find(...ids) {
+        const session = await memory.engine.find(...ids);
+        return session && withVariables(session, { language });
+      },
+    },
+    addEvents: async () => undefined,
+    addMessages: async () => undefined,
+    voiceActivity: loudActivity,
+    speechToText: caller,
+    textToSpeech: voice,
+    clock,
+    findCall: async () => undefined,
+    findRelease: async () => ({ agent: { placeholderMessages } }) as unknown as AgentRelease,
+    recoverInterruptedTurn: async () => undefined,
+    onEnded: (...ids) => ended.push(ids.join(' ')),
+    logger: pino({}, { write: (line: string) => logs.push(JSON.parse(line).msg) }),
+    ...deps,
+  });
+  const report = server.serve(stream);
+  return { clock, stream, voice, caller, memory, report, logs, ended };
+}
+
+const withVariables = (session: Session, variables: Session['state']['variables']): Session => ({
+  ...session,
+  state: { ...session.state, variables: { ...session.state.variables, ...variables } },
+});
+
+test('A voice session is logged, and reported when it ends', async () => {
+  const { stream, report, logs, ended } = served({});
+  await stream.advance(1000);
+  await stream.hangUp();
+  expect((await report).outcome).toBe('closed');
+  expect(logs).toEqual(['voice session started', 'voice session ended']);
+  expect(ended).toEqual([`${PROJECT} s`]);
+});
+
+test.each([
+  ['the agent’s own filler', { placeholder: 'Hold on.' }, 'Hold on.', /^I am sorry/],
+  ['the fallback phrase without one', {}, 'One moment, please.', /^I am sorry/],
+  ['the session’s language', { language: 'de-AT' }, 'Einen Moment, bitte.', /^Es tut/],
+])('Failover prompts are sent after 2 s, in %s', async (_, options, waiting, apology) => {
+  const { stream, voice } = served({ callId: 'call-1', ...options });
+  await stream.advance(1900);
+  expect(stream.failoverPrompts).toEqual([]);
+  await stream.advance(200);
+  expect(stream.failoverPrompts).toHaveLength(1);
+  const [prompts] = stream.failoverPrompts;
+  expect([prompts?.waiting.length, prompts?.apology.length]).not.toContain(0);
+  expect(voice.texts).toEqual([GREETING, waiting, expect.stringMatching(apology)]);
+  await stream.hangUp();
+});
+
+test('Failover prompts are sent neither on streams without a call nor after its end', async () => {
+  const web = served({});
+  await web.stream.advance(4000);
+  expect(web.voice.texts).toEqual([GREETING]);
+  await web.stream.hangUp();
+  const short = served({ callId: 'call-1' });
+  await short.stream.advance(1000);
+  await short.stream.hangUp();
+  await short.report;
+  short.clock.advance(10_000);
+  expect(short.voice.texts).toEqual([GREETING]);
+});
+
+test('Failover prompts that fail are logged, and the session continues', async () => {
+  const findRelease = async () => Promise.reject(new Error('the database is down'));
+  const { stream, logs } = served({ callId: 'call-1', deps: { findRelease } });
+  await stream.advance(4000);
+  expect(logs).toEqual(['voice session started', 'failover prompts failed']);
+  expect(stream.isClosed()).toBe(false);
+  await stream.hangUp();
+});
+
+test.each([
+  ['outbound', 'machine'],
+  ['inbound', 'unknown'],
+] as const)('Answering machines are detected on %s calls: %s', async (direction, answeredBy) => {
+  const { stream, caller, report } = served({
+    callId: 'call-1',
+    deps: { findCall: async () => ({ direction }) },
+  });
+  await stream.advance(500);
+  stream.speak(caller.say('Please leave a message after the tone.', 2000));
+  await stream.advance(4000);
+  await stream.hangUp();
+  expect((await report).answeredBy).toBe(answeredBy);
+});
+
+test('A session whose agent has spoken is resumed on the next stream of its channel', async () => {
+  const first = served({ callId: 'call-1' });
+  await first.stream.advance(2000);
+  await first.stream.hangUp();
+  await first.report;
+  const { engine } = first.memory;
+  const resumed = served({ callId: 'call-1', deps: { engine } });
+  await resumed.stream.advance(500);
+  expect(resumed.voice.texts[0]).toBe('Sorry, I lost you for a moment. Please go on.');
+  await resumed.stream.hangUp();
+  const onWeb = served({ deps: { engine } });
+  await onWeb.stream.advance(500);
+  expect(onWeb.voice.texts[0]).toBe(GREETING);
+  await onWeb.stream.hangUp();
+});
+
+test('A turn that cannot be recovered is logged, and the session starts', async () => {
+  const recoverInterruptedTurn = async () => Promise.reject(new Error('the database is down'));
+  const { stream, logs, voice } = served({ deps: { recoverInterruptedTurn } });
+  await stream.advance(500);
+  expect(logs).toEqual(['interrupted turn not recovered', 'voice session started']);
+  expect(voice.texts).toEqual([GREETING]);
+  await stream.hangUp();
+});
