@@ -42,7 +42,7 @@ describe('npm run demo', () => {
       /agent +Hello Ada, this is Luna\. Would you like to keep your table for two, tomorrow at seven\? {2}\(after \d+ ms\)/,
       /callee +Yes, keep it\./,
       /heard +“(?:uh |um )?yes keep it/,
-      /agent +Wonderful\. .*cut short by the callee\)/,
+      /agent +Wonderful\. .*interrupted by the callee\)/,
       /callee +A birthday cake, please\./,
       /heard +“(?:uh |um )?a birthday cake/,
       /agent +One birthday cake, with pleasure\. Goodbye, Ada\. {2}\(after \d+ ms\)/,
