@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * `node scripts/run.mjs COMMAND`: what `npm start`, `npm test` and the others run, from the first minute of a clone.
+ * `node scripts/run.mjs COMMAND` implements `npm start`, `npm test` and the others, also in a fresh clone.
  *
- * This file and the one it imports keep to syntax and modules that every Node with ES modules knows, so that an old
- * one reaches the line that says it is too old. All else is imported after that check.
+ * This file and its static import use only syntax that old versions of Node know, so that an old Node reaches the
+ * message that it is too old. Everything else is imported after that check.
  */
 import { tooOldMessage } from './lib/nodeVersion.mjs';
 

@@ -2,21 +2,21 @@ import { execFile } from 'node:child_process';
 import { isGrave, readAudit } from '../lib/audit.mjs';
 import { root } from '../lib/paths.mjs';
 
-/** Room for a report on a thousand packages. */
+/** Enough for a report on a thousand packages. */
 const MAX_REPORT_BYTES = 64 * 1_048_576;
-/** Asked once: a registry that is away keeps nobody waiting for long. */
+/** No retries: an unreachable registry must not delay the command. */
 const ASK_ONCE = ['--fetch-retries=0', '--fetch-timeout=20000'];
 
 /**
- * Asks the registry what is known against the packages that the service runs on. A registry that cannot be asked is no
- * failure, unless `--strict` says so.
+ * Checks the production dependencies against the registry's advisories. An unreachable registry is not a failure,
+ * unless `--strict` is given.
  *
  * @param {string[]} args
  */
 export async function run(args) {
   const audit = readAudit(await npmAudit());
   if (!audit.asked) {
-    console.log(`The registry could not be asked: ${audit.reason}`);
+    console.log(`The registry is unreachable: ${audit.reason}`);
     if (args.includes('--strict')) process.exitCode = 1;
     return;
   }
@@ -28,7 +28,7 @@ export async function run(args) {
   if (grave.length > 0) process.exitCode = 1;
 }
 
-/** @returns {Promise<string>} npm ends with an error where it found something, and says so on standard output. */
+/** @returns {Promise<string>} The report. npm exits with an error when there are findings. */
 function npmAudit() {
   const options = { cwd: root, maxBuffer: MAX_REPORT_BYTES };
   return new Promise((resolve) => {

@@ -6,17 +6,17 @@ import { root } from '../lib/paths.mjs';
 import { Stop } from '../lib/stop.mjs';
 
 /**
- * Runs one measurement: the file `bench/NAME.ts`.
+ * Runs the benchmark `bench/NAME.ts`.
  *
- * @param {string[]} args - Its name, then what goes to it.
- * @throws {Stop} When there is no such measurement.
+ * @param {string[]} args - Its name and its arguments.
+ * @throws {Stop} When the benchmark does not exist.
  */
 export async function run([name = '', ...args]) {
   const folder = join(root, 'bench');
   const files = existsSync(folder) ? readdirSync(folder) : [];
   const names = files.filter((file) => file.endsWith('.ts')).map((file) => file.slice(0, -'.ts'.length));
   if (!names.includes(name)) {
-    throw new Stop(`There is no measurement "${name}". There are: ${names.join(', ') || 'none'}.`);
+    throw new Stop(`Unknown benchmark "${name}". Available: ${names.join(', ') || 'none'}.`);
   }
   await ensureDependencies();
   endAs(await runAttached(process.execPath, ['--import', 'tsx', join(folder, `${name}.ts`), ...args]));

@@ -4,7 +4,7 @@ import { runCaptured } from '../lib/child.mjs';
 import { ensureDependencies } from '../lib/dependencies.mjs';
 import { dependencyProgram, root } from '../lib/paths.mjs';
 
-/** Runs every check, whichever of them fails, so that one run shows all there is to mend. */
+/** Runs all checks, even after a failure. */
 export async function run() {
   await ensureDependencies();
   const folders = ['src', 'sip', 'offline'].filter((name) => existsSync(join(root, name)));

@@ -6,7 +6,7 @@ import { freshBuild } from '../lib/serviceBuild.mjs';
 import { ensureSystemParts } from '../lib/systemParts.mjs';
 
 /**
- * Runs one phone call from start to end, after installing what is missing for it.
+ * Runs the demo call, after installing what it needs.
  *
  * @param {string[]} args - For the demo.
  */
@@ -16,8 +16,8 @@ export async function run(args) {
     /** @type {import('../lib/systemParts.mjs').Part[]} */
     const parts = args.includes('--openai') ? ['redis'] : ['redis', 'pocketsphinx'];
     await ensureSystemParts(parts, {
-      purpose: 'The demo keeps its queue in Redis and hears by pocketsphinx, and this machine',
-      instead: 'Then run npm run demo again. With --openai it needs no pocketsphinx.',
+      purpose: 'The demo uses Redis for its queue and pocketsphinx for speech recognition; this machine',
+      instead: 'Then run npm run demo again. With --openai the demo does not need pocketsphinx.',
     });
   }
   const main = await freshBuild();

@@ -6,8 +6,7 @@ import { ensureDependencies } from '../lib/dependencies.mjs';
 import { root } from '../lib/paths.mjs';
 
 /**
- * Tries every fault on real processes, also those that the tests leave out for their length, and ends with a table of
- * what was done and what was seen.
+ * Runs all fault tests on real processes, including the slow ones, and prints a table of faults and observations.
  *
  * @param {string[]} args - For vitest: `-t NAME` and so on.
  */
@@ -34,8 +33,8 @@ export async function run(args) {
 }
 
 /**
- * @param {string} text - A row of JSON a line, as test/e2e/faults/support/table.ts writes them.
- * @returns The rows as a table in Markdown.
+ * @param {string} text - One JSON object per line, as test/e2e/faults/support/table.ts writes them.
+ * @returns A Markdown table.
  */
 export function tableOf(text) {
   const rows = text
@@ -44,7 +43,7 @@ export function tableOf(text) {
     .map((line) => JSON.parse(line));
   const cell = (/** @type {string} */ value) => value.replaceAll('|', '\\|');
   return [
-    '| what | what was done | what was seen |',
+    '| fault | action | observation |',
     '|---|---|---|',
     ...rows.map(({ what, done, seen }) => `| ${cell(what)} | ${cell(done)} | ${cell(seen)} |`),
   ].join('\n');

@@ -8,8 +8,8 @@ import { freshBuild } from '../lib/serviceBuild.mjs';
 import { ensureSystemParts, wantSystemParts } from '../lib/systemParts.mjs';
 
 /**
- * Runs the service: what `npm run build` made when NODE_ENV is `production`, else the source as it is now, compiled
- * where it has changed.
+ * Runs the service: the build in dist/ when NODE_ENV is `production`, otherwise the current sources, compiled when
+ * they have changed.
  *
  * @param {string[]} args - For the service.
  */
@@ -18,17 +18,17 @@ export async function run(args) {
   const built = join(root, 'dist', 'src', 'main.js');
   const isBuilt = settings.NODE_ENV === 'production' && existsSync(built);
 
-  // A production installation is as its operator made it.
+  // A production installation must not be modified.
   if (!isBuilt) await ensureDependencies();
   if (!settings.REDIS_URL?.trim()) {
     await ensureSystemParts(['redis'], {
-      purpose: 'Callway keeps its queue in Redis, and this machine',
-      instead: 'Or name a Redis server of your own in REDIS_URL.',
+      purpose: 'Callway uses Redis for its queue; this machine',
+      instead: 'Or set REDIS_URL to an existing Redis server.',
     });
   }
   if (hearsOffline(settings)) {
     await wantSystemParts(['pocketsphinx'], {
-      without: 'Until then calls go on without hearing words: keys and silence are understood.',
+      without: 'Until then calls run without speech recognition: only DTMF digits and silence are detected.',
     });
   }
   const compiled = isBuilt ? built : await freshBuild();
@@ -37,7 +37,7 @@ export async function run(args) {
 }
 
 /**
- * Whether speech is recognised on this machine: it is chosen, or no endpoint is named that could.
+ * Whether speech recognition runs offline: chosen explicitly, or by default without an endpoint.
  *
  * @param {Record<string, string | undefined>} settings
  */
@@ -47,7 +47,7 @@ export function hearsOffline({ STT_PROVIDER, OPENAI_API_KEY, OPENAI_BASE_URL }) 
 }
 
 /**
- * The settings as the service will read them: the environment, and for what is not set there the file `.env`.
+ * The settings as the service reads them: the environment takes precedence over the file `.env`.
  *
  * @returns {Record<string, string | undefined>}
  */

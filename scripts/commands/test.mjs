@@ -7,28 +7,28 @@ import { root } from '../lib/paths.mjs';
 import { ensureSystemParts, SIP_PEERS } from '../lib/systemParts.mjs';
 
 /**
- * Counts of tests. A failure outside of a test counts as one failed test.
+ * Test counts. A failure outside of a test counts as one failed test.
  *
  * @typedef {{ passed: number, failed: number }} Totals
  */
 
 /**
- * Runs all tests, against real servers and programs, which it installs where they are missing.
+ * Runs all tests against real servers and programs, after installing missing ones.
  *
  * @param {string[]} args - For vitest: files, `-t NAME` and so on.
  */
 export async function run(args) {
   await ensureDependencies();
   await ensureSystemParts(neededParts(process.env), {
-    purpose: 'The tests run against real servers, and this machine',
+    purpose: 'The tests run against real servers; this machine',
     instead:
-      'Or name servers for tests alone: TEST_DATABASE_URL (a role that may create databases, with pgvector available) and TEST_REDIS_URL; TEST_WITHOUT_SIP_PEERS=1 leaves out the tests against SIPp, Kamailio and baresip.',
+      'Or set servers for the tests: TEST_DATABASE_URL (a role that may create databases, with pgvector available) and TEST_REDIS_URL; TEST_WITHOUT_SIP_PEERS=1 skips the tests against SIPp, Kamailio and baresip.',
   });
   await runTests(args);
 }
 
 /**
- * Runs the tests with every runner. The last line is the sum: `N passed, N failed`.
+ * Runs the tests and prints the totals as the last line: `N passed, N failed`.
  *
  * @param {string[]} args - For vitest.
  */
@@ -69,7 +69,7 @@ async function runVitest(args) {
 }
 
 /**
- * @param {string} file - What test/support/totalsReporter.ts wrote; absent when vitest did not get that far.
+ * @param {string} file - Written by test/support/totalsReporter.ts; missing when vitest failed early.
  * @param {number | null} code - Vitest's exit code.
  * @returns {Totals}
  */

@@ -2,7 +2,7 @@ import { ensureDependencies } from '../lib/dependencies.mjs';
 import { runTests } from './test.mjs';
 
 /**
- * Runs the tests that need neither servers nor programs of the system.
+ * Runs the tests that need no servers and no system programs.
  *
  * @param {string[]} args - For vitest: files, `-t NAME` and so on.
  */

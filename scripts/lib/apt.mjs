@@ -2,10 +2,10 @@ import { ask, runCaptured } from './child.mjs';
 import { root } from './paths.mjs';
 import { Stop } from './stop.mjs';
 
-/** dpkg's lock may be held by the machine's own updates. */
+/** Automatic updates may hold dpkg's lock. */
 const LOCK_OPTIONS = ['-o', 'DPkg::Lock::Timeout=600'];
 
-/** Fetches the package lists. @returns {Promise<void>} */
+/** Updates the package lists. @returns {Promise<void>} */
 export async function aptUpdate() {
   await aptGet(['update']);
 }
@@ -19,10 +19,10 @@ export async function aptInstall(packages) {
 }
 
 /**
- * The version that an installation would bring.
+ * The version that apt would install.
  *
  * @param {string} name
- * @returns {string} Empty when apt knows no such package.
+ * @returns {string} Empty for an unknown package.
  */
 export function aptCandidate(name) {
   const candidate = /^\s*Candidate: (.+)$/m.exec(ask('apt-cache', ['policy', name]))?.[1] ?? '';
@@ -30,16 +30,16 @@ export function aptCandidate(name) {
 }
 
 /**
- * Runs apt-get without questions; what it says is shown only when it fails. No service is started: the tests start
- * their own servers, and Kamailio's would take the SIP port.
+ * Runs apt-get without questions; prints its output only on a failure. Starts no service: the tests start their own
+ * servers, and Kamailio's service would use the SIP port.
  *
  * @param {string[]} args
- * @param {string} [cwd] - Where downloads go.
+ * @param {string} [cwd] - For downloads.
  * @returns {Promise<void>}
  * @throws {Stop} When apt-get fails.
  */
 export async function aptGet(args, cwd = root) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' };
   const { ok, output } = await runCaptured('apt-get', ['-qq', ...args], { cwd, env });
-  if (!ok) throw new Stop(`${output}apt-get ${args.join(' ')} failed; the lines above tell why.`);
+  if (!ok) throw new Stop(`${output}apt-get ${args.join(' ')} failed; see the lines above.`);
 }

@@ -1,15 +1,15 @@
 /**
- * What `npm audit --json` has found, as far as it could ask.
+ * The result of `npm audit --json`.
  *
  * @typedef {{ asked: false, reason: string }
  *   | { asked: true, findings: { name: string, severity: string, range: string, fix: boolean }[] }} Audit
  */
 
-/** From the worst on. */
+/** Most severe first. */
 const SEVERITIES = ['critical', 'high', 'moderate', 'low', 'info'];
 
 /**
- * @param {string} output - Of npm, on its standard output.
+ * @param {string} output - Standard output of npm.
  * @returns {Audit}
  */
 export function readAudit(output) {
@@ -18,7 +18,7 @@ export function readAudit(output) {
     const reason = report?.message ?? report?.error?.summary;
     return {
       asked: false,
-      reason: typeof reason === 'string' && reason !== '' ? reason : 'npm gave no report',
+      reason: typeof reason === 'string' && reason !== '' ? reason : 'npm returned no report',
     };
   }
   const findings = Object.values(report.vulnerabilities).map(({ name, severity, range, fixAvailable }) => ({
@@ -31,7 +31,7 @@ export function readAudit(output) {
 }
 
 /**
- * Whether it is bad enough to hold up a release.
+ * Whether a finding blocks a release.
  *
  * @param {{ severity: string }} finding
  */
@@ -42,7 +42,7 @@ export function isGrave({ severity }) {
 /** @param {string} severity */
 function rank(severity) {
   const index = SEVERITIES.indexOf(severity);
-  // What nobody knows is taken for the worst.
+  // An unknown severity counts as the worst.
   return index === -1 ? 0 : index;
 }
 

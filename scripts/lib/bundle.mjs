@@ -1,8 +1,8 @@
 import { root } from './paths.mjs';
 
 /**
- * The programs, and the threads that they start, by where they go in dist/. Threads lie beside the code that starts
- * them, whichever file that came to be in: all but two programs are in one folder.
+ * The programs and worker threads, by their path in dist/. A thread is beside the code that starts it: all but two
+ * programs are bundled into one folder.
  *
  * @type {Readonly<Record<string, string>>}
  */
@@ -19,33 +19,33 @@ export const ENTRIES = {
   'src/worker': 'sip/worker.ts',
 };
 
-/** Packages that stay as npm installed them. */
+/** Packages that are not bundled. */
 const LEFT_AS_THEY_ARE = [
-  // They bring files beside their code: WebAssembly, models, web pages, threads of their own.
+  // They load files beside their code: WebAssembly, models, web pages, worker threads.
   '@echogarden/*',
   '@electric-sql/*',
   '@energetic-ai/*',
   '@evan/opus',
   '@fastify/swagger-ui',
   'pdf-parse',
-  // Large, and no start waits for them.
+  // Large, and not needed at startup.
   '@aws-sdk/*',
   'mammoth',
   'read-excel-file',
 ];
 
-/** For what packages of the older kind ask for as they are loaded: Node's own modules, and packages left as they are. */
+/** For CommonJS packages: `require` for Node's modules and unbundled packages. */
 const REQUIRE = `import { createRequire as createRequireOfBundle } from 'node:module';
 const require = createRequireOfBundle(import.meta.url);`;
 
 /**
- * Makes few files of the thousands that the service and its packages consist of: finding, reading and linking those
- * was two seconds of each start.
+ * Bundles the thousands of files of the service and its packages into a few: finding, reading and linking them took
+ * two seconds of each start.
  *
- * Types are not looked at; `npm run check` does that.
+ * Does not check types; `npm run check` does.
  *
  * @param {string} outDir
- * @param {Readonly<Record<string, string>>} [entries] - Others in tests.
+ * @param {Readonly<Record<string, string>>} [entries] - Replaced in tests.
  * @returns {Promise<{ ok: boolean, output: string }>}
  */
 export async function bundle(outDir, entries = ENTRIES) {
@@ -79,7 +79,7 @@ export async function bundle(outDir, entries = ENTRIES) {
 /**
  * @param {unknown} error
  * @returns {import('esbuild').Message[]}
- * @throws What went wrong otherwise than in the code that was to be bundled.
+ * @throws Errors that are not in the bundled code.
  */
 function messagesOf(error) {
   if (error instanceof Error && 'errors' in error && Array.isArray(error.errors)) return error.errors;

@@ -2,20 +2,20 @@ import { spawn, spawnSync } from 'node:child_process';
 import { root } from './paths.mjs';
 import { Stop } from './stop.mjs';
 
-/** Signals that end a service; each is handed on to the child. */
+/** Signals that end a service; they are forwarded to the child. */
 const ENDING_SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
-/** npm hands a signal on to us that the sender may have sent to us too: the second within this time is the same one. */
+/** npm forwards a signal that the sender may have sent to us as well: a second one within this time is the same. */
 const SAME_SIGNAL_MS = 500;
 
 /**
- * How a child ended: with an exit code, or by a signal.
+ * How a child exited: with a code or by a signal.
  *
  * @typedef {{ code: number | null, signal: NodeJS.Signals | null }} Ending
  */
 
 /**
- * Runs a program on our own terminal and hands our signals on to it.
+ * Runs a program on this terminal and forwards signals to it.
  *
  * @param {string} program
  * @param {string[]} args
@@ -38,7 +38,7 @@ export function runAttached(program, args, { cwd = root, env = process.env } = {
 }
 
 /**
- * Ends this process as the child ended, so that whoever waits for us sees the child's own end.
+ * Exits as the child did, with the same code or signal.
  *
  * @param {Ending} ending
  */
@@ -48,12 +48,12 @@ export function endAs({ code, signal }) {
 }
 
 /**
- * Runs a program to its end and returns all it wrote.
+ * Runs a program and returns its output.
  *
  * @param {string} program
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
- * @returns {Promise<{ ok: boolean, output: string }>} `output` is both streams in the order of their arrival.
+ * @returns {Promise<{ ok: boolean, output: string }>} `output` is both streams in order of arrival.
  */
 export function runCaptured(program, args, { cwd = root, env = process.env } = {}) {
   return new Promise((resolve) => {
@@ -71,7 +71,7 @@ export function runCaptured(program, args, { cwd = root, env = process.env } = {
 }
 
 /**
- * Asks a program something; an absent program or a failure is an empty answer.
+ * Runs a program and returns its output; empty when the program is missing or fails.
  *
  * @param {string} program
  * @param {string[]} args
@@ -87,7 +87,7 @@ export function ask(program, args) {
 
 /**
  * @param {import('node:child_process').ChildProcess} child
- * @returns {() => void} Takes the handlers off again.
+ * @returns {() => void} Removes the handlers.
  */
 function forwardSignals(child) {
   /** @type {Map<NodeJS.Signals, number>} */
@@ -106,7 +106,7 @@ function forwardSignals(child) {
 }
 
 /**
- * A terminal sends Ctrl-C, and its own end, to the child as well as to us.
+ * A terminal sends Ctrl-C and its hangup to the child as well.
  *
  * @param {NodeJS.Signals} signal
  */

@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { root } from './paths.mjs';
 
 /**
- * Hands this process over to a program: the built one where there is one, else its source.
+ * Runs a program: the built one when it exists, otherwise its source.
  *
- * @param {string} path - The source without its ending, from the root: `src/cli/main`.
+ * @param {string} path - The source without its extension, from the root: `src/cli/main`.
  */
 export async function runProgram(path) {
   const built = join(root, 'dist', `${path}.js`);

@@ -6,11 +6,11 @@ import { lockPath, withLock } from './lock.mjs';
 import { root } from './paths.mjs';
 import { Stop } from './stop.mjs';
 
-/** Inside node_modules, so that whoever removes that folder removes the stamp with it. */
+/** In node_modules, so that it is removed together with that folder. */
 const STAMP_FILE = '.callway-stamp';
 
 /**
- * Makes node_modules what package-lock.json says, and says so when there is something to do.
+ * Runs `npm ci` when node_modules does not match package-lock.json.
  *
  * @param {{ folder?: string, install?: () => Promise<void> }} [options]
  */
@@ -27,17 +27,17 @@ export async function ensureDependencies({ folder = root, install = npmCi } = {}
 
 /**
  * @param {string} folder
- * @returns {string} Why node_modules has to be installed; empty when it is as it should be.
+ * @returns {string} Why an installation is needed; empty when it is not.
  */
 export function whyInstall(folder) {
   const modules = join(folder, 'node_modules');
-  if (!existsSync(modules)) return 'there is no node_modules yet';
+  if (!existsSync(modules)) return 'node_modules does not exist';
   const stampPath = join(modules, STAMP_FILE);
   if (existsSync(stampPath)) {
     const isCurrent = readFileSync(stampPath, 'utf8') === stampOf(folder);
     return isCurrent ? '' : 'package-lock.json, Node or the platform has changed';
   }
-  if (!holdsLockedVersions(folder)) return 'node_modules is not what package-lock.json says';
+  if (!holdsLockedVersions(folder)) return 'node_modules does not match package-lock.json';
   writeStamp(folder);
   return '';
 }
@@ -56,8 +56,8 @@ function stampOf(folder) {
 }
 
 /**
- * Whether a node_modules that somebody else installed holds what the lock names, by npm's own record of it.
- * What is optional may be absent: npm leaves out what is for other platforms.
+ * Whether node_modules, installed by other means, has the locked versions according to npm's own record. Optional
+ * packages may be missing: npm skips those of other platforms.
  *
  * @param {string} folder
  */
@@ -79,12 +79,12 @@ function readPackages(path) {
   return JSON.parse(readFileSync(path, 'utf8')).packages ?? {};
 }
 
-/** Development packages too, whatever NODE_ENV says: the tests and the checks of this clone need them. */
+/** Includes development packages with any NODE_ENV: tests and checks need them. */
 async function npmCi() {
   const npm = process.env.npm_execpath;
   const args = ['ci', '--include=dev', '--no-progress'];
   const { code } = npm?.endsWith('.js')
     ? await runAttached(process.execPath, [npm, ...args])
     : await runAttached('npm', args);
-  if (code !== 0) throw new Stop('npm ci failed; the lines above tell why.');
+  if (code !== 0) throw new Stop('npm ci failed; see the lines above.');
 }

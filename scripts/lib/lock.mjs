@@ -7,11 +7,11 @@ import { Stop } from './stop.mjs';
 
 const POLL_MS = 200;
 
-/** Longer than any installation takes, shorter than anyone waits for one. */
+/** Longer than any installation takes. */
 const PATIENCE_MS = 15 * 60_000;
 
 /**
- * The lock file that guards one thing on this machine.
+ * Path of the lock file for a resource of this machine.
  *
  * @param {string} what - `apt`, or the folder that is written to.
  */
@@ -21,15 +21,14 @@ export function lockPath(what) {
 }
 
 /**
- * Does the work while no other process of this machine does work under the same lock.
- * A lock whose holder has died is taken over.
+ * Runs the work while no other process on this machine holds the lock. The lock of a dead process is taken over.
  *
  * @template Result
- * @param {string} path - The lock file; it holds the holder's process id.
+ * @param {string} path - The lock file; contains the holder's process id.
  * @param {() => Promise<Result>} work
  * @param {{ patienceMs?: number }} [options]
  * @returns {Promise<Result>}
- * @throws {Stop} When another process still holds it after `patienceMs`.
+ * @throws {Stop} When another process holds the lock longer than `patienceMs`.
  */
 export async function withLock(path, work, { patienceMs = PATIENCE_MS } = {}) {
   await acquire(path, patienceMs);
@@ -58,17 +57,17 @@ async function acquire(path, patienceMs) {
     }
     if (performance.now() > giveUpAtMs) {
       throw new Stop(
-        `Process ${holder} has been installing for too long; end it, or remove ${path} if it is not ours.`,
+        `Process ${holder} has been installing for too long; stop it, or remove ${path} if it is stale.`,
       );
     }
-    if (!isAnnounced) console.error(`Waiting for process ${holder}, which is installing the same…`);
+    if (!isAnnounced) console.error(`Waiting for process ${holder}, which runs the same installation…`);
     isAnnounced = true;
     await sleep(POLL_MS);
   }
 }
 
 /**
- * The file appears with its content, so that no reader ever finds it empty.
+ * Creates the file together with its content, so that it is never empty.
  *
  * @param {string} path
  */
@@ -89,7 +88,7 @@ function tryCreate(path) {
 
 /**
  * @param {string} path
- * @returns {number | undefined} Nothing when the lock went away meanwhile.
+ * @returns {number | undefined} Undefined when the lock was released meanwhile.
  */
 function readHolder(path) {
   try {
@@ -101,8 +100,8 @@ function readHolder(path) {
 }
 
 /**
- * Removes a dead holder's lock. Renaming is the one step that only one of several can do; whoever then finds that it
- * took the lock of a living process gives it back.
+ * Removes the lock of a dead process. Only one of several processes can rename it; a process that took the lock of a
+ * living one puts it back.
  *
  * @param {string} path
  * @param {number} deadHolder

@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * What decides how a system package gets onto this machine.
+ * How system packages are installed on this machine.
  *
  * @typedef {object} Machine
  * @property {boolean} isRoot
  * @property {'apt' | 'dnf' | 'apk' | 'brew' | undefined} manager
- * @property {string} codename - The Debian or Ubuntu release: `bookworm`; empty elsewhere.
- * @property {string} distribution - `ID` of os-release: `debian`; empty elsewhere.
+ * @property {string} codename - The Debian or Ubuntu release, such as `bookworm`; empty elsewhere.
+ * @property {string} distribution - `ID` of os-release, such as `debian`; empty elsewhere.
  */
 
 const MANAGERS = /** @type {const} */ ({ apt: 'apt-get', dnf: 'dnf', apk: 'apk', brew: 'brew' });
@@ -27,8 +27,8 @@ export function readMachine() {
 
 /**
  * @param {string} name
- * @param {string[]} [others] - Folders that are looked through after those of PATH.
- * @returns {string | undefined} The program's path.
+ * @param {string[]} [others] - Folders searched after PATH.
+ * @returns {string | undefined} Path of the program.
  */
 export function findProgram(name, others = []) {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
@@ -46,7 +46,7 @@ export function isExecutable(path) {
 }
 
 /**
- * @param {string} release - The text of os-release.
+ * @param {string} release - Text of os-release.
  * @param {string} field
  */
 function releaseField(release, field) {

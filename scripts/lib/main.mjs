@@ -4,32 +4,32 @@ import { Stop } from './stop.mjs';
 const commands = {
   start: { does: 'the service', load: () => import('../commands/start.mjs') },
   demo: {
-    does: 'one phone call, from an empty clone to its recording; --help tells more',
+    does: 'run one phone call from a fresh clone to its recording; see --help',
     load: () => import('../commands/demo.mjs'),
   },
   test: {
-    does: 'every test; arguments go to vitest',
+    does: 'run all tests; arguments go to vitest',
     load: () => import('../commands/test.mjs'),
   },
   'test:unit': {
-    does: 'the tests that need no server; arguments go to vitest',
+    does: 'run the tests that need no servers; arguments go to vitest',
     load: () => import('../commands/testUnit.mjs'),
   },
   check: {
     does: 'types, lint, format and import rules',
     load: () => import('../commands/check.mjs'),
   },
-  build: { does: 'JavaScript into dist/', load: () => import('../commands/build.mjs') },
+  build: { does: 'compile into dist/', load: () => import('../commands/build.mjs') },
   bench: {
-    does: 'the measurement bench/NAME.ts',
+    does: 'run the benchmark bench/NAME.ts',
     load: () => import('../commands/bench.mjs'),
   },
   audit: {
-    does: 'what the registry knows against the packages; --strict fails where it cannot be asked',
+    does: 'check dependencies against the registry’s advisories; --strict fails when it is unreachable',
     load: () => import('../commands/audit.mjs'),
   },
   faults: {
-    does: 'every fault on real processes, and a table of what was seen; arguments go to vitest',
+    does: 'run all fault tests on real processes and print a table; arguments go to vitest',
     load: () => import('../commands/faults.mjs'),
   },
   settings: {
@@ -43,7 +43,7 @@ const commands = {
 };
 
 /**
- * Runs one command and leaves its outcome in the process's exit code.
+ * Runs a command and sets the exit code.
  *
  * @param {string[]} argv - The command's name and its arguments.
  */
@@ -66,6 +66,6 @@ export async function main(argv) {
 /** @param {string} name */
 function usage(name) {
   const lines = Object.entries(commands).map(([key, { does }]) => `  ${key.padEnd(9)} ${does}`);
-  const wrong = name ? `There is no command "${name}".` : 'Which command?';
-  return [`${wrong} node scripts/run.mjs COMMAND, with one of:`, ...lines].join('\n');
+  const problem = name ? `Unknown command "${name}". ` : '';
+  return [`${problem}Usage: node scripts/run.mjs COMMAND, with one of:`, ...lines].join('\n');
 }

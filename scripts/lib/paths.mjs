@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * The path of a program that a dependency brings.
+ * Path of a dependency's program.
  *
  * @param {string} name - As npm links it: `tsc`.
  */

@@ -5,15 +5,15 @@ import { aptGet, aptInstall } from './apt.mjs';
 import { ask, runCaptured } from './child.mjs';
 import { Stop } from './stop.mjs';
 
-/** The oldest Debian release that has pgvector 0.8, which Callway's searches need. */
+/** The oldest Debian release with pgvector 0.8, which the vector search needs. */
 const SOURCE_RELEASE = 'trixie';
 
-/** Debian's own keys, which sign every release. */
+/** Debian's keys, which sign every release. */
 const DEBIAN_KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /**
- * Builds pgvector for a Debian that has no package of it, from the source of a later Debian release. That release is
- * asked in a package list of its own, so that nothing else of this machine comes from there.
+ * Builds pgvector for a Debian release without a package, from the source package of a later release. A separate
+ * package list is used, so that nothing else is installed from that release.
  *
  * @param {{ bin: string, major: number }} postgres - The server to build for.
  * @param {string} codename - This machine's release.
@@ -25,7 +25,7 @@ export async function buildPgvector({ bin, major }, codename) {
   try {
     await fetchSource(folder, debianMirror(codename));
     const archive = readdirSync(folder).find((name) => name.includes('.orig.tar.'));
-    if (!archive) throw new Stop('apt-get source brought no archive of pgvector.');
+    if (!archive) throw new Stop('apt-get source downloaded no archive of pgvector.');
     await step('tar', ['-xf', join(folder, archive), '-C', folder, '--strip-components=1']);
     const make = ['-s', '-C', folder, `PG_CONFIG=${join(bin, 'pg_config')}`];
     await step('make', [...make, 'OPTFLAGS=', 'with_llvm=no']);
@@ -36,11 +36,11 @@ export async function buildPgvector({ bin, major }, codename) {
 }
 
 /**
- * The line of an apt source list for the release that has the source.
+ * The apt source line of the release with the source package.
  *
- * @param {string} targets - Lines `URI CODENAME COMPONENT`, as apt tells them of this machine's own sources.
+ * @param {string} targets - Lines `URI CODENAME COMPONENT` of this machine's apt sources.
  * @param {string} codename - This machine's release.
- * @returns {string} Empty when no source of this machine serves its release.
+ * @returns {string} Empty when no source serves this machine's release.
  */
 export function sourceLine(targets, codename) {
   const fields = targets.split('\n').map((line) => line.split(' '));
@@ -49,7 +49,7 @@ export function sourceLine(targets, codename) {
 }
 
 /**
- * apt itself tells where the release comes from, however the sources are written down.
+ * Asks apt, which knows all formats of source lists.
  *
  * @param {string} codename
  */
@@ -79,7 +79,7 @@ async function fetchSource(folder, line) {
     'Dir::Etc::sourceparts=-',
     `Dir::State::lists=${lists}`,
     `Dir::Cache=${cache}`,
-    'APT::Sandbox::User=root', // the folder is closed to apt's own user
+    'APT::Sandbox::User=root', // apt's own user cannot read the folder
   ].flatMap((option) => ['-o', option]);
   await aptGet([...options, 'update']);
   await aptGet([...options, 'source', '--download-only', 'pgvector'], folder);
@@ -91,5 +91,5 @@ async function fetchSource(folder, line) {
  */
 async function step(program, args) {
   const { ok, output } = await runCaptured(program, args);
-  if (!ok) throw new Stop(`${output}Building pgvector failed at ${program}; the lines above tell why.`);
+  if (!ok) throw new Stop(`${output}Building pgvector failed at ${program}; see the lines above.`);
 }

@@ -3,34 +3,34 @@ import { basename, dirname, join } from 'node:path';
 import { ask } from './child.mjs';
 import { findProgram, isExecutable } from './machine.mjs';
 
-/** The oldest Postgres that Callway supports. */
+/** The oldest supported version of Postgres. */
 export const MINIMUM_POSTGRES_MAJOR = 15;
 
 /**
- * Where packages put the server's programs when they are not on PATH: one folder a version.
- * `*` stands for the one path element that names the version.
+ * Folders of the server programs that are not on PATH, one for each version. `*` is the path element with the
+ * version.
  */
 const VERSIONED_FOLDERS = [
   '/usr/lib/postgresql/*/bin', // Debian, Ubuntu
   '/usr/libexec/*', // Alpine: postgresql16
-  '/usr/*/bin', // The PostgreSQL project's packages for Fedora and its kin: pgsql-16
+  '/usr/*/bin', // packages of the PostgreSQL project for Fedora: pgsql-16
   '/opt/homebrew/opt/*/bin', // Homebrew on Apple silicon: postgresql@17
   '/usr/local/opt/*/bin', // Homebrew on Intel
 ];
 
 /**
- * One Postgres server on this machine.
+ * A Postgres server on this machine.
  *
  * @typedef {object} PostgresInstallation
- * @property {string} bin - The folder of `initdb` and `postgres`.
+ * @property {string} bin - Folder of `initdb` and `postgres`.
  * @property {number} major
- * @property {boolean} hasVector - Whether `CREATE EXTENSION vector` will find its files.
+ * @property {boolean} hasVector - Whether pgvector is installed.
  */
 
 /**
- * The server that the tests run on: one with pgvector before one without, then the newest.
+ * Selects the server for the tests: with pgvector first, then the newest.
  *
- * @returns {PostgresInstallation | undefined} Nothing when there is none that is recent enough.
+ * @returns {PostgresInstallation | undefined} Undefined when none is recent enough.
  */
 export function findPostgres() {
   return choosePostgres(serverFolders().map(inspect));
@@ -75,7 +75,7 @@ function inspect(bin) {
 }
 
 /**
- * Where the server looks for extensions. `pg_config` knows, but many packages leave it to their development part.
+ * The server's extension folders. `pg_config` knows them, but is often in a separate development package.
  *
  * @param {string} bin
  * @param {number} major

@@ -6,11 +6,11 @@ import { lockPath, withLock } from './lock.mjs';
 import { root } from './paths.mjs';
 
 const STAMP = '.callway-stamp';
-/** What the compiled service is made from. */
+/** Inputs of the build. */
 const SOURCES = ['src', 'sip', 'offline', 'package-lock.json', 'tsconfig.json'];
 
 /**
- * A place for the compiled service, and how to compile into it; another one in tests.
+ * Folder of the build and how to compile into it; replaced in tests.
  *
  * @typedef {{ folder: string, compile: (outDir: string) => Promise<{ ok: boolean, output: string }> }} Place
  */
@@ -19,16 +19,16 @@ const SOURCES = ['src', 'sip', 'offline', 'package-lock.json', 'tsconfig.json'];
 const OWN = { folder: root, compile: bundle };
 
 /**
- * The program that runs the service, compiled anew where its source has changed since: starting it costs a fraction
- * of what a loader takes that compiles file by file.
+ * Path of the compiled service, compiled again when its sources have changed: a bundle starts much faster than a
+ * loader that compiles each file.
  *
  * @param {Place} [place]
- * @returns {Promise<string | undefined>} `undefined` where it cannot be compiled, for want of a compiler or by an error.
+ * @returns {Promise<string | undefined>} Undefined when it cannot be compiled, without a compiler or after an error.
  */
 export async function freshBuild(place = OWN) {
   const dist = join(place.folder, 'dist');
   const main = join(dist, 'src', 'main.js');
-  // Who comes while another compiles takes what that one made, and takes nothing away from whoever runs it.
+  // A concurrent process waits for this build and uses it.
   return await withLock(lockPath(dist), async () => {
     const state = stateOfSources(place.folder);
     if (readStamp(dist) === state && existsSync(main)) return main;
@@ -38,8 +38,8 @@ export async function freshBuild(place = OWN) {
 }
 
 /**
- * Compiles the service and the SIP server into dist/. What stood there goes when the new one is whole, so that who
- * starts from it meanwhile finds one or the other.
+ * Compiles the service and the SIP server into dist/. The previous build is replaced atomically, so that a concurrent
+ * start finds a complete one.
  *
  * @param {Place} [place]
  * @param {string} [state]
@@ -60,7 +60,7 @@ export async function build(place = OWN, state = stateOfSources(place.folder)) {
 }
 
 /**
- * Changes whenever a file comes, goes or is written.
+ * A digest that changes when a file is added, removed or written.
  *
  * @param {string} folder
  */

@@ -1,4 +1,4 @@
-/** Ends a command with exit code 1; the message is all that the person sees, and says what to do. */
+/** Ends a command with exit code 1. The message is shown to the user and says what to do. */
 export class Stop extends Error {
   /** @param {string} message */
   constructor(message) {

@@ -8,7 +8,7 @@ import { Stop } from './stop.mjs';
 /** @typedef {import('./machine.mjs').Machine} Machine */
 
 /**
- * Programs that npm cannot bring.
+ * System programs that npm cannot install.
  *
  * @typedef {'redis' | 'postgres' | 'pgvector' | 'pocketsphinx' | 'sipp' | 'kamailio' | 'baresip'} Part
  */
@@ -24,14 +24,14 @@ const TITLES = {
   baresip: 'baresip',
 };
 
-/** What others say SIP to ours in the tests. @type {Part[]} */
+/** SIP programs that the tests run against. @type {Part[]} */
 export const SIP_PEERS = ['sipp', 'kamailio', 'baresip'];
 
-/** Of its older and its newer releases. */
+/** Names in older and newer releases. */
 const PROGRAMS_OF_POCKETSPHINX = ['pocketsphinx_continuous', 'pocketsphinx'];
 
 /**
- * Commands for the package managers that Callway does not run by itself; a part without a package must be built by hand.
+ * Commands for package managers that Callway does not run itself. A part without a package must be installed by hand.
  *
  * @type {Record<'dnf' | 'apk' | 'brew', { command: string, packages: Partial<Record<Part, string>> }>}
  */
@@ -74,11 +74,11 @@ const BY_HAND = {
 };
 
 /**
- * Installs what is missing of `parts` where that is possible (apt, as root).
+ * Installs missing parts when possible (apt, as root).
  *
  * @param {Part[]} parts
- * @param {{ purpose: string, instead: string }} wording - `purpose`: who needs them; `instead`: what else would do.
- * @throws {Stop} When they must be installed by hand; names the command.
+ * @param {{ purpose: string, instead: string }} wording - `purpose`: what needs them; `instead`: an alternative.
+ * @throws {Stop} When they must be installed by hand; contains the command.
  */
 export async function ensureSystemParts(parts, { purpose, instead }) {
   if (missingOf(parts).length === 0) return;
@@ -94,11 +94,10 @@ export async function ensureSystemParts(parts, { purpose, instead }) {
 }
 
 /**
- * Installs what is missing of parts that one can do without; where that is not possible, says what is missed and how to
- * get it, and goes on.
+ * Installs missing optional parts when possible; otherwise prints how to install them and continues.
  *
  * @param {Part[]} parts
- * @param {{ without: string }} wording - What holds while they are not there.
+ * @param {{ without: string }} wording - What does not work without them.
  */
 export async function wantSystemParts(parts, { without }) {
   try {
@@ -110,11 +109,11 @@ export async function wantSystemParts(parts, { without }) {
 }
 
 /**
- * How a person gets the parts onto this machine.
+ * How to install the parts on this machine.
  *
  * @param {Part[]} missing
  * @param {Machine} machine
- * @param {number} major - Of the Postgres to be used.
+ * @param {number} major - Of the selected Postgres.
  * @param {(name: string) => boolean} [hasPackage] - Whether apt knows a package.
  */
 export function installationAdvice(
@@ -124,12 +123,12 @@ export function installationAdvice(
   hasPackage = (name) => aptCandidate(name) !== '',
 ) {
   const { manager } = machine;
-  if (!manager) return 'Install what is missing, so that PATH finds it.';
+  if (!manager) return 'Install them so that PATH finds them.';
   if (manager !== 'apt') {
     const { command, packages } = BY_HAND[manager];
     const names = missing.flatMap((part) => packages[part] ?? []);
     const others = missing.filter((part) => packages[part] === undefined).map((part) => TITLES[part]);
-    const byHand = others.length > 0 ? `\nThere is no package of ${others.join(', ')} for ${manager}.\n` : '';
+    const byHand = others.length > 0 ? `\n${manager} has no package of ${others.join(', ')}.\n` : '';
     return names.length > 0 ? `Install with:\n\n  ${command} ${names.join(' ')}\n${byHand}` : byHand;
   }
   const names = aptPackages(missing, major);
@@ -166,7 +165,7 @@ function missingOf(parts) {
     pgvector: () => postgres?.hasVector === true,
     pocketsphinx: () => PROGRAMS_OF_POCKETSPHINX.some((name) => findProgram(name) !== undefined),
     sipp: () => findProgram('sipp') !== undefined,
-    // Its package puts it where the system's administrator finds it.
+    // Its package installs it into /usr/sbin.
     kamailio: () => findProgram('kamailio', ['/usr/sbin']) !== undefined,
     baresip: () => findProgram('baresip') !== undefined,
   };
@@ -186,7 +185,7 @@ async function installWithApt(missing, machine) {
   const major = postgresMajor();
   if (missing.includes('postgres') && major < MINIMUM_POSTGRES_MAJOR) {
     throw new Stop(
-      `Callway needs Postgres ${MINIMUM_POSTGRES_MAJOR} or later and apt has ${major || 'none'}. Add the PostgreSQL project's package source (https://www.postgresql.org/download/), or set TEST_DATABASE_URL.`,
+      `Callway requires Postgres ${MINIMUM_POSTGRES_MAJOR} or later and apt has ${major || 'none'}. Add the PostgreSQL project's package source (https://www.postgresql.org/download/), or set TEST_DATABASE_URL.`,
     );
   }
   const mustBuild = missing.includes('pgvector') && !aptCandidate(`postgresql-${major}-pgvector`);
@@ -201,7 +200,7 @@ async function installWithApt(missing, machine) {
   if (remaining.length > 0) throw new Stop(`Still missing after the installation: ${remaining.join(', ')}.`);
 }
 
-/** The major version of the Postgres that is here, else of the one that apt would bring; 0 when there is neither. */
+/** Major version of the installed Postgres, or of the one that apt would install; 0 without either. */
 function postgresMajor() {
   const here = findPostgres()?.major;
   if (here !== undefined) return here;

@@ -41,9 +41,9 @@ describe('an audit', () => {
       '{"error":{"code":"ENOTFOUND","summary":"getaddrinfo ENOTFOUND"}}',
       'getaddrinfo ENOTFOUND',
     ],
-    ['nothing', '', 'npm gave no report'],
-    ['something else', '<html>', 'npm gave no report'],
-    ['no report', '{"vulnerabilities":null}', 'npm gave no report'],
+    ['nothing', '', 'npm returned no report'],
+    ['something else', '<html>', 'npm returned no report'],
+    ['no report', '{"vulnerabilities":null}', 'npm returned no report'],
   ])('whose output is %s counts as not done', (_what, output, reason) => {
     expect(readAudit(output)).toEqual({ asked: false, reason });
   });

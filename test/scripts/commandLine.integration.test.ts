@@ -56,7 +56,7 @@ test.each([
 test('an unknown command lists the known ones', async () => {
   await expect(run(process.execPath, [join(root, 'scripts/run.mjs'), 'tset'])).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^There is no command "tset"\.[\s\S]*\n {2}test /),
+    stderr: expect.stringMatching(/^Unknown command "tset"\.[\s\S]*\n {2}test /),
   });
 });
 
@@ -64,7 +64,7 @@ test('an unknown benchmark is refused', async () => {
   await expect(run(process.execPath, [join(root, 'scripts/run.mjs'), 'bench', '../x'])).rejects.toMatchObject(
     {
       code: 1,
-      stderr: expect.stringMatching(/^There is no measurement "\.\.\/x"\./),
+      stderr: expect.stringMatching(/^Unknown benchmark "\.\.\/x"\./),
     },
   );
 });
@@ -95,6 +95,8 @@ test('start without Redis says what is missing and the alternative', async () =>
     }),
   ).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/this machine lacks redis-server\.[\s\S]*REDIS_URL\.\n$/),
+    stderr: expect.stringMatching(
+      /this machine lacks redis-server\.[\s\S]*REDIS_URL to an existing Redis server\.\n$/,
+    ),
   });
 });

@@ -34,7 +34,7 @@ function installer(folder: string, record: object = { packages: {} }) {
 
 test('a fresh clone is installed once', async () => {
   const folder = clone();
-  expect(whyInstall(folder)).toBe('there is no node_modules yet');
+  expect(whyInstall(folder)).toBe('node_modules does not exist');
   const npm = installer(folder);
   await ensureDependencies({ folder, install: npm.install });
   await ensureDependencies({ folder, install: npm.install });
@@ -65,9 +65,9 @@ test.each([
   [
     'another version',
     { 'node_modules/a': { version: '0.9.0' } },
-    'node_modules is not what package-lock.json says',
+    'node_modules does not match package-lock.json',
   ],
-  ['less than the lock names', {}, 'node_modules is not what package-lock.json says'],
+  ['less than the lock names', {}, 'node_modules does not match package-lock.json'],
 ])('a node_modules that npm installed with %s', async (_, packages, reason) => {
   const folder = clone();
   await installer(folder, { packages }).install();

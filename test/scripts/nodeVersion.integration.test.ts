@@ -43,7 +43,7 @@ test.each(['scripts/run.mjs', 'bin/callway.mjs'])(
     await expect(run(process.execPath, args)).rejects.toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^Callway needs Node 20\.19 or later; this is v18\.20\.8\. [^\n]+\n$/),
+      stderr: expect.stringMatching(/^Callway requires Node 20\.19 or later; this is v18\.20\.8\. [^\n]+\n$/),
     });
   },
 );

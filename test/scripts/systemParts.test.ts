@@ -29,7 +29,7 @@ test('the advice names only what is missing', () => {
 
 test('what a package manager lacks is named', () => {
   const advice = installationAdvice(['sipp', 'kamailio'], { ...machine, manager: 'brew' }, 17);
-  expect(advice).toBe('Install with:\n\n  brew install sipp\n\nThere is no package of Kamailio for brew.\n');
+  expect(advice).toBe('Install with:\n\n  brew install sipp\n\nbrew has no package of Kamailio.\n');
 });
 
 test('without a known package manager the advice says what to do', () => {
