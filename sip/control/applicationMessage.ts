@@ -1,31 +1,17 @@
-import type { ByteString } from '../message/bytes.ts';
 import { SipParseError } from '../message/errors.ts';
 import { bracketed } from '../message/fields/uri.ts';
 import { headerKey } from '../message/headerNames.ts';
 import type { SipHeaders } from '../message/headers.ts';
 import type { SipMessage } from '../message/message.ts';
-import { parseHead } from '../message/parse.ts';
 import type { Flow } from '../transport/types.ts';
 import type { Core } from './core.ts';
 
-/** The server alone decides about these. */
+/** Headers that only the server sets. */
 const IGNORED = new Set(['via', 'route', 'record-route', 'rseq', 'content-length']);
-/** Headers in which `localhost` stands for wherever we really are. */
-const LOCALISED = ['from', 'to', 'contact', 'p-asserted-identity'];
+/** Headers in which `localhost` is replaced by our own address, as drachtio-server does. */
+const WITH_LOCALHOST = ['from', 'to', 'contact', 'p-asserted-identity'];
 
-/**
- * Reads what an application wrote: the body is all that follows the blank line, whatever Content-Length says.
- *
- * @throws {SipParseError} When there is no start line, or a header line is none.
- */
-export function parseApplicationMessage(sip: ByteString): SipMessage {
-  const end = sip.indexOf('\r\n\r\n');
-  const message = parseHead(end < 0 ? sip.replace(/(?:\r\n)+$/, '') : sip.slice(0, end));
-  message.body = end < 0 ? '' : sip.slice(end + 4);
-  return message;
-}
-
-/** Puts the application's headers over those that are there; `skip` names those it has no say in. */
+/** Copies the application's headers onto a message; `skip` names those that it cannot set. */
 export function overlayHeaders(onto: SipHeaders, from: SipHeaders, skip: ReadonlySet<string>): void {
   const replaced = new Set<string>();
   for (const [name, value] of from) {
@@ -37,17 +23,17 @@ export function overlayHeaders(onto: SipHeaders, from: SipHeaders, skip: Readonl
   }
 }
 
-/** `sip:host:port` of ours as that peer sees it; over TCP and TLS it says so. */
+/** Our `sip:host:port` as the peer of a flow sees it, with the transport unless it is UDP. */
 export function ownUri(core: Core, flow: Flow): string {
   const { host, port } = core.transport.advertised(flow);
   const transport = flow.remote.transport === 'udp' ? '' : `;transport=${flow.remote.transport}`;
   return `sip:${bracketed(host)}:${port}${transport}`;
 }
 
-/** Replaces the host `localhost` by our own address and port, in the headers where drachtio-server does. */
+/** Replaces the host `localhost` by our own address and port. */
 export function replaceLocalhost(core: Core, headers: SipHeaders, flow: Flow): void {
   const { host, port } = core.transport.advertised(flow);
-  for (const name of LOCALISED) {
+  for (const name of WITH_LOCALHOST) {
     const value = headers.get(name);
     if (!value?.includes('localhost')) continue;
     const pattern =
@@ -57,9 +43,28 @@ export function replaceLocalhost(core: Core, headers: SipHeaders, flow: Flow): v
 }
 
 /**
- * Gives a body its Content-Type when it is plainly a session description.
+ * Puts URIs without angle brackets into them, as drachtio-server does. Parameters after a bare URI belong to the header.
  *
- * @returns Whether the message may go: no body, or a body of a known type.
+ * @param names - Headers of addresses.
+ * @throws {SipParseError} When a quoted string or an angle bracket is never closed.
+ * @see RFC 3261 section 20.10
+ */
+export function bracketAddresses(headers: SipHeaders, names: readonly string[]): void {
+  for (const name of names) {
+    if (headers.all(name).every((value) => value.includes('<'))) continue;
+    headers.replaceAll(name, headers.list(name).map(bracketAddress));
+  }
+}
+
+function bracketAddress(value: string): string {
+  const [, uri, params = ''] = /^([a-z][a-z0-9+.-]*:[^;<>]+?)\s*(;.*)?$/is.exec(value) ?? [];
+  return uri === undefined ? value : `<${uri}>${params}`;
+}
+
+/**
+ * Adds Content-Type `application/sdp` to a body that is a session description.
+ *
+ * @returns False when the body has an unknown type.
  */
 export function ensureContentType(message: SipMessage): boolean {
   if (message.body === '') return true;
@@ -69,8 +74,8 @@ export function ensureContentType(message: SipMessage): boolean {
   return true;
 }
 
-/** A user-facing reason out of whatever was thrown while a command was carried out. */
-export function reasonOf(error: unknown): string {
+/** The text of a refusal (NOK) for an error while a command was carried out. */
+export function refusalOf(error: unknown): string {
   if (error instanceof SipParseError) return `invalid message: ${error.message}`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import type { SipMessage } from '../message/message.ts';
-import { parseApplicationMessage, reasonOf } from './applicationMessage.ts';
+import { parseText } from '../message/parse.ts';
+import { refusalOf } from './applicationMessage.ts';
 import type { Core } from './core.ts';
 import type { Application } from './protocol/applications.ts';
 import type { Command, CommandHandlers } from './protocol/connection.ts';
@@ -15,11 +16,11 @@ export function createCommands(core: Core, proxied: ProxiedDialogs): CommandHand
     proxy: (_owner, command) => proxy(core, proxied, command),
     sip(application, command) {
       try {
-        run(core, application, command, parseApplicationMessage(command.sip));
+        run(core, application, command, parseText(command.sip));
       } catch (error) {
         // Whatever an application writes, the other calls go on.
         core.counters.count('commands.failed');
-        command.reply(formatNok(core.ids.uuid(), command.id, reasonOf(error)));
+        command.reply(formatNok(core.ids.uuid(), command.id, refusalOf(error)));
       }
     },
   };

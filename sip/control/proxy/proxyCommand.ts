@@ -1,5 +1,6 @@
 import type { SipRequest } from '../../message/message.ts';
-import { parseApplicationMessage, reasonOf } from '../applicationMessage.ts';
+import { parseText } from '../../message/parse.ts';
+import { refusalOf } from '../applicationMessage.ts';
 import type { Core } from '../core.ts';
 import type { Command } from '../protocol/connection.ts';
 import { formatNok } from '../protocol/messages.ts';
@@ -53,10 +54,10 @@ export function readOptions(fields: readonly string[]): ProxyOptions {
 /** @returns The request whose headers are added, or why there is none. */
 function readAdditions(command: Command): SipRequest | string {
   try {
-    const sparse = parseApplicationMessage(command.sip);
+    const sparse = parseText(command.sip);
     return sparse.kind === 'request' ? sparse : 'a proxy command needs a request';
   } catch (error) {
-    return reasonOf(error);
+    return refusalOf(error);
   }
 }
 

@@ -1,32 +1,18 @@
-import { createDialogRequest } from '../../dialog/dialogState.ts';
-import { addToken } from '../../dialog/sessionTimer.ts';
-import { parseNameAddr, tagOf, withTag } from '../../message/fields/nameAddr.ts';
+import { tagOf } from '../../message/fields/nameAddr.ts';
 import { parseCSeq, parseRAck } from '../../message/fields/sequence.ts';
 import { parseRoutableUri, parseUri, unbracketed } from '../../message/fields/uri.ts';
-import { SipHeaders } from '../../message/headers.ts';
 import { cloneRequest, formatMessage, type SipRequest } from '../../message/message.ts';
 import type { Target } from '../../transport/resolver.ts';
 import type { Flow } from '../../transport/types.ts';
-import {
-  ensureContentType,
-  overlayHeaders,
-  ownUri,
-  reasonOf,
-  replaceLocalhost,
-} from '../applicationMessage.ts';
+import { ensureContentType, overlayHeaders, refusalOf } from '../applicationMessage.ts';
 import { type Core, type Dialog, messageMeta, type OutgoingRequest } from '../core.ts';
 import { resolveDialogTarget, runInOrder, sendAck, terminateDialog } from '../dialogs/dialog.ts';
 import type { Application } from '../protocol/applications.ts';
 import type { Command } from '../protocol/connection.ts';
 import { formatNok, formatRequestSent } from '../protocol/messages.ts';
 import { assignDialogId } from '../tables.ts';
+import { completeInDialog, completeNew, FROM_DIALOG } from './completeRequest.ts';
 import { startRequest } from './outgoingRequest.ts';
-
-/** Fixed by the dialog, whatever the application says. */
-const FROM_DIALOG = new Set(['from', 'to', 'call-id', 'cseq']);
-const NEEDS_CONTACT = new Set(['INVITE', 'SUBSCRIBE']);
-const IN_DIALOG_CONTACT = new Set(['INVITE', 'SUBSCRIBE', 'REFER', 'UPDATE', 'NOTIFY']);
-const FIRST_CSEQ = 1;
 
 /** Sends a request outside of any dialog. */
 export function sendNew(
@@ -64,7 +50,7 @@ export function sendNew(
       const request = completeNew(core, sparse, flow);
       start(core, application, command, { request, targets, dialog: undefined });
     },
-    (error) => refuse(reasonOf(error)),
+    (error) => refuse(refusalOf(error)),
   );
 }
 
@@ -112,7 +98,7 @@ export function sendInDialog(
         dialog,
       });
     },
-    (error) => refuse(reasonOf(error)),
+    (error) => refuse(refusalOf(error)),
   );
 }
 
@@ -195,48 +181,6 @@ function advertisedAs(core: Core, flow: Flow): { address: string; port: number }
   return { address: host, port };
 }
 
-function completeNew(core: Core, sparse: SipRequest, flow: Flow): SipRequest {
-  const headers = new SipHeaders();
-  const own = ownUri(core, flow);
-  headers.add('max-forwards', '70');
-  headers.add('from', `<${own}>`);
-  headers.add('to', `<${sparse.uri}>`);
-  headers.add('call-id', core.ids.uuid());
-  headers.add('cseq', `${FIRST_CSEQ} ${sparse.method}`);
-  overlayHeaders(headers, sparse.headers, new Set());
-  replaceLocalhost(core, headers, flow);
-  const from = headers.get('from') ?? '';
-  parseNameAddr(from);
-  parseNameAddr(headers.get('to') ?? '');
-  if (tagOf(from) === undefined) headers.set('from', withTag(bracketUri(from), core.ids.token()));
-  const { sequence } = parseCSeq(headers.get('cseq') ?? '');
-  headers.set('cseq', `${sequence} ${sparse.method}`);
-  if (NEEDS_CONTACT.has(sparse.method)) headers.setDefault('contact', `<${own}>`);
-  if (sparse.method === 'INVITE') addToken(headers, 'supported', 'timer');
-  return { kind: 'request', method: sparse.method, uri: sparse.uri, headers, body: sparse.body };
-}
-
-function completeInDialog(core: Core, dialog: Dialog, sparse: SipRequest, flow: Flow): SipRequest {
-  const asked = sparse.headers.get('cseq');
-  const sequence =
-    asked === undefined ? undefined : parseCSeq(`${asked.split(/\s+/)[0]} ${sparse.method}`).sequence;
-  const fresh = sequence !== undefined && sequence > dialog.state.localSequence ? sequence : undefined;
-  const request = createDialogRequest(dialog.state, sparse.method, fresh);
-  overlayHeaders(request.headers, sparse.headers, FROM_DIALOG);
-  replaceLocalhost(core, request.headers, flow);
-  if (IN_DIALOG_CONTACT.has(sparse.method)) {
-    request.headers.setDefault('contact', dialog.state.localTarget || `<${ownUri(core, flow)}>`);
-  }
-  const isRefresh = sparse.method === 'INVITE' || sparse.method === 'UPDATE';
-  if (isRefresh && dialog.sessionTimer && !request.headers.has('session-expires')) {
-    request.headers.add('session-expires', `${dialog.sessionTimer.intervalSeconds};refresher=uac`);
-  }
-  if (sparse.method === 'INVITE') addToken(request.headers, 'supported', 'timer');
-  if (request.uri === dialog.state.remoteTarget && !isPlaceholder(sparse.uri)) request.uri = sparse.uri;
-  request.body = sparse.body;
-  return request;
-}
-
 /** The application acknowledges a 2xx; an ACK for anything else was outgoing long before. */
 function acknowledge(core: Core, command: Command, sparse: SipRequest, dialog: Dialog): void {
   const waiting = dialog.pendingAck;
@@ -267,10 +211,6 @@ function acknowledge(core: Core, command: Command, sparse: SipRequest, dialog: D
 export const ACK_GENERATED_BY_SERVER =
   'Server error: ACK for non-success final response is automatically generated by server';
 
-function isPlaceholder(uri: string): boolean {
-  return uri === '' || uri === 'sip:placeholder';
-}
-
 function isRoutable(uri: string, route: string): boolean {
   try {
     if (route !== '') parseRoutableUri(stripBrackets(route));
@@ -293,13 +233,4 @@ function flowOrUndefined(core: Core, target: Target): Flow | undefined {
 
 function stripBrackets(route: string): string {
   return unbracketed(route.replace(/^<|>$/g, ''));
-}
-
-/** Without brackets the tag would look like a parameter of the URI. */
-function bracketUri(value: string): string {
-  if (value.includes('<')) return value;
-  const semicolon = value.indexOf(';');
-  return semicolon < 0
-    ? `<${value.trim()}>`
-    : `<${value.slice(0, semicolon).trim()}>${value.slice(semicolon)}`;
 }

@@ -5,7 +5,13 @@ import { tagOf } from '../../message/fields/nameAddr.ts';
 import { parseCSeq } from '../../message/fields/sequence.ts';
 import { formatMessage, type SipResponse } from '../../message/message.ts';
 import { makeResponse } from '../../message/response.ts';
-import { ensureContentType, overlayHeaders, ownUri, replaceLocalhost } from '../applicationMessage.ts';
+import {
+  bracketAddresses,
+  ensureContentType,
+  overlayHeaders,
+  ownUri,
+  replaceLocalhost,
+} from '../applicationMessage.ts';
 import { type Core, type Dialog, type IncomingRequest, messageMeta } from '../core.ts';
 import {
   addDialog,
@@ -84,6 +90,7 @@ function completeResponse(core: Core, incoming: IncomingRequest, sparse: SipResp
   const isDialogAnswer = sparse.status > 100 && sparse.status < 300 && SHOWS_CONTACT.has(request.method);
   if (isDialogAnswer) response.headers.setDefault('contact', `<${ownUri(core, flow)}>`);
   replaceLocalhost(core, response.headers, flow);
+  bracketAddresses(response.headers, ['contact']);
   return response;
 }
 

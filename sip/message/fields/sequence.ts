@@ -22,9 +22,9 @@ export function parseCSeq(text: string): CSeq {
   return { sequence: parseInteger(sequence, 'CSeq', MAX_CSEQ), method };
 }
 
-/** @throws {SipParseError} */
+/** Ignores what follows the method, as drachtio-server does. @throws {SipParseError} */
 export function parseRAck(text: string): RAck {
-  const match = /^(\d+)\s+(\d+\s+\S+)$/.exec(text.trim());
+  const match = /^(\d+)\s+(\d+\s+\S+)(?:\s|$)/.exec(text.trim());
   if (!match?.[1] || !match[2]) throw new SipParseError('header_value', 'RAck is malformed');
   return { responseNumber: parseInteger(match[1], 'RAck', MAX_RSEQ), ...parseCSeq(match[2]) };
 }

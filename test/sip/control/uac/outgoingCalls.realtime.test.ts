@@ -47,6 +47,28 @@ test('a call is placed, rings, is answered and acknowledged, and ends by us, and
   expect(await drained(server)).toEqual(nothing);
 });
 
+test('Bare URIs in Contact, To and From are sent in angle brackets', async () => {
+  const { phone, port, srf } = rig;
+  const placing = srf.createUAC(phone.uri, {
+    localSdp: SDP,
+    headers: { Contact: 'sip:me@localhost', To: 'sip:you@localhost;x=1', From: 'sip:me@example.org' },
+  });
+  const invite = await phone.next(/^INVITE /);
+  expect(header(invite, 'Contact')).toBe(`<sip:me@127.0.0.1:${port}>`);
+  expect(header(invite, 'To')).toBe(`<sip:you@127.0.0.1:${port}>;x=1`);
+  expect(header(invite, 'From')).toMatch(/^<sip:me@example\.org>;tag=[0-9a-f]{16}$/);
+  phone.send(phone.answer(invite, '200 OK', { body: OTHER_SDP }), port);
+  await phone.next(/^ACK /);
+  await placing;
+});
+
+test('A bare URI in the Contact of a response is sent in angle brackets', async () => {
+  const { phone, port, srf } = rig;
+  srf.invite((_request, response) => response.send(302, { headers: { Contact: 'sip:you@example.org' } }));
+  phone.send(phone.request('INVITE', port, { callId: 'moved', body: SDP }), port);
+  expect(header(await phone.next(/^SIP\/2.0 302 /), 'Contact')).toBe('<sip:you@example.org>');
+});
+
 test('the INVITE is repeated until an answer comes; a repeated 200 is acknowledged again', async () => {
   const { phone, port, srf } = rig;
   const placing = srf.createUAC(phone.uri, { localSdp: SDP });

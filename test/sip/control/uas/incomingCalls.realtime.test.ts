@@ -245,7 +245,8 @@ test('a reliable provisional answer is repeated until its PRACK, which the appli
   const wrong = ['RAck: 1 9 INVITE'];
   phone.send(phone.request('PRACK', port, { callId: 'prack', cseq: 2, to, extra: wrong }), port);
   await phone.next(/^SIP\/2.0 481 .*CSeq: 2 PRACK/s);
-  const right = [`RAck: ${header(first, 'RSeq')} 1 INVITE`];
+  // What follows the method is ignored.
+  const right = [`RAck: ${header(first, 'RSeq')} 1 INVITE 7`];
   phone.send(phone.request('PRACK', port, { callId: 'prack', cseq: 3, to, extra: right }), port);
   await phone.next(/^SIP\/2.0 200 .*CSeq: 3 PRACK/s);
   await phone.next(/^SIP\/2.0 200 .*CSeq: 1 INVITE/s);
