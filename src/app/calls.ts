@@ -1,22 +1,19 @@
 import type { Logger } from 'pino';
+
 import type { CallService } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { CallMetrics } from '../calls/callMetrics.ts';
-import { type CallLimiter, createCallLimiter } from '../calls/limits/callLimiter.ts';
-import { startCallSweeper } from '../calls/nodes/callSweeper.ts';
-import type { Leases } from '../calls/nodes/leases.ts';
-import type { NodeBus } from '../calls/nodes/nodeBus.ts';
-import { registerNode } from '../calls/nodes/nodeRegistration.ts';
+import { CallLimiter } from '../calls/limits/callLimiter.ts';
+import { type CallSweeperDeps, startCallSweeper } from '../calls/nodes/callSweeper.ts';
+import { notifyTrunksChanged } from '../calls/nodes/nodeBus.ts';
+import { type NodeRegistrationDeps, registerNode } from '../calls/nodes/nodeRegistration.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
-import { createCallControl } from '../calls/runner/callControl.ts';
-import { type CallFinisher, createCallFinisher } from '../calls/runner/callFinisher.ts';
+import { CallControl } from '../calls/runner/callControl.ts';
+import { CallFinisher } from '../calls/runner/callFinisher.ts';
 import { acceptCall } from '../calls/setup/acceptCall.ts';
-import type { CallQueue } from '../calls/setup/callQueue.ts';
-import type { NumberLock } from '../calls/setup/numberLock.ts';
-import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
-import type { TrunkSlots } from '../calls/trunks/trunkSlots.ts';
+import { readTrunkHealth } from '../calls/trunks/trunkHealth.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import {
   CHECKPOINT_STALE_MS,
@@ -38,64 +35,56 @@ export interface CallParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly jobs: JobQueues;
   readonly redis: RedisConnection;
-  /** A connection that nothing else uses. */
+  /** A connection for subscriptions only. */
   readonly subscriber: RedisConnection;
   readonly conversations: ConversationEngine;
   readonly turnNotes: TurnCheckpointStore;
   readonly recordings: CallRecordings;
-  readonly meter: CallMetrics;
+  readonly metrics: CallMetrics;
   /** Webhooks may be due. */
-  readonly onTold: () => void;
-  /** This life of this node, or of its data folder where no other node can have it. */
+  readonly onFact: () => void;
   readonly nodeId: string;
+  readonly isDraining: () => boolean;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly tracing: Tracer;
+  readonly tracer: Tracer;
   readonly logger: Logger;
 }
 
-/** What the nodes share, and what a runner needs to place, carry and finish calls. */
-export interface BuiltCalls {
-  readonly services: CallService;
-  readonly hangUp: (projectId: string, callId: string) => Promise<void>;
+type SharedPorts = ReturnType<typeof redisPorts>;
+
+/** What the API and the nodes that run calls have in common. */
+export interface BuiltCalls extends SharedPorts {
+  readonly service: CallService;
+  readonly control: CallControl;
+  readonly limiter: CallLimiter;
   readonly finisher: CallFinisher;
-  readonly lock: NumberLock;
-  readonly queue: CallQueue;
-  readonly slots: TrunkSlots;
-  readonly guard: CallLimiter;
-  readonly health: TrunkHealthStore;
-  readonly leases: Leases;
-  readonly bus: NodeBus;
   readonly nodeId: string;
-  /** Begins to see to calls that nobody sees to; for the role `worker`. */
+  /** For the role `worker`. */
   startSweeper(): void;
-  /** Ends what this node's former life left, and beats; for a node that carries calls. */
-  beginLife(): Promise<void>;
-  /** Idempotent; after whatever carries calls has ended. */
+  /** For nodes that run calls. */
+  registerNode(): Promise<void>;
+  /** Idempotent; after the nodes' calls have ended. */
   close(): Promise<void>;
 }
 
 export function buildCalls(parts: CallParts): BuiltCalls {
-  const { storage, redis, conversations, recordings, clock, makeId, logger, nodeId } = parts;
-  const { calls, projects, phoneNumbers, trunks, recordingRemovals } = storage.stores;
-  const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const lock = redisNumberLock(redis);
-  const slots = redisTrunkSlots(redis);
-  const guard = createCallLimiter({
+  const { storage, conversations, recordings, clock, nodeId } = parts;
+  const { calls, projects, recordingRemovals } = storage.stores;
+  const onError = (error: unknown, what: string) => parts.logger.warn({ err: error }, what);
+  const ports = redisPorts(parts, onError);
+  const { lock, slots, usage, queue, bus, leases } = ports;
+  const limiter = new CallLimiter({
     projects,
-    counts: redisProjectCalls(redis),
-    meter: parts.meter,
-    onRefused: (projectId, reason) => logger.warn({ projectId, reason }, 'a call was refused'),
+    usage,
+    metrics: parts.metrics,
+    onRefused: (projectId, reason) => parts.logger.warn({ projectId, reason }, 'call refused'),
   });
-  const health = redisTrunkHealth(redis);
-  const leases = redisLeases(redis, nodeId);
-  const queue = redisCallQueue(parts.jobs);
-  const bus = redisNodeBus({ publisher: redis, subscriber: parts.subscriber, onError });
-  const finisher = createCallFinisher({
+  const finisher = new CallFinisher({
     calls,
     conversations,
-    tell: storage.outbox.recordFact,
-    keepLostWords: ({ projectId, sessionId }) =>
+    recordFact: storage.outbox.recordFact,
+    recoverInterruptedTurn: ({ projectId, sessionId }) =>
       recoverInterruptedTurn(
         { sessions: storage.stores.sessions, notes: parts.turnNotes, clock },
         projectId,
@@ -104,55 +93,37 @@ export function buildCalls(parts: CallParts): BuiltCalls {
       ),
     lock,
     slots,
-    guard,
-    onTold: parts.onTold,
+    limiter,
+    onFact: parts.onFact,
     now: clock.now,
     onError,
   });
-  const control = createCallControl({ calls, finisher, queue, guard, bus, clock, onError });
-  const { tracing } = parts;
-  const acceptance = {
-    phoneNumbers,
-    trunks,
-    conversations,
-    guard,
-    lock,
+  const control = new CallControl({ calls, finisher, queue, limiter, bus, clock, onError });
+  const nodeDeps: CallSweeperDeps & NodeRegistrationDeps = {
+    calls,
+    recordings,
+    finisher,
     queue,
+    lock,
+    leases,
+    removals: recordingRemovals,
+    nodeId,
     clock,
-    makeId,
-    tracing,
     onError,
   };
-  const ending = { calls, recordings, finisher, queue, clock, onError };
   const closers: (() => Promise<void>)[] = [];
-
   return {
-    services: {
-      accept: (order, keep) => acceptCall(acceptance, order, keep),
-      hangUp: control.hangUp,
-      transfer: control.transfer,
-      trunkHealth: (trunkIds) => readHealth(health, slots, trunkIds),
-      trunksChanged: () =>
-        bus.publish({ kind: 'trunks' }).catch((error: unknown) => {
-          onError(error, 'nodes were not told of a changed trunk; they look by themselves');
-        }),
-      recordings,
-    },
-    hangUp: control.hangUpAndWait,
+    ...ports,
+    limiter,
     finisher,
-    lock,
-    queue,
-    slots,
-    guard,
-    health,
-    leases,
-    bus,
+    control,
     nodeId,
+    service: callService(parts, ports, limiter, control, onError),
     startSweeper() {
-      closers.push(startCallSweeper({ ...ending, removals: recordingRemovals, lock, leases }));
+      closers.push(startCallSweeper(nodeDeps));
     },
-    async beginLife() {
-      closers.push(await registerNode({ ...ending, nodeId }));
+    async registerNode() {
+      closers.push(await registerNode(nodeDeps));
     },
     async close() {
       for (const close of closers.splice(0).reverse()) await close();
@@ -160,20 +131,37 @@ export function buildCalls(parts: CallParts): BuiltCalls {
   };
 }
 
-/** For a gateway that keeps no recordings. */
-export const noRecordings: CallRecordings = {
-  url: () => undefined,
-  recover: async () => ({ status: 'failed', key: null, durationMs: null, error: 'Its node was lost' }),
-  remove: async () => undefined,
-};
+function redisPorts(
+  { redis, subscriber, jobs, nodeId }: CallParts,
+  onError: (error: unknown, what: string) => void,
+) {
+  return {
+    lock: redisNumberLock(redis),
+    slots: redisTrunkSlots(redis),
+    usage: redisProjectCalls(redis),
+    health: redisTrunkHealth(redis),
+    leases: redisLeases(redis, nodeId),
+    queue: redisCallQueue(jobs),
+    bus: redisNodeBus({ publisher: redis, subscriber, onError }),
+  };
+}
 
-async function readHealth(health: TrunkHealthStore, slots: TrunkSlots, trunkIds: readonly string[]) {
-  const [seen, inUse] = await Promise.all([
-    health.read(trunkIds),
-    Promise.all(trunkIds.map((id) => slots.inUse(id))),
-  ]);
-  const unknown = { reachable: null, registered: null, lastOptionsMs: null, error: null };
-  return new Map(
-    trunkIds.map((id, index) => [id, { ...(seen.get(id) ?? unknown), channelsInUse: inUse[index] ?? 0 }]),
-  );
+function callService(
+  { storage, conversations, recordings, isDraining, clock, makeId, tracer }: CallParts,
+  { lock, queue, health, slots, bus }: SharedPorts,
+  limiter: CallLimiter,
+  control: CallControl,
+  onError: (error: unknown, what: string) => void,
+): CallService {
+  const { phoneNumbers, trunks } = storage.stores;
+  const ports = { phoneNumbers, trunks, conversations, limiter, lock, queue, isDraining };
+  const acceptDeps = { ...ports, clock, makeId, tracer, onError };
+  return {
+    accept: (order, insertOnce) => acceptCall(acceptDeps, order, insertOnce),
+    hangUp: (projectId, callId) => control.hangUp(projectId, callId),
+    transfer: (projectId, callId, to) => control.transfer(projectId, callId, to),
+    trunkHealth: (trunkIds) => readTrunkHealth(health, slots, trunkIds),
+    trunksChanged: () => notifyTrunksChanged(bus, onError),
+    recordings,
+  };
 }

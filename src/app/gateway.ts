@@ -25,15 +25,12 @@ import { redisRevocations } from '../infra/redis/nodes/revocations.ts';
 import { redisTurnNotes } from '../infra/redis/nodes/turnNotes.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
 import { openJobQueues } from '../infra/redis/queues/jobQueues.ts';
-import { callRecordings } from './callRecordings.ts';
 import { buildCalls } from './calls.ts';
 import { buildConversationEngine, buildModels } from './conversation.ts';
 import { logHealthChanges } from './healthMonitoring.ts';
 import { buildKnowledge } from './knowledge.ts';
-import { buildLifecycle } from './lifecycle.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './media.ts';
 import { buildMetrics } from './metrics.ts';
-import { addressOf } from './nodeAddress.ts';
 import { keptAdminToken, keptKey, lockDataFolder, nodeIdOf } from './nodeFolder.ts';
 import { openObjectStore } from './objectStore.ts';
 import { buildPhone } from './phone.ts';
@@ -44,7 +41,8 @@ import { openDatabase, startRedis } from './stores.ts';
 import { buildStreams } from './streams.ts';
 import { buildTelephony } from './telephony.ts';
 import { buildTracing } from './tracing.ts';
-import { announceOwnVoice, routeToVoice, voiceDependency } from './voiceNodes.ts';
+import { addressOf, buildVoiceNodeSelector, registerOwnVoiceNode, voiceDependency } from './voiceNodes.ts';
+import { buildWebhooks } from './webhooks.ts';
 
 const USER_AGENT = 'callway';
 
@@ -136,15 +134,14 @@ async function build(
   const publicUrl = () => config.PUBLIC_URL ?? addressOf(listening.app, config.HOST);
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const bucket = await openObjectStore(config, closers);
-  const recordings = buildRecordings({ config, bucket, secretsKey, publicUrl, clock });
-  const recordingsOfCalls = callRecordings(recordings, onError);
+  const recordings = buildRecordings({ config, bucket, secretsKey, publicUrl, clock, onError });
   const metrics = buildMetrics();
   const models = buildModels(config, clock, uuidV7, logger, closers, metrics.talks);
-  const { dispatcher, webhookAdmin } = buildLifecycle({
+  const { dispatcher, webhookAdmin } = buildWebhooks({
     storage,
     models,
     client,
-    recordings: recordingsOfCalls,
+    recordings: recordings.calls,
     meter: metrics.talks,
     tracing,
     clock,
@@ -202,18 +199,19 @@ async function build(
     redis,
     subscriber: connect(),
     conversations,
-    recordings: recordingsOfCalls,
-    meter: metrics.calls,
-    onTold: dispatcher.wake,
+    recordings: recordings.calls,
+    metrics: metrics.calls,
+    onFact: () => dispatcher.wake(),
     nodeId,
-    tracing,
+    isDraining: () => draining,
+    tracer: tracing,
     clock,
     makeId: uuidV7,
     logger,
   });
   closers.push(() => calls.close());
 
-  const voiceNodes = { config, nodes: redisVoiceNodes(redis), nodeId: calls.nodeId, clock, onError };
+  const voiceNodes = { config, registry: redisVoiceNodes(redis), nodeId, clock, onError };
   const { mediaStreams, live } = await buildStreams({
     config,
     redis,
@@ -276,8 +274,8 @@ async function build(
     conversations,
     webhookAdmin,
     knowledge,
-    calls: calls.services,
-    hangUp: calls.hangUp,
+    calls: calls.service,
+    hangUp: (projectId, callId) => calls.control.hangUpAndWait(projectId, callId),
     mediaStreams,
     recordings,
     clock,
@@ -311,13 +309,13 @@ async function build(
       storage,
       calls,
       telephony: telephony.telephony,
-      recordings,
+      recordings: recordings.calls,
       conversations,
       mediaStreams,
-      voice: routeToVoice(voiceNodes, () => app),
-      admission,
-      meter: metrics.calls,
-      tracing,
+      voiceNodes: buildVoiceNodeSelector(voiceNodes, app),
+      capacity: admission,
+      metrics: metrics.calls,
+      tracer: tracing,
       isDraining: () => draining,
       drainMs,
       clock,
@@ -329,7 +327,8 @@ async function build(
     // Together: calls that this node carries may be those that it talks with.
     await Promise.all([phone?.close(), live.drain(drainMs)]);
   });
-  if (config.ROLES.includes('voice')) listening.voice = await announceOwnVoice(voiceNodes, app, live);
+  if (config.ROLES.includes('voice')) listening.voice = await registerOwnVoiceNode(voiceNodes, app, live);
+  if (phone) await calls.registerNode();
   await phone?.start();
 
   let retiring: Promise<void> | undefined;

@@ -32,17 +32,17 @@ export type CallEndReason = (typeof CALL_END_REASONS)[number];
 
 export type CallDirection = 'outbound' | 'inbound';
 
-/** One phone call, as it is kept. Times ISO 8601 in UTC. */
+/** One phone call, as stored. Times are ISO 8601 in UTC. */
 export interface Call {
   readonly id: string;
   readonly projectId: string;
   readonly sessionId: string;
-  /** The session's life that this call is. */
+  /** The instance of the session: a session id may be used again once its session has ended. */
   readonly instanceId: string;
   readonly direction: CallDirection;
   readonly status: CallStatus;
   readonly endReason: CallEndReason | null;
-  /** In the product's normal form. */
+  /** Normalized. @see normalizeNumber */
   readonly fromNumber: string;
   readonly toNumber: string;
   readonly trunkId: string | null;
@@ -51,17 +51,17 @@ export interface Call {
   readonly q850Cause: number | null;
   readonly settings: CallSettings;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** When it was accepted. */
+  /** When the API accepted it, or its INVITE arrived. */
   readonly createdAt: string;
-  /** When the first INVITE went out, or came in. */
+  /** When the first INVITE was sent or received. */
   readonly startedAt: string | null;
   readonly answeredAt: string | null;
   readonly endedAt: string | null;
-  readonly figures: MediaQuality | null;
+  readonly mediaQuality: MediaQuality | null;
   readonly recording: RecordingResult | null;
-  /** The node that carries it; null while it is queued. */
+  /** The node that runs it; null while it is queued. */
   readonly nodeId: string | null;
-  /** Set by the API while the call lives: whoever carries it obeys. */
+  /** Set by the API; the node that runs the call then hangs up. */
   readonly hangupRequested: boolean;
 }
 
@@ -70,13 +70,13 @@ export interface CallSettings {
   readonly maxDurationSeconds: number;
   readonly record: boolean;
   readonly media: CallMedia | null;
-  /** The trace that it belongs to; absent where nobody traces. */
+  /** The trace that the call belongs to; absent without tracing. */
   readonly traceparent?: string;
-  /** The numbers as they were asked for, for trunks that write them as given; absent where nobody asked. */
+  /** The numbers as requested, for trunks with the number format `as_given`; absent for inbound calls. */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
 }
 
-/** What changes in a call's life. */
+/** The fields that change during a call. */
 export type CallChange = Partial<
   Pick<
     Call,
@@ -89,14 +89,14 @@ export type CallChange = Partial<
     | 'startedAt'
     | 'answeredAt'
     | 'endedAt'
-    | 'figures'
+    | 'mediaQuality'
     | 'recording'
   >
 >;
 
 export interface RecordingResult {
   readonly status: 'recording' | 'ready' | 'failed';
-  /** Its name in the recording store; null where nothing was kept. */
+  /** Key in the recording store; null when nothing was stored. */
   readonly key: string | null;
   readonly durationMs: number | null;
   readonly error: string | null;
@@ -105,11 +105,49 @@ export interface RecordingResult {
 export const DEFAULT_RING_TIMEOUT_SECONDS = 45;
 export const DEFAULT_MAX_DURATION_SECONDS = 3600;
 
-/** Nothing follows these. */
-export const FINAL_STATUSES: readonly CallStatus[] = ['completed', 'busy', 'no_answer', 'failed', 'canceled'];
-export const isFinal = (status: CallStatus): boolean => FINAL_STATUSES.includes(status);
+export const FINAL_STATUSES = ['completed', 'busy', 'no_answer', 'failed', 'canceled'] as const;
+/** A call with one of these statuses has ended. */
+export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-/** From the answer to the end, in ms; 0 where nobody answered, null while it is not known. */
+export const isFinal = (status: CallStatus): status is FinalStatus =>
+  (FINAL_STATUSES as readonly CallStatus[]).includes(status);
+
+type NewCall = Pick<
+  Call,
+  | 'id'
+  | 'projectId'
+  | 'sessionId'
+  | 'instanceId'
+  | 'direction'
+  | 'status'
+  | 'fromNumber'
+  | 'toNumber'
+  | 'settings'
+  | 'createdAt'
+> &
+  Partial<Call>;
+
+/** A call as first stored: what is not given is not known yet. */
+export function newCall(fields: NewCall): Call {
+  return {
+    endReason: null,
+    trunkId: null,
+    sipCallId: null,
+    sip: null,
+    q850Cause: null,
+    metadata: {},
+    startedAt: null,
+    answeredAt: null,
+    endedAt: null,
+    mediaQuality: null,
+    recording: null,
+    nodeId: null,
+    hangupRequested: false,
+    ...fields,
+  };
+}
+
+/** From the answer to the end, in ms; 0 for an unanswered call, null before the end. */
 export function talkTimeMs({ status, answeredAt, endedAt }: Call): number | null {
   if (!isFinal(status)) return null;
   if (answeredAt === null || endedAt === null) return 0;
@@ -121,17 +159,17 @@ export function projectNumber({ direction, fromNumber, toNumber }: Call): string
   return direction === 'inbound' ? toNumber : fromNumber;
 }
 
-/** The number of the person at the other end. */
+/** The other party's number. */
 export function customerNumber({ direction, fromNumber, toNumber }: Call): string {
   return direction === 'inbound' ? fromNumber : toNumber;
 }
 
-/** Whether a recording is to come of it: only an answered call has one. */
+/** Whether the call has a recording, now or later: only answered calls do. */
 export function expectsRecording({ answeredAt, settings }: Pick<Call, 'answeredAt' | 'settings'>): boolean {
   return answeredAt !== null && settings.record;
 }
 
-/** Whether what became of its recording is known. */
+/** Whether the recording is stored, or has failed. */
 export function isRecordingFinal({ recording }: Call): boolean {
   return recording !== null && recording.status !== 'recording';
 }

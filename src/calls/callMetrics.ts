@@ -2,16 +2,10 @@ import type { MediaReport } from '../media/mediaSession.ts';
 import type { Call } from './call.ts';
 import type { CallResult } from './runner/callResult.ts';
 
-/**
- * The stretches between which a caller waits: from the API's acceptance to the INVITE, from the INVITE to the answer,
- * and from the answer to the first packet with the engine's audio.
- */
+/** Phases of call setup: API to INVITE, INVITE to answer, answer to the first packet with the agent's audio. */
 export type SetupPhase = 'accepted_to_invite' | 'invite_to_answer' | 'answer_to_audio';
 
-/**
- * Why a call was not taken: what the operator lets its project do, or, of a call that came in, no channel of the trunk or
- * no place on the node.
- */
+/** Why a call was refused: a limit of the project; or, for inbound calls, no free channel of the trunk or capacity of the node. */
 export type RefusalReason =
   | 'destination'
   | 'rate'
@@ -21,12 +15,11 @@ export type RefusalReason =
   | 'trunk'
   | 'node';
 
-/** What the operator is to know of calls in numbers. Nothing here fails or waits. */
+/** Metrics of calls. Synchronous; never throws. */
 export interface CallMetrics {
-  /** This node carries another call. */
   callStarted(direction: Call['direction']): void;
   callRefused(reason: RefusalReason): void;
   setupPhase(phase: SetupPhase, seconds: number): void;
-  /** A call that began is over. */
+  /** For each `callStarted`, once. */
   callEnded(direction: Call['direction'], result: CallResult, media: MediaReport | undefined): void;
 }

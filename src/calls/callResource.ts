@@ -8,7 +8,7 @@ import type { CallRecordings } from './recording/callRecordings.ts';
 const time = z.iso.datetime().nullable();
 const milliseconds = z.number();
 
-const shownRecording = z.object({
+const recordingResource = z.object({
   status: z.enum(['recording', 'ready', 'failed']),
   durationMs: milliseconds.nullable(),
   error: z.string().nullable(),
@@ -26,7 +26,7 @@ const mediaFigures = z.object({
     .describe('Estimate by the E-model, 1 to 4.5; null before anything was received.'),
 });
 
-/** A call as the API shows it. */
+/** A call in the API. */
 export const callResource = z
   .object({
     id: z.uuid(),
@@ -59,7 +59,7 @@ export const callResource = z
     turnLatencyMs: z
       .object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() })
       .describe('From the caller’s last word to the agent’s first; null before there was a turn.'),
-    recording: shownRecording.nullable(),
+    recording: recordingResource.nullable(),
   })
   .meta({ id: 'Call' });
 
@@ -92,16 +92,16 @@ export function toCallResource(
     record,
     media,
     metadata: { ...call.metadata },
-    mediaFigures: call.figures && { ...call.figures, mos: call.figures.mos ?? null },
+    mediaFigures: call.mediaQuality && { ...call.mediaQuality, mos: call.mediaQuality.mos ?? null },
     turnLatencyMs: { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null },
-    recording: showRecording(call, recordings),
+    recording: toRecordingResource(call, recordings),
   };
 }
 
-function showRecording(call: Call, recordings: Pick<CallRecordings, 'url'>): CallResource['recording'] {
+function toRecordingResource(call: Call, recordings: Pick<CallRecordings, 'url'>): CallResource['recording'] {
   if (call.recording === null) return null;
   const { status, durationMs, error, key } = call.recording;
-  const isThere = isRecordingFinal(call) && status === 'ready' && key !== null;
-  const url = isThere ? recordings.url(key) : undefined;
+  const isReady = isRecordingFinal(call) && status === 'ready' && key !== null;
+  const url = isReady ? recordings.url(key) : undefined;
   return { status, durationMs, error, ...(url === undefined ? {} : { url }) };
 }

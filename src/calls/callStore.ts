@@ -10,24 +10,22 @@ export interface CallFilter {
 
 export interface CallStore {
   /**
-   * Keeps a call and its session in one transaction.
+   * Inserts a call and its session in one transaction.
    *
-   * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to its number.
+   * @throws {CallwayError} 409 `number_already_queued` when the project has another live outbound call to the number.
    */
   insert(call: Call, session: Session, started: HistoryEvent): Promise<void>;
   find(projectId: string, id: string): Promise<Call | undefined>;
   list(projectId: string, filter: CallFilter, page: Page): Promise<PageOf<Call>>;
-  /**
-   * Takes a queued call for a node. @returns The call; undefined where it is not queued any more.
-   */
+  /** Claims a queued call for a node. @returns Undefined when the call is no longer queued. */
   claim(id: string, nodeId: string, at: string): Promise<Call | undefined>;
-  /** Puts a claimed call that was not dialled yet back into the queue. */
+  /** Puts a claimed call that was not dialed yet back into the queue. */
   releaseClaim(id: string, nodeId: string): Promise<void>;
   /**
-   * Changes a live call; a call that is over is left alone.
+   * Changes a live call; a call that has ended is left unchanged.
    *
-   * @param nodeId - Only while this node carries it.
-   * @returns The call after it; undefined where nothing was changed.
+   * @param nodeId - Change it only while this node runs it; null for any node.
+   * @returns The changed call; undefined when nothing was changed.
    */
   update(
     id: string,
@@ -35,28 +33,27 @@ export interface CallStore {
     change: CallChange,
     event?: HistoryEvent,
   ): Promise<Call | undefined>;
-  /** Asks whoever carries it to hang up; a queued one is over at once. */
+  /** Asks the node that runs the call to hang up; a call that no node has claimed is canceled at once. */
   requestHangup(projectId: string, id: string, at: string): Promise<Call | undefined>;
   /**
-   * What became of the recording; the first time counts, before the call's end and after it.
+   * Sets the final state of the recording, before or after the call's end. The first one counts.
    *
-   * @returns The call after it; undefined where nothing was changed.
+   * @returns The changed call; undefined when nothing was changed.
    */
   completeRecording(id: string, recording: RecordingResult): Promise<Call | undefined>;
-  /** All that the call's end makes due is done. */
+  /** Marks the post-call work as done. */
   markSettled(id: string): Promise<void>;
-  /** Calls that no node has taken yet, oldest first. @param after - Only those after this one. */
+  /** Calls that no node has claimed, oldest first. @param after - The last id of the page before. */
   listQueued(after: string | null, limit: number): Promise<QueuedCall[]>;
   /**
-   * Calls that nobody sees to: carried by a node that has not beaten since `before`, or over since then and still not
-   * settled, though no recording of theirs is being stored.
+   * Calls without a live node: their node's last heartbeat is before `before`, or they ended before then and are still
+   * not settled, except while their recording is being stored.
    */
   listOrphans(before: Date, limit: number): Promise<OrphanedCall[]>;
-  /** Calls of one node that are not settled; where it begins another life, what its former one left. */
+  /** Unsettled calls of one node; at its start, what its previous process left. */
   listUnsettledOn(nodeId: string): Promise<OrphanedCall[]>;
-  /** A node's sign of life. */
   recordHeartbeat(nodeId: string, at: Date): Promise<void>;
-  /** How long callers waited for the agent's first words, of those sessions that had turns. */
+  /** Response latencies of the sessions that had agent turns. */
   turnLatencies(instanceIds: readonly string[]): Promise<Map<string, TurnLatency>>;
 }
 
@@ -69,10 +66,11 @@ export interface QueuedCall {
 
 export interface OrphanedCall {
   readonly call: Call;
-  /** When its node last beat; null where that is not known. */
+  /** Last heartbeat of its node; null when unknown. */
   readonly lastSeenAt: string | null;
 }
 
+/** From the end of the caller's turn to the agent's first audio, in ms. */
 export interface TurnLatency {
   readonly p50: number;
   readonly p95: number;

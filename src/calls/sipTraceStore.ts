@@ -1,4 +1,4 @@
-/** One SIP message of a call, credentials blanked. */
+/** One SIP message of a call, credentials removed. */
 export interface SipTraceMessage {
   readonly at: string;
   readonly direction: 'in' | 'out';
@@ -10,6 +10,6 @@ export interface SipTraceMessage {
 
 export interface SipTraceStore {
   append(projectId: string, callId: string, messages: readonly SipTraceMessage[]): Promise<void>;
-  /** In the order in which they were sent and received. */
+  /** In the order of sending and receipt. */
   list(projectId: string, callId: string): Promise<SipTraceMessage[]>;
 }

@@ -3,16 +3,14 @@ import type { DtmfDigit, MediaSession } from '../media/mediaSession.ts';
 import type { PhoneNumber } from './numbers/phoneNumber.ts';
 import type { Trunk } from './trunks/trunk.ts';
 
-/** Places legs; telephony implements it. */
 export interface Telephony {
   /**
-   * Sends an INVITE over one trunk. Trying another one after it is the caller's business.
+   * Sends an INVITE over one trunk. Failover to another trunk is the caller's task.
    *
-   * @returns At once; what becomes of it is announced by the leg's events, `ended` last and exactly once, and none of
-   *   them before the event loop's next turn: who gets the leg through promises misses nothing.
+   * @returns At once. The leg's events tell its progress, `ended` last and exactly once. The first event comes after the
+   *   current turn of the event loop, so that listeners added behind a promise miss none.
    */
   dial(request: DialRequest): CallLeg;
-  /** Takes the calls that come in; each handler's decision is final. */
   onInboundCall(handler: (call: InboundCall) => void): void;
 }
 
@@ -20,98 +18,98 @@ export interface DialRequest {
   readonly projectId: string;
   readonly callId: string;
   readonly trunk: Trunk;
-  /** In the product's normal form; the trunk's number format is applied by telephony. */
+  /** Normalized; formatted by telephony as the trunk wants it. */
   readonly fromNumber: string;
   readonly toNumber: string;
-  /** As the API's caller wrote them, for trunks whose number format is `as_given`. @see writeNumber */
+  /** As in the API request, for trunks with the number format `as_given`. @see formatNumber */
   readonly asGiven?: { readonly fromNumber: string; readonly toNumber: string };
-  /** Called over the trunk instead of the number: a `sip:` or `sips:` URI. */
+  /** A `sip:` or `sips:` URI to call over the trunk instead of the number. */
   readonly targetUri?: string;
-  /** A call whose audio this leg's is to be joined with. */
+  /** The media session that this leg's is going to be bridged with. */
   readonly bridgeWith?: MediaSession;
-  /** From INVITE to the final answer; then CANCEL. */
+  /** From INVITE to the final response; then CANCEL. */
   readonly ringTimeoutMs: number;
 }
 
-/** A call that rings here. */
+/** An inbound call that is not answered yet. */
 export interface InboundCall {
   readonly sipCallId: string;
   readonly projectId: string;
   readonly trunk: Trunk;
-  /** As the carrier wrote them, in the product's normal form where they are numbers. */
+  /** As the carrier wrote them; normalized if they are numbers. */
   readonly fromNumber: string;
   readonly toNumber: string;
-  /** That of the project that is called; undefined where it has none like it. */
+  /** The called number; undefined when the project does not have it. */
   readonly number: PhoneNumber | undefined;
   /** Sends 180. */
   ring(): void;
-  /** Begins to open the audio, which `answer` needs; it is closed when the call is not answered. */
+  /** Starts to open the media session, which `answer` needs; it is closed if the call is not answered. */
   prepareMedia(callId: string): void;
   /** Sends 200 with our answer; the leg's `answered` follows on the ACK. */
   answer(callId: string): Promise<CallLeg>;
-  /** @param sipCode - 400..699. @param options - When the caller may try again. @see RFC 3261 section 20.33 */
+  /** @param sipCode - 400..699. @param options - For the Retry-After header. @see RFC 3261 section 20.33 */
   reject(sipCode: number, options?: { readonly retryAfterSeconds: number }): void;
-  /** Announced when the caller gives up before `answer` or `reject`. */
+  /** Aborted when the caller hangs up before `answer` or `reject`. */
   readonly canceled: AbortSignal;
 }
 
-/** One SIP dialog with its audio, from the first INVITE to the last BYE. */
+/** One SIP dialog with its media session, from the first INVITE to the last BYE. */
 export interface CallLeg {
   readonly sipCallId: string;
   readonly trunkId: string;
-  /** Undefined until a port was reserved for it. */
+  /** Undefined until its port is reserved. */
   readonly media: MediaSession | undefined;
   readonly events: Pick<Emitter<LegEvents>, 'on'>;
-  /** CANCEL before the answer, BYE after it; resolves when the leg has ended. Idempotent. */
+  /** CANCEL before the answer, BYE after it. Resolves when the leg has ended. Idempotent. */
   hangup(reason?: HangupReason): Promise<void>;
-  /** By the trunk's way: RFC 4733 events or SIP INFO. */
+  /** As RFC 4733 events or by SIP INFO, as the trunk wants it. */
   sendDtmf(digits: string): Promise<void>;
   /**
    * Blind transfer by REFER; on success the peer ends the leg.
    *
-   * @param to - A number in the product's normal form, or a `sip:` URI.
-   * @throws {CallwayError} `transfer_unsupported` where the peer takes no REFER, or the trunk wants none; `transfer_failed`
-   *   with the peer's status. The call goes on.
+   * @param to - A normalized number, or a `sip:` URI.
+   * @throws {CallwayError} `transfer_unsupported` when the peer, or the trunk's setting, does not allow REFER;
+   *   `transfer_failed` with the peer's status. The call continues.
    */
-  transfer(to: string): Promise<void>;
+  refer(to: string): Promise<void>;
 }
 
-/** Goes into the Reason header. @see RFC 3326 */
+/** For the Reason header. @see RFC 3326 */
 export interface HangupReason {
   readonly q850Cause: number;
   readonly text: string;
 }
 
 export interface LegEvents {
-  /** Whether the peer plays audio before the answer (183 with SDP). */
+  /** @property hasEarlyMedia - The peer plays audio before the answer (183 with SDP). */
   readonly ringing: { readonly hasEarlyMedia: boolean };
-  /** Audio flows both ways from here on; `media` is there and connected, unless `ended` follows at once. */
+  /** `media` is connected and audio flows both ways, unless `ended` follows at once. */
   readonly answered: { readonly atMs: number };
-  /** The peer put us on hold, or took us back. */
+  /** The peer put us on hold, or resumed. */
   readonly held: { readonly isHeld: boolean };
-  /** A digit that came by SIP INFO. */
+  /** Received by SIP INFO. */
   readonly dtmf: DtmfDigit;
-  /** The peer asks that the call goes on elsewhere (REFER towards us). */
+  /** The peer sent us a REFER. */
   readonly transferRequested: { readonly to: string };
   readonly ended: LegEnd;
 }
 
-/** How a leg ended; what may be tried on another trunk is decided by `calls/routing`. */
 export interface LegEnd {
   readonly outcome: LegOutcome;
-  /** The final answer, the BYE's place being taken by 200; null where none came. */
+  /** The final response, 200 for a BYE; null when there was none. */
   readonly sip: { readonly code: number; readonly reason: string } | null;
-  /** From a Reason header, or the usual one of the SIP code. @see RFC 3398 section 8.2.6.1 */
+  /** From a Reason header, or the default for the SIP status. @see RFC 3398 section 8.2.6.1 */
   readonly q850Cause: number | null;
 }
 
 /**
- * After the answer: `remote_hangup`, `local_hangup`, `lost` (dialog or control connection gone). Before it: the rest, and
- * `lost` where nobody knows whether the phone still rings.
- * `unreachable` is no answer of any kind within the trunk's time, no way to the host, or 408 without ringing;
- * `no_answer` the ring timeout, 408 after ringing and 480; `declined` 603, 607, 608; `busy` 486, 600; `invalid_number`
- * 404, 484, 604; `rejected` other 3xx, 4xx and 6xx; `trunk_error` 5xx, 401 and 407 that our password does not satisfy,
- * and what else goes wrong on our side of the trunk.
+ * After the answer: `remote_hangup`, `local_hangup`, `lost` (dialog or control connection gone).
+ *
+ * Before the answer: `lost` when it is unknown whether the phone still rings; `unreachable` for no response within the
+ * trunk's time, no route to the host, or 408 without ringing; `no_answer` for the ring timeout, 408 after ringing and
+ * 480; `declined` for 603, 607 and 608; `busy` for 486 and 600; `invalid_number` for 404, 484 and 604; `rejected` for
+ * other 3xx, 4xx and 6xx; `trunk_error` for 5xx, for 401 and 407 that our password does not satisfy, and for failures on
+ * our side.
  */
 export type LegOutcome =
   | 'remote_hangup'

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../src/app/gateway.ts';
 import { callCapacity } from '../../src/app/media.ts';
-import { reachableFromAfar } from '../../src/app/nodeAddress.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
+import { advertisedAddress } from '../../src/calls/nodes/nodeAddress.ts';
 import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';
 import { redisVoiceNodes } from '../../src/infra/redis/nodes/voiceNodes.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -107,7 +107,7 @@ test.each([
   ['voice.internal', 'voice.internal'],
   ['0.0.0.0', '10.0.0.7'],
   ['::', 'fd00::7'],
-])('what listens on %s is reached by other machines at %s', (host, expected) => {
+])('A server that listens on %s is advertised at %s', (host, expected) => {
   const one = { netmask: '', mac: '', cidr: null, internal: false };
   const interfaces = {
     lo: [{ ...one, family: 'IPv4' as const, address: '127.0.0.1', internal: true }],
@@ -117,11 +117,11 @@ test.each([
       { ...one, family: 'IPv4' as const, address: '10.0.0.7' },
     ],
   };
-  expect(reachableFromAfar(host, interfaces)).toBe(expected);
+  expect(advertisedAddress(host, interfaces)).toBe(expected);
 });
 
-test('without a network there is only this machine', () => {
-  expect([reachableFromAfar('0.0.0.0', {}), reachableFromAfar('::', {})]).toEqual(['127.0.0.1', '::1']);
+test('A server on a machine without a network is advertised on loopback', () => {
+  expect([advertisedAddress('0.0.0.0', {}), advertisedAddress('::', {})]).toEqual(['127.0.0.1', '::1']);
 });
 
 test.each([

@@ -10,19 +10,23 @@ const UUIDS = {
   id: '0197a000-0000-7000-8000-000000000001',
   trunkId: '0197a000-0000-7000-8000-000000000002',
 };
-const over = (change = {}) =>
+const ended = (change = {}) =>
   makeCall({ ...UUIDS, status: 'completed', endReason: 'agent_hangup', endedAt: later(9), ...change });
 
-describe('a call as it is shown', () => {
-  test('is as its schema says, with figures, latency and the recording’s address', () => {
-    const figures = {
+describe('toCallResource', () => {
+  test('conforms to the schema, with media quality, latency and the recording’s URL', () => {
+    const mediaQuality = {
       codec: 'G722',
       packetsReceived: 9,
       packetsLost: 1,
       jitterMs: 2.5,
       mos: undefined,
     } as const;
-    const shown = toCallResource(over({ recording: READY, figures }), { p50: 400, p95: 900 }, recordings);
+    const shown = toCallResource(
+      ended({ recording: READY, mediaQuality }),
+      { p50: 400, p95: 900 },
+      recordings,
+    );
     expect(callResource.parse(shown)).toEqual(shown);
     expect(shown).toMatchObject({
       durationMs: 7000,
@@ -34,10 +38,10 @@ describe('a call as it is shown', () => {
   });
 
   test.each([
-    ['not over', makeCall(UUIDS), null],
-    ['never answered', over({ status: 'busy', answeredAt: null }), 0],
-    ['answered', over(), 7000],
-  ])('lasts as long as both sides spoke: %s', (_what, call, durationMs) => {
+    ['not ended', makeCall(UUIDS), null],
+    ['unanswered', ended({ status: 'busy', answeredAt: null }), 0],
+    ['answered', ended(), 7000],
+  ])('counts the duration from the answer to the end: %s', (_what, call, durationMs) => {
     expect(toCallResource(call, undefined, recordings)).toMatchObject({
       durationMs,
       turnLatencyMs: { p50: null, p95: null },
@@ -46,17 +50,17 @@ describe('a call as it is shown', () => {
 
   test.each([
     ['none', null, null],
-    ['one that is being written', { ...READY, status: 'recording' as const, durationMs: null }, undefined],
-    ['one that failed', { ...READY, status: 'failed' as const, error: 'disk full' }, undefined],
-  ])('shows no address of a recording that cannot be fetched: %s', (_what, recording, expected) => {
-    const shown = toCallResource(over({ recording }), undefined, recordings).recording;
+    ['in progress', { ...READY, status: 'recording' as const, durationMs: null }, undefined],
+    ['failed', { ...READY, status: 'failed' as const, error: 'disk full' }, undefined],
+  ])('has no URL of an unavailable recording: %s', (_what, recording, expected) => {
+    const shown = toCallResource(ended({ recording }), undefined, recordings).recording;
     expect(shown === null ? null : shown.url).toBe(expected);
   });
 });
 
 describe('a call as webhooks tell of it', () => {
   test('has its recording and its address once it is stored', () => {
-    const report = callReport(over({ recording: READY, sip: { code: 200, reason: 'OK' } }), recordings);
+    const report = callReport(ended({ recording: READY, sip: { code: 200, reason: 'OK' } }), recordings);
     expect(report).toEqual({
       call: {
         callId: UUIDS.id,
@@ -78,10 +82,10 @@ describe('a call as webhooks tell of it', () => {
 
   test('tells of a recording that failed, and of none that is still being stored', () => {
     const failed = { status: 'failed', key: null, durationMs: null, error: 'disk full' } as const;
-    expect(callReport(over({ recording: failed }), recordings)).toMatchObject({
+    expect(callReport(ended({ recording: failed }), recordings)).toMatchObject({
       recording: { status: 'failed', error: 'disk full' },
     });
-    const storing = callReport(over({ recording: { ...READY, status: 'recording' } }), recordings);
+    const storing = callReport(ended({ recording: { ...READY, status: 'recording' } }), recordings);
     expect(Object.keys(storing)).toEqual(['call', 'endReason']);
     expect(Object.keys(callReport(makeCall(), recordings))).toEqual(['call']);
   });

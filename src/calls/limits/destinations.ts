@@ -1,40 +1,41 @@
 import type { CallLimits } from '../../agents/accounts/callLimits.ts';
 import { parseCarrierNumber } from '../numbers/number.ts';
 
-type Rules = Pick<CallLimits, 'allowedPrefixes' | 'blockedPrefixes'>;
-
-/** Digits of the shortest public number; fewer are an extension. @see normalNumber */
-const SHORTEST_PUBLIC_NUMBER = 7;
-/** `sip:user;parameters:password@host`; only the user says whom it reaches. @see RFC 3261 section 19.1.1 */
+/** Digits of the shortest public number; fewer are an extension. @see normalizeNumber */
+const MIN_PUBLIC_DIGITS = 7;
+/** `sip:user;parameters:password@host`; only the user names the destination. @see RFC 3261 section 19.1.1 */
 const SIP_USER = /^sips?:([^;:@?]*)[^@]*@/i;
 
 /**
- * Whether a project may call a number, or send a call there.
+ * Whether a project may call a destination, or transfer a call to it.
  *
- * Of all prefixes that fit, the longest counts; of two that are the same, the one that blocks. What no prefix fits is
- * allowed, unless some are named that are.
+ * The longest matching prefix decides; if an allowed and a blocked one are equal, the blocked one. A destination without
+ * a matching prefix is allowed unless `allowedPrefixes` has entries.
  *
- * @param to - In normal form, or a SIP URI: then the number in it. One that seems to be a public number and cannot be
- *   read is refused as soon as there is any rule, and a name or an extension is what no prefix fits.
+ * @param to - A normalized number, or a SIP URI with a number in it. Any rule at all refuses what seems to be a public
+ *   number but cannot be read. A name or an extension matches no prefix.
  */
-export function isDestinationAllowed({ allowedPrefixes, blockedPrefixes }: Rules, to: string): boolean {
+export function isDestinationAllowed(
+  { allowedPrefixes, blockedPrefixes }: Pick<CallLimits, 'allowedPrefixes' | 'blockedPrefixes'>,
+  to: string,
+): boolean {
   if (allowedPrefixes.length === 0 && blockedPrefixes.length === 0) return true;
   const number = parseDestination(to);
-  if (number === undefined && digitsIn(userOf(to) ?? '') >= SHORTEST_PUBLIC_NUMBER) return false;
-  const longest = (prefixes: readonly string[]) =>
+  if (number === undefined && digitsIn(userOf(to) ?? '') >= MIN_PUBLIC_DIGITS) return false;
+  const longestMatch = (prefixes: readonly string[]) =>
     Math.max(-1, ...prefixes.filter((prefix) => number?.startsWith(prefix)).map(({ length }) => length));
-  const [allowed, blocked] = [longest(allowedPrefixes), longest(blockedPrefixes)];
+  const [allowed, blocked] = [longestMatch(allowedPrefixes), longestMatch(blockedPrefixes)];
   if (allowed === blocked) return allowed === -1 && allowedPrefixes.length === 0;
   return allowed > blocked;
 }
 
-/** The number that is called, in normal form; undefined where none can be read. @param to - A number, or a SIP URI. */
+/** @param to - A number, or a SIP URI. @returns The normalized number; undefined when there is none. */
 export function parseDestination(to: string): string | undefined {
   const user = userOf(to);
   return user === undefined ? undefined : parseCarrierNumber(user);
 }
 
-/** The number itself, or the user of a SIP URI; undefined where the URI names none. */
+/** The number itself, or the user part of a SIP URI, if it has one. */
 function userOf(to: string): string | undefined {
   if (!/^sips?:/i.test(to)) return to;
   const user = SIP_USER.exec(to)?.[1];
@@ -42,7 +43,7 @@ function userOf(to: string): string | undefined {
   try {
     return decodeURIComponent(user);
   } catch {
-    // A broken escape stands for itself.
+    // An invalid escape stands for itself.
     return user;
   }
 }

@@ -1,9 +1,9 @@
-/** How many calls this node carries at a time, so that more of them never make the others worse. */
+/** The calls that this node can run at a time without affecting each other's audio. */
 export interface NodeCapacity {
-  /** Takes a place for a call; one that has a place keeps it. @returns False where every place is taken. */
+  /** Takes a slot; a call that has one keeps it. @returns False when none is free. */
   acquire(callId: string): boolean;
   has(callId: string): boolean;
-  /** Harmless for a call without a place. */
+  /** Idempotent. */
   release(callId: string): void;
   readonly inUse: number;
   readonly limit: number;

@@ -1,7 +1,10 @@
+import type { CallLimits } from '../../agents/accounts/callLimits.ts';
+import { parseDestination } from './destinations.ts';
+
 /** What a project's outbound calls have used of a day's limits. */
 export interface DailyUsage {
   readonly talkTimeMs: number;
-  /** In millionths of the currency of its rates. @see costOf */
+  /** In millionths of the currency of its rates. @see callCostMillionths */
   readonly spentMillionths: number;
 }
 
@@ -10,7 +13,7 @@ export interface ProjectUsage {
   /** Counts an accepted outbound call, unless it would exceed a limit. @returns The limit that is exhausted. */
   countCall(
     projectId: string,
-    most: {
+    limits: {
       readonly perMinute: number | null;
       readonly perHour: number | null;
       readonly talkedMsPerDay: number | null;
@@ -20,9 +23,25 @@ export interface ProjectUsage {
     { readonly what: 'rate' | 'minutes' | 'spending'; readonly retryAfterSeconds: number } | undefined
   >;
   /** Adds to what outbound calls have used today, in UTC. @returns The totals. */
-  addUsage(projectId: string, more: DailyUsage): Promise<DailyUsage>;
-  /** Takes one of the slots for simultaneous calls; a call that has a slot keeps it. */
-  acquireSlot(projectId: string, callId: string, most: number): Promise<boolean>;
+  addUsage(projectId: string, added: DailyUsage): Promise<DailyUsage>;
+  /** Takes one of the slots for simultaneous calls; a call that has a slot keeps it. Unrenewed slots expire. */
+  acquireSlot(projectId: string, callId: string, slots: number): Promise<boolean>;
   renewSlot(projectId: string, callId: string): Promise<void>;
   releaseSlot(projectId: string, callId: string): Promise<void>;
+}
+
+export const MILLIONTHS_PER_UNIT = 1_000_000;
+export const MS_PER_MINUTE = 60_000;
+
+/**
+ * The cost of talk time at the rate with the longest prefix that matches the destination; 0 when none matches.
+ *
+ * @param to - A number, or a SIP URI with a number in it. An unreadable one has the rate of the prefix `+`.
+ * @returns Whole millionths of the currency.
+ */
+export function callCostMillionths(rates: CallLimits['rates'], to: string, talkTimeMs: number): number {
+  const number = parseDestination(to);
+  const matching = rates.filter(({ prefix }) => prefix === '+' || number?.startsWith(prefix));
+  const [longest] = matching.sort((one, other) => other.prefix.length - one.prefix.length);
+  return Math.round(((longest?.perMinute ?? 0) * MILLIONTHS_PER_UNIT * talkTimeMs) / MS_PER_MINUTE);
 }

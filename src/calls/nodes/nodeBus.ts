@@ -10,3 +10,13 @@ export type NodeMessage =
   /** Commands of the API to the node that runs the call. */
   | { readonly kind: 'hangup'; readonly callId: string }
   | { readonly kind: 'transfer'; readonly callId: string; readonly to: string };
+
+/** Never rejects: nodes also read the trunks regularly. */
+export async function notifyTrunksChanged(
+  bus: Pick<NodeBus, 'publish'>,
+  onError: (error: unknown, what: string) => void,
+): Promise<void> {
+  await bus.publish({ kind: 'trunks' }).catch((error: unknown) => {
+    onError(error, 'trunk change not published, nodes read it later');
+  });
+}

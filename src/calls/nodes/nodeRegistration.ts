@@ -2,8 +2,8 @@ import { repeat } from '../../base/repeat.ts';
 import type { CallStore } from '../callStore.ts';
 import { endOrphan, type OrphanDeps } from './callSweeper.ts';
 
-/** Several of these fit into the time after which a node is taken to be dead. */
-const BEAT_MS = 5_000;
+/** Several heartbeats fit into NODE_TIMEOUT_MS. */
+const HEARTBEAT_MS = 5_000;
 
 export interface NodeRegistrationDeps extends OrphanDeps {
   readonly calls: Pick<CallStore, 'recordHeartbeat' | 'listUnsettledOn' | 'releaseClaim'>;
@@ -12,18 +12,18 @@ export interface NodeRegistrationDeps extends OrphanDeps {
 }
 
 /**
- * Begins the life of a node that carries calls: ends what its former life left, and beats from then on.
+ * Registers a node that runs calls: ends the calls that its previous process left, then sends heartbeats.
  *
- * @returns A function that stops it; idempotent. The calls that it carries still are the sweeper's after a while.
+ * @returns Stops the heartbeats; idempotent. The sweeper ends the calls that the node still runs.
  */
 export async function registerNode(deps: NodeRegistrationDeps): Promise<() => Promise<void>> {
   const { calls, nodeId, clock, onError } = deps;
-  const beat = () => calls.recordHeartbeat(nodeId, new Date(clock.now()));
-  for (const left of await calls.listUnsettledOn(nodeId)) {
-    await endOrphan(deps, left).catch((error: unknown) => {
-      onError(error, 'a call of this node’s former life was not ended; the sweeper ends it');
+  const heartbeat = () => calls.recordHeartbeat(nodeId, new Date(clock.now()));
+  for (const orphan of await calls.listUnsettledOn(nodeId)) {
+    await endOrphan(deps, orphan).catch((error: unknown) => {
+      onError(error, 'call of the previous process not ended, the sweeper ends it');
     });
   }
-  await beat();
-  return repeat(clock, BEAT_MS, beat, (error) => onError(error, 'the node could not say that it lives'));
+  await heartbeat();
+  return repeat(clock, HEARTBEAT_MS, heartbeat, (error) => onError(error, 'node heartbeat not stored'));
 }

@@ -6,11 +6,11 @@ export interface VoiceNode {
   readonly nodeId: string;
   /** Of its HTTP server, as other nodes reach it: `http://host:port`. */
   readonly url: string;
-  /** Streams with a voice session on it. */
+  /** Voice sessions that it runs. */
   readonly sessions: number;
 }
 
-/** The registered voice nodes. A registration expires with its node. */
+/** The registered voice nodes. A registration expires unless it is renewed. */
 export interface VoiceNodeRegistry {
   /** Registers the node for another `leaseMs`, or updates its registration. */
   register(node: VoiceNode, leaseMs: number): Promise<void>;
@@ -19,69 +19,84 @@ export interface VoiceNodeRegistry {
   list(): Promise<readonly VoiceNode[]>;
 }
 
-const BEAT_MS = 2000;
-/** Two beats may be lost. */
+const HEARTBEAT_MS = 2000;
+const NOT_REGISTERED = 'voice node not registered, retrying';
+/** Two heartbeats may be lost. */
 export const VOICE_LEASE_MS = 6000;
 
 export interface VoiceNodeRegistrationDeps {
-  readonly nodes: Pick<VoiceNodeRegistry, 'register' | 'deregister'>;
+  readonly registry: Pick<VoiceNodeRegistry, 'register' | 'deregister'>;
   readonly node: Omit<VoiceNode, 'sessions'>;
-  /** Streams that this node talks on at the moment. */
-  readonly talks: () => number;
+  readonly sessions: () => number;
   readonly clock: Clock;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Keeps the other nodes informed that this one talks, and how busy it is. */
-export interface VoiceNodeRegistration {
-  /** The number of talks is another; said at once, so that calls that come together go to different nodes. */
-  update(): void;
-  /** Calls go to other nodes from now on; those that are talked with stay. Idempotent. */
-  withdraw(): Promise<void>;
+/** Registers this node and its number of voice sessions with the other nodes. */
+export class VoiceNodeRegistration {
+  readonly #deps: VoiceNodeRegistrationDeps;
+  #stop: () => Promise<void> = async () => undefined;
+  #isStale = false;
+  #registering: Promise<void> | undefined;
+  #withdrawing: Promise<void> | undefined;
+
+  constructor(deps: VoiceNodeRegistrationDeps) {
+    this.#deps = deps;
+  }
+
+  /** Registers this node and starts the heartbeats. Never rejects: a failed registration is repeated. */
+  async start(): Promise<void> {
+    await this.#register();
+    const { clock, onError } = this.#deps;
+    this.#stop = repeat(
+      clock,
+      HEARTBEAT_MS,
+      () => this.#register(),
+      (error) => onError(error, NOT_REGISTERED),
+    );
+  }
+
+  /** The number of sessions has changed; registered at once, so that simultaneous calls go to different nodes. */
+  update(): void {
+    if (!this.#withdrawing) void this.#register();
+  }
+
+  /** Withdraws the node: new calls go to other nodes, running sessions stay. Idempotent. */
+  withdraw(): Promise<void> {
+    this.#withdrawing ??= this.#withdraw();
+    return this.#withdrawing;
+  }
+
+  /** One at a time, so that an older number never replaces a newer one. */
+  #register(): Promise<void> {
+    this.#isStale = true;
+    this.#registering ??= this.#registerUntilCurrent()
+      .catch((error: unknown) => this.#deps.onError(error, NOT_REGISTERED))
+      .finally(() => {
+        this.#registering = undefined;
+      });
+    return this.#registering;
+  }
+
+  async #registerUntilCurrent(): Promise<void> {
+    const { registry, node, sessions } = this.#deps;
+    do {
+      this.#isStale = false;
+      await registry.register({ ...node, sessions: sessions() }, VOICE_LEASE_MS);
+    } while (this.#isStale && !this.#withdrawing);
+  }
+
+  async #withdraw(): Promise<void> {
+    const { registry, node, onError } = this.#deps;
+    await this.#stop();
+    await this.#registering;
+    await registry.deregister(node.nodeId).catch((error: unknown) => {
+      onError(error, 'voice node not deregistered, its registration expires');
+    });
+  }
 }
 
-/** Announces this node, and again as long as it lives. Rejects never: what could not be said is said with the next beat. */
-export async function registerVoiceNode(deps: VoiceNodeRegistrationDeps): Promise<VoiceNodeRegistration> {
-  const { nodes, node, clock } = deps;
-  const onError = (error: unknown) =>
-    deps.onError(error, 'the other nodes were not told that this one talks');
-  let isWithdrawn = false;
-  let isStale = false;
-  let saying: Promise<void> | undefined;
-  const say = async (): Promise<void> => {
-    do {
-      isStale = false;
-      await nodes.register({ ...node, sessions: deps.talks() }, VOICE_LEASE_MS);
-    } while (isStale && !isWithdrawn);
-  };
-  /** One at a time, so that an older number never comes after a newer one. */
-  const sayOnce = (): Promise<void> => {
-    isStale = true;
-    saying ??= say()
-      .catch(onError)
-      .finally(() => {
-        saying = undefined;
-      });
-    return saying;
-  };
-  await sayOnce();
-  const stop = repeat(clock, BEAT_MS, sayOnce, onError);
-  let withdrawing: Promise<void> | undefined;
-  const withdraw = async () => {
-    isWithdrawn = true;
-    await stop();
-    await saying;
-    await nodes.deregister(node.nodeId).catch((error: unknown) => {
-      deps.onError(error, 'the other nodes were not told that this one goes; they find out');
-    });
-  };
-  return {
-    update() {
-      if (!isWithdrawn) void sayOnce();
-    },
-    withdraw() {
-      withdrawing ??= withdraw();
-      return withdrawing;
-    },
-  };
+/** Health check of a node that runs calls but no voice sessions. @throws {Error} When no voice node is registered. */
+export async function requireVoiceNode(registry: Pick<VoiceNodeRegistry, 'list'>): Promise<void> {
+  if ((await registry.list()).length === 0) throw new Error('no node with the role voice is there');
 }

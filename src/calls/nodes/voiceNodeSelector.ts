@@ -3,92 +3,89 @@ import { CallwayError } from '../../base/errors.ts';
 import type { VoiceNode, VoiceNodeRegistry } from './voiceNodeRegistry.ts';
 
 export interface VoiceNodeSelectorDeps {
-  readonly nodes: Pick<VoiceNodeRegistry, 'list'>;
-  /** This node, where it talks itself. */
+  readonly registry: Pick<VoiceNodeRegistry, 'list'>;
+  /** This node, if it runs voice sessions. */
   readonly own?: { readonly nodeId: string; readonly url: () => string };
   readonly clock: Clock;
   /** 0 to less than 1. */
   readonly random: () => number;
 }
 
-/** Finds the voice node for each call that this node carries. */
-export interface VoiceNodeSelector {
-  /**
-   * This node where it talks, else the least busy one. A call that asks again has lost the node that it had, or did
-   * not reach it: that one is passed over for a while, by all calls.
-   *
-   * @returns Its address, `http://host:port`.
-   * @throws {CallwayError} 503 `voice_unavailable` where no node talks.
-   */
-  select(callId: string): Promise<string>;
-  /** The call is over. */
-  forget(callId: string): void;
-}
+/** A failed node's registration expires within this time; one that had a short failure is tried again after it. */
+const AVOID_MS = 10_000;
+/** A session that was started longer ago is counted in its node's registration. */
+const UNREGISTERED_MS = 1000;
+const RETRY_AFTER_SECONDS = 5;
 
-/** A dead node's own word runs out within this time; one that only stumbled is tried again after it. */
-const SUSPICION_MS = 10_000;
-/** A talk that was begun so long ago stands in what the node says of itself. */
-const UNSEEN_MS = 1000;
-
-interface Sent {
+interface Assignment {
   readonly nodeId: string;
   readonly atMs: number;
 }
 
-export function createVoiceNodeSelector({
-  nodes,
-  own,
-  clock,
-  random,
-}: VoiceNodeSelectorDeps): VoiceNodeSelector {
-  const nodeOfCall = new Map<string, string>();
-  const suspectedUntilMs = new Map<string, number>();
-  let sent: readonly Sent[] = [];
+/** Selects the voice node for each call that this node runs. */
+export class VoiceNodeSelector {
+  readonly #deps: VoiceNodeSelectorDeps;
+  readonly #nodeOfCall = new Map<string, string>();
+  readonly #avoidedUntilMs = new Map<string, number>();
+  #recent: readonly Assignment[] = [];
 
-  const isTrusted = ({ nodeId }: Pick<VoiceNode, 'nodeId'>) =>
-    (suspectedUntilMs.get(nodeId) ?? 0) <= clock.monotonicMs();
+  constructor(deps: VoiceNodeSelectorDeps) {
+    this.#deps = deps;
+  }
 
-  const suspect = (callId: string) => {
-    const nowMs = clock.monotonicMs();
-    for (const [nodeId, untilMs] of suspectedUntilMs) if (untilMs <= nowMs) suspectedUntilMs.delete(nodeId);
-    const lost = nodeOfCall.get(callId);
-    if (lost !== undefined) suspectedUntilMs.set(lost, nowMs + SUSPICION_MS);
-  };
+  /**
+   * This node if it runs voice sessions, else the least busy one. A call that asks again has lost, or not reached, its
+   * previous node; all calls avoid that node for a while.
+   *
+   * @returns Its URL, `http://host:port`.
+   * @throws {CallwayError} 503 `voice_unavailable` when no voice node is registered.
+   */
+  async select(callId: string): Promise<string> {
+    const { own, registry, clock } = this.#deps;
+    this.#avoidPreviousOf(callId);
+    const selected =
+      own && this.#isTrusted(own)
+        ? { nodeId: own.nodeId, url: own.url() }
+        : this.#leastBusy(await registry.list());
+    if (!selected) {
+      const message = 'No node that talks is there at the moment';
+      throw new CallwayError('unavailable', 'voice_unavailable', message, {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    this.#nodeOfCall.set(callId, selected.nodeId);
+    this.#recent = [...this.#recent, { nodeId: selected.nodeId, atMs: clock.monotonicMs() }];
+    return selected.url;
+  }
 
-  const leastBusy = (alive: readonly VoiceNode[]): VoiceNode | undefined => {
-    const trusted = alive.filter(isTrusted);
-    const nowMs = clock.monotonicMs();
-    sent = sent.filter(({ atMs }) => nowMs - atMs < UNSEEN_MS);
-    const load = ({ nodeId, sessions: talks }: VoiceNode) =>
-      talks + sent.filter((one) => one.nodeId === nodeId).length;
-    // Better a node that failed somebody than none.
-    const candidates = trusted.length > 0 ? trusted : alive;
+  /** The call has ended. */
+  forget(callId: string): void {
+    this.#nodeOfCall.delete(callId);
+  }
+
+  #isTrusted({ nodeId }: Pick<VoiceNode, 'nodeId'>): boolean {
+    return (this.#avoidedUntilMs.get(nodeId) ?? 0) <= this.#deps.clock.monotonicMs();
+  }
+
+  #avoidPreviousOf(callId: string): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const [nodeId, untilMs] of this.#avoidedUntilMs) {
+      if (untilMs <= nowMs) this.#avoidedUntilMs.delete(nodeId);
+    }
+    const previous = this.#nodeOfCall.get(callId);
+    if (previous !== undefined) this.#avoidedUntilMs.set(previous, nowMs + AVOID_MS);
+  }
+
+  #leastBusy(nodes: readonly VoiceNode[]): VoiceNode | undefined {
+    const nowMs = this.#deps.clock.monotonicMs();
+    this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < UNREGISTERED_MS);
+    const load = ({ nodeId, sessions }: VoiceNode) =>
+      sessions + this.#recent.filter((one) => one.nodeId === nodeId).length;
+    const trusted = nodes.filter((node) => this.#isTrusted(node));
+    // An avoided node is better than none.
+    const candidates = trusted.length > 0 ? trusted : nodes;
     const least = Math.min(...candidates.map(load));
     const equals = candidates.filter((node) => load(node) === least);
-    return equals[Math.floor(random() * equals.length)];
-  };
-
-  return {
-    async select(callId) {
-      suspect(callId);
-      const chosen =
-        own && isTrusted(own) ? { nodeId: own.nodeId, url: own.url() } : leastBusy(await nodes.list());
-      if (!chosen) {
-        throw new CallwayError(
-          'unavailable',
-          'voice_unavailable',
-          'No node that talks is there at the moment',
-          {
-            retryAfterSeconds: 5,
-          },
-        );
-      }
-      nodeOfCall.set(callId, chosen.nodeId);
-      sent = [...sent, { nodeId: chosen.nodeId, atMs: clock.monotonicMs() }];
-      return chosen.url;
-    },
-    forget(callId) {
-      nodeOfCall.delete(callId);
-    },
-  };
+    return equals[Math.floor(this.#deps.random() * equals.length)];
+  }
 }

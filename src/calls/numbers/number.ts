@@ -3,23 +3,23 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { CallwayError } from '../../base/errors.ts';
 import type { TrunkInput } from '../trunks/trunk.ts';
 
-/** Numbers of Taiwan may be written as they are dialled there. */
+/** Taiwan numbers may be written as dialed within Taiwan. */
 const HOME_CALLING_CODE = '+886';
-/** @see ITU-T E.164 section 6: at most 15 digits, the first of a country's code is never 0. */
+/** @see ITU-T E.164 section 6: at most 15 digits; no country code starts with 0. */
 const E164 = /^\+[1-9]\d{6,14}$/;
 /** `0` and the area or mobile code, as in `0223456789` and `0912345678`. */
 const TAIWAN_LOCAL = /^0[1-9]\d{7,9}$/;
-/** What people and carriers put between digits. @see RFC 3966 section 5.1.1 */
+/** @see RFC 3966 section 5.1.1 */
 const VISUAL_SEPARATORS = /[\s().-]/g;
 
 export const NUMBER_SYNTAX =
   'a number in E.164 such as +886912345678, or a Taiwan number in local form such as 0912345678';
 
 /**
- * The product's normal form, by which numbers are kept, locked and compared: E.164 with its plus sign.
+ * Normalizes a number to E.164 with its plus sign, the form in which numbers are stored, locked and compared.
  *
- * @param text - E.164, or a Taiwan number in local form; nothing else, no blanks either.
- * @returns Undefined where the text is neither, or has a length that its country's numbers never have.
+ * @param text - E.164, or a Taiwan number in local form, without separators.
+ * @returns Undefined for anything else, and for a length that its country's numbers never have.
  */
 export function normalizeNumber(text: string): string | undefined {
   if (TAIWAN_LOCAL.test(text)) return possible(HOME_CALLING_CODE + text.slice(1));
@@ -27,7 +27,7 @@ export function normalizeNumber(text: string): string | undefined {
 }
 
 /**
- * As {@link normalizeNumber}, for what a user sent.
+ * As {@link normalizeNumber}, for user input.
  *
  * @param field - Its name in the body.
  * @throws {CallwayError} 400 `invalid_number`
@@ -42,7 +42,7 @@ export function requireNumber(text: string, field: string): string {
 /**
  * Reads a number as carriers write it: with separators, with `00` or nothing in place of the plus sign.
  *
- * @returns The normal form; undefined for what is no public number, such as an extension.
+ * @returns The normalized number; undefined for what is no public number, such as an extension.
  */
 export function parseCarrierNumber(text: string): string | undefined {
   const digits = text.replace(VISUAL_SEPARATORS, '');
@@ -54,16 +54,16 @@ export function parseCarrierNumber(text: string): string | undefined {
 
 export interface NumberFormatOptions {
   readonly format: TrunkInput['numberFormat'];
-  /** The number that calls, in normal form: numbers of its country are written nationally by `national`. */
+  /** The calling number, normalized: `national` writes numbers of its country without the country code. */
   readonly callingNumber: string;
-  /** As the API's caller wrote it, for `as_given`; the normal form where it is not known. */
+  /** As the API request had it, for `as_given`; by default the normalized number. */
   readonly asGiven?: string | undefined;
 }
 
 /**
- * Writes a number into a SIP request.
+ * Formats a number for a SIP request.
  *
- * @param number - In normal form; anything else is given back as it is.
+ * @param number - Normalized; anything else is returned as it is.
  */
 export function formatNumber(
   number: string,
@@ -77,18 +77,23 @@ export function formatNumber(
     case 'e164_without_plus':
       return number.replace(/^\+/, '');
     case 'national':
-      return nationally(number, callingNumber);
+      return formatNational(number, callingNumber);
   }
 }
 
-function nationally(number: string, callingNumber: string): string {
+/** For logs: the first four and the last two characters, `+886*******78`. */
+export function maskNumber(number: string): string {
+  return number.replace(/(?<=^.{4,}).(?=.{2})/g, '*');
+}
+
+function formatNational(number: string, callingNumber: string): string {
   const parsed = parsePhoneNumberFromString(number);
   const home = parsePhoneNumberFromString(callingNumber);
   if (!parsed || parsed.countryCallingCode !== home?.countryCallingCode) return number;
   return parsed.formatNational().replace(/\D/g, '');
 }
 
-/** A trunk prefix within E.164 (`+8860912…`) would be a second spelling of one number; so it is none. */
+/** A trunk prefix within E.164 (`+8860912…`) is rejected: it would be a second spelling of the number. */
 function possible(e164: string): string | undefined {
   const parsed = parsePhoneNumberFromString(e164);
   return parsed?.isPossible() && parsed.number === e164 ? e164 : undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { dialectName } from '../../streams/dialects/index.ts';
 
-/** Where a call's audio goes instead of to the agent. */
+/** The customer's own bot, which gets a call's audio instead of the agent. */
 export const callMedia = z
   .strictObject({
     url: z.string().max(2000).describe('`wss://…` of your own bot.'),

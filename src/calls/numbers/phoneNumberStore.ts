@@ -1,7 +1,7 @@
 import type { Page, PageOf } from '../../base/page.ts';
 import type { PhoneNumber, PhoneNumberInput, PhoneNumberPatch } from './phoneNumber.ts';
 
-/** Numbers are kept and compared in the product's normal form. */
+/** Stores and compares normalized numbers. @see normalizeNumber */
 export interface PhoneNumberStore {
   /** @throws {CallwayError} 400 `phone_number_exists`, 400 for a trunk id that the project does not have. */
   insert(projectId: string, id: string, input: PhoneNumberInput, at: string): Promise<PhoneNumber>;

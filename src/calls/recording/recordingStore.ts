@@ -1,42 +1,42 @@
 import type { Readable } from 'node:stream';
 
-/** Where finished recordings lie: a folder, or a bucket. Keys are names like `project/call.wav`. */
+/** Finished recordings, in a folder or a bucket. Keys are names like `project/call.wav`. */
 export interface RecordingStore {
-  /** Takes a finished file over; it is gone from where it was once this has resolved. Harmless for one that it took before. */
+  /** Moves a finished file into the store. May be repeated for a file that was moved before. */
   save(localPath: string, key: string): Promise<void>;
   /**
-   * Opens a recording, or a part of it, for reading.
+   * Opens a recording, or a range of it, for reading.
    *
-   * @returns Undefined where there is none.
-   * @throws {RangeNotSatisfiableError} When the range begins behind the end.
+   * @returns Undefined when there is none.
+   * @throws {RangeNotSatisfiableError} When the range starts behind the end.
    */
   open(key: string, range?: ByteRange): Promise<OpenRecording | undefined>;
   /** Idempotent. */
   remove(key: string): Promise<void>;
 }
 
-/** Bytes from `first` to `last`, both included, to the end without `last`; or the last `suffixLength` of them. */
+/** Bytes from `first` to `last`, both included, or to the end; or the last `suffixLength` bytes. */
 export type ByteRange =
   | { readonly first: number; readonly last?: number }
   | { readonly suffixLength: number };
 
 export interface OpenRecording {
-  /** Whoever opened it reads it to its end, or destroys it. */
+  /** The caller reads it to its end, or destroys it. */
   readonly stream: Readable;
   /** Of the whole recording. */
   readonly totalBytes: number;
-  /** Of what is in the stream, both included. */
+  /** First and last byte in the stream, both included. */
   readonly first: number;
   readonly last: number;
 }
 
-/** The range has no byte of the recording. @see RFC 9110 section 15.5.17 */
+/** No byte of the recording is in the range. @see RFC 9110 section 15.5.17 */
 export class RangeNotSatisfiableError extends Error {
   readonly totalBytes: number;
 
   constructor(totalBytes: number) {
     super(`the range lies outside of ${totalBytes} bytes`);
-    this.name = 'RangeNotSatisfiable';
+    this.name = 'RangeNotSatisfiableError';
     this.totalBytes = totalBytes;
   }
 }
@@ -59,7 +59,7 @@ export function requireRecordingKey(key: string): void {
 }
 
 /**
- * Where a range lies in a recording of this length.
+ * Resolves a range for a recording of this length.
  *
  * @throws {RangeNotSatisfiableError}
  * @see RFC 9110 section 14.1.2

@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CallwayError } from '../../base/errors.ts';
 
-/** Links to recordings that need no key, for whoever gets a webhook. */
+/** Signed URLs of recordings, which need no API key. */
 export interface RecordingUrls {
-  /** @returns An absolute URL that opens the recording for an hour. */
+  /** @returns An absolute URL that is valid for an hour. */
   sign(key: string): string;
   /**
-   * @param token - The last part of a signed URL's path.
+   * @param token - The last segment of a signed URL's path.
    * @returns The recording's key.
    * @throws {CallwayError} 403 `recording_url_invalid`, or `recording_url_expired`.
    */
@@ -14,9 +14,9 @@ export interface RecordingUrls {
 }
 
 export interface RecordingUrlsOptions {
-  /** Of all nodes the same: the key that seals secrets; another one is derived from it. */
+  /** The key that seals secrets, the same on all nodes; the signing key is derived from it. */
   readonly secretsKey: Uint8Array;
-  /** Keys that came before it: what was signed under them opens until it expires. */
+  /** Earlier keys, whose URLs stay valid until they expire. */
   readonly previousKeys?: readonly Uint8Array[] | undefined;
   /** Without a slash at its end. */
   readonly publicUrl: () => string;
@@ -25,27 +25,25 @@ export interface RecordingUrlsOptions {
 
 const LIFETIME_SECONDS = 3600;
 const PURPOSE = 'callway-recording-urls';
-/** The recording's key and the time of its end, signed. */
+/** The recording's key, the time of expiry, and the signature of both. */
 const TOKEN = /^([A-Za-z0-9_-]+)\.(\d{1,12})\.([A-Za-z0-9_-]{43})$/;
 
-/** The link's path before the token. */
+/** The path of a signed URL before its token. */
 export const RECORDINGS_PATH = '/v1/recordings/';
 
 export function createRecordingUrls(options: RecordingUrlsOptions): RecordingUrls {
   const { secretsKey, previousKeys = [], publicUrl, now } = options;
-  const signatureOf = signerWith(secretsKey);
-  const signers = [signatureOf, ...previousKeys.map(signerWith)];
+  const sign = signerWith(secretsKey);
+  const signers = [sign, ...previousKeys.map(signerWith)];
   return {
     sign(key) {
       const expires = Math.floor(now() / 1000) + LIFETIME_SECONDS;
       const claim = `${Buffer.from(key, 'utf8').toString('base64url')}.${expires}`;
-      return `${publicUrl()}${RECORDINGS_PATH}${claim}.${signatureOf(claim).toString('base64url')}`;
+      return `${publicUrl()}${RECORDINGS_PATH}${claim}.${sign(claim)}`;
     },
     verify(token) {
       const [, name = '', expires = '', signature = ''] = TOKEN.exec(token) ?? [];
-      const given = Buffer.from(signature, 'base64url');
-      const isSigned = signers.some((sign) => areEqual(given, sign(`${name}.${expires}`)));
-      if (!isSigned) {
+      if (!signers.some((signWith) => areEqual(signature, signWith(`${name}.${expires}`)))) {
         throw new CallwayError('forbidden', 'recording_url_invalid', 'This link to a recording is not valid');
       }
       if (now() >= Number(expires) * 1000) {
@@ -56,11 +54,13 @@ export function createRecordingUrls(options: RecordingUrlsOptions): RecordingUrl
   };
 }
 
-function signerWith(secretsKey: Uint8Array): (claim: string) => Buffer {
+/** @returns Signs in base64url. */
+function signerWith(secretsKey: Uint8Array): (claim: string) => string {
   const signingKey = createHmac('sha256', secretsKey).update(PURPOSE).digest();
-  return (claim) => createHmac('sha256', signingKey).update(claim).digest();
+  return (claim) => createHmac('sha256', signingKey).update(claim).digest('base64url');
 }
 
-function areEqual(given: Buffer, expected: Buffer): boolean {
-  return given.length === expected.length && timingSafeEqual(given, expected);
+/** Compares the text: the last character of the base64url has unused bits, so its bytes have several spellings. */
+function areEqual(given: string, expected: string): boolean {
+  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
 }

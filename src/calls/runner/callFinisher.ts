@@ -4,6 +4,7 @@ import {
   type Call,
   type CallChange,
   expectsRecording,
+  type FinalStatus,
   isFinal,
   isRecordingFinal,
   type RecordingResult,
@@ -15,116 +16,113 @@ import type { TrunkSlots } from '../trunks/trunkSlots.ts';
 
 /** How a call ended. */
 export interface CallEnd extends CallChange {
-  readonly status: 'completed' | 'busy' | 'no_answer' | 'failed' | 'canceled';
-  /** Null where the status says it all. */
+  readonly status: FinalStatus;
+  /** Null where the status is reason enough. */
   readonly endReason: Call['endReason'];
   readonly endedAt: string;
-}
-
-/** Sees to all that a call's end makes due, once or several times over. */
-export interface CallFinisher {
-  /**
-   * Ends a call.
-   *
-   * @param nodeId - Only while this node carries it; null ends it whoever does.
-   * @returns The call as it ended, be it now or before; undefined where it lives on with another node, or is gone.
-   */
-  finish(
-    call: Pick<Call, 'projectId' | 'id'>,
-    nodeId: string | null,
-    end: CallEnd,
-  ): Promise<Call | undefined>;
-  /** Keeps what became of a recording, during the call or after it; the first time counts. */
-  completeRecording(call: Pick<Call, 'projectId' | 'id'>, recording: RecordingResult): Promise<void>;
-  /** Does for a call that is over what is left to do. */
-  settle(call: Call): Promise<void>;
 }
 
 export interface CallFinisherDeps {
   readonly calls: Pick<CallStore, 'find' | 'update' | 'completeRecording' | 'markSettled'>;
   readonly conversations: Pick<ConversationEngine, 'find' | 'end'>;
-  /** Notes that what a webhook reports is known. */
-  readonly tell: (instanceId: string, event: 'call.ended' | 'recording.ready', at: Date) => Promise<void>;
+  /** Records for the webhooks that this has happened. */
+  readonly recordFact: (
+    instanceId: string,
+    event: 'call.ended' | 'recording.ready',
+    at: Date,
+  ) => Promise<void>;
   readonly lock: Pick<NumberLock, 'release'>;
   readonly slots: Pick<TrunkSlots, 'release'>;
-  readonly guard: Pick<CallLimiter, 'endCall'>;
-  /** Webhooks may be due now. */
-  readonly onTold: () => void;
-  /** Keeps what was said in a turn whose node was lost. */
-  readonly keepLostWords: (call: Pick<Call, 'projectId' | 'sessionId'>) => Promise<void>;
+  readonly limiter: Pick<CallLimiter, 'endCall'>;
+  /** Webhooks may be due. */
+  readonly onFact: () => void;
+  /** Stores what was said in a turn whose node failed. */
+  readonly recoverInterruptedTurn: (call: Pick<Call, 'projectId' | 'sessionId'>) => Promise<void>;
   readonly now: () => number;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/**
- * The order in which a call ends: its row, its lock and channel, its session with the events that are due, then their
- * facts. Each step may be done again, so that after a crash any node begins anew with the first; `settle` in the row
- * says that the last was done.
- */
-export function createCallFinisher(deps: CallFinisherDeps): CallFinisher {
-  const settle = async (call: Call): Promise<void> => {
-    await letGo(deps, call);
-    await endSession(deps, call);
-    await deps.tell(call.instanceId, 'call.ended', new Date(call.endedAt ?? deps.now()));
-    if (expectsRecording(call)) {
-      deps.onTold();
-      // Whoever closes the recording goes on from here.
-      if (!isRecordingFinal(call)) return;
-      await deps.tell(call.instanceId, 'recording.ready', new Date(deps.now()));
-    }
-    deps.onTold();
-    await deps.calls.markSettled(call.id);
-  };
-  const settleIfOver = async ({
-    projectId,
-    id,
-  }: Pick<Call, 'projectId' | 'id'>): Promise<Call | undefined> => {
-    const call = await deps.calls.find(projectId, id);
-    if (!call || !isFinal(call.status)) return undefined;
-    await settle(call);
-    return call;
-  };
+type CallKey = Pick<Call, 'projectId' | 'id'>;
 
-  return {
-    settle,
-    async finish(call, nodeId, end) {
-      const ended = await deps.calls.update(call.id, nodeId, end, statusEvent(end));
-      if (!ended) return await settleIfOver(call);
-      await settle(ended);
-      return ended;
-    },
-    async completeRecording(call, recording) {
-      await deps.calls.completeRecording(call.id, recording);
-      await settleIfOver(call);
-    },
-  };
+/**
+ * Ends calls, in this order: the stored call, its lock and slots, its session, then the facts for its webhooks. Every
+ * step may be repeated, so that after a crash any node starts again at the first one; the call is marked as settled
+ * after the last.
+ */
+export class CallFinisher {
+  readonly #deps: CallFinisherDeps;
+
+  constructor(deps: CallFinisherDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Ends a call. May be repeated.
+   *
+   * @param nodeId - Only while this node runs it; null for any node.
+   * @returns The ended call, also when it had ended before; undefined when another node runs it, or it is deleted.
+   */
+  async finish(call: CallKey, nodeId: string | null, end: CallEnd): Promise<Call | undefined> {
+    const ended = await this.#deps.calls.update(call.id, nodeId, end, statusEvent(end));
+    if (!ended) return await this.#settleIfEnded(call);
+    await this.settle(ended);
+    return ended;
+  }
+
+  /** Stores the final state of the recording, during the call or after it. The first one counts. */
+  async completeRecording(call: CallKey, recording: RecordingResult): Promise<void> {
+    await this.#deps.calls.completeRecording(call.id, recording);
+    await this.#settleIfEnded(call);
+  }
+
+  /** Does what is left to do for an ended call. */
+  async settle(call: Call): Promise<void> {
+    const { recordFact, onFact, now, calls } = this.#deps;
+    await this.#releaseSlots(call);
+    await this.#endSession(call);
+    await recordFact(call.instanceId, 'call.ended', new Date(call.endedAt ?? now()));
+    if (expectsRecording(call)) {
+      onFact();
+      // Continued by completeRecording.
+      if (!isRecordingFinal(call)) return;
+      await recordFact(call.instanceId, 'recording.ready', new Date(now()));
+    }
+    onFact();
+    await calls.markSettled(call.id);
+  }
+
+  async #settleIfEnded({ projectId, id }: CallKey): Promise<Call | undefined> {
+    const call = await this.#deps.calls.find(projectId, id);
+    if (!call || !isFinal(call.status)) return undefined;
+    await this.settle(call);
+    return call;
+  }
+
+  async #releaseSlots({ id, projectId, toNumber, trunkId, direction }: Call): Promise<void> {
+    const { lock, slots, limiter, onError } = this.#deps;
+    const outcomes = await Promise.allSettled([
+      direction === 'outbound' ? lock.release(projectId, toNumber, id) : undefined,
+      trunkId === null ? undefined : slots.release(trunkId, id),
+      limiter.endCall({ id, projectId }),
+    ]);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected')
+        onError(outcome.reason, 'lock or slot of a call not released, it expires');
+    }
+  }
+
+  async #endSession(call: Call): Promise<void> {
+    const { conversations, recoverInterruptedTurn, onError } = this.#deps;
+    const session = await conversations.find(call.projectId, call.sessionId);
+    // The session id may have been used again.
+    if (session?.instanceId !== call.instanceId) return;
+    await recoverInterruptedTurn(call).catch((error: unknown) =>
+      onError(error, 'interrupted turn not recovered'),
+    );
+    await conversations.end(call.projectId, call.sessionId, 'call_ended');
+  }
 }
 
 function statusEvent({ status, endReason, sip, endedAt }: CallEnd): HistoryEvent {
   return { type: 'call_status', at: endedAt, data: { status, endReason, ...(sip ? { sip } : {}) } };
-}
-
-/** All run out by themselves, should Redis be away. */
-async function letGo({ lock, slots, guard, onError }: CallFinisherDeps, call: Call): Promise<void> {
-  const { id, projectId, toNumber, trunkId, direction } = call;
-  const outcomes = await Promise.allSettled([
-    direction === 'outbound' ? lock.release(projectId, toNumber, id) : undefined,
-    trunkId === null ? undefined : slots.release(trunkId, id),
-    guard.endCall(call),
-  ]);
-  for (const outcome of outcomes) {
-    if (outcome.status === 'rejected')
-      onError(outcome.reason, 'a call’s lock, channel or place runs out by itself');
-  }
-}
-
-/** The session's id may be another talk's by now. */
-async function endSession(
-  { conversations, keepLostWords, onError }: CallFinisherDeps,
-  call: Call,
-): Promise<void> {
-  const session = await conversations.find(call.projectId, call.sessionId);
-  if (session?.instanceId !== call.instanceId) return;
-  await keepLostWords(call).catch((error: unknown) => onError(error, 'what a lost node heard was not kept'));
-  await conversations.end(call.projectId, call.sessionId, 'call_ended');
 }

@@ -4,77 +4,77 @@ import { type CallResult, callResultOf, type HangupIntent, mayTryNextTrunk } fro
 
 /**
  * ```
- *              ringing                answered            engine open
- *  dialing ──────────────▶ ringing ──────────────▶ connecting ──────▶ talking
- *   │  ▲ trunk's own trouble  │                      │    ▲            │
- *   └──┴──────────────────────┘                      │    └────────────┤ engine lost
- *   │ hang up                 │ hang up              │ hang up         │ hang up, end of the talk
- *   └─────────────────────────┴───────▶ leaving ◀────┴─────────────────┘
- *                                          │ leg ended (from any state)
+ *              ringing                answered             agent stream open
+ *  dialing ──────────────▶ ringing ──────────────▶ connecting ─────────────▶ connected
+ *   │  ▲ the trunk failed     │                      │    ▲                     │
+ *   └──┴──────────────────────┘                      │    └─────────────────────┤ agent stream lost
+ *   │ hang up                 │ hang up              │ hang up                  │ hang up, agent stream stopped
+ *   └─────────────────────────┴─────▶ hanging_up ◀───┴──────────────────────────┘
+ *                                          │ leg ended (in any phase)
  *                                          ▼
- *                                        over
+ *                                        ended
  * ```
  *
- * A transfer goes on beside that, while the engine waits:
+ * A transfer runs beside these phases, while the agent waits:
  *
  * ```
- *      asked for          allowed            peer takes no REFER            somebody answers
- *  none ────────▶ asked ───────────▶ referring ─────────────────────▶ calling ──────────────────▶ joined, without the engine
- *   ▲               │                 │   │                              │                          │ either side leaves
- *   └───────────────┴─────────────────┴───│────── it failed ─────────────┘                          ▼
- *                                         └───────────────── peer has called elsewhere ─────────▶ leaving
+ *       requested          allowed           peer rejects REFER            target answers
+ *  none ────────▶ requested ──────▶ referring ────────────────▶ dialing ──────────────────▶ bridged, without the agent
+ *   ▲               │                 │   │                        │                          │ either party hangs up
+ *   └───────────────┴─────────────────┴───│──── failed ────────────┘                          ▼
+ *                                         └──────────── peer has called the target ─────▶ hanging_up
  * ```
  */
-export type CallPhase = 'dialing' | 'ringing' | 'connecting' | 'talking' | 'leaving' | 'over';
+export type CallPhase = 'dialing' | 'ringing' | 'connecting' | 'connected' | 'hanging_up' | 'ended';
 
-export type TransferPhase = 'none' | 'asked' | 'referring' | 'calling' | 'joined';
+export type TransferPhase = 'none' | 'requested' | 'referring' | 'dialing' | 'bridged';
 
 export interface CallState {
   readonly phase: CallPhase;
   readonly wasAnswered: boolean;
-  /** Why we hang up; null as long as we do not. */
+  /** Why we hang up; null unless we do. */
   readonly intent: HangupIntent | null;
-  /** Further trunks that may be tried. */
+  /** Trunks that may still be tried. */
   readonly trunksLeft: number;
-  /** Attempts to reach the engine since it was last open. */
-  readonly engineAttempts: number;
+  /** Attempts to open the agent stream since it was last open. */
+  readonly streamAttempts: number;
   readonly transfer: TransferPhase;
-  /** The engine took its leave while a transfer was under way: a call that comes back has nobody to talk to. */
-  readonly hasEngineLeft: boolean;
+  /** The agent stopped its stream during a transfer; if the transfer fails, the call ends. */
+  readonly hasAgentLeft: boolean;
 }
 
 export type CallEvent =
   | { readonly type: 'leg_ringing' }
   | { readonly type: 'leg_answered' }
   | { readonly type: 'leg_ended'; readonly end: LegEnd }
-  | { readonly type: 'engine_open' }
-  /** @property isOurs - One of our own nodes: another one may be reached. */
-  | { readonly type: 'engine_failed'; readonly isOurs: boolean }
-  | { readonly type: 'engine_closed'; readonly how: 'stopped' | 'broken' }
+  | { readonly type: 'stream_open' }
+  /** @property isInternal - The target was one of our voice nodes; another one may be tried. */
+  | { readonly type: 'stream_failed'; readonly isInternal: boolean }
+  | { readonly type: 'stream_closed'; readonly how: 'stopped' | 'broken' }
+  /** From the agent. */
   | { readonly type: 'command'; readonly command: CallCommand }
-  /** The peer asks that the call goes on elsewhere. */
+  /** The peer sent a REFER. */
   | { readonly type: 'peer_transfer'; readonly to: string }
-  /** The peer is being asked to call elsewhere. */
-  | { readonly type: 'referring' }
-  /** The peer takes no REFER: a second leg is being called. */
-  | { readonly type: 'calling_other' }
-  | { readonly type: 'joined' }
-  /** The peer has called elsewhere, or whom the caller was joined with has left. */
-  | { readonly type: 'transferred' }
+  | { readonly type: 'transfer_referring' }
+  /** The peer rejects REFER: the target is being dialed. */
+  | { readonly type: 'transfer_dialing' }
+  | { readonly type: 'transfer_bridged' }
+  /** The peer has called the target, or the bridged target has hung up. */
+  | { readonly type: 'transfer_done' }
   | { readonly type: 'transfer_failed' }
   | { readonly type: 'hang_up'; readonly intent: HangupIntent };
 
 export type CallEffect =
   | { readonly type: 'dial_next' }
-  | { readonly type: 'tell'; readonly status: 'ringing' | 'in_progress' }
-  /** The answer: limits begin, and the recording. */
-  | { readonly type: 'begin' }
-  | { readonly type: 'open_engine'; readonly afterMs: number }
-  /** @property maySpend - By a second leg too, which the project pays for: never because a stranger wants it. */
-  | { readonly type: 'transfer'; readonly to: string; readonly maySpend: boolean }
-  | { readonly type: 'leave_engine' }
+  | { readonly type: 'store_status'; readonly status: 'ringing' | 'in_progress' }
+  /** Starts the duration limit and the recording. */
+  | { readonly type: 'start' }
+  | { readonly type: 'open_stream'; readonly afterMs: number }
+  /** @property mayDial - By a leg that the project pays for, too; never on the peer's request. */
+  | { readonly type: 'transfer'; readonly to: string; readonly mayDial: boolean }
+  | { readonly type: 'close_stream' }
   | { readonly type: 'send_dtmf'; readonly digits: string }
-  /** @property withApology - The caller is told that it is not their fault, as far as there are words. */
+  /** @property withApology - Play an apology first. */
   | { readonly type: 'hang_up'; readonly withApology: boolean }
   | { readonly type: 'finish'; readonly result: CallResult };
 
@@ -83,135 +83,137 @@ export interface CallStep {
   readonly effects: readonly CallEffect[];
 }
 
-/** A caller that hears nothing for longer has hung up; each attempt waits longer than the one before. */
-const ENGINE_RETRY_MS: readonly number[] = [0, 200, 500, 1000, 2000];
-/** Between our own engines the caller is asked to wait: until a node that was lost has been replaced, if need be. */
-const OWN_ENGINE_RETRY_MS: readonly number[] = [...ENGINE_RETRY_MS, 4000, 4000];
+/** Growing delays between attempts; after about four seconds of silence callers hang up. */
+const STREAM_RETRY_MS: readonly number[] = [0, 200, 500, 1000, 2000];
+/** For our own voice nodes, which ask the caller to hold: long enough to replace a lost node. */
+const INTERNAL_STREAM_RETRY_MS: readonly number[] = [...STREAM_RETRY_MS, 4000, 4000];
 
 export const outboundCall = (trunks: number): CallState => ({
   phase: 'dialing',
   wasAnswered: false,
   intent: null,
   trunksLeft: trunks - 1,
-  engineAttempts: 0,
+  streamAttempts: 0,
   transfer: 'none',
-  hasEngineLeft: false,
+  hasAgentLeft: false,
 });
 
 export const inboundCall = (): CallState => outboundCall(1);
 
-/** Decides what a call does next. Pure; the runner does the effects in their order. */
+/** Decides the next step of a call. Pure; {@link LiveCall} carries the effects out in their order. */
 export function transitionCall(state: CallState, event: CallEvent): CallStep {
-  if (state.phase === 'over') return { state, effects: [] };
+  if (state.phase === 'ended') return unchanged(state);
   switch (event.type) {
     case 'leg_ringing':
-      if (state.phase !== 'dialing') return { state, effects: [] };
-      return { state: { ...state, phase: 'ringing' }, effects: [{ type: 'tell', status: 'ringing' }] };
+      if (state.phase !== 'dialing') return unchanged(state);
+      return {
+        state: { ...state, phase: 'ringing' },
+        effects: [{ type: 'store_status', status: 'ringing' }],
+      };
     case 'leg_answered':
       return answer(state);
     case 'leg_ended':
       return legEnded(state, event.end);
-    case 'engine_open':
-      return engineOpen(state);
-    case 'engine_failed':
-      return reachEngine(state, event.isOurs);
-    case 'engine_closed':
-      return engineClosed(state, event.how);
+    case 'stream_open':
+      return streamOpen(state);
+    case 'stream_failed':
+      return retryStream(state, event.isInternal);
+    case 'stream_closed':
+      return streamClosed(state, event.how);
     case 'command':
-      return obey(state, event.command);
+      return runCommand(state, event.command);
     case 'peer_transfer':
       return transfer(state, event.to, false);
-    case 'transferred':
+    case 'transfer_referring':
+      return unchanged({ ...state, transfer: 'referring' });
+    case 'transfer_dialing':
+      return unchanged({ ...state, transfer: 'dialing' });
+    case 'transfer_bridged':
+      return bridged(state);
+    case 'transfer_done':
       return hangUp({ ...state, transfer: 'none' }, 'transferred');
     case 'transfer_failed':
-      return comeBack(state);
-    case 'referring':
-      return { state: { ...state, transfer: 'referring' }, effects: [] };
-    case 'calling_other':
-      return { state: { ...state, transfer: 'calling' }, effects: [] };
-    case 'joined':
-      return joined(state);
+      return transferFailed(state);
     case 'hang_up':
       return hangUp(state, event.intent);
   }
 }
 
+/** Whether there is an answered call to transfer or to command. */
+export const isAnswered = ({ phase }: CallState): boolean => phase === 'connecting' || phase === 'connected';
+
+const unchanged = (state: CallState): CallStep => ({ state, effects: [] });
+
 function answer(state: CallState): CallStep {
-  // An answer that crosses our CANCEL: the leg hangs up by itself.
-  if (state.phase === 'leaving') return { state: { ...state, wasAnswered: true }, effects: [] };
-  if (state.wasAnswered) return { state, effects: [] };
+  // The answer crossed our CANCEL: the leg hangs up by itself.
+  if (state.phase === 'hanging_up') return unchanged({ ...state, wasAnswered: true });
+  if (state.wasAnswered) return unchanged(state);
   return {
-    state: { ...state, phase: 'connecting', wasAnswered: true, engineAttempts: 1 },
+    state: { ...state, phase: 'connecting', wasAnswered: true, streamAttempts: 1 },
     effects: [
-      { type: 'tell', status: 'in_progress' },
-      { type: 'begin' },
-      { type: 'open_engine', afterMs: 0 },
+      { type: 'store_status', status: 'in_progress' },
+      { type: 'start' },
+      { type: 'open_stream', afterMs: 0 },
     ],
   };
 }
 
 function legEnded(state: CallState, end: LegEnd): CallStep {
-  const isOurs = state.intent !== null;
-  if (!state.wasAnswered && !isOurs && state.trunksLeft > 0 && mayTryNextTrunk(end)) {
-    const next: CallState = { ...state, phase: 'dialing', trunksLeft: state.trunksLeft - 1 };
+  const { wasAnswered, intent, trunksLeft } = state;
+  if (!wasAnswered && intent === null && trunksLeft > 0 && mayTryNextTrunk(end)) {
+    const next: CallState = { ...state, phase: 'dialing', trunksLeft: trunksLeft - 1 };
     return { state: next, effects: [{ type: 'dial_next' }] };
   }
-  // Who was asked to call elsewhere hangs up before it has told us that it did.
-  const intent =
-    state.intent ?? (isHandedOver(state) && end.outcome === 'remote_hangup' ? 'transferred' : null);
-  // An answer that crossed our CANCEL was heard by nobody.
-  const wasTalked = state.wasAnswered && end.outcome !== 'canceled';
-  const result = callResultOf(end, wasTalked, intent);
-  return { state: { ...state, phase: 'over', intent }, effects: [{ type: 'finish', result }] };
+  // A peer that was sent a REFER may hang up before its NOTIFY; a bridged peer takes the other party with it.
+  const isTransferred = state.transfer === 'referring' || state.transfer === 'bridged';
+  const reason = intent ?? (isTransferred && end.outcome === 'remote_hangup' ? 'transferred' : null);
+  // An answer that crossed our CANCEL does not count.
+  const result = callResultOf(end, wasAnswered && end.outcome !== 'canceled', reason);
+  return { state: { ...state, phase: 'ended', intent: reason }, effects: [{ type: 'finish', result }] };
 }
 
-/** By REFER, the peer leaves us when it calls elsewhere; one that is joined leaves us as a whole. */
-function isHandedOver({ transfer }: CallState): boolean {
-  return transfer === 'referring' || transfer === 'joined';
-}
-
-function joined(state: CallState): CallStep {
-  if (state.phase !== 'talking' && state.phase !== 'connecting') return { state, effects: [] };
+function bridged(state: CallState): CallStep {
+  if (!isAnswered(state)) return unchanged(state);
   return {
-    state: { ...state, phase: 'talking', transfer: 'joined' },
-    effects: [{ type: 'leave_engine' }],
+    state: { ...state, phase: 'connected', transfer: 'bridged' },
+    effects: [{ type: 'close_stream' }],
   };
 }
 
-function comeBack(state: CallState): CallStep {
+function transferFailed(state: CallState): CallStep {
   const back: CallState = { ...state, transfer: 'none' };
-  return state.hasEngineLeft ? hangUp(back, 'agent_hangup') : { state: back, effects: [] };
+  return state.hasAgentLeft ? hangUp(back, 'agent_hangup') : unchanged(back);
 }
 
-function engineOpen(state: CallState): CallStep {
-  // It was on its way when the caller was joined with somebody else.
-  if (state.transfer === 'joined') return { state, effects: [{ type: 'leave_engine' }] };
-  if (state.phase !== 'connecting') return { state, effects: [] };
-  return { state: { ...state, phase: 'talking', engineAttempts: 0 }, effects: [] };
+function streamOpen(state: CallState): CallStep {
+  // The stream was still opening when the caller was bridged with the transfer target.
+  if (state.transfer === 'bridged') return { state, effects: [{ type: 'close_stream' }] };
+  if (state.phase !== 'connecting') return unchanged(state);
+  return unchanged({ ...state, phase: 'connected', streamAttempts: 0 });
 }
 
-/** One that has handed the caller over may leave before it is known how that goes. */
-function engineClosed(state: CallState, how: 'stopped' | 'broken'): CallStep {
-  if (how === 'broken') return reachEngine(state, true);
-  if (state.transfer === 'joined') return { state, effects: [] };
-  if (state.transfer !== 'none') return { state: { ...state, hasEngineLeft: true }, effects: [] };
+/** An agent that has requested a transfer may stop its stream before the outcome is known. */
+function streamClosed(state: CallState, how: 'stopped' | 'broken'): CallStep {
+  if (how === 'broken') return retryStream(state, true);
+  if (state.transfer === 'bridged') return unchanged(state);
+  if (state.transfer !== 'none') return unchanged({ ...state, hasAgentLeft: true });
   return hangUp(state, 'agent_hangup');
 }
 
-/** Tries again, and gives the call up when a person would have. */
-function reachEngine(state: CallState, isOurs: boolean): CallStep {
-  if (state.phase !== 'connecting' && state.phase !== 'talking') return { state, effects: [] };
-  if (state.transfer === 'joined') return { state, effects: [] };
-  const afterMs = (isOurs ? OWN_ENGINE_RETRY_MS : ENGINE_RETRY_MS)[state.engineAttempts];
-  if (afterMs === undefined) return isOurs ? hangUp(state, 'node_lost', true) : hangUp(state, 'agent_hangup');
+function retryStream(state: CallState, isInternal: boolean): CallStep {
+  if (!isAnswered(state) || state.transfer === 'bridged') return unchanged(state);
+  const afterMs = (isInternal ? INTERNAL_STREAM_RETRY_MS : STREAM_RETRY_MS)[state.streamAttempts];
+  if (afterMs === undefined) {
+    return isInternal ? hangUp(state, 'node_lost', true) : hangUp(state, 'agent_hangup');
+  }
   return {
-    state: { ...state, phase: 'connecting', engineAttempts: state.engineAttempts + 1 },
-    effects: [{ type: 'open_engine', afterMs }],
+    state: { ...state, phase: 'connecting', streamAttempts: state.streamAttempts + 1 },
+    effects: [{ type: 'open_stream', afterMs }],
   };
 }
 
-function obey(state: CallState, command: CallCommand): CallStep {
-  if (state.phase !== 'talking' && state.phase !== 'connecting') return { state, effects: [] };
+function runCommand(state: CallState, command: CallCommand): CallStep {
+  if (!isAnswered(state)) return unchanged(state);
   switch (command.kind) {
     case 'hangup':
       return hangUp(state, 'agent_hangup');
@@ -222,14 +224,13 @@ function obey(state: CallState, command: CallCommand): CallStep {
   }
 }
 
-function transfer(state: CallState, to: string, maySpend: boolean): CallStep {
-  const isTalking = state.phase === 'talking' || state.phase === 'connecting';
-  if (!isTalking || state.transfer !== 'none') return { state, effects: [] };
-  return { state: { ...state, transfer: 'asked' }, effects: [{ type: 'transfer', to, maySpend }] };
+function transfer(state: CallState, to: string, mayDial: boolean): CallStep {
+  if (!isAnswered(state) || state.transfer !== 'none') return unchanged(state);
+  return { state: { ...state, transfer: 'requested' }, effects: [{ type: 'transfer', to, mayDial }] };
 }
 
 /** The first reason counts. */
 function hangUp(state: CallState, intent: HangupIntent, withApology = false): CallStep {
-  if (state.phase === 'leaving') return { state, effects: [] };
-  return { state: { ...state, phase: 'leaving', intent }, effects: [{ type: 'hang_up', withApology }] };
+  if (state.phase === 'hanging_up') return unchanged(state);
+  return { state: { ...state, phase: 'hanging_up', intent }, effects: [{ type: 'hang_up', withApology }] };
 }

@@ -1,22 +1,22 @@
-import type { CallEndReason, CallStatus } from '../call.ts';
+import type { CallEndReason, FinalStatus } from '../call.ts';
 import type { LegEnd, LegOutcome } from '../telephony.ts';
 
-/** How a call ended, for its row. */
+/** How a call ended, as stored. */
 export interface CallResult {
-  readonly status: CallStatus;
+  readonly status: FinalStatus;
   readonly endReason: CallEndReason | null;
   readonly sip: { readonly code: number; readonly reason: string } | null;
   readonly q850Cause: number | null;
 }
 
-/** Why we ended a call ourselves. */
+/** Why this node hangs up a call. */
 export type HangupIntent = Extract<
   CallEndReason,
   'agent_hangup' | 'api_hangup' | 'transferred' | 'max_duration' | 'media_timeout' | 'node_lost'
 >;
 
-/** Without an answer: the status, and the reason where the status does not say it all. */
-const UNANSWERED: Readonly<Record<LegOutcome, readonly [CallStatus, CallEndReason | null]>> = {
+/** Results of unanswered legs; no reason where the status is reason enough. */
+const UNANSWERED: Readonly<Record<LegOutcome, readonly [FinalStatus, CallEndReason | null]>> = {
   busy: ['busy', null],
   no_answer: ['no_answer', null],
   declined: ['failed', 'declined'],
@@ -31,17 +31,13 @@ const UNANSWERED: Readonly<Record<LegOutcome, readonly [CallStatus, CallEndReaso
   remote_hangup: ['canceled', 'caller_hangup'],
 };
 
-/**
- * What a call's end amounts to.
- *
- * @param intent - Why we hung up; null where the other side did.
- */
+/** @param intent - Why we hung up; null when the other party did. */
 export function callResultOf(end: LegEnd, wasAnswered: boolean, intent: HangupIntent | null): CallResult {
   const [status, endReason] = wasAnswered ? answered(end.outcome, intent) : unanswered(end.outcome, intent);
   return { status, endReason, sip: end.sip, q850Cause: end.q850Cause };
 }
 
-function answered(outcome: LegOutcome, intent: HangupIntent | null): readonly [CallStatus, CallEndReason] {
+function answered(outcome: LegOutcome, intent: HangupIntent | null): readonly [FinalStatus, CallEndReason] {
   if (intent === 'node_lost') return ['failed', 'node_lost'];
   if (intent !== null) return ['completed', intent];
   return outcome === 'lost' ? ['failed', 'trunk_error'] : ['completed', 'caller_hangup'];
@@ -50,7 +46,7 @@ function answered(outcome: LegOutcome, intent: HangupIntent | null): readonly [C
 function unanswered(
   outcome: LegOutcome,
   intent: HangupIntent | null,
-): readonly [CallStatus, CallEndReason | null] {
+): readonly [FinalStatus, CallEndReason | null] {
   if (intent === 'node_lost') return ['failed', 'node_lost'];
   return intent === null ? UNANSWERED[outcome] : ['canceled', 'api_hangup'];
 }
@@ -58,8 +54,8 @@ function unanswered(
 const REQUEST_TIMEOUT = 408;
 
 /**
- * Whether another trunk may be tried: only where the trouble is the trunk's own, and never where a person, or the
- * network that knows the person, has answered.
+ * Whether the next trunk is tried: only when the trunk itself failed, never when the called party, or the network that
+ * knows the party, has answered.
  */
 export function mayTryNextTrunk({ outcome, sip }: LegEnd): boolean {
   if (outcome === 'trunk_error' || outcome === 'unreachable') return true;

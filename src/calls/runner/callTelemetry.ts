@@ -1,79 +1,133 @@
 import { type Span, type Tracer, traceLogFields } from '../../base/tracing.ts';
+import type { MediaReport } from '../../media/mediaSession.ts';
 import type { Call } from '../call.ts';
+import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
+import { maskNumber } from '../numbers/number.ts';
 import type { CallResult } from './callResult.ts';
 
-type Facts = Readonly<Record<string, unknown>>;
-
-/** Follows one call on the node that carries it: as a span with its stretches, and as lines of the log. */
-export interface CallTelemetry {
-  /** Of the call, for whoever talks with it. */
-  readonly traceparent: string | undefined;
-  dialing(trunkId: string, sipCallId: string): void;
-  ringing(): void;
-  answered(): void;
-  ended(result: CallResult, endedAt: string): void;
-}
+export type LogFields = Readonly<Record<string, unknown>>;
 
 export interface CallTelemetryDeps {
-  readonly tracing: Tracer;
+  readonly tracer: Tracer;
+  readonly metrics: Pick<CallMetrics, 'callStarted' | 'setupPhase' | 'callEnded'>;
   readonly now: () => number;
-  /** A step of the call; the fields name it. */
-  readonly log: (fields: Facts, step: string) => void;
+  readonly log: (fields: LogFields, message: string) => void;
 }
 
 /**
+ * Spans, log lines and metrics of one call on the node that runs it.
+ *
  * ```
- * call    ├──────────────────────────────────────────────┤ accepted … over
- * queued  ├────┤ accepted … the first INVITE
- * dial         ├──────┤ each INVITE … its answer, or the next one
- * talk                ├──────────────────────────────────┤ answered … over; the turns lie in the call beside it
+ * call    ├──────────────────────────────────────────────┤ accepted … ended
+ * queued  ├────┤ accepted … first INVITE
+ * dial         ├──────┤ each INVITE … its answer, or the next INVITE
+ * talk                ├──────────────────────────────────┤ answered … ended; agent turns are siblings
  * ```
  */
-export function createCallTelemetry({ tracing, now, log }: CallTelemetryDeps, call: Call): CallTelemetry {
-  const { id, projectId, sessionId, direction, settings, createdAt } = call;
-  const names = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
-  const startMs = Date.parse(createdAt) || now();
-  const whole = tracing.startSpan('call', {
-    kind: 'consumer',
-    parent: settings.traceparent,
-    startMs,
-    attributes: { ...names, 'callway.call.direction': direction },
-  });
-  const part = (name: string, attributes = {}, fromMs = now()): Span =>
-    tracing.startSpan(name, {
-      parent: whole.traceparent,
-      startMs: fromMs,
-      attributes: { ...names, ...attributes },
-    });
-  let stretch: Span = part(direction === 'outbound' ? 'queued' : 'ring', {}, startMs);
-  const next = (name: string, attributes = {}) => {
-    stretch.end(now());
-    stretch = part(name, attributes);
-  };
-  const fields = { callId: id, projectId, sessionId, ...traceLogFields(whole.traceparent) };
+export class CallTelemetry {
+  readonly #deps: CallTelemetryDeps;
+  readonly #call: Call;
+  readonly #attributes: Record<string, string>;
+  readonly #startMs: number;
+  readonly #span: Span;
+  readonly #logFields: LogFields;
+  #phase: Span;
+  /** When the first INVITE was sent or received; NaN before. */
+  #invitedMs: number;
+  #answeredMs = Number.NaN;
+  #hasAgentAudio = false;
 
-  return {
-    traceparent: whole.traceparent,
-    dialing(trunkId, sipCallId) {
-      next('dial', { 'callway.trunk.id': trunkId, 'callway.sip.call_id': sipCallId });
-      log({ ...fields, trunkId, sipCallId }, 'a call is dialled');
-    },
-    ringing: () => stretch.setAttributes({ 'callway.ringing_after_ms': now() - startMs }),
-    answered() {
-      next('talk');
-      log(fields, 'a call is answered');
-    },
-    ended({ status, endReason, sip }, endedAt) {
-      const endMs = Date.parse(endedAt) || now();
-      stretch.end(endMs);
-      whole.setAttributes({
-        'callway.call.status': status,
-        'callway.call.end_reason': endReason ?? undefined,
-        'callway.sip.status_code': sip?.code,
-      });
-      if (status === 'failed') whole.recordError(new Error(endReason ?? status));
-      whole.end(endMs);
-      log({ ...fields, status, endReason, ...(sip ? { sipCode: sip.code } : {}) }, 'a call is over');
-    },
-  };
+  constructor(deps: CallTelemetryDeps, call: Call) {
+    const { id, projectId, sessionId, direction, settings } = call;
+    this.#deps = deps;
+    this.#call = call;
+    this.#attributes = { 'callway.call.id': id, 'callway.project.id': projectId, 'session.id': sessionId };
+    this.#startMs = Date.parse(call.createdAt) || deps.now();
+    this.#invitedMs = Date.parse(call.startedAt ?? '');
+    this.#span = deps.tracer.startSpan('call', {
+      kind: 'consumer',
+      parent: settings.traceparent,
+      startMs: this.#startMs,
+      attributes: { ...this.#attributes, 'callway.call.direction': direction },
+    });
+    this.#phase = this.#startPhase(direction === 'outbound' ? 'queued' : 'ring', {}, this.#startMs);
+    this.#logFields = { callId: id, projectId, sessionId, ...traceLogFields(this.traceparent) };
+    deps.metrics.callStarted(direction);
+  }
+
+  /** Of the call's span. */
+  get traceparent(): string | undefined {
+    return this.#span.traceparent;
+  }
+
+  dialing(trunkId: string, sipCallId: string): void {
+    this.#nextPhase('dial', { 'callway.trunk.id': trunkId, 'callway.sip.call_id': sipCallId });
+    if (Number.isNaN(this.#invitedMs)) {
+      this.#invitedMs = this.#deps.now();
+      this.#measure('accepted_to_invite', Date.parse(this.#call.createdAt), this.#invitedMs);
+    }
+    this.#deps.log({ ...this.#logFields, trunkId, sipCallId }, 'call dialing');
+  }
+
+  ringing(): void {
+    this.#phase.setAttributes({ 'callway.ringing_after_ms': this.#deps.now() - this.#startMs });
+  }
+
+  answered(): void {
+    this.#nextPhase('talk');
+    this.#answeredMs = this.#deps.now();
+    this.#measure('invite_to_answer', this.#invitedMs, this.#answeredMs);
+    this.#deps.log(this.#logFields, 'call answered');
+  }
+
+  /** @param atMs - When the first packet with the agent's audio was sent. */
+  agentAudio(atMs: number): void {
+    if (this.#hasAgentAudio) return;
+    this.#hasAgentAudio = true;
+    this.#measure('answer_to_audio', this.#answeredMs, atMs);
+  }
+
+  ended({ status, endReason, sip, q850Cause }: CallResult, endedAt: string, media?: MediaReport): void {
+    const { direction, fromNumber, toNumber } = this.#call;
+    const endMs = Date.parse(endedAt) || this.#deps.now();
+    this.#phase.end(endMs);
+    this.#span.setAttributes({
+      'callway.call.status': status,
+      'callway.call.end_reason': endReason ?? undefined,
+      'callway.sip.status_code': sip?.code,
+    });
+    if (status === 'failed') this.#span.recordError(new Error(endReason ?? status));
+    this.#span.end(endMs);
+    this.#deps.metrics.callEnded(direction, { status, endReason, sip, q850Cause }, media);
+    const talked = Number.isNaN(this.#answeredMs) ? 0 : Math.max(0, endMs - this.#answeredMs);
+    const fields = {
+      ...this.#logFields,
+      direction,
+      from: maskNumber(fromNumber),
+      to: maskNumber(toNumber),
+      status,
+      endReason,
+      durationMs: Math.round(talked),
+      ...(sip ? { sipCode: sip.code } : {}),
+    };
+    this.#deps.log(fields, 'call ended');
+  }
+
+  #nextPhase(name: string, attributes = {}): void {
+    this.#phase.end(this.#deps.now());
+    this.#phase = this.#startPhase(name, attributes, this.#deps.now());
+  }
+
+  #startPhase(name: string, attributes: Record<string, string>, startMs: number): Span {
+    return this.#deps.tracer.startSpan(name, {
+      parent: this.#span.traceparent,
+      startMs,
+      attributes: { ...this.#attributes, ...attributes },
+    });
+  }
+
+  #measure(phase: SetupPhase, fromMs: number, toMs: number): void {
+    if (Number.isNaN(fromMs)) return;
+    this.#deps.metrics.setupPhase(phase, Math.max(0, toMs - fromMs) / 1000);
+  }
 }

@@ -3,296 +3,302 @@ import { withTimeout } from '../../base/withTimeout.ts';
 import type { HistoryEvent } from '../../engine/session/session.ts';
 import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
 import type { MediaReport, MediaSession } from '../../media/mediaSession.ts';
-import type { Call, CallChange } from '../call.ts';
-import type { CallMetrics, SetupPhase } from '../callMetrics.ts';
+import type { Call } from '../call.ts';
 import type { BilledLeg } from '../limits/callLimiter.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
 import { startTransfer, type Transfer } from '../transfer/transfer.ts';
-import type { Trunk } from '../trunks/trunk.ts';
-import { type CallEffect, type CallEvent, type CallState, transitionCall } from './callMachine.ts';
+import {
+  type CallEffect,
+  type CallEvent,
+  type CallState,
+  isAnswered,
+  transitionCall,
+} from './callMachine.ts';
 import type { CallResult, HangupIntent } from './callResult.ts';
 import type { CallTelemetry } from './callTelemetry.ts';
+import type { CallWriter } from './callWriter.ts';
+import type { DialedLeg, OutboundLegs } from './outboundLegs.ts';
 
 export interface LiveCallDeps {
   readonly clock: Clock;
-  readonly meter: Pick<CallMetrics, 'setupPhase'>;
-  readonly trace: CallTelemetry;
-  /** Where the call's audio goes; asked anew for each attempt. */
-  readonly engine: (call: Call) => Promise<StreamTarget>;
-  /** @throws {CallwayError} 403 where the project may not send a call there. */
-  readonly requireDestination: (to: string) => Promise<void>;
-  /** A file for the recording; undefined where none is wanted. */
+  readonly telemetry: CallTelemetry;
+  readonly writer: Pick<CallWriter, 'update' | 'addEvent'>;
+  readonly outboundLegs: Pick<OutboundLegs, 'next'>;
+  /** Where the call's audio goes; asked for each attempt. */
+  readonly streamTarget: (call: Call) => Promise<StreamTarget>;
+  /** @throws {CallwayError} 403 when the project may not call this destination. */
+  readonly requireAllowedDestination: (to: string) => Promise<void>;
+  /** A file for the recording; undefined for no recording. */
   readonly recordingPath: (call: Call) => string | undefined;
-  /** Puts a change of the call away, in the order of calling; never throws. */
-  readonly save: (change: CallChange, event?: HistoryEvent) => void;
-  /** Adds to the call's history; never throws. */
-  readonly note: (event: HistoryEvent) => void;
-  /** Places a leg on the next trunk that has room; undefined where there is none. */
-  readonly dialNext: () => Promise<{ readonly leg: CallLeg; readonly trunk: Trunk } | undefined>;
-  /** Calls whom the caller is transferred to. @see secondLegs */
-  readonly legsTo: (to: string, beside: MediaSession) => AsyncIterable<CallLeg>;
-  /** All is over: the leg and the audio are closed. Never rejects. */
+  /** @see dialTransferTarget */
+  readonly dialTransferTarget: (to: string, bridgeWith: MediaSession) => AsyncIterable<CallLeg>;
+  /** Leg and audio are closed. Never rejects. */
   readonly finish: (result: CallResult, media: MediaReport | undefined, endedAt: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Longer than any apology is. */
+/** Longer than any apology. */
 const APOLOGY_TIMEOUT_MS = 12_000;
 const NO_TRUNK: LegEnd = { outcome: 'trunk_error', sip: null, q850Cause: null };
 
-/** A call that this node carries: joins a leg, its audio and an engine, and does what the call machine decides. */
+/** A call that this node runs: passes events of its leg and its agent stream to the call machine, and runs the effects. */
 export class LiveCall {
-  /** Resolves when the call is over and put away. */
-  readonly over: Promise<void>;
+  /** Resolves when the call has ended and is stored. */
+  readonly ended: Promise<void>;
   readonly #call: Call;
   readonly #deps: LiveCallDeps;
   readonly #timers = new Set<Timer>();
-  readonly #settle: () => void;
+  readonly #resolveEnded: () => void;
   #state: CallState;
   #leg: CallLeg | undefined;
-  /** When the first INVITE went out. */
+  /** The media session whose events are handled. */
+  #media: MediaSession | undefined;
+  /** When the first INVITE was sent. */
   #startedAt: string | undefined;
   #answeredAtMs: number | undefined;
-  #isSpeaking = false;
-  #media: MediaSession | undefined;
-  /** The last one. */
-  #handOver: Transfer | undefined;
-  /** Whom the caller was joined with by a leg of ours, and since when. */
-  #joined: { readonly to: string; readonly sinceMs: number } | undefined;
-  /** Whether the engine that was reached last may be reached again. */
+  /** The latest one. */
+  #transfer: Transfer | undefined;
+  /** The party that a leg of ours bridged the caller with. */
+  #bridged: { readonly to: string; readonly sinceMs: number } | undefined;
+  /** Whether the last target of the agent stream allows another attempt. */
   #canReconnect = true;
 
   constructor(call: Call, initial: CallState, deps: LiveCallDeps) {
-    let settle = () => {};
-    this.over = new Promise((resolve) => {
-      settle = resolve;
+    let resolveEnded = () => {};
+    this.ended = new Promise((resolve) => {
+      resolveEnded = resolve;
     });
-    this.#settle = settle;
+    this.#resolveEnded = resolveEnded;
     this.#call = call;
     this.#state = initial;
     this.#deps = deps;
   }
 
-  /** Begins by placing a leg. */
+  /** Starts an outbound call. */
   dial(): void {
-    this.#deps.dialNext().then(
-      (dialled) => {
-        if (!dialled) return this.#take({ type: 'leg_ended', end: NO_TRUNK });
-        this.#tellDialing(dialled.trunk, dialled.leg);
-        this.follow(dialled.leg);
-        // It was hung up while a trunk was being found.
-        if (this.#state.phase === 'leaving') void this.#leave(false);
-      },
+    this.#deps.outboundLegs.next().then(
+      (dialed) => this.#onDialed(dialed),
       (error: unknown) => {
-        this.#deps.onError(error, 'a leg could not be placed');
-        this.#take({ type: 'leg_ended', end: NO_TRUNK });
+        this.#deps.onError(error, 'call not dialed');
+        this.#dispatch({ type: 'leg_ended', end: NO_TRUNK });
       },
     );
   }
 
-  /** Begins with, or goes on to, a leg that is there. */
+  /** Starts with an existing leg, or switches to it. */
   follow(leg: CallLeg): void {
     this.#leg = leg;
-    leg.events.on('ringing', () => this.#take({ type: 'leg_ringing' }));
+    leg.events.on('ringing', () => this.#dispatch({ type: 'leg_ringing' }));
     leg.events.on('answered', () => {
-      if (leg.media) this.#listen(leg.media);
-      this.#take({ type: 'leg_answered' });
+      if (leg.media) this.#handleMedia(leg.media);
+      this.#dispatch({ type: 'leg_answered' });
     });
-    leg.events.on('dtmf', (key) => {
-      leg.media?.receiveDtmf(key).catch(this.#failed('a key of the peer was not taken'));
+    leg.events.on('dtmf', (digit) => {
+      leg.media?.receiveDtmf(digit).catch(this.#failed('DTMF digit not passed on'));
     });
-    leg.events.on('transferRequested', ({ to }) => this.#take({ type: 'peer_transfer', to }));
+    leg.events.on('transferRequested', ({ to }) => this.#dispatch({ type: 'peer_transfer', to }));
     leg.events.on('ended', (end) => {
-      if (this.#leg === leg) this.#take({ type: 'leg_ended', end });
+      if (this.#leg === leg) this.#dispatch({ type: 'leg_ended', end });
     });
   }
 
-  /**
-   * What was talked so far on each leg that was placed for the project: on the call itself where it went out, and with
-   * whom the caller was joined. A leg keeps its place in the list.
-   */
-  get paidLegs(): readonly BilledLeg[] {
+  /** Talk time so far of the outbound leg and of the bridged transfer leg. A leg keeps its index. */
+  get billedLegs(): readonly BilledLeg[] {
     const { direction, toNumber } = this.#call;
     const since = (ms: number | undefined) =>
       ms === undefined ? 0 : Math.max(0, this.#deps.clock.now() - ms);
     return [
       ...(direction === 'outbound' ? [{ to: toNumber, talkTimeMs: since(this.#answeredAtMs) }] : []),
-      ...(this.#joined ? [{ to: this.#joined.to, talkTimeMs: since(this.#joined.sinceMs) }] : []),
+      ...(this.#bridged ? [{ to: this.#bridged.to, talkTimeMs: since(this.#bridged.sinceMs) }] : []),
     ];
   }
 
   hangUp(intent: HangupIntent): void {
-    this.#take({ type: 'hang_up', intent });
+    this.#dispatch({ type: 'hang_up', intent });
   }
 
-  /** @returns False while there is nobody to transfer. */
+  /** @returns False when the call is not answered. */
   transfer(to: string): boolean {
-    if (this.#state.phase !== 'talking' && this.#state.phase !== 'connecting') return false;
-    this.#take({ type: 'command', command: { kind: 'transfer', to } });
+    if (!isAnswered(this.#state)) return false;
+    this.#dispatch({ type: 'command', command: { kind: 'transfer', to } });
     return true;
   }
 
-  #take(event: CallEvent): void {
+  #dispatch(event: CallEvent): void {
     const step = transitionCall(this.#state, event);
     this.#state = step.state;
-    for (const effect of step.effects) this.#effects[effect.type](effect as never);
+    for (const effect of step.effects) this.#run(effect);
   }
 
-  readonly #effects: {
-    [Type in CallEffect['type']]: (effect: Extract<CallEffect, { type: Type }> | undefined) => void;
-  } = {
-    dial_next: () => this.dial(),
-    tell: (effect) => effect && this.#tell(effect.status),
-    begin: () => this.#begin(),
-    open_engine: (effect) => {
-      if (!effect?.afterMs) void this.#openEngine();
-      else this.#after(effect.afterMs, () => void this.#openEngine());
-    },
-    transfer: (effect) => effect && this.#transfer(effect.to, effect.maySpend),
-    leave_engine: () => {
-      this.#leg?.media?.stopStream().catch(this.#failed('the engine was not taken leave of'));
-    },
-    send_dtmf: (effect) => {
-      if (effect) this.#leg?.sendDtmf(effect.digits).catch(this.#failed('digits were not sent'));
-    },
-    hang_up: (effect) => {
-      void this.#leave(effect?.withApology === true);
-      void this.#handOver?.cancel();
-    },
-    finish: (effect) => effect && void this.#finish(effect.result),
-  };
-
-  #tell(status: 'ringing' | 'in_progress'): void {
-    const at = this.#now();
-    if (status === 'ringing') this.#deps.trace.ringing();
-    else this.#deps.trace.answered();
-    if (status === 'in_progress') {
-      this.#answeredAtMs = Date.parse(at);
-      this.#measure('invite_to_answer', this.#startedAt ?? this.#call.startedAt);
+  #run(effect: CallEffect): void {
+    switch (effect.type) {
+      case 'dial_next':
+        this.dial();
+        break;
+      case 'store_status':
+        this.#storeStatus(effect.status);
+        break;
+      case 'start':
+        this.#start();
+        break;
+      case 'open_stream':
+        if (effect.afterMs > 0) this.#after(effect.afterMs, () => void this.#openStream());
+        else void this.#openStream();
+        break;
+      case 'transfer':
+        this.#startTransfer(effect.to, effect.mayDial);
+        break;
+      case 'close_stream':
+        this.#leg?.media?.stopStream().catch(this.#failed('agent stream not closed'));
+        break;
+      case 'send_dtmf':
+        this.#leg?.sendDtmf(effect.digits).catch(this.#failed('DTMF digits not sent'));
+        break;
+      case 'hang_up':
+        void this.#hangUpLeg(effect.withApology);
+        void this.#transfer?.cancel();
+        break;
+      case 'finish':
+        void this.#finish(effect.result);
+        break;
+      default:
+        effect satisfies never;
     }
-    const change = status === 'in_progress' ? { status, answeredAt: at } : { status };
-    this.#deps.save(change, { type: 'call_status', at, data: { status } });
   }
 
-  #tellDialing(trunk: Trunk, { sipCallId }: CallLeg): void {
-    this.#deps.trace.dialing(trunk.id, sipCallId);
+  #onDialed(dialed: DialedLeg | undefined): void {
+    if (!dialed || 'hangUp' in dialed) {
+      if (dialed) this.hangUp(dialed.hangUp);
+      this.#dispatch({ type: 'leg_ended', end: NO_TRUNK });
+      return;
+    }
+    const { trunk, leg } = dialed;
+    this.#deps.telemetry.dialing(trunk.id, leg.sipCallId);
     const at = this.#now();
-    if (this.#startedAt === undefined) this.#measure('accepted_to_invite', this.#call.createdAt);
     this.#startedAt ??= at;
-    const change = { status: 'dialing', startedAt: this.#startedAt, trunkId: trunk.id, sipCallId } as const;
-    this.#deps.save(change, { type: 'call_status', at, data: { status: 'dialing', trunkId: trunk.id } });
+    this.#update(
+      { status: 'dialing', startedAt: this.#startedAt, trunkId: trunk.id, sipCallId: leg.sipCallId },
+      { type: 'call_status', at, data: { status: 'dialing', trunkId: trunk.id } },
+    );
+    this.follow(leg);
+    // Hung up while the leg was being dialed.
+    if (this.#state.phase === 'hanging_up') void this.#hangUpLeg(false);
   }
 
-  #begin(): void {
+  #storeStatus(status: 'ringing' | 'in_progress'): void {
+    const at = this.#now();
+    const event: HistoryEvent = { type: 'call_status', at, data: { status } };
+    if (status === 'ringing') {
+      this.#deps.telemetry.ringing();
+      this.#update({ status }, event);
+    } else {
+      this.#deps.telemetry.answered();
+      this.#answeredAtMs = Date.parse(at);
+      this.#update({ status, answeredAt: at }, event);
+    }
+  }
+
+  #update(...change: Parameters<CallWriter['update']>): void {
+    void this.#deps.writer.update(...change).then((stored) => {
+      // The hang-up was requested before this node was known to run the call.
+      if (stored?.hangupRequested) this.hangUp('api_hangup');
+    });
+  }
+
+  #start(): void {
     const { maxDurationSeconds, record } = this.#call.settings;
     this.#after(maxDurationSeconds * 1000, () => this.hangUp('max_duration'));
     const path = record ? this.#deps.recordingPath(this.#call) : undefined;
     if (path === undefined) return;
     this.#leg?.media?.startRecording({ path }).catch((error: unknown) => {
-      this.#deps.onError(error, 'a recording could not begin');
-      this.#note('error', { code: 'recording_failed', message: 'The recording could not begin' });
+      this.#deps.onError(error, 'recording not started');
+      this.#addEvent('error', { code: 'recording_failed', message: 'The recording could not begin' });
     });
   }
 
-  async #openEngine(): Promise<void> {
+  async #openStream(): Promise<void> {
     const media = this.#leg?.media;
     if (!media || this.#state.phase !== 'connecting') return;
     try {
-      const engine = await this.#deps.engine(this.#call);
-      this.#canReconnect = engine.canReconnect;
-      await media.startStream(engine);
-      this.#take({ type: 'engine_open' });
+      const target = await this.#deps.streamTarget(this.#call);
+      this.#canReconnect = target.canReconnect;
+      await media.startStream(target);
+      this.#dispatch({ type: 'stream_open' });
     } catch (error) {
-      // The call ended meanwhile, and with it the engine's use.
+      // The call ended meanwhile.
       if (this.#state.phase !== 'connecting') return;
-      this.#deps.onError(error, 'the engine could not be reached');
-      this.#note('error', { code: 'engine_unavailable', message: 'The engine could not be reached' });
-      this.#take({ type: 'engine_failed', isOurs: this.#canReconnect });
+      this.#deps.onError(error, 'agent stream not opened');
+      this.#addEvent('error', { code: 'engine_unavailable', message: 'The engine could not be reached' });
+      this.#dispatch({ type: 'stream_failed', isInternal: this.#canReconnect });
     }
   }
 
-  /** The audio of a leg is there with its answer; it is listened to once. */
-  #listen(media: MediaSession): void {
+  #handleMedia(media: MediaSession): void {
     if (this.#media === media) return;
     this.#media = media;
-    media.events.on('command', (command) => this.#take({ type: 'command', command }));
-    media.events.on('streamClosed', ({ how }) => this.#onEngineGone(this.#canReconnect ? how : 'stopped'));
-    media.events.on('firstAgentAudio', ({ atMs }) => this.#onSpeaking(atMs));
+    media.events.on('command', (command) => this.#dispatch({ type: 'command', command }));
+    media.events.on('streamClosed', ({ how }) => this.#onStreamClosed(this.#canReconnect ? how : 'stopped'));
+    media.events.on('firstAgentAudio', ({ atMs }) => this.#deps.telemetry.agentAudio(atMs));
     media.events.on('mediaTimeout', () => this.hangUp('media_timeout'));
     media.events.on('lost', ({ reason }) => {
-      this.#note('error', { code: 'media_lost', message: reason });
+      this.#addEvent('error', { code: 'media_lost', message: reason });
       this.hangUp('node_lost');
     });
     media.events.on('recordingFailed', ({ reason }) =>
-      this.#note('error', { code: 'recording_failed', message: reason }),
+      this.#addEvent('error', { code: 'recording_failed', message: reason }),
     );
   }
 
-  #onEngineGone(how: 'stopped' | 'broken'): void {
-    if (how === 'broken' && this.#state.phase === 'talking') {
-      this.#note('error', {
-        code: 'engine_lost',
-        message: 'The connection to the agent was lost; another is sought',
-      });
+  #onStreamClosed(how: 'stopped' | 'broken'): void {
+    if (how === 'broken' && this.#state.phase === 'connected') {
+      const message = 'The connection to the agent was lost; another is sought';
+      this.#addEvent('error', { code: 'engine_lost', message });
     }
-    this.#take({ type: 'engine_closed', how });
+    this.#dispatch({ type: 'stream_closed', how });
   }
 
-  /** @param withApology - The caller hears first that it is not their fault. */
-  async #leave(withApology: boolean): Promise<void> {
-    if (withApology && this.#media) {
-      const apology = this.#media.playApology().catch(this.#failed('no apology was said'));
-      await withTimeout(this.#deps.clock, apology, APOLOGY_TIMEOUT_MS);
-    }
-    this.#leg?.hangup().catch(this.#failed('a leg was not hung up'));
-  }
-
-  #onSpeaking(atMs: number): void {
-    if (this.#isSpeaking || this.#answeredAtMs === undefined) return;
-    this.#isSpeaking = true;
-    this.#deps.meter.setupPhase('answer_to_audio', Math.max(0, atMs - this.#answeredAtMs) / 1000);
-  }
-
-  /** @param since - ISO 8601; null where nobody knows. */
-  #measure(phase: SetupPhase, since: string | null): void {
-    const sinceMs = Date.parse(since ?? '');
-    if (Number.isNaN(sinceMs)) return;
-    this.#deps.meter.setupPhase(phase, Math.max(0, this.#deps.clock.now() - sinceMs) / 1000);
-  }
-
-  #transfer(to: string, maySpend: boolean): void {
+  #startTransfer(to: string, mayDial: boolean): void {
     const leg = this.#leg;
     const media = leg?.media;
-    // Only a call that was answered is transferred, and one that was has both.
+    // Only answered calls are transferred, and they have both.
     if (!leg || !media) return;
-    this.#handOver = startTransfer(
+    const { requireAllowedDestination, dialTransferTarget, onError } = this.#deps;
+    this.#transfer = startTransfer(
       {
         leg,
         media,
-        requireDestination: this.#deps.requireDestination,
-        ...(maySpend ? { legsTo: (target) => this.#deps.legsTo(target, media) } : {}),
-        take: (event) => {
-          if (event.type === 'joined') this.#joined = { to, sinceMs: this.#deps.clock.now() };
-          this.#take(event);
+        requireAllowedDestination,
+        ...(mayDial ? { dialTarget: (target) => dialTransferTarget(target, media) } : {}),
+        dispatch: (event) => {
+          if (event.type === 'transfer_bridged') this.#bridged = { to, sinceMs: this.#deps.clock.now() };
+          this.#dispatch(event);
         },
-        note: (data) => this.#note('transfer', data),
-        onError: this.#deps.onError,
+        addEvent: (data) => this.#addEvent('transfer', data),
+        onError,
       },
       to,
     );
+  }
+
+  async #hangUpLeg(withApology: boolean): Promise<void> {
+    if (withApology && this.#media) {
+      const apology = this.#media.playApology().catch(this.#failed('apology not played'));
+      await withTimeout(this.#deps.clock, apology, APOLOGY_TIMEOUT_MS);
+    }
+    this.#leg?.hangup().catch(this.#failed('leg not hung up'));
   }
 
   async #finish(result: CallResult): Promise<void> {
     const endedAt = this.#now();
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
-    await this.#handOver?.cancel();
+    await this.#transfer?.cancel();
     const report = await this.#leg?.media?.close().catch((error: unknown) => {
-      this.#deps.onError(error, 'the audio was not closed');
+      this.#deps.onError(error, 'media session not closed');
       return undefined;
     });
     await this.#deps.finish(result, report, endedAt);
-    this.#settle();
+    this.#resolveEnded();
   }
 
   #after(delayMs: number, work: () => void): void {
@@ -303,8 +309,8 @@ export class LiveCall {
     this.#timers.add(timer);
   }
 
-  #note(type: HistoryEvent['type'], data: HistoryEvent['data']): void {
-    this.#deps.note({ type, at: this.#now(), data });
+  #addEvent(type: HistoryEvent['type'], data: HistoryEvent['data']): void {
+    this.#deps.writer.addEvent({ type, at: this.#now(), data });
   }
 
   #now(): string {

@@ -5,49 +5,51 @@ import { CallwayError } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
-import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS } from '../call.ts';
+import { type Call, DEFAULT_MAX_DURATION_SECONDS, DEFAULT_RING_TIMEOUT_SECONDS, newCall } from '../call.ts';
 import type { CallStore } from '../callStore.ts';
 import type { CallLimiter } from '../limits/callLimiter.ts';
 import { NUMBER_SYNTAX, requireNumber } from '../numbers/number.ts';
 import { callMedia, type PhoneNumber } from '../numbers/phoneNumber.ts';
 import type { PhoneNumberStore } from '../numbers/phoneNumberStore.ts';
-import { candidateTrunks } from '../trunks/candidateTrunks.ts';
+import { candidateTrunks } from '../trunks/trunkSelection.ts';
 import type { TrunkStore } from '../trunks/trunkStore.ts';
 import type { CallQueue } from './callQueue.ts';
 import type { NumberLock } from './numberLock.ts';
 
-/** Carriers give up before that. @see RFC 3261 section 16.6 item 11 (timer C) */
-const LONGEST_RING_SECONDS = 300;
-const LONGEST_CALL_SECONDS = 24 * 3600;
-const LONGEST_NUMBER = 64;
+/** Carriers give up earlier. @see RFC 3261 section 16.6 item 11 (timer C) */
+const MAX_RING_TIMEOUT_SECONDS = 300;
+const MAX_CALL_SECONDS = 24 * 3600;
+const MAX_NUMBER_LENGTH = 64;
+/** Time for a load balancer to notice that the node is not ready. */
+const DRAINING_RETRY_SECONDS = 5;
 
-const number = z.string().max(LONGEST_NUMBER);
+const number = z.string().max(MAX_NUMBER_LENGTH);
 
-/** What an outbound call is asked for with, on either path. */
+/** Body fields of an outbound call request, on the current and the legacy path. */
 export const outboundCallFields = {
   fromNumber: number
     .describe('A number of the project whose outbound status is active.')
     .meta({ example: '+886223456789' }),
-  toNumber: number.describe(`Whom to call: ${NUMBER_SYNTAX}.`).meta({ example: '0912345678' }),
+  toNumber: number.describe(`The number to call: ${NUMBER_SYNTAX}.`).meta({ example: '0912345678' }),
   dynamicVariables: z
     .record(z.string(), z.unknown())
     .nullish()
     .describe('Variables of the call’s session, usable in the pathway.')
     .meta({ example: { name: 'Ada', guests: 2 } }),
-  ringTimeoutSeconds: z.int().min(1).max(LONGEST_RING_SECONDS).default(DEFAULT_RING_TIMEOUT_SECONDS),
-  maxDurationSeconds: z.int().min(1).max(LONGEST_CALL_SECONDS).default(DEFAULT_MAX_DURATION_SECONDS),
+  ringTimeoutSeconds: z.int().min(1).max(MAX_RING_TIMEOUT_SECONDS).default(DEFAULT_RING_TIMEOUT_SECONDS),
+  maxDurationSeconds: z.int().min(1).max(MAX_CALL_SECONDS).default(DEFAULT_MAX_DURATION_SECONDS),
   record: z.boolean().default(true),
   media: callMedia.nullish().describe('Sends the audio to your own bot instead of to the agent.'),
-  metadata: z.record(z.string(), z.unknown()).nullish().describe('Kept and shown with the call.'),
+  metadata: z.record(z.string(), z.unknown()).nullish().describe('Stored and returned with the call.'),
 };
 
-const order = z.object(outboundCallFields);
+const orderSchema = z.object(outboundCallFields);
 
-export interface OutboundOrder extends z.output<typeof order> {
+export interface OutboundOrder extends z.output<typeof orderSchema> {
   readonly projectId: string;
-  /** Run on the agent's working copy. */
+  /** Use the agent's draft instead of its current release. */
   readonly draft: boolean;
-  /** Of the request. */
+  /** Of the HTTP request. */
   readonly traceparent?: string | undefined;
 }
 
@@ -58,7 +60,7 @@ export const acceptedCall = z.object({
 });
 export type AcceptedCall = z.infer<typeof acceptedCall>;
 
-/** Runs the insertion in a transaction; may give an earlier answer back instead, and then inserts nothing. */
+/** Runs the insert in a transaction. For a repeated request it inserts nothing and returns the earlier answer. */
 export type InsertOnce = (
   insert: (stores: { readonly calls: Pick<CallStore, 'insert'> }) => Promise<AcceptedCall>,
 ) => Promise<AcceptedCall>;
@@ -67,155 +69,153 @@ export interface AcceptCallDeps {
   readonly phoneNumbers: Pick<PhoneNumberStore, 'findByNumber'>;
   readonly trunks: Pick<TrunkStore, 'activeOf'>;
   readonly conversations: Pick<ConversationEngine, 'prepare'>;
-  readonly guard: Pick<CallLimiter, 'admitOrder'>;
+  readonly limiter: Pick<CallLimiter, 'admitOrder'>;
   readonly lock: Pick<NumberLock, 'acquire' | 'renew' | 'release'>;
   readonly queue: Pick<CallQueue, 'add'>;
+  /** Set while the node shuts down. */
+  readonly isDraining: () => boolean;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly tracing: Tracer;
+  readonly tracer: Tracer;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 /**
- * Accepts an outbound call: takes its number's lock, keeps call and session in one transaction, and queues the call.
+ * Accepts an outbound call: locks its number, stores call and session in one transaction, and queues the call.
  *
- * What is kept is never lost: a job that did not reach the queue is added by the sweeper, and a lock without a call
- * runs out by itself.
+ * A stored call is never lost: the sweeper queues a call whose job is missing, and a lock without a call expires.
  *
- * @throws {CallwayError} 400 `invalid_number`; 403 `destination_not_allowed`; 404 `from_number_not_configured`, `from_number_inactive`,
- *   `no_active_trunk`; 409 `number_already_queued`;
- *   429 `call_rate_exceeded`, `call_minutes_exhausted`, `call_spending_exhausted`.
+ * @throws {CallwayError} 400 `invalid_number`; 403 `destination_not_allowed`; 404 `from_number_not_configured`,
+ *   `from_number_inactive`, `no_active_trunk`; 409 `number_already_queued`; 429 `call_rate_exceeded`,
+ *   `call_minutes_exhausted`, `call_spending_exhausted`; 503 `node_draining`.
  */
-export function acceptCall(
+export async function acceptCall(
   deps: AcceptCallDeps,
-  wanted: OutboundOrder,
-  keep: InsertOnce,
+  order: OutboundOrder,
+  insertOnce: InsertOnce,
 ): Promise<AcceptedCall> {
-  const { projectId } = wanted;
-  const span = deps.tracing.startSpan('accept call', {
+  if (deps.isDraining()) throw nodeDraining();
+  const span = deps.tracer.startSpan('accept call', {
     kind: 'producer',
-    parent: wanted.traceparent,
-    attributes: { 'callway.project.id': projectId },
+    parent: order.traceparent,
+    attributes: { 'callway.project.id': order.projectId },
   });
-  return withSpan(span, () => accept(deps, { ...wanted, traceparent: span.traceparent }, keep));
+  return await withSpan(span, () => accept(deps, { ...order, traceparent: span.traceparent }, insertOnce));
 }
 
-async function accept(deps: AcceptCallDeps, wanted: OutboundOrder, keep: InsertOnce): Promise<AcceptedCall> {
-  const { projectId } = wanted;
-  const fromNumber = requireNumber(wanted.fromNumber, 'fromNumber');
-  const toNumber = requireNumber(wanted.toNumber, 'toNumber');
-  const from = await requireOutbound(deps, projectId, fromNumber);
+async function accept(
+  deps: AcceptCallDeps,
+  order: OutboundOrder,
+  insertOnce: InsertOnce,
+): Promise<AcceptedCall> {
+  const { projectId } = order;
+  const fromNumber = requireNumber(order.fromNumber, 'fromNumber');
+  const toNumber = requireNumber(order.toNumber, 'toNumber');
+  const from = await requireOutboundNumber(deps, projectId, fromNumber);
   const callId = deps.makeId();
   const { session, started } = await deps.conversations.prepare({
     projectId,
     sessionId: deps.makeId(),
     channel: 'phone',
     callId,
-    draft: wanted.draft,
-    ...(wanted.dynamicVariables ? { variables: wanted.dynamicVariables } : {}),
+    draft: order.draft,
+    ...(order.dynamicVariables ? { variables: order.dynamicVariables } : {}),
   });
   const { sessionId, instanceId } = session;
-  const call = queuedCall(wanted, from, { id: callId, sessionId, instanceId, toNumber }, deps.clock);
+  const call = queuedCall(order, from, { id: callId, sessionId, instanceId, toNumber }, deps.clock);
 
   if ((await deps.lock.acquire(projectId, toNumber, callId)) === undefined) throw alreadyQueued(toNumber);
-  const free = () =>
-    deps.lock.release(projectId, toNumber, callId).catch((error: unknown) => {
-      deps.onError(error, 'a number’s lock was not freed; it runs out');
+  let accepted: AcceptedCall;
+  try {
+    await deps.limiter.admitOrder(projectId, toNumber);
+    accepted = await insertOnce(async ({ calls }) => {
+      await calls.insert(call, session, started);
+      return { success: true, callId, sessionId };
     });
-  const accepted = await deps.guard
-    .admitOrder(projectId, toNumber)
-    .then(() =>
-      keep(async (stores) => {
-        await stores.calls.insert(call, session, started);
-        return { success: true, callId, sessionId };
-      }),
-    )
-    .catch(async (error: unknown) => {
-      await free();
-      throw error;
-    });
-  if (accepted.callId !== callId) await free();
-  else await sendOnItsWay(deps, call);
+  } catch (error) {
+    await releaseLock(deps, call);
+    throw error;
+  }
+  if (accepted.callId === callId) await enqueue(deps, call);
+  else await releaseLock(deps, call);
   return accepted;
 }
 
-/** What fails here is made good by the sweeper. */
-async function sendOnItsWay({ lock, queue, onError }: AcceptCallDeps, call: Call): Promise<void> {
+/** A failure here only delays the call until the next sweep. */
+async function enqueue({ lock, queue, onError }: AcceptCallDeps, call: Call): Promise<void> {
   const { id, projectId, toNumber } = call;
   await Promise.all([
     lock.renew(projectId, toNumber, id).catch((error: unknown) => {
-      onError(error, 'an accepted call’s lock was not renewed; the sweeper renews it');
+      onError(error, 'number lock not renewed, the sweeper renews it');
     }),
     queue.add(id, projectId).catch((error: unknown) => {
-      onError(error, 'an accepted call was not queued; the sweeper queues it');
+      onError(error, 'accepted call not queued, the sweeper queues it');
     }),
   ]);
 }
 
-async function requireOutbound(
+async function releaseLock({ lock, onError }: AcceptCallDeps, call: Call): Promise<void> {
+  await lock.release(call.projectId, call.toNumber, call.id).catch((error: unknown) => {
+    onError(error, 'number lock not released, it expires');
+  });
+}
+
+async function requireOutboundNumber(
   { phoneNumbers, trunks }: AcceptCallDeps,
   projectId: string,
   fromNumber: string,
 ): Promise<PhoneNumber> {
   const found = await phoneNumbers.findByNumber(projectId, fromNumber);
   if (!found) {
-    throw refusal('from_number_not_configured', `fromNumber ${fromNumber} is no number of this project`);
+    throw missing('from_number_not_configured', `fromNumber ${fromNumber} is no number of this project`);
   }
   if (found.outboundStatus !== 'active') {
-    throw refusal('from_number_inactive', `The outbound status of fromNumber ${fromNumber} is not active`);
+    throw missing('from_number_inactive', `The outbound status of fromNumber ${fromNumber} is not active`);
   }
   if (candidateTrunks(found, await trunks.activeOf(projectId)).length === 0) {
-    throw refusal('no_active_trunk', `fromNumber ${fromNumber} has no active trunk`);
+    throw missing('no_active_trunk', `fromNumber ${fromNumber} has no active trunk`);
   }
   return found;
 }
 
 function queuedCall(
-  wanted: OutboundOrder,
+  order: OutboundOrder,
   from: PhoneNumber,
   ids: Pick<Call, 'id' | 'sessionId' | 'instanceId' | 'toNumber'>,
   clock: Clock,
 ): Call {
-  const { ringTimeoutSeconds, maxDurationSeconds, record } = wanted;
-  return {
+  const { projectId, ringTimeoutSeconds, maxDurationSeconds, record, traceparent } = order;
+  return newCall({
     ...ids,
-    projectId: wanted.projectId,
+    projectId,
     direction: 'outbound',
     status: 'queued',
-    endReason: null,
     fromNumber: from.number,
-    trunkId: null,
-    sipCallId: null,
-    sip: null,
-    q850Cause: null,
     settings: {
       ringTimeoutSeconds,
       maxDurationSeconds,
       record,
-      media: wanted.media ?? from.media,
-      ...(wanted.traceparent === undefined ? {} : { traceparent: wanted.traceparent }),
-      asGiven: { fromNumber: wanted.fromNumber, toNumber: wanted.toNumber },
+      media: order.media ?? from.media,
+      ...(traceparent === undefined ? {} : { traceparent }),
+      asGiven: { fromNumber: order.fromNumber, toNumber: order.toNumber },
     },
-    metadata: wanted.metadata ?? {},
+    metadata: order.metadata ?? {},
     createdAt: new Date(clock.now()).toISOString(),
-    startedAt: null,
-    answeredAt: null,
-    endedAt: null,
-    figures: null,
-    recording: null,
-    nodeId: null,
-    hangupRequested: false,
-  };
+  });
 }
 
-function refusal(code: string, message: string): CallwayError {
+function missing(code: string, message: string): CallwayError {
   return new CallwayError('not_found', code, message);
 }
 
 function alreadyQueued(toNumber: string): CallwayError {
-  return new CallwayError(
-    'conflict',
-    'number_already_queued',
-    `A call to ${toNumber} is queued or live already`,
-  );
+  const message = `A call to ${toNumber} is queued or live already`;
+  return new CallwayError('conflict', 'number_already_queued', message);
+}
+
+function nodeDraining(): CallwayError {
+  const message = 'This node is shutting down and accepts no new calls; try again shortly';
+  return new CallwayError('unavailable', 'node_draining', message, {
+    retryAfterSeconds: DRAINING_RETRY_SECONDS,
+  });
 }

@@ -4,51 +4,52 @@ import type { CallEvent } from '../runner/callMachine.ts';
 import { mayTryNextTrunk } from '../runner/callResult.ts';
 import type { CallLeg, LegEnd } from '../telephony.ts';
 
-/** By REFER the peer calls elsewhere itself; by a second leg we do, and join both. */
-export type TransferMethod = 'refer' | 'second_leg';
+/** By REFER the peer calls the target itself; with a second leg we call it and bridge both. */
+type TransferMethod = 'refer' | 'second_leg';
 
 export interface TransferDeps {
   /** The caller's. */
-  readonly leg: CallLeg;
+  readonly leg: Pick<CallLeg, 'refer'>;
   readonly media: MediaSession;
-  /** @throws {CallwayError} 403 where the project may not call. @see CallGuard */
-  readonly requireDestination: (to: string) => Promise<void>;
-  /** Absent where only the peer itself may call. @see secondLegs */
-  readonly legsTo?: (to: string) => AsyncIterable<CallLeg>;
-  readonly take: (event: CallEvent) => void;
-  readonly note: (data: Readonly<Record<string, unknown>>) => void;
+  /** @throws {CallwayError} 403 when the project may not call the target. */
+  readonly requireAllowedDestination: (to: string) => Promise<void>;
+  /** Absent where only the peer may call the target. @see dialTransferTarget */
+  readonly dialTarget?: (to: string) => AsyncIterable<CallLeg>;
+  readonly dispatch: (event: CallEvent) => void;
+  /** Adds a `transfer` event to the call's history. */
+  readonly addEvent: (data: Readonly<Record<string, unknown>>) => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** One transfer of a call. */
+/** A transfer in progress. */
 export interface Transfer {
-  /** The call is over: whoever was called is let go. Resolves when they are. Idempotent. */
+  /** Hangs up the target, since the call ends. Resolves when it is hung up. Idempotent. */
   cancel(): Promise<void>;
 }
 
 /**
- * Hands a caller over: by REFER where the peer takes it, else by a leg of our own. Until somebody answers there, the
- * caller hears it ring; once somebody has, both talk until either hangs up.
+ * Transfers a call: by REFER where the peer accepts it, else by a second leg. The caller hears ringback until the target
+ * answers; then both are bridged until either hangs up.
  *
  * @param to - A number, or a `sip:` or `tel:` URI.
  */
 export function startTransfer(deps: TransferDeps, to: string): Transfer {
-  const one = new RunningHandOver(deps, to);
-  const over = one.run();
+  const transfer = new RunningTransfer(deps, to);
+  const ended = transfer.run();
   return {
     async cancel() {
-      one.leave();
-      await over;
+      transfer.cancel();
+      await ended;
     },
   };
 }
 
-class RunningHandOver {
+class RunningTransfer {
   readonly #deps: TransferDeps;
   readonly #to: string;
-  #other: CallLeg | undefined;
-  #isJoined = false;
-  #isLeft = false;
+  #target: CallLeg | undefined;
+  #isBridged = false;
+  #isCanceled = false;
 
   constructor(deps: TransferDeps, to: string) {
     this.#deps = deps;
@@ -56,106 +57,108 @@ class RunningHandOver {
   }
 
   async run(): Promise<void> {
-    const { leg, media, take, requireDestination } = this.#deps;
+    const { leg, media, dispatch, requireAllowedDestination } = this.#deps;
     this.#quietly(media.sendTransferStatus({ status: 'begun', to: this.#to }));
     try {
-      await requireDestination(this.#to);
-      take({ type: 'referring' });
-      await leg.transfer(this.#to);
-      this.#note('done', 'refer');
-      return take({ type: 'transferred' });
+      await requireAllowedDestination(this.#to);
+      dispatch({ type: 'transfer_referring' });
+      await leg.refer(this.#to);
+      this.#addEvent('done', 'refer');
+      return dispatch({ type: 'transfer_done' });
     } catch (error) {
-      if (!isUnsupported(error) || !this.#deps.legsTo) return this.#fail('refer', reasonOf(error));
+      const reason = error instanceof Error ? error.message : 'unknown';
+      if (!isUnsupported(error) || !this.#deps.dialTarget) return this.#fail('refer', reason);
     }
-    if (this.#isLeft) return;
-    take({ type: 'calling_other' });
+    if (this.#isCanceled) return;
+    dispatch({ type: 'transfer_dialing' });
     try {
-      const end = await this.#callOther();
-      if (this.#isJoined) take({ type: 'transferred' });
-      else this.#fail('second_leg', whyNot(end, this.#isLeft));
+      const end = await this.#dialTarget();
+      if (this.#isBridged) dispatch({ type: 'transfer_done' });
+      else this.#fail('second_leg', failureReason(end, this.#isCanceled));
     } catch (error) {
-      const isForbidden = error instanceof CallwayError && error.category === 'rate_limited';
-      if (!isForbidden) this.#deps.onError(error, 'a transfer failed');
-      this.#fail('second_leg', isForbidden ? error.message : 'it could not be called');
+      const isRefused = error instanceof CallwayError && error.category === 'rate_limited';
+      if (!isRefused) this.#deps.onError(error, 'transfer failed');
+      this.#fail('second_leg', isRefused ? error.message : 'it could not be called');
     }
   }
 
-  leave(): void {
-    this.#isLeft = true;
-    this.#hangUpOther();
+  cancel(): void {
+    this.#isCanceled = true;
+    this.#hangUpTarget();
   }
 
-  /** @returns How the last leg ended; undefined where no trunk had room. */
-  async #callOther(): Promise<LegEnd | undefined> {
+  /** @returns How the last leg ended; undefined when no trunk had a free channel. */
+  async #dialTarget(): Promise<LegEnd | undefined> {
     let end: LegEnd | undefined;
-    for await (const other of this.#deps.legsTo?.(this.#to) ?? []) {
-      end = await this.#follow(other);
-      if (this.#isLeft || this.#isJoined || !mayTryNextTrunk(end)) break;
+    for await (const target of this.#deps.dialTarget?.(this.#to) ?? []) {
+      end = await this.#follow(target);
+      if (this.#isCanceled || this.#isBridged || !mayTryNextTrunk(end)) break;
     }
     return end;
   }
 
-  #follow(other: CallLeg): Promise<LegEnd> {
-    this.#other = other;
-    const { events } = other;
+  #follow(target: CallLeg): Promise<LegEnd> {
+    this.#target = target;
+    const { events } = target;
     return new Promise((resolve) => {
-      events.on('ringing', ({ hasEarlyMedia }) => this.#ring(hasEarlyMedia ? other.media : undefined));
-      events.on('answered', () => void this.#join(other));
+      events.on('ringing', ({ hasEarlyMedia }) => this.#ringback(hasEarlyMedia ? target.media : undefined));
+      events.on('answered', () => void this.#bridge(target));
       events.on('ended', (end) => {
-        this.#other = undefined;
+        this.#target = undefined;
         resolve(end);
       });
-      if (this.#isLeft) this.#hangUpOther();
+      if (this.#isCanceled) this.#hangUpTarget();
     });
   }
 
-  /** @param audible - What the other side plays itself before it answers. */
-  #ring(audible: MediaSession | undefined): void {
+  /** @param earlyMedia - Heard instead of our ringback where the target's side plays its own. */
+  #ringback(earlyMedia: MediaSession | undefined): void {
     const { media } = this.#deps;
-    this.#quietly(audible ? media.bridge(audible) : media.startRingback());
+    this.#quietly(earlyMedia ? media.bridge(earlyMedia) : media.startRingback());
   }
 
-  async #join(other: CallLeg): Promise<void> {
-    const { media, take, onError } = this.#deps;
-    const others = other.media;
+  async #bridge(target: CallLeg): Promise<void> {
+    const { media, dispatch, onError } = this.#deps;
     try {
-      if (!others) throw new Error('the other leg has no audio');
-      await media.bridge(others);
-      // Who hung up while the two were being joined is nobody to leave the caller with.
-      if (this.#isLeft || this.#other !== other) return;
-      others.events.on('mediaTimeout', () => take({ type: 'hang_up', intent: 'media_timeout' }));
-      others.events.on('lost', () => this.#hangUpOther());
-      this.#isJoined = true;
-      this.#note('done', 'second_leg');
-      take({ type: 'joined' });
+      if (!target.media) throw new Error('the target leg has no media session');
+      await media.bridge(target.media);
+      // The target hung up while it was being bridged.
+      if (this.#isCanceled || this.#target !== target) return;
+      target.media.events.on('mediaTimeout', () => dispatch({ type: 'hang_up', intent: 'media_timeout' }));
+      target.media.events.on('lost', () => this.#hangUpTarget());
+      this.#isBridged = true;
+      this.#addEvent('done', 'second_leg');
+      dispatch({ type: 'transfer_bridged' });
     } catch (error) {
-      onError(error, 'two calls were not joined');
-      this.#hangUpOther();
+      onError(error, 'transfer target not bridged');
+      this.#hangUpTarget();
     }
   }
 
   #fail(by: TransferMethod, reason: string): void {
-    const { media, take } = this.#deps;
-    this.#note('failed', by, reason);
-    if (!this.#isLeft) {
+    const { media, dispatch } = this.#deps;
+    this.#addEvent('failed', by, reason);
+    if (!this.#isCanceled) {
       this.#quietly(media.unbridge());
       this.#quietly(media.sendTransferStatus({ status: 'failed', to: this.#to, reason }));
     }
-    take({ type: 'transfer_failed' });
+    dispatch({ type: 'transfer_failed' });
   }
 
-  #hangUpOther(): void {
-    this.#other?.hangup().catch((error: unknown) => this.#deps.onError(error, 'a leg was not hung up'));
+  #hangUpTarget(): void {
+    this.#target
+      ?.hangup()
+      .catch((error: unknown) => this.#deps.onError(error, 'transfer target not hung up'));
   }
 
-  #note(status: 'done' | 'failed', by: TransferMethod, reason?: string): void {
-    this.#deps.note({ to: this.#to, status, by, ...(reason === undefined ? {} : { reason }) });
+  #addEvent(status: 'done' | 'failed', by: TransferMethod, reason?: string): void {
+    this.#deps.addEvent({ to: this.#to, status, by, ...(reason === undefined ? {} : { reason }) });
   }
 
-  /** A call that ends meanwhile has no audio to be told anything. */
+  /** A call that ends meanwhile has no media session any more. */
   #quietly(done: Promise<void>): void {
     done.catch((error: unknown) => {
-      if (!this.#isLeft) this.#deps.onError(error, 'the audio of a transfer was not set');
+      if (!this.#isCanceled) this.#deps.onError(error, 'transfer: media session not updated');
     });
   }
 }
@@ -164,12 +167,8 @@ function isUnsupported(error: unknown): boolean {
   return error instanceof CallwayError && error.code === 'transfer_unsupported';
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown';
-}
-
-function whyNot(end: LegEnd | undefined, isLeft: boolean): string {
-  if (isLeft) return 'the caller hung up';
+function failureReason(end: LegEnd | undefined, isCanceled: boolean): string {
+  if (isCanceled) return 'the caller hung up';
   if (!end) return 'no trunk of the number has room for another call';
   const { outcome, sip } = end;
   return sip ? `${outcome}: ${sip.code} ${sip.reason}` : outcome;

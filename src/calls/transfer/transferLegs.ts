@@ -9,50 +9,52 @@ import type { TrunkChannel } from '../trunks/trunkSlots.ts';
 
 export interface TransferLegDeps {
   readonly telephony: Pick<Telephony, 'dial'>;
-  /** The trunks of the call's own number, in the order of trial. */
-  readonly route: () => Promise<readonly Trunk[]>;
-  /** Whether the project may pay for another leg. */
-  readonly mayPay: () => Promise<boolean>;
-  readonly channel: TrunkChannel;
+  /** The trunks of the call's project number, in the order of trial. */
+  readonly trunks: () => Promise<readonly Trunk[]>;
+  /** Whether the project's limits allow another billed leg. */
+  readonly hasBudget: () => Promise<boolean>;
+  readonly channel: Pick<TrunkChannel, 'moveTo' | 'release'>;
   readonly clock: Clock;
 }
 
-/** A trunk whose calls of this second are used up has room in the next. */
-const NEXT_SECOND_MS = 1000;
-const USED_UP = 'this project’s calls have talked, or cost, as much as they may today';
+/** A trunk at its limit of calls per second has room in the next second. */
+const MAX_WAIT_MS = 1000;
+const BUDGET_EXHAUSTED = 'this project’s calls have talked, or cost, as much as they may today';
 
 /**
- * Calls whom a caller is transferred to: over one trunk of the call's own number after the other, as far as they have
- * room. The other phone shows the own number: whose else a trunk lets us show is not known.
+ * Dials a transfer target over the trunks of the call's project number, one after the other, skipping trunks without a
+ * free channel. The caller ID is the project number: which others a trunk accepts is unknown.
  *
  * @param to - A number, or a `sip:` or `tel:` URI.
- * @param beside - The caller's audio.
- * @throws {CallwayError} `call_limit_used_up` where the project may not pay for another leg today.
+ * @param bridgeWith - The caller's media session.
+ * @throws {CallwayError} `call_limit_used_up` when the project has no budget left today.
  */
 export async function* dialTransferTarget(
   deps: TransferLegDeps,
   call: Call,
   to: string,
-  beside: MediaSession,
+  bridgeWith: MediaSession,
 ): AsyncGenerator<CallLeg> {
-  if (!(await deps.mayPay())) throw new CallwayError('rate_limited', 'call_limit_used_up', USED_UP);
+  if (!(await deps.hasBudget())) {
+    throw new CallwayError('rate_limited', 'call_limit_used_up', BUDGET_EXHAUSTED);
+  }
   try {
-    for (const trunk of await deps.route()) {
-      if (await hasRoom(deps, trunk)) yield deps.telephony.dial(requestOf(call, trunk, to, beside));
+    for (const trunk of await deps.trunks()) {
+      if (await hasChannel(deps, trunk)) yield deps.telephony.dial(requestOf(call, trunk, to, bridgeWith));
     }
   } finally {
     await deps.channel.release();
   }
 }
 
-async function hasRoom({ channel, clock }: TransferLegDeps, trunk: Trunk): Promise<boolean> {
+async function hasChannel({ channel, clock }: TransferLegDeps, trunk: Trunk): Promise<boolean> {
   const waitMs = await channel.moveTo(trunk);
-  if (waitMs === 0 || waitMs > NEXT_SECOND_MS) return waitMs === 0;
+  if (waitMs === 0 || waitMs > MAX_WAIT_MS) return waitMs === 0;
   await new Promise<void>((resolve) => clock.setTimer(resolve, waitMs));
   return (await channel.moveTo(trunk)) === 0;
 }
 
-function requestOf(call: Call, trunk: Trunk, to: string, beside: MediaSession): DialRequest {
+function requestOf(call: Call, trunk: Trunk, to: string, bridgeWith: MediaSession): DialRequest {
   const { projectId, id: callId, settings } = call;
   const fromNumber = projectNumber(call);
   const number = to.replace(/^tel:/i, '');
@@ -64,7 +66,7 @@ function requestOf(call: Call, trunk: Trunk, to: string, beside: MediaSession): 
     toNumber: normalizeNumber(number) ?? number,
     asGiven: { fromNumber: settings.asGiven?.fromNumber ?? fromNumber, toNumber: number },
     ringTimeoutMs: settings.ringTimeoutSeconds * 1000,
-    bridgeWith: beside,
+    bridgeWith,
     ...(/^sips?:/i.test(to) ? { targetUri: to } : {}),
   };
 }

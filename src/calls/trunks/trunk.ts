@@ -2,16 +2,18 @@ import { isIP, isIPv6 } from 'node:net';
 
 import { z } from 'zod';
 
+import { type ErrorDetail, invalid } from '../../base/errors.ts';
+
 export const TRUNK_CODECS = ['PCMU', 'PCMA', 'G722', 'opus'] as const;
 export const DEFAULT_SIP_PORT = 5060;
-/** RFC 3261 section 10.2 leaves it to us; carriers like an hour. */
+/** What carriers expect; RFC 3261 section 10.2 sets no default. */
 export const DEFAULT_REGISTER_EXPIRES_SECONDS = 3600;
 export const DEFAULT_MAX_CHANNELS = 30;
 export const DEFAULT_CALLS_PER_SECOND = 5;
-/** To the first answer of any kind, then the next trunk is tried. */
+/** From INVITE to the first response of any kind; then the next trunk is tried. */
 export const DEFAULT_RESPONSE_TIMEOUT_SECONDS = 5;
 export const DEFAULT_OPTIONS_INTERVAL_SECONDS = 30;
-/** Every peer can be served by it. */
+/** Works with every peer. */
 export const DEFAULT_TRANSFER = 'auto';
 
 /** A host name or an IP address; an IPv6 address may stand in brackets. */
@@ -23,7 +25,7 @@ const host = z
     error: 'must be a host name or an IP address',
     abort: true,
   });
-/** Nothing that could begin another header. */
+/** No character that could start another header. */
 const headerValue = z
   .string()
   .max(1000)
@@ -100,7 +102,7 @@ const defaults = {
   inboundCidrs: fields.inboundCidrs.default([]),
 };
 
-/** What is asked of new values only: a trunk that is kept is shown whatever it holds. */
+/** Checked for new values only: stored trunks are returned whatever they hold. */
 const strict = {
   host: host.refine(isHost, 'must be a host name or an IP address'),
   outboundProxy: fields.outboundProxy.refine(
@@ -123,11 +125,11 @@ export const trunkHealth = z.object({
   registered: z.boolean().nullable().describe('Null where the trunk does not register.'),
   lastOptionsMs: z.number().nullable().describe('Round trip of the last OPTIONS that was answered.'),
   channelsInUse: z.int(),
-  /** Why it is not reachable or not registered, for the operator. */
+  /** Why it is not reachable or not registered. */
   error: z.string().nullable(),
 });
 
-/** What the API shows; the password is never shown. */
+/** A trunk in the API, without its password. */
 export const trunkResource = z
   .object({
     id: z.uuid(),
@@ -144,7 +146,7 @@ export type TrunkPatch = z.output<typeof trunkPatch>;
 export type TrunkHealth = z.infer<typeof trunkHealth>;
 export type TrunkResource = z.infer<typeof trunkResource>;
 
-/** A trunk as the service uses it. Never log it whole: it holds the password. */
+/** Includes the password; never log it whole. */
 export interface Trunk extends TrunkInput {
   readonly id: string;
   readonly projectId: string;
@@ -155,7 +157,7 @@ export interface Trunk extends TrunkInput {
 const PROXY =
   /^(?:sips?:(?:[^@\s<>]+@)?)?(?<host>\[[^\]]+\]|[^\s:;?<>@[\]]+)(?::(?<port>\d{1,5}))?(?:;[^\s<>?]*)?$/i;
 
-/** Colons make an IPv6 address, or nothing. */
+/** With a colon, only an IPv6 address is valid. */
 function isHost(text: string): boolean {
   const plain = text.replace(/^\[(.*)\]$/, '$1');
   return text.includes(':') ? isIPv6(plain) : isIP(plain) > 0 || /^[A-Za-z0-9._-]+$/.test(text);
@@ -166,4 +168,24 @@ function isProxy(text: string): boolean {
   if (isIPv6(plain)) return true;
   const { host: name = '', port = '1' } = PROXY.exec(plain)?.groups ?? {};
   return name !== '' && isHost(name) && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+/**
+ * Checks the combination of a trunk's fields.
+ *
+ * @throws {CallwayError} 400 `invalid_trunk`
+ */
+export function requireUsableTrunk(trunk: TrunkInput): void {
+  const problems: ErrorDetail[] = [];
+  if (trunk.register && trunk.username === null) {
+    problems.push({ path: '/username', message: 'username is needed where register is true' });
+  }
+  if (trunk.password !== null && trunk.username === null) {
+    problems.push({ path: '/username', message: 'username is needed beside a password' });
+  }
+  if (new Set(trunk.codecs).size !== trunk.codecs.length) {
+    problems.push({ path: '/codecs', message: 'codecs must name each codec once' });
+  }
+  const [first] = problems;
+  if (first) throw invalid('invalid_trunk', first.message, problems);
 }

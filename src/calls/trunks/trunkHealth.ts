@@ -1,8 +1,31 @@
 import type { TrunkHealth } from './trunk.ts';
+import type { TrunkSlots } from './trunkSlots.ts';
 
-/** The latest observation of each trunk, published by its watcher for all nodes to read. */
+type CheckResult = Omit<TrunkHealth, 'channelsInUse'>;
+
+/** The latest health check of each trunk, published by the node that watches it and readable by all. */
 export interface TrunkHealthStore {
-  publish(trunkId: string, health: Omit<TrunkHealth, 'channelsInUse'>): Promise<void>;
-  /** Null fields where there is no observation yet. */
-  read(trunkIds: readonly string[]): Promise<Map<string, Omit<TrunkHealth, 'channelsInUse'>>>;
+  publish(trunkId: string, health: CheckResult): Promise<void>;
+  /** Null fields where there was no check yet. */
+  read(trunkIds: readonly string[]): Promise<Map<string, CheckResult>>;
+}
+
+const UNKNOWN: CheckResult = { reachable: null, registered: null, lastOptionsMs: null, error: null };
+
+/** Health checks and channels in use of these trunks. */
+export async function readTrunkHealth(
+  health: Pick<TrunkHealthStore, 'read'>,
+  slots: Pick<TrunkSlots, 'inUse'>,
+  trunkIds: readonly string[],
+): Promise<Map<string, TrunkHealth>> {
+  const [checks, channels] = await Promise.all([
+    health.read(trunkIds),
+    Promise.all(trunkIds.map((id) => slots.inUse(id))),
+  ]);
+  return new Map(
+    trunkIds.map((id, index) => [
+      id,
+      { ...(checks.get(id) ?? UNKNOWN), channelsInUse: channels[index] ?? 0 },
+    ]),
+  );
 }

@@ -156,7 +156,7 @@ export class Leg implements CallLeg {
     await sendDigits(digits, this.#options.trunk, this.audio, this.#dialog);
   }
 
-  async transfer(to: string): Promise<void> {
+  async refer(to: string): Promise<void> {
     try {
       await this.#refer(to);
     } catch (error) {

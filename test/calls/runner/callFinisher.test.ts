@@ -2,11 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 
 import type { Call, RecordingResult } from '../../../src/calls/call.ts';
 import { isFinal } from '../../../src/calls/call.ts';
-import {
-  type CallEnd,
-  type CallFinisherDeps,
-  createCallFinisher,
-} from '../../../src/calls/runner/callFinisher.ts';
+import { type CallEnd, CallFinisher, type CallFinisherDeps } from '../../../src/calls/runner/callFinisher.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 
 const READY: RecordingResult = { status: 'ready', key: 'k', durationMs: 5, error: null };
@@ -15,7 +11,7 @@ const END: CallEnd = { status: 'completed', endReason: 'caller_hangup', endedAt:
 let row: Call | undefined;
 let liveInstance: string | undefined;
 let done: string[];
-/** The step that fails once, as when the database goes away. */
+/** The step that fails once. */
 let failing: string | undefined;
 const step = async (name: string) => {
   if (failing === name) {
@@ -49,41 +45,41 @@ const deps: CallFinisherDeps = {
       return true;
     },
   },
-  tell: (_instanceId, event, at) => step(`${event} ${at.toISOString()}`),
+  recordFact: (_instanceId, event, at) => step(`${event} ${at.toISOString()}`),
   lock: { release: (_projectId, number) => step(`lock ${number}`) },
   slots: { release: (trunkId) => step(`channel ${trunkId}`) },
-  guard: { endCall: ({ id }) => step(`place of ${id}`) },
-  onTold: () => undefined,
-  keepLostWords: async () => {
-    if (failing === 'words') await step('words');
+  limiter: { endCall: ({ id }) => step(`slot of ${id}`) },
+  onFact: () => undefined,
+  recoverInterruptedTurn: async () => {
+    if (failing === 'recovery') await step('recovery');
   },
   now: () => Date.parse(later(20)),
   onError: (error) => void done.push(`warned: ${(error as Error).message}`),
 };
-const finisher = createCallFinisher(deps);
+const finisher = new CallFinisher(deps);
 
 beforeEach(() => {
   [row, liveInstance, done, failing] = [makeCall({ recording: READY }), 'instance', [], undefined];
 });
 
-const PLACE = 'place of call';
-const LETTING_GO = ['lock +886912345678', 'channel trunk', PLACE];
+const SLOT = 'slot of call';
+const RELEASES = ['lock +886912345678', 'channel trunk', SLOT];
 const ALL = [
   'row',
-  ...LETTING_GO,
+  ...RELEASES,
   'session call_ended',
   `call.ended ${later(9)}`,
   `recording.ready ${later(20)}`,
   'settled',
 ];
 
-describe('the end of a call', () => {
-  test('does all that is due, in order', async () => {
+describe('CallFinisher.finish', () => {
+  test('does every step in order', async () => {
     expect(await finisher.finish(makeCall(), 'node', END)).toMatchObject(END);
     expect(done).toEqual(ALL);
   });
 
-  test('is harmless when it comes twice', async () => {
+  test('may be repeated, and keeps the first end', async () => {
     await finisher.finish(makeCall(), 'node', END);
     done = [];
     const again = { ...END, status: 'failed', endedAt: later(30) } as const;
@@ -92,7 +88,7 @@ describe('the end of a call', () => {
   });
 
   test.each(['session call_ended', `call.ended ${later(9)}`, `recording.ready ${later(20)}`, 'settled'])(
-    'goes on after it failed at: %s',
+    'is completed by settle after a failure at: %s',
     async (name) => {
       failing = name;
       await expect(finisher.finish(makeCall(), 'node', END)).rejects.toThrow('failed');
@@ -103,21 +99,21 @@ describe('the end of a call', () => {
     },
   );
 
-  test('does not wait for Redis', async () => {
+  test('continues while Redis is away', async () => {
     failing = 'lock +886912345678';
     await finisher.finish(makeCall(), 'node', END);
     expect(done).toContain('warned: lock +886912345678 failed');
     expect(done.at(-1)).toBe('settled');
   });
 
-  test('is not another node’s to tell of', async () => {
+  test('does nothing for a call of another node, or a deleted one', async () => {
     expect(await finisher.finish(makeCall(), 'another', END)).toBeUndefined();
     expect(done).toEqual(['row']);
     row = undefined;
     expect(await finisher.finish(makeCall(), 'node', END)).toBeUndefined();
   });
 
-  test('leaves another talk alone that has the session’s id by now', async () => {
+  test('does not end another session with the same id', async () => {
     liveInstance = 'another';
     await finisher.finish(makeCall(), 'node', END);
     expect(done).not.toContain('session call_ended');
@@ -125,24 +121,24 @@ describe('the end of a call', () => {
   });
 
   test.each([
-    ['nobody answered', { answeredAt: null }],
-    ['nothing was to be recorded', { settings: { ...makeCall().settings, record: false } }],
-  ])('has no recording where %s', async (_what, change) => {
+    ['the call was not answered', { answeredAt: null }],
+    ['recording was off', { settings: { ...makeCall().settings, record: false } }],
+  ])('reports no recording when %s', async (_what, change) => {
     row = makeCall(change);
     await finisher.finish(row, 'node', END);
     expect(done.some((name) => name.startsWith('recording.ready'))).toBe(false);
     expect(done.at(-1)).toBe('settled');
   });
 
-  test('frees neither a channel nor a lock that was never taken', async () => {
+  test('releases neither lock nor channel of a call that held none', async () => {
     row = makeCall({ direction: 'inbound', trunkId: null, recording: READY });
     await finisher.finish(row, null, END);
-    expect(done).toEqual(ALL.filter((name) => name === PLACE || !LETTING_GO.includes(name)));
+    expect(done).toEqual(ALL.filter((name) => name === SLOT || !RELEASES.includes(name)));
   });
 });
 
-describe('a recording', () => {
-  test('that is stored after the end settles the call', async () => {
+describe('CallFinisher.completeRecording', () => {
+  test('settles the call when the recording is stored after its end', async () => {
     row = makeCall({ recording: { ...READY, status: 'recording' } });
     await finisher.finish(row, 'node', END);
     expect(done.at(-1)).toBe(`call.ended ${later(9)}`);
@@ -151,7 +147,7 @@ describe('a recording', () => {
     expect(row?.recording).toEqual(READY);
   });
 
-  test('that is stored before the end waits for it', async () => {
+  test('waits for the call’s end when the recording is stored before it', async () => {
     row = makeCall();
     await finisher.completeRecording(row, READY);
     expect(done).toEqual([]);
@@ -159,7 +155,7 @@ describe('a recording', () => {
     expect(done).toEqual(ALL);
   });
 
-  test('keeps what became of it first', async () => {
+  test('keeps the first result', async () => {
     row = makeCall({ status: 'completed', endedAt: AT });
     await finisher.completeRecording(row, { ...READY, status: 'failed', error: 'disk full' });
     await finisher.completeRecording(row, READY);
@@ -167,9 +163,9 @@ describe('a recording', () => {
   });
 });
 
-test('a session ends also where what a lost node heard cannot be kept', async () => {
-  failing = 'words';
+test('CallFinisher ends the session also when the interrupted turn cannot be recovered', async () => {
+  failing = 'recovery';
   await finisher.settle(makeCall({ ...END, recording: READY }));
-  expect(done).toContain('warned: words failed');
+  expect(done).toContain('warned: recovery failed');
   expect(done).toContain('session call_ended');
 });

@@ -16,11 +16,11 @@ const ended = (outcome: LegOutcome, code?: number): CallEvent & { end: LegEnd } 
 });
 const ringing: CallEvent = { type: 'leg_ringing' };
 const answered: CallEvent = { type: 'leg_answered' };
-const open: CallEvent = { type: 'engine_open' };
-const failed: CallEvent = { type: 'engine_failed', isOurs: true };
+const open: CallEvent = { type: 'stream_open' };
+const failed: CallEvent = { type: 'stream_failed', isInternal: true };
 const api: CallEvent = { type: 'hang_up', intent: 'api_hangup' };
 
-/** Plays events through, and tells the effects of each. */
+/** Runs the events, and returns the effects of each. */
 function play(initial: CallState, events: readonly CallEvent[]) {
   let state = initial;
   const effects = events.map((event) => {
@@ -37,14 +37,19 @@ const resultIn = (effects: readonly CallEffect[]) => {
   return finish ? [finish.result.status, finish.result.endReason] : undefined;
 };
 
-describe('a call', () => {
-  test('rings, is answered, talks and ends with the caller', () => {
+describe('Call machine: a call', () => {
+  test('rings, is answered, connects to the agent, and ends when the caller hangs up', () => {
     const { effects } = play(outboundCall(1), [ringing, answered, open, ended('remote_hangup', 200)]);
-    expect(effects.map(names)).toEqual([['tell'], ['tell', 'begin', 'open_engine'], [], ['finish']]);
+    expect(effects.map(names)).toEqual([
+      ['store_status'],
+      ['store_status', 'start', 'open_stream'],
+      [],
+      ['finish'],
+    ]);
     expect(resultIn(effects[3] ?? [])).toEqual(['completed', 'caller_hangup']);
   });
 
-  test('tries the next trunk on the trunk’s own trouble only, and each once', () => {
+  test('tries each further trunk once, and only when the trunk itself failed', () => {
     const { effects } = play(outboundCall(3), [
       ended('trunk_error', 503),
       ended('unreachable'),
@@ -57,94 +62,94 @@ describe('a call', () => {
     expect(resultIn(declined.last)).toEqual(['failed', 'declined']);
   });
 
-  test('that was hung up while it rang is canceled, and no other trunk is tried', () => {
+  test('hung up while ringing is canceled, and no other trunk is tried', () => {
     const { effects } = play(outboundCall(3), [ringing, api, ended('trunk_error', 503)]);
-    expect(effects.map(names)).toEqual([['tell'], ['hang_up'], ['finish']]);
+    expect(effects.map(names)).toEqual([['store_status'], ['hang_up'], ['finish']]);
     expect(resultIn(effects[2] ?? [])).toEqual(['canceled', 'api_hangup']);
   });
 
-  test('whose answer crossed our CANCEL talks to nobody', () => {
+  test('whose answer crossed our CANCEL opens no agent stream', () => {
     const { effects } = play(outboundCall(1), [ringing, api, answered, ended('canceled', 200)]);
-    expect(effects.map(names)).toEqual([['tell'], ['hang_up'], [], ['finish']]);
+    expect(effects.map(names)).toEqual([['store_status'], ['hang_up'], [], ['finish']]);
     expect(resultIn(effects[3] ?? [])).toEqual(['canceled', 'api_hangup']);
   });
 
-  test('ends with the engine that leaves', () => {
+  test('ends when the agent stops its stream', () => {
     const { effects } = play(inboundCall(), [
       answered,
       open,
-      { type: 'engine_closed', how: 'stopped' },
+      { type: 'stream_closed', how: 'stopped' },
       ended('local_hangup', 200),
     ]);
     expect(names(effects[2] ?? [])).toEqual(['hang_up']);
     expect(resultIn(effects[3] ?? [])).toEqual(['completed', 'agent_hangup']);
   });
 
-  test('reaches for an engine that broke, ever more slowly, and then lets the caller go', () => {
+  test('reopens a broken agent stream with growing delays, and then hangs up with an apology', () => {
     const waits = (effects: readonly CallEffect[]) =>
-      effects.map((effect) => (effect.type === 'open_engine' ? effect.afterMs : effect.type));
-    const broken: CallEvent = { type: 'engine_closed', how: 'broken' };
+      effects.map((effect) => (effect.type === 'open_stream' ? effect.afterMs : effect.type));
+    const broken: CallEvent = { type: 'stream_closed', how: 'broken' };
     const { effects, last } = play(inboundCall(), [answered, open, broken, ...new Array(7).fill(failed)]);
     const steps = [[0], [200], [500], [1000], [2000], [4000], [4000], ['hang_up']];
     expect(effects.slice(2).map(waits)).toEqual(steps);
     expect(last).toEqual([{ type: 'hang_up', withApology: true }]);
   });
 
-  test('that never reached its bot lets the caller go sooner, and makes no words for it', () => {
-    const unreached: CallEvent = { type: 'engine_failed', isOurs: false };
+  test('that never reached its customer’s bot is hung up sooner, without an apology', () => {
+    const unreached: CallEvent = { type: 'stream_failed', isInternal: false };
     const { effects, state, last } = play(inboundCall(), [answered, ...new Array(5).fill(unreached)]);
-    expect(effects.flat().filter(({ type }) => type === 'open_engine')).toHaveLength(5);
+    expect(effects.flat().filter(({ type }) => type === 'open_stream')).toHaveLength(5);
     expect(last).toEqual([{ type: 'hang_up', withApology: false }]);
     expect(state.intent).toBe('agent_hangup');
   });
 
-  test('counts the attempts anew once an engine was there', () => {
+  test('resets the attempts once a stream was open', () => {
     const { last } = play(inboundCall(), [answered, failed, failed, open, failed]);
-    expect(last).toEqual([{ type: 'open_engine', afterMs: 0 }]);
+    expect(last).toEqual([{ type: 'open_stream', afterMs: 0 }]);
   });
 
-  test('is transferred once the peer has said so', () => {
+  test('is transferred when the peer reports success', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const { effects } = play(inboundCall(), [
       answered,
       open,
       transfer,
       transfer,
-      { type: 'transferred' },
+      { type: 'transfer_done' },
       ended('local_hangup', 200),
     ]);
     expect(effects.slice(2).map(names)).toEqual([['transfer'], [], ['hang_up'], ['finish']]);
     expect(resultIn(effects[5] ?? [])).toEqual(['completed', 'transferred']);
   });
 
-  test('is transferred where the peer hangs up instead of saying so', () => {
+  test('is transferred when the peer hangs up after the REFER without a report', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const hungUp = ended('remote_hangup', 200);
-    const { last } = play(inboundCall(), [answered, open, transfer, { type: 'referring' }, hungUp]);
+    const { last } = play(inboundCall(), [answered, open, transfer, { type: 'transfer_referring' }, hungUp]);
     expect(resultIn(last)).toEqual(['completed', 'transferred']);
   });
 
-  test('is not transferred where the peer hangs up before it was asked to call elsewhere', () => {
+  test('is not transferred when the peer hangs up before the REFER', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const { last } = play(inboundCall(), [answered, open, transfer, ended('remote_hangup', 200)]);
     expect(resultIn(last)).toEqual(['completed', 'caller_hangup']);
   });
 
   test.each<[string, CallEvent[], string[], [string, string]]>([
-    ['the caller gives up while the other phone rings', [], ['finish'], ['completed', 'caller_hangup']],
+    ['the caller hangs up while the target rings', [], ['finish'], ['completed', 'caller_hangup']],
     [
-      'the caller leaves once both are joined',
-      [{ type: 'joined' }],
+      'the caller hangs up while bridged',
+      [{ type: 'transfer_bridged' }],
       ['finish'],
       ['completed', 'transferred'],
     ],
-  ])('that is transferred by a second leg: %s', (_what, before, effects, result) => {
+  ])('transferred by a second leg: %s', (_what, before, effects, result) => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const { last } = play(inboundCall(), [
       answered,
       open,
       transfer,
-      { type: 'calling_other' },
+      { type: 'transfer_dialing' },
       ...before,
       ended('remote_hangup', 200),
     ]);
@@ -152,30 +157,30 @@ describe('a call', () => {
     expect(resultIn(last)).toEqual(result);
   });
 
-  test('that is joined with another needs no engine: one that opens is left, one that closes is not missed', () => {
+  test('bridged with the transfer target closes every agent stream and opens none', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const { effects } = play(inboundCall(), [
       answered,
       open,
       transfer,
-      { type: 'calling_other' },
-      { type: 'joined' },
+      { type: 'transfer_dialing' },
+      { type: 'transfer_bridged' },
       open,
-      { type: 'engine_closed', how: 'stopped' },
-      { type: 'engine_closed', how: 'broken' },
+      { type: 'stream_closed', how: 'stopped' },
+      { type: 'stream_closed', how: 'broken' },
       failed,
       transfer,
     ]);
-    expect(effects.slice(4).map(names)).toEqual([['leave_engine'], ['leave_engine'], [], [], [], []]);
+    expect(effects.slice(4).map(names)).toEqual([['close_stream'], ['close_stream'], [], [], [], []]);
   });
 
-  test('whose engine leaves during a transfer that fails is over', () => {
+  test('ends when the agent stopped its stream during a transfer that fails', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const { effects, last } = play(inboundCall(), [
       answered,
       open,
       transfer,
-      { type: 'engine_closed', how: 'stopped' },
+      { type: 'stream_closed', how: 'stopped' },
       { type: 'transfer_failed' },
       ended('local_hangup', 200),
     ]);
@@ -183,7 +188,7 @@ describe('a call', () => {
     expect(resultIn(last)).toEqual(['completed', 'agent_hangup']);
   });
 
-  test('goes on when a transfer fails, and may be transferred again', () => {
+  test('continues after a failed transfer, and may be transferred again', () => {
     const transfer: CallEvent = { type: 'command', command: { kind: 'transfer', to: '+1' } };
     const { effects } = play(inboundCall(), [
       answered,
@@ -196,13 +201,13 @@ describe('a call', () => {
   });
 
   test.each(['max_duration', 'media_timeout', 'agent_hangup', 'api_hangup'] as const)(
-    'that we end for %s says so, whatever comes after',
+    'hung up for %s keeps that reason, whatever follows',
     (intent) => {
       const { effects, last } = play(inboundCall(), [
         answered,
         open,
         { type: 'hang_up', intent },
-        { type: 'engine_closed', how: 'stopped' },
+        { type: 'stream_closed', how: 'stopped' },
         api,
         ended('local_hangup', 200),
       ]);
@@ -211,19 +216,19 @@ describe('a call', () => {
     },
   );
 
-  test('finishes exactly once, whatever happens in whatever order', () => {
+  test('finishes exactly once, for any events in any order', () => {
     const event = fc.constantFrom<CallEvent>(
       ringing,
       answered,
       open,
       failed,
       api,
-      { type: 'engine_closed', how: 'broken' },
-      { type: 'engine_closed', how: 'stopped' },
+      { type: 'stream_closed', how: 'broken' },
+      { type: 'stream_closed', how: 'stopped' },
       { type: 'command', command: { kind: 'hangup' } },
       { type: 'command', command: { kind: 'transfer', to: '+1' } },
       { type: 'command', command: { kind: 'send_dtmf', digits: '1' } },
-      { type: 'transferred' },
+      { type: 'transfer_done' },
       { type: 'transfer_failed' },
       { type: 'hang_up', intent: 'max_duration' },
       { type: 'hang_up', intent: 'node_lost' },
@@ -237,8 +242,8 @@ describe('a call', () => {
         const all = names(effects.flat());
         expect(all.filter((name) => name === 'finish')).toHaveLength(1);
         expect(all.at(-1)).toBe('finish');
-        expect(all.filter((name) => name === 'begin').length).toBeLessThanOrEqual(1);
-        expect(state.phase).toBe('over');
+        expect(all.filter((name) => name === 'start').length).toBeLessThanOrEqual(1);
+        expect(state.phase).toBe('ended');
       }),
     );
   });

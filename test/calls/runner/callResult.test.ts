@@ -8,7 +8,7 @@ const end = (outcome: LegOutcome, code?: number): LegEnd => ({
   q850Cause: null,
 });
 
-describe('resultOf', () => {
+describe('callResultOf', () => {
   test.each<[LegOutcome, HangupIntent | null, string, string | null]>([
     ['busy', null, 'busy', null],
     ['no_answer', null, 'no_answer', null],
@@ -21,7 +21,7 @@ describe('resultOf', () => {
     ['busy', 'api_hangup', 'canceled', 'api_hangup'],
     ['remote_hangup', null, 'canceled', 'caller_hangup'],
     ['lost', 'node_lost', 'failed', 'node_lost'],
-  ])('of %s without an answer, intent %s, is %s by %s', (outcome, intent, status, endReason) => {
+  ])('an unanswered leg %s with intent %s is %s, %s', (outcome, intent, status, endReason) => {
     expect(callResultOf(end(outcome), false, intent)).toMatchObject({ status, endReason });
   });
 
@@ -34,7 +34,7 @@ describe('resultOf', () => {
     ['remote_hangup', 'transferred', 'completed', 'transferred'],
     ['local_hangup', 'node_lost', 'failed', 'node_lost'],
     ['lost', null, 'failed', 'trunk_error'],
-  ])('of %s after an answer, intent %s, is %s by %s', (outcome, intent, status, endReason) => {
+  ])('an answered leg %s with intent %s is %s, %s', (outcome, intent, status, endReason) => {
     expect(callResultOf(end(outcome, 200), true, intent)).toEqual({
       status,
       endReason,
@@ -50,7 +50,7 @@ test.each<[LegOutcome, number | undefined, boolean]>([
   ['trunk_error', undefined, true],
   ['unreachable', undefined, true],
   ['rejected', 408, true],
-  // The phone rang for as long as it may.
+  // The phone rang until the ring timeout.
   ['no_answer', 408, false],
   ['no_answer', 480, false],
   ['busy', 486, false],
@@ -63,6 +63,6 @@ test.each<[LegOutcome, number | undefined, boolean]>([
   ['rejected', 403, false],
   ['canceled', 487, false],
   ['remote_hangup', 200, false],
-])('after %s (%s) another trunk is tried: %s', (outcome, code, tried) => {
+])('mayTryNextTrunk after %s (%s) is %s', (outcome, code, tried) => {
   expect(mayTryNextTrunk(end(outcome, code))).toBe(tried);
 });

@@ -10,7 +10,6 @@ import {
   type InsertOnce,
   type OutboundOrder,
 } from '../../../src/calls/setup/acceptCall.ts';
-import { candidateTrunks } from '../../../src/calls/trunks/candidateTrunks.ts';
 import { type Trunk, trunkInput } from '../../../src/calls/trunks/trunk.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 import { AT } from '../support/makeCall.ts';
@@ -45,6 +44,7 @@ let queueFails: boolean;
 let renewalFails: boolean;
 let ids: number;
 let refusal: CallwayError | undefined;
+let isDraining: boolean;
 
 const deps: AcceptCallDeps = {
   phoneNumbers: { findByNumber: async (_projectId, number) => (number === FROM ? phoneNumber : undefined) },
@@ -65,7 +65,7 @@ const deps: AcceptCallDeps = {
     async renew(_projectId, number, callId) {
       expect(number).toBe(TO);
       if (renewalFails) throw new Error('Redis is away');
-      // Not before it is kept: until then the number is held for a moment only.
+      // Not before the call is stored: until then the lock has a short lease.
       expect(inserted.map(({ id }) => id)).toContain(callId);
       renewed.push(callId);
       return true;
@@ -74,7 +74,7 @@ const deps: AcceptCallDeps = {
       if (holder === callId) holder = undefined;
     },
   },
-  guard: {
+  limiter: {
     async admitOrder(_projectId, toNumber) {
       expect(toNumber).toBe(TO);
       if (refusal) throw refusal;
@@ -91,10 +91,12 @@ const deps: AcceptCallDeps = {
     ids += 1;
     return `id-${ids}`;
   },
-  tracing: noopTracer,
+  isDraining: () => isDraining,
+  tracer: noopTracer,
   onError: (_error, what) => void warned.push(what),
 };
-const keep: InsertOnce = (insert) => insert({ calls: { insert: async (call) => void inserted.push(call) } });
+const insertOnce: InsertOnce = (insert) =>
+  insert({ calls: { insert: async (call) => void inserted.push(call) } });
 const order = (change: Partial<OutboundOrder> = {}): OutboundOrder => ({
   projectId: 'p',
   fromNumber: '0223456789',
@@ -105,16 +107,17 @@ const order = (change: Partial<OutboundOrder> = {}): OutboundOrder => ({
   draft: false,
   ...change,
 });
-const accept = (change: Partial<OutboundOrder> = {}, keeping = keep) =>
-  acceptCall(deps, order(change), keeping);
+const accept = (change: Partial<OutboundOrder> = {}, insert = insertOnce) =>
+  acceptCall(deps, order(change), insert);
 
 beforeEach(() => {
   [phoneNumber, trunks, holder, queueFails, ids] = [makeNumber(), [makeTrunk('t')], undefined, false, 0];
   [queue, inserted, renewed, warned, refusal, renewalFails] = [[], [], [], [], undefined, false];
+  isDraining = false;
 });
 
-describe('accepting an outbound call', () => {
-  test('locks its number, keeps it, and queues it', async () => {
+describe('acceptCall', () => {
+  test('locks the number, stores the call, and queues it', async () => {
     const metadata = { order: 7 };
     expect(await accept({ metadata })).toEqual({ success: true, callId: 'id-1', sessionId: 'id-2' });
     expect([holder, renewed, queue]).toEqual(['id-1', ['id-1'], ['id-1']]);
@@ -140,7 +143,7 @@ describe('accepting an outbound call', () => {
     ]);
   });
 
-  test('sends its audio where the order says, else where the number says', async () => {
+  test('takes the media target of the order, else of the number', async () => {
     const media = { url: 'wss://example.com/number', dialect: 'callway' } as const;
     phoneNumber = makeNumber({ media });
     await accept();
@@ -186,31 +189,38 @@ describe('accepting an outbound call', () => {
     expect([holder, queue, inserted]).toEqual([undefined, [], []]);
   });
 
-  test('refuses a number that another call holds, and leaves the lock to it', async () => {
+  test('refuses every call while the node drains, with the time to wait', async () => {
+    isDraining = true;
+    const refused = { category: 'unavailable', code: 'node_draining', retryAfterSeconds: 5 };
+    await expect(accept()).rejects.toMatchObject(refused);
+    expect([holder, queue, inserted]).toEqual([undefined, [], []]);
+  });
+
+  test('refuses a number that another call has locked', async () => {
     holder = 'another';
     await expect(accept()).rejects.toMatchObject({ code: 'number_already_queued', category: 'conflict' });
     expect([holder, queue, inserted]).toEqual(['another', [], []]);
   });
 
-  test('frees the lock when the project may not place the call', async () => {
+  test('releases the lock when a limit of the project refuses the call', async () => {
     refusal = new CallwayError('forbidden', 'destination_not_allowed', 'no');
     await expect(accept()).rejects.toBe(refusal);
     expect([holder, queue, inserted]).toEqual([undefined, [], []]);
   });
 
-  test('frees the lock when the call was not kept', async () => {
+  test('releases the lock when the call is not stored', async () => {
     const away = new CallwayError('unavailable', 'database_unavailable', 'away');
     await expect(accept({}, () => Promise.reject(away))).rejects.toBe(away);
     expect([holder, queue]).toEqual([undefined, []]);
   });
 
-  test('frees the lock and queues nothing when an earlier answer is given', async () => {
+  test('releases the lock and queues nothing for a repeated request', async () => {
     const earlier = { success: true, callId: 'earlier', sessionId: 's' } as const;
     expect(await accept({}, async () => earlier)).toBe(earlier);
     expect([holder, queue, inserted]).toEqual([undefined, [], []]);
   });
 
-  test('succeeds without Redis once it is kept: the sweeper sees to lock and queue', async () => {
+  test('succeeds once the call is stored, even while Redis is away', async () => {
     [queueFails, renewalFails] = [true, true];
     expect(await accept()).toMatchObject({ success: true, callId: 'id-1' });
     expect(holder).toBe('id-1');
@@ -218,22 +228,5 @@ describe('accepting an outbound call', () => {
       expect.stringMatching(/lock.*sweeper/),
       expect.stringMatching(/queued.*sweeper/),
     ]);
-  });
-});
-
-describe('the trunks that a call may take', () => {
-  const [low, high, same] = [
-    makeTrunk('low', { priority: 9 }),
-    makeTrunk('high', { priority: 1 }),
-    makeTrunk('same', { priority: 9 }),
-  ];
-
-  test.each([
-    ['are those of its number in their order', ['same', 'low'], ['same', 'low']],
-    ['are without those that are not active', ['gone', 'low'], ['low']],
-    ['are all by priority where the number names none', [], ['high', 'low', 'same']],
-  ])('%s', (_what, trunkIds, expected) => {
-    const found = candidateTrunks({ trunkIds }, [low, high, same]);
-    expect(found.map(({ id }) => id)).toEqual(expected);
   });
 });

@@ -2,28 +2,87 @@ import { expect, test } from 'vitest';
 
 import { noopTracer } from '../../../src/base/tracing.ts';
 import { createNodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
-import { createInboundCallHandler } from '../../../src/calls/setup/inboundCallHandler.ts';
+import { handleInboundCall, type InboundCallDeps } from '../../../src/calls/setup/inboundCallHandler.ts';
 import type { InboundCall } from '../../../src/calls/telephony.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
-const AWAY = new Error('the database is away');
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const unused = () => Promise.reject(new Error('not used here'));
+const NUMBER = { inboundEnabled: true, trunkIds: [], number: '+886223456789', media: null };
+
+/** Everything that a test does not name fails. */
+const depsWith = (given: Partial<InboundCallDeps>): InboundCallDeps => ({
+  nodeId: 'node',
+  calls: { insert: unused },
+  conversations: { prepare: unused },
+  slots: { acquire: unused, release: unused },
+  limiter: { startCall: async () => 'started', endCall: async () => undefined },
+  capacity: createNodeCapacity(9),
+  metrics: { callRefused: () => undefined },
+  runner: { accept: () => expect.unreachable() },
+  finisher: { finish: unused },
+  isDraining: () => false,
+  clock: createSimulatedClock(),
+  makeId: () => 'call',
+  tracer: noopTracer,
+  onError: () => undefined,
+  ...given,
+});
+
+function makeInbound(given: object = {}) {
+  const rejections: unknown[][] = [];
+  const call = {
+    projectId: 'p',
+    sipCallId: 'sip',
+    fromNumber: '+886912345678',
+    toNumber: '+886223456789',
+    trunk: { id: 'trunk' },
+    canceled: new AbortController().signal,
+    ring: () => undefined,
+    prepareMedia: () => undefined,
+    reject: (...answer: unknown[]) => void rejections.push(answer),
+    ...given,
+  };
+  return { call: call as unknown as InboundCall, rejections };
+}
 
 test.each([
-  ['its caller hangs up before the answer', 'answer', 'canceled', 'caller_hangup'],
-  ['what was lost of its keeping is the answer alone', 'insert', 'failed', 'trunk_error'],
+  ['the node is full', { capacity: createNodeCapacity(0) }, {}, [503, { retryAfterSeconds: 5 }], ['node']],
+  ['the node drains', { isDraining: () => true }, {}, [503, { retryAfterSeconds: 5 }], []],
+  ['the number is unknown', {}, {}, [404], []],
+  [
+    'the project has no free slot',
+    { limiter: { startCall: async () => 'full' as const, endCall: unused } },
+    { number: NUMBER },
+    [503, { retryAfterSeconds: 5 }],
+    [],
+  ],
+] satisfies [string, Partial<InboundCallDeps>, object, unknown[], string[]][])(
+  'An inbound call is rejected and holds no slot when %s',
+  async (_when, given, inbound, expected, counted) => {
+    const refused: string[] = [];
+    const capacity = createNodeCapacity(1);
+    const metrics = { callRefused: (reason: string) => void refused.push(reason) };
+    const { call, rejections } = makeInbound(inbound);
+    await handleInboundCall(depsWith({ capacity, metrics, ...given }), call);
+    expect([rejections, capacity.inUse, refused]).toEqual([[expected], 0, counted]);
+  },
+);
+
+const AWAY = new Error('the database is away');
+
+test.each([
+  ['the caller hangs up before the answer', 'answer', 'canceled', 'caller_hangup'],
+  ['the database’s answer to the insert is lost', 'insert', 'failed', 'trunk_error'],
 ] as const)(
-  'a call is put away once the database is there again where %s',
-  async (_what, step, status, reason) => {
+  'The end of an unanswered inbound call is stored once the database is back when %s',
+  async (_when, step, status, reason) => {
     const clock = createSimulatedClock();
-    const admission = createNodeCapacity(1);
+    const capacity = createNodeCapacity(1);
     const canceled = new AbortController();
-    const rejected: number[] = [];
     const ends: unknown[] = [];
     const warned: string[] = [];
     let isAway = true;
-    const take = createInboundCallHandler({
-      nodeId: 'node',
+    const deps = depsWith({
       calls: {
         async insert() {
           if (step === 'insert') throw AWAY;
@@ -36,43 +95,32 @@ test.each([
         }),
       },
       slots: { acquire: async () => 0, release: async () => undefined },
-      guard: { startCall: async () => 'begun', endCall: async () => undefined },
-      admission,
-      meter: { callRefused: () => undefined },
-      runner: { accept: () => expect.unreachable() },
-      async finish({ id }, end) {
-        if (isAway) throw AWAY;
-        ends.push([id, end.status, end.endReason]);
+      capacity,
+      finisher: {
+        async finish({ id }, _nodeId, end) {
+          if (isAway) throw AWAY;
+          ends.push([id, end.status, end.endReason]);
+          return undefined;
+        },
       },
-      isDraining: () => false,
       clock,
-      makeId: () => 'call',
-      tracing: noopTracer,
       onError: (_error, what) => warned.push(what),
     });
-    const incoming = {
-      projectId: 'p',
-      sipCallId: 'sip',
-      fromNumber: '+886912345678',
-      toNumber: '+886223456789',
-      trunk: { id: 'trunk' },
-      number: { inboundEnabled: true, trunkIds: [], number: '+886223456789', media: null },
+    const { call, rejections } = makeInbound({
+      number: NUMBER,
       canceled: canceled.signal,
-      ring: () => undefined,
-      prepare: () => undefined,
       async answer() {
         canceled.abort();
         throw new Error('The caller hung up before the answer');
       },
-      reject: (sipCode: number) => void rejected.push(sipCode),
-    };
-    await take(incoming as unknown as InboundCall);
-    // The caller is not kept waiting for the database.
-    expect([rejected, admission.inUse]).toEqual([step === 'insert' ? [503] : [], 0]);
-    expect(warned).toContain('a call that was not taken waits to be put away');
+    });
+    await handleInboundCall(deps, call);
+    // The caller does not wait for the database.
+    expect([rejections, capacity.inUse]).toEqual([step === 'insert' ? [[503]] : [], 0]);
+    expect(warned).toContain('end of an unanswered inbound call not stored, retrying');
     isAway = false;
     clock.advance(500);
-    await settled();
+    await new Promise((resolve) => setImmediate(resolve));
     expect(ends).toEqual([['call', status, reason]]);
     expect(clock.pendingTimers()).toBe(0);
   },

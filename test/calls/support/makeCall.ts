@@ -25,7 +25,7 @@ export function makeCall(change: Partial<Call> = {}): Call {
     startedAt: later(1),
     answeredAt: later(2),
     endedAt: null,
-    figures: null,
+    mediaQuality: null,
     recording: null,
     nodeId: 'node',
     hangupRequested: false,

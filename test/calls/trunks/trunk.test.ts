@@ -12,13 +12,13 @@ test.each([
   'sip:proxy.example:5070;lr;transport=tcp',
   'sips:me@[2001:db8::1];lr',
   '<sip:192.0.2.1;lr>',
-])('%s is an outbound proxy', (outboundProxy) => {
+])('Trunk accepts the outbound proxy %s', (outboundProxy) => {
   expect(trunkInput.parse({ ...TRUNK, outboundProxy }).outboundProxy).toBe(outboundProxy);
   expect(trunkPatch.parse({ outboundProxy })).toEqual({ outboundProxy });
 });
 
 test.each(['a b', 'sip:', 'http://proxy.example', '::::', 'proxy.example:0', 'proxy.example:70000', 'a@b'])(
-  '%j is none',
+  'Trunk rejects the outbound proxy %j',
   (outboundProxy) => {
     const { error } = trunkInput.safeParse({ ...TRUNK, outboundProxy });
     expect(error?.issues).toMatchObject([
@@ -28,7 +28,7 @@ test.each(['a b', 'sip:', 'http://proxy.example', '::::', 'proxy.example:0', 'pr
   },
 );
 
-test.each(['::::', '[::1', '1:2', 'a b', 'sip:x'])('%j is no host, and that is said once', (host) => {
+test.each(['::::', '[::1', '1:2', 'a b', 'sip:x'])('Trunk rejects the host %j with one message', (host) => {
   expect(trunkInput.safeParse({ ...TRUNK, host }).error?.issues).toHaveLength(1);
   expect(trunkPatch.safeParse({ host }).success).toBe(false);
 });

@@ -1,11 +1,11 @@
 import {
+  requireUsableTrunk,
   type Trunk,
   type TrunkHealth,
   trunkInput,
   trunkPatch,
   trunkResource,
 } from '../../../calls/trunks/trunk.ts';
-import { requireUsableTrunk } from '../../../calls/trunks/trunkRules.ts';
 import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 

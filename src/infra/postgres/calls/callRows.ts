@@ -23,7 +23,7 @@ export interface CallRow {
   started_at: Date | null;
   answered_at: Date | null;
   ended_at: Date | null;
-  figures: Call['figures'];
+  figures: Call['mediaQuality'];
   recording: Call['recording'];
   node_id: string | null;
   hangup_requested: boolean;
@@ -70,7 +70,7 @@ export const callColumns: readonly CallColumn[] = [
   plain('startedAt', 'started_at', 'timestamptz'),
   plain('answeredAt', 'answered_at', 'timestamptz'),
   plain('endedAt', 'ended_at', 'timestamptz'),
-  json('figures', 'figures'),
+  json('mediaQuality', 'figures'),
   json('recording', 'recording'),
   plain('nodeId', 'node_id', 'text'),
   plain('hangupRequested', 'hangup_requested', 'boolean'),
@@ -102,7 +102,7 @@ export function fromCallRow(row: CallRow): Call {
     startedAt: isoTimeOrNull(row.started_at),
     answeredAt: isoTimeOrNull(row.answered_at),
     endedAt: isoTimeOrNull(row.ended_at),
-    figures: row.figures,
+    mediaQuality: row.figures,
     recording: row.recording,
     nodeId: row.node_id,
     hangupRequested: row.hangup_requested,

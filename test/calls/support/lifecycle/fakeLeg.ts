@@ -102,7 +102,7 @@ export class FakeLeg {
         return this.#done;
       },
       sendDtmf: async () => undefined,
-      transfer: () => this.#transfer(),
+      refer: () => this.#transfer(),
     };
   }
 

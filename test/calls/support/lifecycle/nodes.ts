@@ -1,14 +1,15 @@
 import { pino } from 'pino';
-import { buildPhone, type Phone, type PhoneParts } from '../../../../src/app/phone.ts';
+import { buildPhone, type PhoneParts } from '../../../../src/app/phone.ts';
 import { noopTracer } from '../../../../src/base/tracing.ts';
-import { createCallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
+import type { Call, RecordingResult } from '../../../../src/calls/call.ts';
+import { CallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
 import { createNodeCapacity, type NodeCapacity } from '../../../../src/calls/limits/nodeCapacity.ts';
 import { startCallSweeper } from '../../../../src/calls/nodes/callSweeper.ts';
 import { registerNode } from '../../../../src/calls/nodes/nodeRegistration.ts';
 import type { PhoneNumber } from '../../../../src/calls/numbers/phoneNumber.ts';
-import type { CallRecordings } from '../../../../src/calls/recording/callRecordings.ts';
-import { type CallControl, createCallControl } from '../../../../src/calls/runner/callControl.ts';
-import { createCallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
+import { CallControl } from '../../../../src/calls/runner/callControl.ts';
+import { CallFinisher } from '../../../../src/calls/runner/callFinisher.ts';
+import type { CallNode } from '../../../../src/calls/runner/callNode.ts';
 import { type AcceptedCall, acceptCall } from '../../../../src/calls/setup/acceptCall.ts';
 import type { Trunk } from '../../../../src/calls/trunks/trunk.ts';
 import type { ConversationEngine } from '../../../../src/engine/conversationEngine.ts';
@@ -32,17 +33,17 @@ export interface Installation {
   readonly phones: Phones;
   readonly trunks: Trunk[];
   readonly number: PhoneNumber;
-  /** Names of recordings in the store. */
+  /** Keys in the recording store. */
   readonly recordings: Set<string>;
   readonly maxConcurrentCalls: number | null;
   readonly errors: string[];
 }
 
-/** One node that has every role, put together as the gateway does. */
+/** A node with every role, wired as the gateway wires it. */
 export interface Node {
   readonly life: Life;
-  readonly phone: Phone;
-  readonly admission: NodeCapacity;
+  readonly phone: CallNode;
+  readonly capacity: NodeCapacity;
   readonly control: CallControl;
   accept(record: boolean): Promise<AcceptedCall>;
   /** SIGTERM. */
@@ -65,40 +66,34 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
   const makeId = () => `${name}-${++lastId}`;
 
   const calls = postgres('calls', database.calls);
-  const outbox = postgres('outbox', { tell: (id: string, event: string) => database.tell(id, event) });
+  const outbox = postgres('outbox', { recordFact: (id: string, event: string) => database.tell(id, event) });
   const conversations = postgres('sessions', sessionsIn(database, makeId)) as unknown as ConversationEngine;
   const working = new Set<string>();
   const recordings = reached(gates, life, 'node', 'recordings', recordingsIn(shared.recordings, working));
-  const store = reached(gates, life, 'node', 'store', {
-    async keep(path: string, key: string) {
-      if (!working.delete(path) && !shared.recordings.has(key)) throw new Error('ENOENT');
-      shared.recordings.add(key);
-    },
-  });
   const lock = onRedis('lock', redis.lock);
   const slots = onRedis('slots', redis.slots);
   const queue = onRedis('queue', redis.queueOf(life));
   const leases = onRedis('leases', redis.leasesOf(life));
   const bus = { ...redis.busOf(life), ...onRedis('bus', { publish: redis.busOf(life).publish }) };
-  const meter = { callStarted: nothing, callRefused: nothing, setupPhase: nothing, over: nothing };
+  const metrics = { callStarted: nothing, callRefused: nothing, setupPhase: nothing, callEnded: nothing };
   const limits = { maxConcurrentCalls: shared.maxConcurrentCalls };
-  const guard = createCallLimiter({
+  const limiter = new CallLimiter({
     projects: postgres('projects', {
       find: async () => ({ callLimits: { ...NO_LIMITS, ...limits } }) as never,
     }),
-    counts: onRedis('counts', redis.counts),
-    meter,
+    usage: onRedis('counts', redis.counts),
+    metrics,
     onRefused: nothing,
   });
-  const finisher = createCallFinisher({
+  const finisher = new CallFinisher({
     calls,
     conversations,
-    tell: outbox.tell,
+    recordFact: outbox.recordFact,
     lock,
     slots,
-    guard,
-    onTold: nothing,
-    keepLostWords: async () => undefined,
+    limiter,
+    onFact: nothing,
+    recoverInterruptedTurn: async () => undefined,
     now: clock.now,
     onError,
   });
@@ -110,63 +105,56 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     lock,
     queue,
     slots,
-    guard,
+    limiter,
     leases,
     bus,
     nodeId,
     health: { read: async () => new Map() },
-    beginLife: async () => void closers.push(await registerNode({ ...ending, nodeId })),
   };
   const closers: (() => Promise<void>)[] = [];
-  const admission = createNodeCapacity(CAPACITY);
+  const capacity = createNodeCapacity(CAPACITY);
   let isDraining = false;
   let isStopped = false;
   const parts: Partial<Record<keyof PhoneParts, unknown>> = {
     storage: { stores: { phoneNumbers, trunks, calls, history: postgres('history', database.history) } },
     calls: built,
     telephony: phones.telephonyOf(life),
-    recordings: {
-      store,
-      working: {
-        pathOf(id: string) {
-          working.add(id);
-          return id;
-        },
-      },
-    },
+    recordings,
     conversations,
     mediaStreams: { openForCall: async () => 'ws://engine/' },
-    voice: { choose: async () => 'http://engine', forget: nothing },
-    meter,
-    admission,
+    voiceNodes: { select: async () => 'http://engine', forget: nothing },
+    metrics,
+    capacity,
     isDraining: () => isDraining,
     drainMs: DRAIN_MS,
     clock,
     makeId,
-    tracing: noopTracer,
+    tracer: noopTracer,
     logger: pino({ level: 'silent' }),
   };
   const phone = buildPhone(parts as unknown as PhoneParts);
-  const acceptance = {
+  const acceptDeps = {
     phoneNumbers,
     trunks,
     conversations,
-    guard,
+    limiter,
     lock,
     queue,
+    isDraining: () => isDraining,
     clock,
     makeId,
-    tracing: noopTracer,
+    tracer: noopTracer,
   };
   closers.push(startCallSweeper({ ...ending, removals: NO_REMOVALS, lock, leases }));
+  closers.push(await registerNode({ ...ending, nodeId }));
   await phone.start();
   return {
     life,
     phone,
-    admission,
-    control: createCallControl({ calls, finisher, queue, guard, bus, clock, onError }),
+    capacity,
+    control: new CallControl({ calls, finisher, queue, limiter, bus, clock, onError }),
     accept: (record) =>
-      acceptCall({ ...acceptance, onError }, { ...ORDER, record }, (insert) => insert({ calls })),
+      acceptCall({ ...acceptDeps, onError }, { ...ORDER, record }, (insert) => insert({ calls })),
     async stop() {
       isDraining = true;
       await phone.close();
@@ -220,16 +208,22 @@ function sessionsIn(database: Database, makeId: () => string) {
   };
 }
 
-function recordingsIn(stored: Set<string>, working: Set<string>): CallRecordings {
+/** The recordings of one node: `working` are on its disk, `stored` in the recording store. */
+function recordingsIn(stored: Set<string>, working: Set<string>) {
+  const store = async ({ id, projectId }: Call): Promise<RecordingResult> => {
+    const key = `${projectId}/${id}.wav`;
+    if (!working.delete(id) && !stored.has(key))
+      return { status: 'failed', key: null, durationMs: null, error: 'lost' };
+    stored.add(key);
+    return { status: 'ready', key, durationMs: 1, error: null };
+  };
   return {
-    url: () => undefined,
-    async recover({ id, projectId }) {
-      const key = `${projectId}/${id}.wav`;
-      if (!working.delete(id) && !stored.has(key))
-        return { status: 'failed', key: null, durationMs: null, error: 'lost' };
-      stored.add(key);
-      return { status: 'ready', key, durationMs: 1, error: null };
+    workingPath({ id }: Call): string {
+      working.add(id);
+      return id;
     },
+    store,
+    recover: store,
     remove: async () => undefined,
   };
 }

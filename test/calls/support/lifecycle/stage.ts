@@ -193,7 +193,7 @@ class Stage {
   async #stop(node: Node): Promise<void> {
     await node.stop();
     const isLeft = this.#world.phones.wire.some(({ owner, isLegOver }) => owner === node.life && !isLegOver);
-    if (isLeft || node.phone.runner.active > 0) this.#left = 'a node stopped in the middle of a call';
+    if (isLeft || node.phone.active > 0) this.#left = 'a node stopped in the middle of a call';
     node.life.isAlive = false;
   }
 
@@ -220,7 +220,7 @@ class Stage {
     const { database, phones } = this.#world;
     const rows = [...database.rows.values()];
     const isAnswered = ![...this.#asked.values()].some(({ life }) => life.isAlive);
-    const isIdle = this.#alive().every(({ phone, admission }) => phone.runner.active + admission.inUse === 0);
+    const isIdle = this.#alive().every(({ phone, capacity }) => phone.active + capacity.inUse === 0);
     return (
       this.#steps >
         Math.max(FEWEST_STEPS, ...this.#scene.disturbances.map(({ atStep }) => Math.min(atStep, STEPS))) &&
@@ -261,7 +261,7 @@ class Stage {
       wire: phones.wire.map(({ owner, audio: _, ...one }) => ({ ...one, node: owner.name })),
       held: redis.held(),
       asked: [...this.#asked.keys()],
-      carried: this.#nodes.map(({ phone, admission }) => [phone.runner.active, admission.inUse]),
+      carried: this.#nodes.map(({ phone, capacity }) => [phone.active, capacity.inUse]),
       at: new Date(this.#now()).toISOString(),
       steps: this.#steps,
       errors: errors.slice(-10),

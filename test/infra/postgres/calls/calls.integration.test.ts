@@ -146,7 +146,7 @@ describe.each(databases)('Calls on the $name database', ({ open }) => {
       sipCallId: 'a@b',
       answeredAt: later(6),
       endedAt: later(9),
-      figures,
+      mediaQuality: figures,
     });
     expect(ended).toMatchObject({ status: 'completed', figures, endedAt: later(9), sip: { code: 200 } });
     expect(await calls.update(call.id, NODE, { status: 'failed' })).toBeUndefined();

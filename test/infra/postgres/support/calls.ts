@@ -30,7 +30,7 @@ export function makeCall(
     startedAt: null,
     answeredAt: null,
     endedAt: null,
-    figures: null,
+    mediaQuality: null,
     recording: null,
     nodeId: null,
     hangupRequested: false,

@@ -168,7 +168,7 @@ test('a peer whose transfer fails hears it at once, and once', async () => {
   await ask('REFER', ['Refer-To: <sip:0912000111@pbx.example>']);
   answer(await rig.next(call.leg, 'NOTIFY'), '200 OK');
   for (const attempt of [1, 2]) {
-    const refused = expect(call.leg.transfer('+886912000111')).rejects.toMatchObject({
+    const refused = expect(call.leg.refer('+886912000111')).rejects.toMatchObject({
       code: 'transfer_unsupported',
     });
     answer(await rig.next(call.leg, 'REFER'), '603 Decline');
@@ -199,7 +199,7 @@ async function report(state: string, progress: string): Promise<string> {
 }
 
 test('a transfer succeeds when the peer says so; whoever is left hangs up', async () => {
-  const transferred = call.leg.transfer('+886911222333');
+  const transferred = call.leg.refer('+886911222333');
   const refer = await rig.next(call.leg, 'REFER');
   expect(header(refer, 'Refer-To')).toBe(`<sip:+886911222333@127.0.0.1:${rig.phone.port}>`);
   expect(header(refer, 'Referred-By')).toBe('<sip:+886223456789@127.0.0.1>');
@@ -212,7 +212,7 @@ test('a transfer succeeds when the peer says so; whoever is left hangs up', asyn
 });
 
 test('a peer that leaves with the call has transferred it', async () => {
-  const transferred = call.leg.transfer('sip:desk@pbx.example');
+  const transferred = call.leg.refer('sip:desk@pbx.example');
   const refer = await rig.next(call.leg, 'REFER');
   expect(header(refer, 'Refer-To')).toBe('<sip:desk@pbx.example>');
   answer(refer, '202 Accepted');
@@ -223,15 +223,15 @@ test('a peer that leaves with the call has transferred it', async () => {
 });
 
 test('a transfer that fails leaves the call as it was, and another may be tried', async () => {
-  const failing = expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({
+  const failing = expect(call.leg.refer('+886911222333')).rejects.toMatchObject({
     code: 'transfer_failed',
     message: expect.stringContaining('486 Busy Here'),
   });
   answer(await rig.next(call.leg, 'REFER'), '202 Accepted');
-  await expect(call.leg.transfer('+886911222334')).rejects.toMatchObject({ code: 'transfer_in_progress' });
+  await expect(call.leg.refer('+886911222334')).rejects.toMatchObject({ code: 'transfer_in_progress' });
   await report('terminated', 'SIP/2.0 486 Busy Here');
   await failing;
-  const refused = expect(call.leg.transfer('+886911222333')).rejects.toThrow('481 Gone');
+  const refused = expect(call.leg.refer('+886911222333')).rejects.toThrow('481 Gone');
   answer(await rig.next(call.leg, 'REFER'), '481 Gone');
   await refused;
   expect(call.events).not.toContain('ended');
@@ -240,7 +240,7 @@ test('a transfer that fails leaves the call as it was, and another may be tried'
 test.each(['405 Method Not Allowed', '501 Not Implemented', '603 Decline'])(
   'a peer that answers REFER by %s takes no transfers',
   async (status) => {
-    const refused = expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({
+    const refused = expect(call.leg.refer('+886911222333')).rejects.toMatchObject({
       code: 'transfer_unsupported',
       message: expect.stringContaining(status),
     });
@@ -258,14 +258,14 @@ test.each<[string, Partial<TrunkInput>, string[]]>([
   answer(await rig.next(call.leg, 'BYE'), '200 OK');
   await call.ended;
   await talk(changes, SDP, allow);
-  await expect(call.leg.transfer('+886911222333')).rejects.toMatchObject({ code: 'transfer_unsupported' });
+  await expect(call.leg.refer('+886911222333')).rejects.toMatchObject({ code: 'transfer_unsupported' });
   expect(await rig.phone.silent(ofThis('REFER'), 30)).toBe(true);
 });
 
 test.each(['a b', 'sip:x@y>;evil', 'tel:', 'sip:a@b\r\nX: y'])(
   '%j is no target of a transfer',
   async (to) => {
-    await expect(call.leg.transfer(to)).rejects.toMatchObject({ code: 'transfer_target_invalid' });
+    await expect(call.leg.refer(to)).rejects.toMatchObject({ code: 'transfer_target_invalid' });
   },
 );
 

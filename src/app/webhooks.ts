@@ -14,7 +14,7 @@ import { createWebhookDispatcher, type WebhookDispatcher } from '../webhooks/dis
 import { createSigningSecrets } from '../webhooks/signingSecrets.ts';
 import { createWebhookAdmin } from '../webhooks/webhookAdmin.ts';
 
-export interface LifecycleParts {
+export interface WebhookParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly models: ModelChoice;
   readonly client: GuardedHttpClient;
@@ -30,7 +30,7 @@ export interface LifecycleParts {
 const FINISH_MS = 5_000;
 
 /** What follows a session's end: its webhooks through the gate, its evaluation, and what is remembered of it. */
-export function buildLifecycle(parts: LifecycleParts): {
+export function buildWebhooks(parts: WebhookParts): {
   readonly dispatcher: WebhookDispatcher;
   readonly webhookAdmin: ReturnType<typeof createWebhookAdmin>;
 } {

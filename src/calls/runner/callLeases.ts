@@ -1,0 +1,107 @@
+import type { Clock, Timer } from '../../base/clock.ts';
+import { type Call, isFinal } from '../call.ts';
+import type { CallStore } from '../callStore.ts';
+import type { BilledLeg, CallLimiter } from '../limits/callLimiter.ts';
+import type { NumberLock } from '../setup/numberLock.ts';
+import type { TrunkChannel } from '../trunks/trunkSlots.ts';
+import type { HangupIntent } from './callResult.ts';
+
+/** Well within every lease. */
+const RENEW_MS = 15_000;
+
+export interface CallLeasesDeps {
+  readonly nodeId: string;
+  readonly calls: Pick<CallStore, 'find'>;
+  readonly lock: Pick<NumberLock, 'renew'>;
+  readonly limiter: Pick<CallLimiter, 'recordUsage'>;
+  readonly clock: Clock;
+}
+
+/** The call whose leases are renewed. */
+export interface LeasedCall {
+  /** Talk time so far, per leg that the project pays for. A leg keeps its index. */
+  readonly billedLegs: readonly BilledLeg[];
+  hangUp(intent: HangupIntent): void;
+}
+
+/**
+ * Renews what a running call holds until `stop`: number lock, trunk channels and project slot. With each renewal it
+ * records the usage, and reads the stored call for a hang-up request whose message was lost, and for an end that another
+ * node stored while this one was taken for dead.
+ */
+export class CallLeases {
+  readonly #deps: CallLeasesDeps;
+  readonly #call: Call;
+  readonly #channels: readonly TrunkChannel[];
+  readonly #live: LeasedCall;
+  readonly #onError: (error: unknown, what: string) => void;
+  #timer: Timer;
+  #recorded: readonly BilledLeg[] = [];
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    deps: CallLeasesDeps,
+    call: Call,
+    channels: readonly TrunkChannel[],
+    live: LeasedCall,
+    onError: (error: unknown, what: string) => void,
+  ) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#channels = channels;
+    this.#live = live;
+    this.#onError = onError;
+    this.#timer = this.#schedule();
+  }
+
+  /** Resolves when the last usage is recorded, or could not be. Never rejects. */
+  async stop(): Promise<void> {
+    this.#timer.cancel();
+    await this.#enqueue(() => this.#recordUsage());
+  }
+
+  #schedule(): Timer {
+    return this.#deps.clock.setTimer(() => {
+      this.#timer = this.#schedule();
+      void this.#enqueue(() => this.#renew());
+    }, RENEW_MS);
+  }
+
+  #enqueue(work: () => Promise<unknown>): Promise<unknown> {
+    this.#last = this.#last.then(work).catch(this.#failed);
+    return this.#last;
+  }
+
+  async #renew(): Promise<void> {
+    // The database answers also while Redis is away.
+    await this.#renewLeases().catch(this.#failed);
+    await this.#readRequests().catch(this.#failed);
+    if (!(await this.#recordUsage())) this.#live.hangUp('max_duration');
+  }
+
+  async #renewLeases(): Promise<void> {
+    const { direction, projectId, toNumber, id } = this.#call;
+    if (direction === 'outbound') await this.#deps.lock.renew(projectId, toNumber, id);
+    for (const channel of this.#channels) await channel.renew();
+  }
+
+  async #readRequests(): Promise<void> {
+    const stored = await this.#deps.calls.find(this.#call.projectId, this.#call.id);
+    if (stored?.nodeId !== this.#deps.nodeId || isFinal(stored.status)) this.#live.hangUp('node_lost');
+    else if (stored.hangupRequested) this.#live.hangUp('api_hangup');
+  }
+
+  /** @returns Whether the project's limits allow the call to continue. */
+  async #recordUsage(): Promise<boolean> {
+    const legs = this.#live.billedLegs;
+    const added = legs.map(({ to, talkTimeMs }, index) => ({
+      to,
+      talkTimeMs: talkTimeMs - (this.#recorded[index]?.talkTimeMs ?? 0),
+    }));
+    const mayContinue = await this.#deps.limiter.recordUsage(this.#call, added);
+    this.#recorded = legs;
+    return mayContinue;
+  }
+
+  readonly #failed = (error: unknown): void => this.#onError(error, 'call leases not renewed');
+}

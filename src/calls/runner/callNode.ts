@@ -1,0 +1,74 @@
+import type { Clock } from '../../base/clock.ts';
+import { createPendingTasks } from '../../base/pendingTasks.ts';
+import { withTimeout } from '../../base/withTimeout.ts';
+import type { NodeBus, NodeMessage } from '../nodes/nodeBus.ts';
+import type { CallQueue, JobResult, QueueWorker } from '../setup/callQueue.ts';
+import type { InboundCall, Telephony } from '../telephony.ts';
+import type { CallRunner } from './callRunner.ts';
+
+/** Each call is in setup for a few milliseconds before the runner has it. */
+const DIALING_CONCURRENCY = 32;
+
+export interface CallNodeDeps {
+  readonly queue: Pick<CallQueue, 'process'>;
+  readonly telephony: Pick<Telephony, 'onInboundCall'>;
+  readonly bus: Pick<NodeBus, 'subscribe'>;
+  readonly runner: Pick<CallRunner, 'hangUp' | 'transfer' | 'drain' | 'active'>;
+  /** @see dialQueuedCall */
+  readonly dial: (callId: string) => Promise<JobResult>;
+  /** @see handleInboundCall */
+  readonly handleInbound: (call: InboundCall) => Promise<void>;
+  readonly drainMs: number;
+  readonly clock: Clock;
+}
+
+/** Calls on this node: takes jobs of the queue, inbound calls, and commands of the API; drains when the node stops. */
+export class CallNode {
+  readonly #deps: CallNodeDeps;
+  /** Calls that the runner does not have yet. */
+  readonly #inSetup = createPendingTasks();
+  readonly #unsubscribe: () => void;
+  #worker: QueueWorker | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(deps: CallNodeDeps) {
+    this.#deps = deps;
+    deps.telephony.onInboundCall((call) => void this.#inSetup.add(deps.handleInbound(call)));
+    this.#unsubscribe = deps.bus.subscribe((message) => this.#onMessage(message));
+  }
+
+  /** Calls that the runner has. */
+  get active(): number {
+    return this.#deps.runner.active;
+  }
+
+  /** Starts to dial queued calls. */
+  async start(): Promise<void> {
+    const { queue, dial } = this.#deps;
+    this.#worker = await queue.process((callId) => this.#inSetup.add(dial(callId)), DIALING_CONCURRENCY);
+  }
+
+  /** Takes no more jobs, lets running calls end within the drain time, then hangs up the rest. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #onMessage(message: NodeMessage): void {
+    const { runner } = this.#deps;
+    if (message.kind === 'hangup') runner.hangUp(message.callId, 'api_hangup');
+    else if (message.kind === 'transfer') runner.transfer(message.callId, message.to);
+  }
+
+  async #close(): Promise<void> {
+    const { runner, clock, drainMs } = this.#deps;
+    const startMs = clock.monotonicMs();
+    await this.#worker?.pause();
+    await withTimeout(clock, this.#inSetup.settled(), drainMs);
+    await runner.drain(Math.max(0, drainMs - (clock.monotonicMs() - startMs)));
+    this.#unsubscribe();
+    await this.#worker?.close();
+    // Calls that were still in setup.
+    await runner.drain(0);
+  }
+}

@@ -1,0 +1,37 @@
+import type { MakeId } from '../../base/ids.ts';
+import { omitUndefined } from '../../base/omitUndefined.ts';
+import type { StreamTarget } from '../../media/agentStream/streamClient.ts';
+import type { Call } from '../call.ts';
+import type { VoiceNodeSelector } from '../nodes/voiceNodeSelector.ts';
+
+/** The voice session that a stream to one of our voice nodes is for. */
+export interface AgentStream {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly dialect: 'callway';
+  readonly callId: string;
+  /** Of the call's span. */
+  readonly traceparent?: string;
+}
+
+export interface StreamTargetDeps {
+  readonly voiceNodes: Pick<VoiceNodeSelector, 'select'>;
+  /** Issues a ticket for one connection. @returns The URL to connect to, on this node. */
+  readonly openStream: (stream: AgentStream, nodeUrl: string) => Promise<string>;
+  readonly makeId: MakeId;
+}
+
+/** Where a call's audio goes: to the customer's own bot when the call names one, else to a voice node of ours. */
+export async function streamTargetOf(deps: StreamTargetDeps, call: Call): Promise<StreamTarget> {
+  const { id: callId, projectId, sessionId, fromNumber, toNumber, direction, settings } = call;
+  const stream = { streamId: deps.makeId(), callId };
+  const trace = omitUndefined({ traceparent: settings.traceparent });
+  if (settings.media) {
+    const customParameters = { callId, sessionId, projectId, fromNumber, toNumber, direction, ...trace };
+    return { ...stream, ...settings.media, customParameters, canReconnect: false };
+  }
+  const dialect = 'callway';
+  const nodeUrl = await deps.voiceNodes.select(callId);
+  const url = await deps.openStream({ projectId, sessionId, dialect, callId, ...trace }, nodeUrl);
+  return { ...stream, url, dialect, customParameters: {}, canReconnect: true, isInternal: true };
+}

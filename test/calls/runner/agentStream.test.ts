@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import {
+  answerCall,
+  END,
+  errorCodes,
+  leg,
+  loseStream,
+  settle,
+  streamActions,
+  t,
+  useRunner,
+} from './support/runnerRig.ts';
+
+useRunner();
+
+describe('The agent stream of a call', () => {
+  test('hangs up when an agent stream breaks that does not allow reconnection', async () => {
+    t.canReconnect = false;
+    await answerCall();
+    leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
+    await settle();
+    expect(t.log).toEqual([['hangup', 'a']]);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'agent_hangup' }]);
+  });
+
+  test('passes DTMF digits received by signaling to the media session', async () => {
+    await answerCall();
+    leg().legEvents.emit('dtmf', { digit: '7', durationMs: 160 });
+    expect(t.log).toEqual([['receive dtmf', '7']]);
+  });
+
+  test('opens a new agent stream when a voice node is lost, and records it in the history', async () => {
+    await answerCall();
+    loseStream();
+    await settle();
+    expect(streamActions()).toEqual([['open stream', 'ws://engine/']]);
+    expect(errorCodes()).toEqual(['engine_lost']);
+    leg().legEvents.emit('ended', { ...END, outcome: 'remote_hangup' });
+    await settle();
+    expect(t.finished).toMatchObject([{ status: 'completed', endReason: 'caller_hangup' }]);
+  });
+
+  test('plays an apology and hangs up with node_lost after seven failed attempts', async () => {
+    await answerCall();
+    t.isAgentAway = true;
+    let resolve = () => {};
+    t.apology = new Promise((done) => {
+      resolve = done;
+    });
+    loseStream();
+    for (let second = 0; second < 15; second++) {
+      t.clock.advance(1000);
+      await settle();
+    }
+    expect(streamActions()).toEqual([...new Array(7).fill(['open stream', 'ws://engine/']), ['apology']]);
+    resolve();
+    await settle();
+    expect(streamActions().at(-1)).toEqual(['hangup', 'a']);
+    expect(errorCodes()).toEqual(['engine_lost', ...new Array(7).fill('engine_unavailable')]);
+    leg().legEvents.emit('ended', END);
+    await settle();
+    expect(t.finished).toMatchObject([{ status: 'failed', endReason: 'node_lost' }]);
+  });
+
+  test('hangs up when the apology does not end in time', async () => {
+    await answerCall();
+    t.isAgentAway = true;
+    t.apology = new Promise(() => {});
+    loseStream();
+    for (let second = 0; second < 30; second++) {
+      t.clock.advance(1000);
+      await settle();
+    }
+    expect(streamActions().slice(-2)).toEqual([['apology'], ['hangup', 'a']]);
+  });
+});

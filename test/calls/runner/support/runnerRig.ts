@@ -1,0 +1,291 @@
+import { beforeEach } from 'vitest';
+
+import { createEmitter } from '../../../../src/base/emitter.ts';
+import { CallwayError } from '../../../../src/base/errors.ts';
+import type { Call } from '../../../../src/calls/call.ts';
+import type { CallEnd } from '../../../../src/calls/runner/callFinisher.ts';
+import { CallRunner, type CallRunnerDeps } from '../../../../src/calls/runner/callRunner.ts';
+import type { CallLeg, DialRequest, LegEnd, LegEvents } from '../../../../src/calls/telephony.ts';
+import { type Trunk, trunkInput } from '../../../../src/calls/trunks/trunk.ts';
+import type { MediaEvents, MediaSession } from '../../../../src/media/mediaSession.ts';
+import { type RecordedTraces, recordTraces } from '../../../support/recordedTraces.ts';
+import { createSimulatedClock, type SimulatedClock } from '../../../support/simulatedClock.ts';
+import { makeCall } from '../../support/makeCall.ts';
+
+export const CALL = makeCall({
+  status: 'dialing',
+  trunkId: 'a',
+  settings: { ringTimeoutSeconds: 45, maxDurationSeconds: 60, record: true, media: null },
+  createdAt: '',
+  startedAt: null,
+  answeredAt: null,
+});
+export const trunk = (id: string): Trunk => ({
+  ...trunkInput.parse({ name: id, host: 'sip.example.com' }),
+  id,
+  projectId: CALL.projectId,
+  createdAt: '',
+  updatedAt: '',
+});
+export const END: LegEnd = { outcome: 'local_hangup', sip: { code: 200, reason: 'OK' }, q850Cause: 16 };
+export const REPORT = { packetsSent: 5 };
+
+const fail = (error: unknown) => {
+  throw error;
+};
+
+/** What a test sets, and what it observes. */
+interface RunnerRig {
+  runner: CallRunner;
+  clock: SimulatedClock;
+  /** What was asked of the runner's dependencies, in order. */
+  log: unknown[];
+  legs: ReturnType<typeof fakeLeg>[];
+  dialed: DialRequest[];
+  finished: CallEnd[];
+  metrics: unknown[];
+  logLines: unknown[];
+  traces: RecordedTraces;
+  /** Recorded talk times, one per leg. */
+  talkTimesMs: number[];
+  /** Recorded usage, one entry per recording: destination and talk time per leg. */
+  billed: (readonly [string, number])[][];
+  /** Trunks without a free channel. */
+  fullTrunks: Set<string>;
+  stored: Call;
+  updateFailures: number;
+  onUpdate: ((change: object) => Call | undefined) | undefined;
+  canReconnect: boolean;
+  isAgentAway: boolean;
+  isRedisAway: boolean;
+  hasBudget: boolean;
+  /** Resolves when the apology was played. */
+  apology: Promise<void>;
+  /** Resolves when two media sessions are bridged. */
+  bridging: Promise<void>;
+}
+
+export const t = {} as RunnerRig;
+
+/** Gives each test of a file a new runner. */
+export function useRunner(): void {
+  beforeEach(() => {
+    const clock = createSimulatedClock();
+    Object.assign(t, {
+      clock,
+      log: [],
+      legs: [],
+      dialed: [],
+      finished: [],
+      metrics: [],
+      logLines: [],
+      traces: recordTraces(clock.now),
+      talkTimesMs: [],
+      billed: [],
+      fullTrunks: new Set(),
+      stored: CALL,
+      updateFailures: 0,
+      onUpdate: undefined,
+      canReconnect: true,
+      isAgentAway: false,
+      isRedisAway: false,
+      hasBudget: true,
+      apology: Promise.resolve(),
+      bridging: Promise.resolve(),
+    } satisfies Omit<RunnerRig, 'runner'>);
+    t.runner = new CallRunner(runnerDeps());
+  });
+}
+
+/** A leg whose peer is played by the test. */
+export function fakeLeg(request: Pick<DialRequest, 'trunk'>) {
+  const { log } = t;
+  const legEvents = createEmitter<LegEvents>(fail);
+  const mediaEvents = createEmitter<MediaEvents>(fail);
+  const media: MediaSession = {
+    address: '127.0.0.1',
+    rtpPort: 4000,
+    events: mediaEvents,
+    connect: async () => {},
+    async startStream(target) {
+      log.push(['open stream', target.url]);
+      if (t.isAgentAway) throw new Error('connection refused');
+    },
+    async playApology() {
+      log.push(['apology']);
+      await t.apology;
+    },
+    async stopStream() {
+      log.push(['close stream']);
+    },
+    async sendTransferStatus(progress) {
+      log.push(['transfer status', progress]);
+    },
+    async startRingback() {
+      log.push(['ringback']);
+    },
+    async bridge(other) {
+      log.push(['bridge', t.legs.findIndex(({ leg }) => leg.media === other)]);
+      await t.bridging;
+    },
+    async unbridge() {
+      log.push(['unbridge']);
+    },
+    async startRecording({ path }) {
+      log.push(['record', path]);
+    },
+    sendDtmf: async () => {},
+    async receiveDtmf({ digit }) {
+      log.push(['receive dtmf', digit]);
+    },
+    quality: async () => fail(new Error('not used here')),
+    async close() {
+      log.push(['close media']);
+      return REPORT;
+    },
+  };
+  const leg: CallLeg = {
+    sipCallId: `sip-${request.trunk.id}`,
+    trunkId: request.trunk.id,
+    media,
+    events: legEvents,
+    async hangup() {
+      log.push(['hangup', request.trunk.id]);
+    },
+    async sendDtmf(digits) {
+      log.push(['dtmf', digits]);
+    },
+    async refer(to) {
+      log.push(['refer', to]);
+      if (to.startsWith('sip:second')) throw new CallwayError('unavailable', 'transfer_unsupported', '405');
+      if (to === 'sip:refused') throw new Error('603');
+    },
+  };
+  return { leg, legEvents, mediaEvents };
+}
+
+function runnerDeps(): CallRunnerDeps {
+  const { clock, log } = t;
+  return {
+    nodeId: 'node',
+    clock,
+    telephony: {
+      dial(request) {
+        t.dialed.push(request);
+        log.push(['dial', request.trunk.id, request.toNumber, request.ringTimeoutMs]);
+        const one = fakeLeg(request);
+        t.legs.push(one);
+        return one.leg;
+      },
+    },
+    calls: {
+      async update(_id, _node, change) {
+        if (t.updateFailures > 0) {
+          t.updateFailures--;
+          throw new Error('the database is away');
+        }
+        log.push(['update', change]);
+        if (t.onUpdate) return t.onUpdate(change);
+        t.stored = { ...t.stored, ...change };
+        return t.stored;
+      },
+      find: async () => t.stored,
+    },
+    async addEvents(_instance, events) {
+      for (const { type, data } of events) log.push(['event', type, data]);
+    },
+    lock: {
+      async renew() {
+        log.push(['renew lock']);
+        if (t.isRedisAway) throw new Error('Redis is away');
+        return true;
+      },
+    },
+    slots: {
+      acquire: async ({ id }) => (t.fullTrunks.has(id) ? 500 : 0),
+      renew: async () => {},
+      async release(id) {
+        log.push(['release', id]);
+      },
+    },
+    limiter: {
+      async recordUsage(_call, legs) {
+        for (const { talkTimeMs } of legs) t.talkTimesMs.push(talkTimeMs);
+        t.billed.push(legs.map(({ to, talkTimeMs }) => [to, talkTimeMs]));
+        return t.hasBudget;
+      },
+      hasBudget: async () => t.hasBudget,
+      async requireAllowedDestination(_projectId, to) {
+        if (to === 'sip:forbidden') throw new Error('This project may not call sip:forbidden');
+      },
+    },
+    phoneNumbers: { findByNumber: async () => ({ outboundStatus: 'active', trunkIds: [] }) as never },
+    trunks: { activeOf: async () => [trunk('a'), trunk('b')] },
+    health: { read: async () => new Map() },
+    streamTarget: async () => ({
+      url: 'ws://engine/',
+      dialect: 'callway',
+      streamId: 'st',
+      callId: 'call',
+      customParameters: {},
+      canReconnect: t.canReconnect,
+    }),
+    recordings: {
+      workingPath: ({ id }) => `/recordings/${id}.wav`,
+      store: () => fail(new Error('not used here')),
+    },
+    finisher: {
+      async finish(_call, _nodeId, end) {
+        log.push(['finish']);
+        t.finished.push(end);
+        return undefined;
+      },
+      completeRecording: async () => {},
+    },
+    metrics: {
+      callStarted: (direction) => t.metrics.push(['started', direction]),
+      callRefused: (reason) => t.metrics.push(['refused', reason]),
+      setupPhase: (phase, seconds) => t.metrics.push([phase, seconds]),
+      callEnded: (direction, { status }, media) => t.metrics.push(['ended', direction, status, media]),
+    },
+    tracer: t.traces.tracing,
+    log: ({ callId }, message) => t.logLines.push([callId, message]),
+    onEnded: ({ id }) => log.push(['ended', id]),
+    onError: () => {},
+  };
+}
+
+/** Runs the promises that are due. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 200; i++) await Promise.resolve();
+}
+
+/** Codes of the errors in the call's history. */
+export const errorCodes = () =>
+  t.log.flatMap((entry) => {
+    const [kind, type, data] = entry as [string, string?, { readonly code: string }?];
+    return kind === 'event' && type === 'error' ? [data?.code] : [];
+  });
+
+export const streamActions = () =>
+  t.log.filter((entry) => /^(open stream|apology|hangup)\b/.test(String(entry)));
+
+export function leg(index = 0): ReturnType<typeof fakeLeg> {
+  const one = t.legs[index];
+  if (!one) throw new Error(`no leg ${index}`);
+  return one;
+}
+
+/** Dials a call over the trunks a and b; it is answered over a. The log starts empty after that. */
+export async function answerCall(): Promise<void> {
+  t.runner.dial(CALL, [trunk('a'), trunk('b')]);
+  await settle();
+  leg().legEvents.emit('ringing', { hasEarlyMedia: false });
+  leg().legEvents.emit('answered', { atMs: t.clock.now() });
+  await settle();
+  t.log.length = 0;
+}
+
+export function loseStream(): void {
+  leg().mediaEvents.emit('streamClosed', { how: 'broken', code: 1006, reason: '' });
+}

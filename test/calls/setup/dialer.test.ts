@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+
+import { createNodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
+import { type DialerDeps, dialQueuedCall } from '../../../src/calls/setup/dialer.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
+import { makeCall } from '../support/makeCall.ts';
+
+const unused = () => Promise.reject(new Error('not used here'));
+const NO_LIMITS = { startCall: async () => 'started' as const, endCall: async () => undefined };
+
+/** Everything that a test does not name fails. */
+const depsWith = (given: Partial<DialerDeps>): DialerDeps => ({
+  nodeId: 'node',
+  calls: { claim: unused, releaseClaim: unused, find: unused },
+  phoneNumbers: { findByNumber: unused },
+  trunks: { activeOf: unused },
+  health: { read: unused },
+  slots: { acquire: unused },
+  limiter: NO_LIMITS,
+  capacity: createNodeCapacity(5),
+  runner: { dial: unused },
+  finisher: { finish: unused },
+  clock: createSimulatedClock(),
+  onError: () => undefined,
+  ...given,
+});
+
+describe('dialQueuedCall on a node', () => {
+  test('that is full returns the call to the queue unclaimed, and takes it once a slot is free', async () => {
+    const capacity = createNodeCapacity(1);
+    capacity.acquire('other');
+    const claimed: string[] = [];
+    const deps = depsWith({
+      calls: {
+        async claim(callId) {
+          claimed.push(callId);
+          return undefined;
+        },
+        releaseClaim: unused,
+        find: unused,
+      },
+      capacity,
+    });
+    expect(await dialQueuedCall(deps, 'call')).toEqual({ again: true, afterMs: 500 });
+    expect(claimed).toEqual([]);
+    capacity.release('other');
+    // Canceled meanwhile, so that its slot is free again.
+    expect(await dialQueuedCall(deps, 'call')).toEqual({ done: true });
+    expect([claimed, capacity.inUse]).toEqual([['call'], 0]);
+  });
+
+  test('that still runs the call does not dial it again when it is requeued', async () => {
+    const capacity = createNodeCapacity(5);
+    capacity.acquire('call');
+    expect(await dialQueuedCall(depsWith({ capacity }), 'call')).toEqual({ done: true });
+    expect(capacity.has('call')).toBe(true);
+  });
+
+  test('releases the slot of a call that could not be dialed', async () => {
+    const capacity = createNodeCapacity(5);
+    const base = {
+      calls: {
+        claim: async (id: string) => makeCall({ id }),
+        releaseClaim: async () => undefined,
+        find: unused,
+      },
+      finisher: { finish: async () => undefined },
+      capacity,
+    };
+    const withoutNumber = depsWith({ ...base, phoneNumbers: { findByNumber: async () => undefined } });
+    expect(await dialQueuedCall(withoutNumber, 'without a number')).toEqual({ done: true });
+    await expect(dialQueuedCall(depsWith(base), 'without a database')).rejects.toThrow('not used here');
+    expect(capacity.inUse).toBe(0);
+  });
+});
+
+test.each(['claim', 'trunk selection'] as const)(
+  'dialQueuedCall releases the claim once the database is back when it fails during %s',
+  async (step) => {
+    const clock = createSimulatedClock();
+    const claimed = new Set<string>();
+    const warned: string[] = [];
+    const away = new Error('the database is away');
+    let isAway = true;
+    const deps = depsWith({
+      calls: {
+        async claim(id) {
+          claimed.add(id);
+          // The claim was stored; only the answer was lost.
+          if (step === 'claim') throw away;
+          return makeCall({ id, status: 'queued' });
+        },
+        async releaseClaim(id) {
+          if (isAway) throw away;
+          claimed.delete(id);
+        },
+        find: unused,
+      },
+      phoneNumbers: { findByNumber: () => Promise.reject(away) },
+      clock,
+      onError: (error, what) => {
+        expect(error).toBe(away);
+        warned.push(what);
+      },
+    });
+    await expect(dialQueuedCall(deps, 'call')).rejects.toBe(away);
+    const pass = async (ms: number) => {
+      clock.advance(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await pass(500);
+    expect([[...claimed], warned.length]).toEqual([['call'], 2]);
+    isAway = false;
+    await pass(1000);
+    expect([[...claimed], warned.length, clock.pendingTimers()]).toEqual([[], 2, 0]);
+  },
+);
+
+test.each([
+  ['full', { again: true, afterMs: 2000 }, ['endCall', 'releaseClaim']],
+  ['refused', { done: true }, ['finish failed rejected']],
+] as const)(
+  'dialQueuedCall does not dial a call when its project is %s',
+  async (admission, expected, steps) => {
+    const capacity = createNodeCapacity(1);
+    const log: string[] = [];
+    const deps = depsWith({
+      calls: {
+        claim: async (id) => makeCall({ id, status: 'queued' }),
+        releaseClaim: async () => void log.push('releaseClaim'),
+        find: async () => makeCall({ status: 'queued' }),
+      },
+      limiter: { startCall: async () => admission, endCall: async () => void log.push('endCall') },
+      capacity,
+      finisher: {
+        async finish(_call, _nodeId, { status, endReason }) {
+          log.push(`finish ${status} ${endReason}`);
+          return undefined;
+        },
+      },
+    });
+    expect(await dialQueuedCall(deps, 'call')).toEqual(expected);
+    expect([log, capacity.inUse]).toEqual([steps, 0]);
+  },
+);
