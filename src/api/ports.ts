@@ -34,12 +34,10 @@ import type { SipTraceStore } from '../calls/sipTraceStore.ts';
 import type { TrunkHealth } from '../calls/trunks/trunk.ts';
 import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type {
-  HistoryStore,
-  MemoryStore,
-  ReleaseStore,
-  SessionStore,
-} from '../engine/session/sessionStore.ts';
+import type { HistoryStore } from '../engine/history/historyStore.ts';
+import type { MemoryStore } from '../engine/memory/customerMemory.ts';
+import type { ReleaseStore } from '../engine/session/releases.ts';
+import type { SessionStore } from '../engine/session/sessionStore.ts';
 import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import type { Documents } from '../knowledge/intake/documents.ts';
 import type { Retrieval } from '../knowledge/search/retrieval.ts';

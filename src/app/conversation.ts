@@ -8,17 +8,17 @@ import type { Tracer } from '../base/tracing.ts';
 import { customerNumber } from '../calls/call.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import { type ConversationEngineDeps, createConversationEngine } from '../engine/createConversationEngine.ts';
-import type { ModelChoice } from '../engine/prompt/models.ts';
+import type { ModelChoice } from '../engine/prompt/modelCalls.ts';
 import { createBeforeStart } from '../engine/session/beforeStart.ts';
-import { cacheReleases } from '../engine/session/releaseCache.ts';
-import { lockOfTalks } from '../engine/session/talkLock.ts';
-import { createWriteBehind } from '../engine/session/writeBehind.ts';
-import { createToolRunner, type KnowledgeRetriever } from '../engine/tools/toolRunner.ts';
+import { cacheReleases } from '../engine/session/releases.ts';
+import { WriteBehind } from '../engine/session/writeBehind.ts';
+import type { KnowledgeRetriever } from '../engine/tools/knowledge.ts';
+import { createToolRunner } from '../engine/tools/toolRunner.ts';
 import { createTurnSpool } from '../infra/files/turnSpool.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
-import { redisTurnLock } from '../infra/redis/locks/turnLock.ts';
+import { redisSessionLock } from '../infra/redis/locks/sessionLock.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { createRehearsalModel, REHEARSAL_MODEL } from '../providers/local/chat.ts';
 import { meteredChat } from '../providers/metered.ts';
@@ -77,48 +77,42 @@ export interface ConversationParts {
   readonly closers: Closers;
 }
 
-/** The engine, as chat and calls stand on it. */
-export interface BuiltConversationEngine {
-  readonly conversations: ConversationEngine;
-  /** For streams of audio, which go on while the database or Redis is away. */
-  readonly talks: ConversationEngine;
-  /** A talk over a stream has ended. */
-  readonly forgetTalk: (projectId: string, sessionId: string) => void;
-}
-
-/** Builds the engine that chat and calls stand on. */
-export function buildConversationEngine(parts: ConversationParts): BuiltConversationEngine {
+/** Builds the engine that chat and calls run on. */
+export function buildConversationEngine(parts: ConversationParts): ConversationEngine {
   const { config, storage, clock, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const lock = redisTurnLock(parts.redis, clock);
-  const deps = conversationDeps(parts, cacheReleases(stores.releases), onError);
-  const talkSessions = createWriteBehind({
+  const sessions = new WriteBehind({
     sessions: stores.sessions,
     spool: createTurnSpool(join(config.DATA_DIR, 'waiting-turns')),
     clock,
     onError,
   });
-  parts.closers.push(() => talkSessions.close());
-  if (config.ROLES.includes('voice')) {
-    talkSessions.start().catch((error: unknown) => onError(error, 'turns of a former life were not read'));
-  }
-  return {
-    conversations: createConversationEngine({ ...deps, sessions: stores.sessions, lock }),
-    talks: createConversationEngine({ ...deps, sessions: talkSessions, lock: lockOfTalks(lock, clock) }),
-    forgetTalk: talkSessions.forget,
-  };
+  parts.closers.push(() => sessions.close());
+  if (config.ROLES.includes('voice'))
+    sessions.start().catch((error: unknown) => onError(error, 'spooled turns not read'));
+  return createConversationEngine({
+    ...engineDeps(parts),
+    sessions,
+    lock: redisSessionLock(parts.redis, clock),
+    onError,
+  });
 }
 
-function conversationDeps(
-  { config, storage, models, client, clock, makeId, tracing, logger, ...parts }: ConversationParts,
-  releases: ReturnType<typeof cacheReleases>,
-  onError: (error: unknown, what: string) => void,
-): Omit<ConversationEngineDeps, 'sessions' | 'lock'> {
-  const { stores } = storage;
+function engineDeps({
+  config,
+  storage: { stores },
+  models,
+  client,
+  clock,
+  makeId,
+  tracing,
+  logger,
+  ...parts
+}: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'lock' | 'onError'> {
   const templates = createTemplateCache();
   return {
-    releases,
+    releases: cacheReleases(stores.releases),
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     turn: {
       models,
@@ -127,9 +121,9 @@ function conversationDeps(
       knowledge: parts.knowledge,
       clock,
       onMissingVariable: ({ projectId, instanceId }, variable) =>
-        logger.info({ projectId, instanceId, variable }, 'a template names a variable that is not set'),
+        logger.info({ projectId, instanceId, variable }, 'template variable not set'),
     },
-    prepare: createBeforeStart({
+    beforeStart: createBeforeStart({
       client,
       memory: stores.memory,
       tracing,
@@ -148,6 +142,5 @@ function conversationDeps(
       return call && { answered: call.answeredAt !== null, record: call.settings.record };
     },
     onEnded: parts.onEnded,
-    onError,
   };
 }

@@ -165,7 +165,7 @@ async function build(
     closers,
   });
   closers.push(() => jobs.close());
-  const { conversations, talks, forgetTalk } = buildConversationEngine({
+  const conversations = buildConversationEngine({
     config,
     storage,
     redis,
@@ -185,7 +185,7 @@ async function build(
       history: storage.stores.history,
       deliveries: storage.stores.webhookDeliveries,
       releases: storage.stores.releases,
-      endIdle: conversations.endIdle,
+      endIdle: (found) => conversations.endIdle(found),
       clock,
       onError: (error, what) => logger.warn({ err: error }, what),
     }),
@@ -216,8 +216,7 @@ async function build(
     config,
     redis,
     turnNotes,
-    conversations: talks,
-    forgetTalk,
+    conversations,
     storage,
     publicUrl,
     onChange: () => listening.voice?.update(),

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { KnowledgeService } from '../api/ports.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { KnowledgeRetriever } from '../engine/tools/toolRunner.ts';
+import type { KnowledgeRetriever } from '../engine/tools/knowledge.ts';
 import type { Bucket } from '../infra/objectStore/bucket.ts';
 import { bucketDocuments } from '../infra/objectStore/documents/bucketDocuments.ts';
 import { documentsWithFallback } from '../infra/objectStore/documents/documentsWithFallback.ts';

@@ -20,9 +20,7 @@ export interface StreamParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly redis: RedisConnection;
   readonly turnNotes: TurnCheckpointStore;
-  /** That go on while the database or Redis is away. */
   readonly conversations: ConversationEngine;
-  readonly forgetTalk: (projectId: string, sessionId: string) => void;
   readonly publicUrl: () => string;
   /** The number of streams that this node talks on is another. */
   readonly onChange: () => void;
@@ -58,8 +56,8 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
 }
 
 async function buildVoiceServer(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
-  const { storage, forgetTalk, closers } = parts;
-  const voice = await buildVoice({ ...parts, stores: storage.stores, onSessionEnded: forgetTalk });
+  const { storage, closers } = parts;
+  const voice = await buildVoice({ ...parts, stores: storage.stores });
   closers.push(() => voice.close());
   return (stream) => voice.serve(stream);
 }

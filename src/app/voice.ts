@@ -2,12 +2,13 @@ import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { CallStore } from '../calls/callStore.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { HistoryStore } from '../engine/history/historyStore.ts';
 import {
   type RecoveryDeps,
   recoverInterruptedTurn,
   type TurnCheckpointStore,
 } from '../engine/session/interruptedTurn.ts';
-import type { HistoryStore, ReleaseStore } from '../engine/session/sessionStore.ts';
+import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import {
   createLocalSpeechToText,
@@ -38,7 +39,6 @@ export interface VoiceParts {
   };
   readonly turnNotes: TurnCheckpointStore;
   readonly meter: Pick<SessionMetrics, 'turn' | 'watchModel'>;
-  readonly onSessionEnded: (projectId: string, sessionId: string) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -64,7 +64,6 @@ export async function buildVoice(
     findRelease: (projectId, releaseId) => stores.releases.find(projectId, releaseId),
     recoverInterruptedTurn: (projectId, sessionId) =>
       recoverInterruptedTurn({ sessions: stores.sessions, notes: turnNotes, clock }, projectId, sessionId),
-    onEnded: parts.onSessionEnded,
     voiceActivity: activity,
     speechToText: meteredRecogniser(speechToText, meter.watchModel('transcription', speechToText.name)),
     textToSpeech: meteredSpeech(textToSpeech, meter.watchModel('speech', textToSpeech.name)),

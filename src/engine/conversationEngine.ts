@@ -21,6 +21,13 @@ export interface ConversationEngine {
   create(session: NewSession): Promise<Session>;
   find(projectId: string, sessionId: string): Promise<Session | undefined>;
   /**
+   * Loads a session for an audio stream of this node. Until {@link detach} its turns run on while the database or the
+   * lock service is unavailable, and are stored later.
+   */
+  attach(projectId: string, sessionId: string): Promise<Session | undefined>;
+  /** Idempotent. */
+  detach(projectId: string, sessionId: string): void;
+  /**
    * Runs one turn of a session, and creates the session where there is none. Turns of one session run one at a time
    * across all nodes.
    *

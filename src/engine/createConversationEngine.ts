@@ -1,106 +1,247 @@
 import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
+import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
-import type { ConversationEngine, PreparedSession } from './conversationEngine.ts';
-import type { Prepared } from './session/beforeStart.ts';
-import { type CurrentRelease, createCurrentReleases } from './session/currentReleases.ts';
-import { createRecentSessions } from './session/recentSessions.ts';
-import { draftSession, type EndReason, type NewSession, type Session } from './session/session.ts';
+import type { BuildTurnRequest, ConversationEngine, PreparedSession } from './conversationEngine.ts';
+import { summariseIfDue } from './history/summary.ts';
+import { PromptPrefixes } from './prompt/promptPrefixes.ts';
+import type { BeforeStart } from './session/beforeStart.ts';
+import { type CurrentRelease, createCurrentReleases, type ReleaseStore } from './session/releases.ts';
+import {
+  draftSession,
+  type EndReason,
+  type IdleSession,
+  type NewSession,
+  type Session,
+} from './session/session.ts';
 import { endingOf, type SessionCall } from './session/sessionEnding.ts';
-import type { ReleaseStore, SessionLock, SessionStore } from './session/sessionStore.ts';
-import { createRunTurn, requireRelease } from './turn/runTurn.ts';
-import type { TurnDeps } from './turn/turnContext.ts';
+import { bestEffortLock, type HeldLock, type SessionLock } from './session/sessionLock.ts';
+import type { WriteBehind } from './session/writeBehind.ts';
+import { Journal } from './turn/journal.ts';
+import { runTurn } from './turn/runTurn.ts';
+import type { TurnRequest, TurnSink } from './turn/turn.ts';
+import { createTurnContext, type TurnContext, type TurnDeps } from './turn/turnContext.ts';
+import { TurnTrace } from './turn/turnTrace.ts';
 
 export interface ConversationEngineDeps {
-  readonly sessions: SessionStore;
+  readonly sessions: WriteBehind;
   readonly releases: ReleaseStore;
-  /** What callers of a project get at this moment. */
+  /** Reads the project's live release, or its draft. */
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
   readonly lock: SessionLock;
   readonly turn: TurnDeps;
-  /** What is known before the first turn: beforeStartConfig's variables, and the customer's memory. */
-  readonly prepare: (
-    session: Session,
-    release: AgentRelease,
-    signal: AbortSignal,
-    traceparent: string | undefined,
-  ) => Promise<Prepared>;
-  /** Absent where nobody traces. */
+  readonly beforeStart: BeforeStart;
+  /** Default: no tracing. */
   readonly tracing?: Tracer;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  /** How long session.finalized waits for the events before it. */
+  /** How long `session.finalized` waits for the events before it. */
   readonly finalizeTimeoutSeconds: number;
-  /** What a phone session's end has to know of its call; absent where there are no calls. */
+  /** The call of a phone session; absent where there are no calls. */
   readonly callOf?: (projectId: string, callId: string) => Promise<SessionCall | undefined>;
-  /** Told when a session has ended and its webhooks are due. */
+  /** Called when a session has ended and its webhooks are due. */
   readonly onEnded: () => void;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-export function createConversationEngine(deps: ConversationEngineDeps): ConversationEngine {
-  const recent = createRecentSessions(deps.clock);
-  const currentRelease = createCurrentReleases(deps);
+/** What a turn runs on, once the session's lock is held. */
+interface OpenedSession {
+  readonly session: Session;
+  readonly release: AgentRelease;
+  readonly request: TurnRequest;
+}
 
-  const newSession = (wanted: NewSession, { release, releaseId }: CurrentRelease): PreparedSession => {
+export function createConversationEngine(deps: ConversationEngineDeps): ConversationEngine {
+  return new Engine(deps);
+}
+
+class Engine implements ConversationEngine {
+  readonly #deps: ConversationEngineDeps;
+  readonly #turnDeps: TurnContext['deps'];
+  readonly #bestEffortLock: SessionLock;
+  readonly #currentRelease: (projectId: string, isDraft: boolean) => Promise<CurrentRelease>;
+
+  constructor(deps: ConversationEngineDeps) {
+    this.#deps = deps;
+    this.#turnDeps = { ...deps.turn, prefixes: new PromptPrefixes() };
+    this.#bestEffortLock = bestEffortLock(deps.lock, deps.clock);
+    this.#currentRelease = createCurrentReleases(deps);
+  }
+
+  async prepare(wanted: NewSession): Promise<PreparedSession> {
+    return this.#newSession(wanted, await this.#currentRelease(wanted.projectId, wanted.draft ?? false));
+  }
+
+  async create(wanted: NewSession): Promise<Session> {
+    const { session, started } = await this.prepare(wanted);
+    await this.#deps.sessions.insert(session, started);
+    return session;
+  }
+
+  find(projectId: string, sessionId: string): Promise<Session | undefined> {
+    return this.#deps.sessions.find(projectId, sessionId);
+  }
+
+  attach(projectId: string, sessionId: string): Promise<Session | undefined> {
+    return this.#deps.sessions.attach(projectId, sessionId);
+  }
+
+  detach(projectId: string, sessionId: string): void {
+    this.#deps.sessions.detach(projectId, sessionId);
+  }
+
+  async runTurn(
+    wanted: NewSession,
+    buildRequest: BuildTurnRequest,
+    sink: TurnSink,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { projectId, sessionId, isNew = false } = wanted;
+    const acquiring = this.#lockFor(projectId, sessionId).acquire(projectId, sessionId);
+    const reading = isNew ? Promise.resolve(undefined) : this.find(projectId, sessionId);
+    reading.catch(() => {}); // reported below, unless the lock fails first
+    const held = await acquiring;
+    try {
+      const isStale = held.wasContended && !isNew;
+      const session = await (isStale ? this.find(projectId, sessionId) : reading);
+      const opened = session
+        ? await this.#openKnown(session, buildRequest)
+        : await this.#openNew(wanted, buildRequest);
+      await this.#run(wanted, opened, sink, signal, held);
+    } finally {
+      await held.release();
+    }
+  }
+
+  end(projectId: string, sessionId: string, reason: EndReason): Promise<boolean> {
+    return this.#end(projectId, sessionId, reason, () => true);
+  }
+
+  async endIdle({ projectId, sessionId, instanceId, turn }: IdleSession): Promise<boolean> {
+    const held = await this.#lockFor(projectId, sessionId).acquire(projectId, sessionId);
+    try {
+      return await this.#end(
+        projectId,
+        sessionId,
+        'idle',
+        (live) => live.instanceId === instanceId && live.turn === turn,
+      );
+    } finally {
+      await held.release();
+    }
+  }
+
+  async #run(
+    wanted: NewSession,
+    { session, release, request }: OpenedSession,
+    sink: TurnSink,
+    outerSignal: AbortSignal,
+    held: HeldLock,
+  ): Promise<void> {
+    const { sessions, onError } = this.#deps;
+    const signal = AbortSignal.any([outerSignal, held.lost]);
+    const trace = new TurnTrace(this.#deps, wanted, request);
+    try {
+      const { started, journal } = await this.#beforeStart(session, release, signal, trace);
+      const start = { session: started, release, request, journal, trace, sink, signal };
+      const turn = createTurnContext(this.#turnDeps, start);
+      await sink({ type: 'start', model: turn.modelName });
+      const completed = await runTurn(this.#deps, turn);
+      const { ended } = completed.done;
+      // The session's id may belong to another session by now.
+      const { projectId, sessionId, instanceId } = completed.session;
+      if (ended) await this.#end(projectId, sessionId, ended, (live) => live.instanceId === instanceId);
+      await sink(completed.done);
+      // The answer is out; the next turn waits until its context is small enough.
+      if (!ended) await summariseIfDue({ sessions, onError }, turn, completed.session);
+    } catch (error) {
+      if (!outerSignal.aborted) trace.recordError(error);
+      throw error;
+    } finally {
+      trace.end();
+    }
+  }
+
+  /** Prepares a session's first turn: the variables of `beforeStartConfig` and the customer's memory. */
+  async #beforeStart(session: Session, release: AgentRelease, signal: AbortSignal, trace: TurnTrace) {
+    const { clock, beforeStart } = this.#deps;
+    if (session.turn > 0) return { started: session, journal: new Journal(session, clock) };
+    const { variables, memory, events } = await beforeStart(session, release, signal, trace.traceparent);
+    const state = { ...session.state, variables: { ...variables, ...session.state.variables }, memory };
+    const started = { ...session, state };
+    const journal = new Journal(started, clock);
+    for (const { type, data } of events) journal.event(type, data);
+    return { started, journal };
+  }
+
+  async #openKnown(session: Session, buildRequest: BuildTurnRequest): Promise<OpenedSession> {
+    const request = buildRequest(session);
+    request.delivery?.onSession(session);
+    return { session, release: await this.#releaseOf(session), request };
+  }
+
+  async #openNew(wanted: NewSession, buildRequest: BuildTurnRequest): Promise<OpenedSession> {
+    const { projectId, sessionId, draft = false } = wanted;
+    // A request that is rejected creates no session.
+    const request = buildRequest(draftSession(wanted, this.#now()));
+    const current = await this.#currentRelease(projectId, draft);
+    const { session, started } = this.#newSession(wanted, current);
+    request.delivery?.onSession(session);
+    try {
+      await this.#deps.sessions.insert(session, started);
+    } catch (error) {
+      // The API creates sessions without the lock. A channel that was told of this one cannot switch to another.
+      const isInUse = error instanceof CallwayError && error.code === 'session_id_in_use';
+      const created = isInUse && !request.delivery ? await this.find(projectId, sessionId) : undefined;
+      if (!created) throw error;
+      return await this.#openKnown(created, buildRequest);
+    }
+    return { session, release: current.release, request };
+  }
+
+  #newSession(wanted: NewSession, { release, releaseId }: CurrentRelease): PreparedSession {
     const session: Session = {
-      ...draftSession(wanted, new Date(deps.clock.now()).toISOString()),
-      instanceId: deps.makeId(),
+      ...draftSession(wanted, this.#now()),
+      instanceId: this.#deps.makeId(),
       pathwayId: release.pathwayId,
       releaseId,
     };
     const { channel, provider, pathwayId } = session;
-    const version = release.pathwayVersion;
-    const data = { channel, provider, pathwayId, pathwayVersion: version, draft: wanted.draft ?? false };
+    const pathwayVersion = release.pathwayVersion;
+    const data = { channel, provider, pathwayId, pathwayVersion, draft: wanted.draft ?? false };
     return { session, started: { type: 'session_started', at: session.startedAt, data } };
-  };
+  }
 
-  const prepare = async (wanted: NewSession): Promise<PreparedSession> =>
-    newSession(wanted, await currentRelease(wanted.projectId, wanted.draft ?? false));
-
-  const create = async (wanted: NewSession): Promise<Session> => {
-    const { session, started } = await prepare(wanted);
-    await deps.sessions.insert(session, started);
-    return session;
-  };
-
-  const end = async (
+  /** @param isMeant - Whether to end the session as it is. */
+  async #end(
     projectId: string,
     sessionId: string,
     reason: EndReason,
-    isMeant: (session: Session) => boolean = () => true,
-  ): Promise<boolean> => {
-    const ended = await deps.sessions.end(projectId, sessionId, async (session) => {
+    isMeant: (session: Session) => boolean,
+  ): Promise<boolean> {
+    const { sessions, clock, callOf, finalizeTimeoutSeconds, onEnded } = this.#deps;
+    const ended = await sessions.end(projectId, sessionId, async (session) => {
       if (!isMeant(session)) return undefined;
-      const { agent } = await requireRelease(deps, session);
-      const call = session.callId === null ? undefined : await deps.callOf?.(projectId, session.callId);
-      return endingOf(agent, reason, call, deps.clock.now(), deps.finalizeTimeoutSeconds);
+      const { agent } = await this.#releaseOf(session);
+      const call = session.callId === null ? undefined : await callOf?.(projectId, session.callId);
+      return endingOf(agent, reason, call, clock.now(), finalizeTimeoutSeconds);
     });
-    recent.forget(projectId, sessionId);
-    if (ended) deps.onEnded();
+    if (ended) onEnded();
     return ended !== undefined;
-  };
+  }
 
-  const runTurn = createRunTurn({
-    ...deps,
-    recent,
-    currentRelease,
-    newSession,
-    // Its id may have begun another life since.
-    end: ({ projectId, sessionId, instanceId }, reason) =>
-      end(projectId, sessionId, reason, (live) => live.instanceId === instanceId),
-  });
+  async #releaseOf({ projectId, releaseId, instanceId }: Session): Promise<AgentRelease> {
+    const release = await this.#deps.releases.find(projectId, releaseId);
+    if (!release) throw new Error(`release ${releaseId} of session ${instanceId} does not exist`);
+    return release;
+  }
 
-  return {
-    prepare,
-    create,
-    end: (projectId, sessionId, reason) => end(projectId, sessionId, reason),
-    endIdle: ({ projectId, sessionId, instanceId, turn: idleTurn }) =>
-      deps.lock.run(projectId, sessionId, () =>
-        end(projectId, sessionId, 'idle', (live) => live.instanceId === instanceId && live.turn === idleTurn),
-      ),
-    find: (projectId, sessionId) => deps.sessions.find(projectId, sessionId),
-    runTurn,
-  };
+  #lockFor(projectId: string, sessionId: string): SessionLock {
+    return this.#deps.sessions.isAttached(projectId, sessionId) ? this.#bestEffortLock : this.#deps.lock;
+  }
+
+  #now(): string {
+    return new Date(this.#deps.clock.now()).toISOString();
+  }
 }

@@ -4,7 +4,7 @@ import { omitUndefined } from '../base/omitUndefined.ts';
 import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { Session } from '../engine/session/session.ts';
-import { placeholderOf } from '../engine/turn/filler.ts';
+import { fillerOf } from '../engine/turn/filler.ts';
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
 import type { AudioStream, StreamInfo } from './audioStream.ts';
 import { type FailoverTexts, sendFailoverPrompts } from './speech/failoverPrompt.ts';
@@ -20,7 +20,7 @@ import {
 
 export interface VoiceSessionServerDeps
   extends Omit<VoiceSessionDeps, 'stream' | 'synthesis' | 'engine' | 'onError'> {
-  readonly engine: Pick<ConversationEngine, 'runTurn' | 'find'>;
+  readonly engine: Pick<ConversationEngine, 'runTurn' | 'find' | 'attach' | 'detach'>;
   readonly textToSpeech: TextToSpeech;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
@@ -31,7 +31,6 @@ export interface VoiceSessionServerDeps
   readonly findRelease: (projectId: string, releaseId: string) => Promise<AgentRelease | undefined>;
   /** Stores what was said in a turn that another node could not complete. */
   readonly recoverInterruptedTurn: (projectId: string, sessionId: string) => Promise<void>;
-  readonly onEnded: (projectId: string, sessionId: string) => void;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -70,7 +69,7 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
       } finally {
         cancelPrompts?.();
         logger.info(fields, 'voice session ended');
-        deps.onEnded(projectId, sessionId);
+        deps.engine.detach(projectId, sessionId);
       }
     },
   };
@@ -85,10 +84,8 @@ async function sessionOptions(
     onError(error, 'interrupted turn not recovered'),
   );
   const channel = callId === undefined ? 'web' : 'phone';
-  const [call, session] = await Promise.all([
-    callId === undefined ? undefined : findCall(projectId, callId),
-    engine.find(projectId, sessionId),
-  ]);
+  const call = callId === undefined ? undefined : await findCall(projectId, callId);
+  const session = await engine.attach(projectId, sessionId);
   return {
     session: { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) },
     detectAnsweringMachine: call?.direction === 'outbound',
@@ -114,6 +111,6 @@ async function failoverTexts(
       ? variables.language
       : DEFAULT_LANGUAGE;
   const { filler, apology } = fallbackPhrasesOf(language);
-  const placeholder = release && placeholderOf(release.agent, variables, session.turn);
+  const placeholder = release && fillerOf(release.agent, variables, session.turn);
   return { waiting: placeholder ?? filler, apology, language };
 }

@@ -2,7 +2,7 @@ import type { AgentRelease } from '../agents/release.ts';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import { linkAbort } from '../base/linkedAbort.ts';
-import type { ReleaseStore } from '../engine/session/sessionStore.ts';
+import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { CallReport } from './eventBody.ts';
 import { endTasks, TASKS_LEASE_MS } from './outbox.ts';
 import type { OutboxSession, OutboxStore } from './outboxStore.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import { noopTracer, type Tracer } from '../base/tracing.ts';
-import type { ReleaseStore } from '../engine/session/sessionStore.ts';
+import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import { withTraceparent } from '../infra/httpClient/headers.ts';
 import { type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';

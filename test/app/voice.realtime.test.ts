@@ -53,7 +53,6 @@ test.each([8000, 16_000] as const)(
         calls: { find: async () => undefined },
         releases: { find: async () => undefined },
       },
-      onSessionEnded: () => undefined,
       turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
       meter: createSessionMetrics(new Registry(), systemClock.monotonicMs),
       clock: systemClock,

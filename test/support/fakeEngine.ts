@@ -95,6 +95,8 @@ export function createFakeEngine(): FakeEngine {
       const session = sessions.get(sessionId);
       return session?.projectId === projectId ? session : undefined;
     },
+    attach: (projectId, sessionId) => fake.find(projectId, sessionId),
+    detach: () => undefined,
     async runTurn(wanted, read, sink, signal) {
       const found = sessions.get(wanted.sessionId);
       const request = read(found ?? blank(wanted));

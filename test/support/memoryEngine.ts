@@ -9,14 +9,11 @@ import { uuidV7 } from '../../src/base/ids.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
 import { createConversationEngine } from '../../src/engine/createConversationEngine.ts';
 import type { HistoryEvent, Session } from '../../src/engine/session/session.ts';
-import type {
-  HeldLock,
-  SessionEnding,
-  SessionLock,
-  SessionStore,
-  TurnHistory,
-} from '../../src/engine/session/sessionStore.ts';
-import type { KnowledgeRetriever, ToolRunner } from '../../src/engine/tools/toolRunner.ts';
+import type { SessionLock } from '../../src/engine/session/sessionLock.ts';
+import type { SessionEnding, SessionStore, TurnHistory } from '../../src/engine/session/sessionStore.ts';
+import { WriteBehind } from '../../src/engine/session/writeBehind.ts';
+import type { KnowledgeRetriever } from '../../src/engine/tools/knowledge.ts';
+import type { ToolRunner } from '../../src/engine/tools/toolRunner.ts';
 import type { TurnInput, TurnOutput, TurnRequest } from '../../src/engine/turn/turn.ts';
 import type { ChatModel } from '../../src/providers/ports/chatModel.ts';
 
@@ -69,7 +66,12 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   };
   const wrap = options.wrapSessions ?? ((stored) => stored);
   const conversations = createConversationEngine({
-    sessions: wrap(memorySessions(sessions, records, endings)),
+    sessions: new WriteBehind({
+      sessions: wrap(memorySessions(sessions, records, endings)),
+      spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
+      clock: options.clock ?? systemClock,
+      onError: options.onError ?? (() => undefined),
+    }),
     releases: {
       keep: async () => 'release-1',
       find: async () => release,
@@ -89,7 +91,7 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
       clock: options.clock ?? systemClock,
       onMissingVariable: () => undefined,
     },
-    prepare: async () => ({ variables: {}, memory: null, events: [] }),
+    beforeStart: async () => ({ variables: {}, memory: null, events: [] }),
     clock: options.clock ?? systemClock,
     makeId: uuidV7,
     finalizeTimeoutSeconds: 120,
@@ -134,21 +136,14 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
   };
 }
 
-/** Nobody ever waits for it, and nothing is older than it looks. */
+/** A lock that is always free. */
 const openLock: SessionLock = {
-  acquire: async () => openHold(),
-  run: (_project, _session, work) => work(openHold()),
-};
-
-function openHold(): HeldLock {
-  return {
+  acquire: async () => ({
     lost: new AbortController().signal,
-    isNewest: () => true,
-    isLeft: () => false,
-    leave: () => undefined,
+    wasContended: false,
     release: async () => undefined,
-  };
-}
+  }),
+};
 
 function memorySessions(
   sessions: Map<string, Session>,

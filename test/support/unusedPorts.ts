@@ -10,6 +10,8 @@ export const unusedEngine: ConversationEngine = {
   prepare: refuse,
   create: refuse,
   find: refuse,
+  attach: refuse,
+  detach: refuse,
   runTurn: refuse,
   end: refuse,
   endIdle: refuse,

@@ -31,7 +31,9 @@ function served({ callId, placeholder, language, deps }: ServedOptions) {
   const placeholderMessages = placeholder === undefined ? {} : { en: [placeholder] };
   const server = createVoiceSessionServer({
     engine: {
-      runTurn: memory.engine.runTurn,
+      runTurn: (...turn) => memory.engine.runTurn(...turn),
+      attach: (...ids) => memory.engine.attach(...ids),
+      detach: (...ids) => ended.push(ids.join(' ')),
       async find(...ids) {
         const session = await memory.engine.find(...ids);
         return session && withVariables(session, { language });
@@ -46,7 +48,6 @@ function served({ callId, placeholder, language, deps }: ServedOptions) {
     findCall: async () => undefined,
     findRelease: async () => ({ agent: { placeholderMessages } }) as unknown as AgentRelease,
     recoverInterruptedTurn: async () => undefined,
-    onEnded: (...ids) => ended.push(ids.join(' ')),
     logger: pino({}, { write: (line: string) => logs.push(JSON.parse(line).msg) }),
     ...deps,
   });

@@ -1,25 +1,24 @@
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { FunctionCall, SessionMessage, SessionState } from '../session/session.ts';
 
-/** What of the talk itself goes to the model at most; the rest of a context is for prompts, tools and the answer. */
+/** The share of a model's context for the conversation; the rest is for prompts, tools and the answer. */
 export const CONTEXT_BUDGET_TOKENS = 8_000;
-/** Characters of Latin script to a token, about; one character of Chinese, Japanese, Korean or Thai is about one. */
+/** About; in Chinese, Japanese, Korean or Thai one character is about one token. */
 const LATIN_CHARACTERS_PER_TOKEN = 4;
 const WIDE_CHARACTERS = /[\u{e00}-\u{10ffff}]/gu;
 const MESSAGE_OVERHEAD_TOKENS = 4;
 
-/** A cautious guess; no two models count alike. */
+/** A cautious estimate: each model counts differently. */
 export function estimateTokens(text: string): number {
-  // Nearly all talks have none, and all of a talk is counted at each turn.
   const wide = text.match(WIDE_CHARACTERS)?.length ?? 0;
   return wide + Math.ceil((text.length - wide) / LATIN_CHARACTERS_PER_TOKEN);
 }
 
 /**
- * The talk as the model gets it: the summary of what is long past, then the messages as they were said. Never begins
- * with a tool's result whose call is cut off.
+ * The conversation as a model gets it: the summary, then the newest messages that fit. Never starts with a tool result
+ * whose call is left out.
  */
-export function talkMessages(state: Pick<SessionState, 'messages' | 'summary'>): ChatMessage[] {
+export function contextMessages(state: Pick<SessionState, 'messages' | 'summary'>): ChatMessage[] {
   const from = state.summary?.upTo ?? 0;
   const recent = newestThatFit(state.messages.slice(from), CONTEXT_BUDGET_TOKENS * 2);
   const summary: ChatMessage[] = state.summary
@@ -29,8 +28,10 @@ export function talkMessages(state: Pick<SessionState, 'messages' | 'summary'>):
 }
 
 /**
- * How many of the messages should be summarised now, once those after the last summary are over budget; 0 for none.
- * About the older half goes, and never so that a tool's result is parted from its call.
+ * How many messages to summarise once those after the last summary are over budget: about the older half, without
+ * separating a tool result from its call.
+ *
+ * @returns 0 while they are within budget.
  */
 export function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>): number {
   const from = state.summary?.upTo ?? 0;
@@ -47,7 +48,7 @@ export function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>)
   return from + count;
 }
 
-/** The newest messages that fit, in case a summary could not be had. */
+/** Needed where a summary failed. */
 function newestThatFit(messages: readonly SessionMessage[], budgetTokens: number): readonly SessionMessage[] {
   let left = budgetTokens;
   let first = messages.length;
@@ -66,7 +67,7 @@ function messageTokens(message: SessionMessage | undefined): number {
   return MESSAGE_OVERHEAD_TOKENS + estimateTokens((message.content ?? '') + calls);
 }
 
-/** Providers refuse a call without its result: one that was never answered is left out, its words stay. */
+/** Providers reject a tool call without its result: such a call is left out, its words stay. */
 function completed(messages: readonly SessionMessage[]): SessionMessage[] {
   const answered = new Set(messages.map(({ tool_call_id }) => tool_call_id));
   const called = new Set<string>();
@@ -81,7 +82,7 @@ function completed(messages: readonly SessionMessage[]): SessionMessage[] {
 
 function withCalls(message: SessionMessage, calls: readonly FunctionCall[]): SessionMessage[] {
   if (calls.length > 0) return [{ ...message, tool_calls: calls }];
-  // An answer of which nothing was heard is as good as none.
+  // The customer heard nothing of this answer.
   if (!message.content) return [];
   const { tool_calls: uncalled, ...words } = message;
   return [uncalled ? words : message];

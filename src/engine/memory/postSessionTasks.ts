@@ -1,21 +1,18 @@
 import type { AgentRelease } from '../../agents/release.ts';
-import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import { talkMessages } from '../history/contextWindow.ts';
-import { askForJson, createUsageMeter } from '../prompt/modelCalls.ts';
-import { executionMode, type ModelChoice } from '../prompt/models.ts';
-import { askForSummary } from '../prompt/questions.ts';
-import { rehearsalOptions, type Situation } from '../prompt/rehearsal.ts';
+import { contextMessages } from '../history/contextWindow.ts';
+import { askForJson, executionMode, type ModelChoice, UsageMeter } from '../prompt/modelCalls.ts';
+import { askForSummary, type Question } from '../prompt/questions.ts';
+import { rehearsalOptions } from '../prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../prompt/structuredOutput.ts';
 import type { SessionMessage } from '../session/session.ts';
-import type { MemoryStore } from '../session/sessionStore.ts';
-import { customerOf } from './customer.ts';
+import { customerOf, type MemoryStore } from './customerMemory.ts';
 
 const LONGEST_MEMORY_CHARACTERS = 4_000;
 
 const JUDGE_PROMPT =
   'Judge the conversation above by these criteria. For each: whether it is met, and in one sentence why.';
 
-/** What is left of a session that has ended. */
+/** What the post-session tasks need of an ended session. */
 export interface EndedSession {
   readonly projectId: string;
   readonly release: AgentRelease;
@@ -34,28 +31,26 @@ export interface PostSessionDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** Does for an ended session what needs a model: judges it by the agent's criteria, and keeps what was learnt. */
+/** The post-session tasks that need a model: evaluation by the agent's criteria, and the customer's memory. */
 export function createPostSessionTasks(deps: PostSessionDeps) {
   return {
-    /** @throws {ModelError} */
+    /** @returns Undefined without criteria, or where the agent said nothing. @throws {ModelError} */
     async evaluate(session: EndedSession, signal: AbortSignal): Promise<Evaluation | undefined> {
       const criteria = session.release.agent.postEvaluationConfig?.criteria;
       if (!criteria || !session.messages.some(({ role }) => role === 'assistant')) return undefined;
       const list = criteria.map(({ name, description }) => `- ${name}: ${description}`).join('\n');
-      const talk = talkOf(session);
+      const { access, messages, situation } = questionAbout(deps, session, signal);
       const { results } = await askForJson(
-        deps.models.chat,
+        access,
         {
-          model: modelName(deps, session),
-          messages: [...talk, { role: 'system', content: `${JUDGE_PROMPT}\n${list}` }],
+          model: access.modelName,
+          messages: [...messages, { role: 'system', content: `${JUDGE_PROMPT}\n${list}` }],
           jsonSchema: judgeFormat(criteria),
           temperature: 0,
           purpose: 'judge',
-          ...rehearsalOptions({ ...situationOf(session), criteria }),
+          ...rehearsalOptions({ ...situation, criteria }),
         },
         judgeAnswer,
-        createUsageMeter(),
-        signal,
       );
       return {
         criteria: criteria.map(({ name }) => {
@@ -68,45 +63,39 @@ export function createPostSessionTasks(deps: PostSessionDeps) {
         }),
       };
     },
-    /** Adds the session to what is known of its customer. Never fails: what cannot be kept is forgotten. */
+    /** Adds the session to the customer's memory. Never rejects: a failure leaves the memory as it was. */
     async remember(session: EndedSession, signal: AbortSignal): Promise<void> {
-      const { agent } = session.release;
-      const customer = agent.memoryEnabled ? customerOf(session.variables, session.phoneNumber) : undefined;
+      const { projectId, release, variables, phoneNumber } = session;
+      const customer = release.agent.memoryEnabled ? customerOf(variables, phoneNumber) : undefined;
       if (customer === undefined || session.messages.length === 0) return;
       try {
-        const known = await deps.memory.find(session.projectId, customer);
-        const summary = await askForSummary({
-          model: deps.models.chat,
-          modelName: modelName(deps, session),
-          meter: createUsageMeter(),
-          signal,
-          talk: [
-            ...(known
-              ? [{ role: 'system' as const, content: `Known of this person before:\n${known}` }]
-              : []),
-            ...talkOf(session),
-          ],
-          situation: situationOf(session),
-        });
-        const facts = JSON.stringify(session.variables);
+        const known = await deps.memory.find(projectId, customer);
+        const question = questionAbout(deps, session, signal);
+        const before = known
+          ? [{ role: 'system' as const, content: `Known of this person before:\n${known}` }]
+          : [];
+        const summary = await askForSummary({ ...question, messages: [...before, ...question.messages] });
+        const facts = JSON.stringify(variables);
         const text = [summary, facts === '{}' ? '' : `Facts: ${facts}`].filter(Boolean).join('\n');
-        await deps.memory.keep(session.projectId, customer, text.slice(0, LONGEST_MEMORY_CHARACTERS));
+        await deps.memory.keep(projectId, customer, text.slice(0, LONGEST_MEMORY_CHARACTERS));
       } catch (error) {
-        deps.onError(error, 'a session was not remembered');
+        deps.onError(error, 'customer memory not updated');
       }
     },
   };
 }
 
-function talkOf(session: EndedSession): ChatMessage[] {
-  return talkMessages({ messages: session.messages, summary: null });
-}
-
-function situationOf({ variables, messages }: EndedSession): Situation {
-  const last = messages.findLast(({ role }) => role === 'user')?.content;
-  return { variables, ...(last ? { lastUserText: last } : {}) };
-}
-
-function modelName({ models }: PostSessionDeps, { release }: EndedSession): string {
-  return models[executionMode(release.agent)];
+function questionAbout({ models }: PostSessionDeps, session: EndedSession, signal: AbortSignal): Question {
+  const { release, messages, variables } = session;
+  const lastUserText = messages.findLast(({ role }) => role === 'user')?.content;
+  return {
+    access: {
+      chat: models.chat,
+      modelName: models[executionMode(release.agent)],
+      usage: new UsageMeter(),
+      signal,
+    },
+    messages: contextMessages({ messages, summary: null }),
+    situation: { variables, ...(lastUserText ? { lastUserText } : {}) },
+  };
 }

@@ -1,336 +1,197 @@
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import { renderDeep } from '../../agents/pathway/templates.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
-import { executionMode, MOVE_STYLES } from '../prompt/models.ts';
 import { askForRoute, askForVariables } from '../prompt/questions.ts';
-import type { Passage } from '../tools/passage.ts';
-import { findKnowledge, prefetchRetrievalAt, questionAt } from '../tools/retrieval.ts';
-import { noteResult } from '../tools/toolCalls.ts';
-import { toolsOfNode } from '../tools/toolRunner.ts';
-import { answerNode, type Words } from '../turn/answerNode.ts';
-import { placeOf } from '../turn/delivery.ts';
-import { sayPlaceholder, withPlaceholder } from '../turn/filler.ts';
-import type { Journal } from '../turn/journal.ts';
-import type { TurnDone, TurnInput, TurnOutput } from '../turn/turn.ts';
-import { askingOf, isListenedTo, type TurnContext } from '../turn/turnContext.ts';
-import type { TurnTrigger } from './selectEdge.ts';
+import type { Passage } from '../tools/knowledge.ts';
+import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';
+import { runToolOfNode } from '../tools/toolCalls.ts';
+import { answerNode, type SpeechState } from '../turn/answerNode.ts';
+import { currentNodeOf } from '../turn/delivery.ts';
+import { sayFiller } from '../turn/filler.ts';
+import { recordInput, triggerOf } from '../turn/input.ts';
+import type { TurnDone, TurnInput } from '../turn/turn.ts';
+import { emit, isSpoken, questionAt, say, type TurnContext } from '../turn/turnContext.ts';
 import {
   advanceTurn,
   initialTurn,
+  MOVE_STYLES,
   type TurnMachineEffect,
   type TurnMachineEvent,
-  type TurnMachineState,
 } from './turnMachine.ts';
 
-/** What edges for its outcome name, whether a model called it or a node transfers by itself. */
-const TRANSFER_TOOL = 'transfer_call';
+/** Inputs after which a spoken turn without words has failed; after others the channel may stay silent. */
+const NEEDS_ANSWER: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'words', 'dtmf']);
+/** Inputs that the pathway does not answer. */
+const RECORDED_ONLY: ReadonlySet<TurnInput['kind']> = new Set(['notice', 'last_words']);
 
-/** Who listens waits for an answer to these; where there is none to others, the channel has words of its own. */
-const AWAITED: ReadonlySet<TurnInput['kind']> = new Set(['begin', 'words', 'dtmf']);
-/** Where the pathway has nothing to say. */
-const UNANSWERED: ReadonlySet<TurnInput['kind']> = new Set(['notice', 'last_words']);
-
-export interface TurnEnd {
+export interface PathwayResult {
+  /** Whether the current node has been spoken. */
   readonly hasSpoken: boolean;
   readonly ended: TurnDone['ended'];
 }
 
-/** Takes one turn: drives the machine over the pathway, and does what it wants done. */
-export async function* runPathway(run: TurnContext): AsyncGenerator<TurnOutput, TurnEnd> {
-  noteInput(run);
-  if (UNANSWERED.has(run.request.input.kind)) return { hasSpoken: run.session.state.hasSpoken, ended: null };
-  if (run.request.input.kind === 'failure') yield* sayPlaceholder(run);
-  const extraction = extractVariables(run);
+/** Runs the pathway for one turn, while the agent's variables are extracted from what the customer said. */
+export async function runPathway(turn: TurnContext): Promise<PathwayResult> {
+  recordInput(turn);
+  const { session, request } = turn;
+  if (RECORDED_ONLY.has(request.input.kind)) return { hasSpoken: session.state.hasSpoken, ended: null };
+  if (request.input.kind === 'failure') await sayFiller(turn);
+  const extraction = extractVariables(turn);
   try {
-    return yield* drive(run, extraction);
+    return await drive(turn, extraction);
   } finally {
-    // Whatever became of the turn, nothing goes on behind its back.
+    // A turn that fails waits for it too, so that nothing of it is left running.
     await extraction;
   }
 }
 
-async function* drive(run: TurnContext, extraction: Promise<void>): AsyncGenerator<TurnOutput, TurnEnd> {
-  const { session, graph, journal } = run;
-  const here = session.state.currentNodeId === null ? undefined : graph.node(session.state.currentNodeId);
-  if (here) run.request.delivery?.onNode(placeOf(graph, here, prefetchRetrievalAt(run, here)));
-  let state = initialTurn(session.state.currentNodeId, session.state.hasSpoken);
+/** Drives the turn machine: performs its effects, and feeds back what came of the last one. */
+async function drive(turn: TurnContext, extraction: Promise<void>): Promise<PathwayResult> {
+  const { session, graph, journal, request } = turn;
+  const { currentNodeId, hasSpoken } = session.state;
+  const node = currentNodeId === null ? graph.start : graph.node(currentNodeId);
+  if (currentNodeId !== null && node) announce(turn, node);
+  let state = initialTurn(currentNodeId, hasSpoken);
+  let event: TurnMachineEvent | undefined = { type: 'start', trigger: triggerOf(request.input) };
   let ended: TurnDone['ended'] = null;
-  let words: Words = 'not_due';
-  let event: TurnMachineEvent | undefined = { type: 'start', stimulus: stimulusOf(run.request.input) };
-  if (needsVariablesFirst(run, state)) await extraction;
+  let speech: SpeechState = 'not_required';
+  if (node && needsVariablesFirst(turn, node)) await extraction;
   while (event) {
     const step = advanceTurn(state, event, {
       graph,
-      style: MOVE_STYLES[executionMode(run.release.agent)],
+      style: MOVE_STYLES[turn.release.agent.executionMode ?? 'balance'],
       variables: journal.variables,
-      onFailure: (edge, reason) =>
-        journal.event('error', { code: 'expression_failed', edgeId: edge.id, message: reason }),
+      onFailure: (edge, message) =>
+        journal.event('error', { code: 'expression_failed', edgeId: edge.id, message }),
     });
     state = step.state;
     event = undefined;
     for (const effect of step.effects) {
-      if (effect.type === 'end') ended = 'end_node';
-      const outcome: Outcome = yield* perform(run, effect);
-      if (outcome.halt === 'ended') ended = 'end_call_tool';
-      words = wordsAfter(words, outcome);
+      const outcome: Outcome = await perform(turn, effect);
+      ended = outcome.ended ?? ended;
+      if (speech !== 'said') speech = outcome.speech ?? speech;
       event = outcome.event ?? event;
       if (event && event.type !== 'judged') await extraction;
     }
   }
-  if (words === 'missing') requireWords(run);
+  if (speech === 'missing') requireWords(turn);
   return { hasSpoken: state.hasSpoken, ended };
 }
 
+/** What came of an effect. */
 interface Outcome {
   readonly event?: TurnMachineEvent;
-  readonly halt?: 'ended';
-  /** Absent where it had nothing to do with words. */
-  readonly words?: Words;
+  readonly ended?: TurnDone['ended'];
+  /** Absent for effects that say nothing. */
+  readonly speech?: SpeechState;
 }
 
-function wordsAfter(words: Words, outcome: Outcome): Words {
-  return words === 'said' ? words : (outcome.words ?? words);
-}
-
-/** Who listens, and waits for an answer, is not left in silence by a model that has none. */
-function requireWords({ request }: TurnContext): void {
-  if (!isListenedTo({ request }) || !AWAITED.has(request.input.kind)) return;
+/** A customer who listens is not left in silence by a model that says nothing. */
+function requireWords(turn: TurnContext): void {
+  if (!isSpoken(turn) || !NEEDS_ANSWER.has(turn.request.input.kind)) return;
   throw new ModelError('model_malformed', 'The model answered without a word', { beforeFirstToken: true });
 }
 
-async function* perform(run: TurnContext, effect: TurnMachineEffect): AsyncGenerator<TurnOutput, Outcome> {
+async function perform(turn: TurnContext, effect: TurnMachineEffect): Promise<Outcome> {
   const { node } = effect;
+  const { journal } = turn;
   switch (effect.type) {
     case 'enter':
-      run.journal.moveTo(node.id);
-      run.request.delivery?.onNode(placeOf(run.graph, node, prefetchRetrievalAt(run, node)));
-      run.journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
+      journal.moveTo(node.id);
+      announce(turn, node);
+      journal.event('node_entered', { nodeId: node.id, title: node.data.title, why: effect.why });
       return {};
-    case 'judge':
-      return {
-        event: {
-          type: 'judged',
-          edgeId: await askForRoute(askingOf(run, node), node, effect.choices, run.render),
-        },
-      };
+    case 'judge': {
+      const edgeId = await askForRoute(questionAt(turn, node), node, effect.choices, turn.render);
+      return { event: { type: 'judged', edgeId } };
+    }
     case 'say':
-      return yield* sayFixed(run, node);
+      return await sayPrompt(turn, node);
     case 'speak':
-      return yield* speakAtNode(run, effect);
+      return await speakAtNode(turn, effect);
     case 'run_tool':
-      return yield* runToolNode(run, node);
+      return { event: { type: 'tool_ran', ...(await runToolOfNode(turn, node)) } };
     case 'transfer':
-      return yield* transfer(run, node);
+      return await transfer(turn, node);
     case 'end':
-      return { words: 'not_due' };
-    case 'too_many_hops':
-      run.journal.event('error', {
-        code: 'too_many_hops',
-        nodeId: node.id,
-        message: 'The pathway goes round and round',
-      });
+      return { ended: 'end_node', speech: 'not_required' };
+    case 'too_many_hops': {
+      const message = 'The pathway moves in circles without a word';
+      journal.event('error', { code: 'too_many_hops', nodeId: node.id, message });
       return {};
+    }
   }
 }
 
-async function* speakAtNode(
-  run: TurnContext,
+/** Has the model answer at a node. In turbo a second request selects the edge meanwhile. */
+async function speakAtNode(
+  turn: TurnContext,
   { node, moves, beside }: Extract<TurnMachineEffect, { type: 'speak' }>,
-): AsyncGenerator<TurnOutput, Outcome> {
-  const judged =
+): Promise<Outcome> {
+  const selecting =
     beside.length > 0
-      ? askForRoute(askingOf(run, node), node, beside, run.render).catch((error: unknown) => {
-          run.journal.event('error', {
-            code: 'route_failed',
-            message: error instanceof Error ? error.message : '',
-          });
+      ? askForRoute(questionAt(turn, node), node, beside, turn.render).catch((error: unknown) => {
+          const message = error instanceof Error ? error.message : '';
+          turn.journal.event('error', { code: 'route_failed', message });
           return null;
         })
-      : null;
-  const knowledge = await knowledgeFor(run, node);
-  const spoken = yield* answerNode(run, node, moves, knowledge);
-  const edgeId = judged ? await judged : spoken.edgeId;
-  if (spoken.halt)
-    return {
-      event: { type: 'halted' },
-      words: 'not_due',
-      ...(spoken.halt === 'ended' ? { halt: 'ended' } : {}),
-    };
-  const words = spoken.words === 'missing' && edgeId !== null ? 'not_due' : spoken.words;
-  return { event: { type: 'spoke', edgeId, saidAnything: spoken.saidAnything }, words };
+      : undefined;
+  const answer = await answerNode(turn, node, moves, await knowledgeFor(turn, node));
+  const edgeId = selecting ? await selecting : answer.edgeId;
+  if (answer.halt) {
+    const ended = answer.halt === 'ended' ? ({ ended: 'end_call_tool' } as const) : {};
+    return { event: { type: 'halted' }, speech: 'not_required', ...ended };
+  }
+  const speech = answer.speech === 'missing' && edgeId !== null ? 'not_required' : answer.speech;
+  return { event: { type: 'spoke', edgeId, saidAnything: answer.saidAnything }, speech };
 }
 
-async function* sayFixed(run: TurnContext, node: PathwayNode): AsyncGenerator<TurnOutput, Outcome> {
-  const { journal } = run;
-  const text = run.render(node.data.prompt);
-  if (text.trim() !== '') {
-    const words = `${journal.said() !== '' && !/\s$/.test(journal.said()) ? '\n' : ''}${text}`;
-    journal.say(words);
-    yield { type: 'text', text: words };
-  }
+async function sayPrompt(turn: TurnContext, node: PathwayNode): Promise<Outcome> {
+  const text = turn.render(node.data.prompt);
   const saidAnything = text.trim() !== '';
-  return { event: { type: 'spoke', edgeId: null, saidAnything }, words: saidAnything ? 'said' : 'not_due' };
+  if (saidAnything) await say(turn, 'text', text);
+  const speech = saidAnything ? 'said' : 'not_required';
+  return { event: { type: 'spoke', edgeId: null, saidAnything }, speech };
 }
 
-/** Runs a tool node's tool; its JSON answer becomes the variable of the tool's name. */
-async function* runToolNode(run: TurnContext, node: PathwayNode): AsyncGenerator<TurnOutput, Outcome> {
-  const { journal, deps } = run;
-  const [tool] = toolsOfNode(run.release, node).project;
-  if (node.type !== 'tool' || !tool) {
-    journal.event('error', {
-      code: 'unknown_tool',
-      nodeId: node.id,
-      message: 'The node’s tool does not exist',
-    });
-    return { event: { type: 'tool_ran', ok: false, tool: node.data.tools[0] ?? '' } };
-  }
-  const args = withTypes(
-    renderDeep(node.data.arguments ?? {}, journal.variables, { cache: deps.templates }),
-    tool.parameters,
-  );
-  const text = JSON.stringify(args);
-  journal.event('tool_called', { name: tool.name, arguments: text, by: 'pathway' });
-  const outcome = yield* withPlaceholder(
-    run,
-    deps.tools.run(tool, text, journal.variables, run.signal, run.traceparent),
-  );
-  noteResult(run, tool.name, outcome);
-  if (outcome.ok && outcome.value !== undefined) journal.setVariable(tool.name, outcome.value, 'tool');
-  return { event: { type: 'tool_ran', ok: outcome.ok, tool: tool.id } };
-}
-
-async function* transfer(run: TurnContext, node: PathwayNode): AsyncGenerator<TurnOutput, Outcome> {
+async function transfer(turn: TurnContext, node: PathwayNode): Promise<Outcome> {
   if (node.type !== 'transfer') return {};
-  const to = run.render(node.data.to);
-  run.journal.event('transfer', { to, nodeId: node.id });
-  yield { type: 'action', action: { kind: 'transfer', to } };
-  return { words: 'not_due' };
+  const to = turn.render(node.data.to);
+  turn.journal.event('transfer', { to, nodeId: node.id });
+  await emit(turn, { type: 'action', action: { kind: 'transfer', to } });
+  return { speech: 'not_required' };
 }
 
-async function knowledgeFor(run: TurnContext, node: PathwayNode): Promise<readonly Passage[]> {
+async function knowledgeFor(turn: TurnContext, node: PathwayNode): Promise<readonly Passage[]> {
   if (node.type !== 'knowledge') return [];
-  const words = run.request.input.kind === 'words' ? run.request.input.text : '';
-  return await findKnowledge(run, questionAt(node, words, run.render));
+  const { input } = turn.request;
+  return await retrieve(turn, queryOf(node, input.kind === 'words' ? input.text : '', turn.render));
 }
 
-function noteInput({ request, journal }: TurnContext): void {
-  const { input } = request;
-  for (const message of request.history ?? []) journal.add(message);
-  switch (input.kind) {
-    case 'words':
-      journal.add({ role: 'user', content: input.text });
-      return;
-    case 'dtmf':
-      journal.event('dtmf', { digits: input.digits });
-      journal.add({ role: 'user', content: input.digits });
-      return;
-    case 'silence':
-      journal.event('silence', { durationMs: input.durationMs });
-      return;
-    case 'voicemail':
-      journal.event('answering_machine', {
-        kind: 'voicemail',
-        ...(input.evidence === undefined ? {} : { evidence: input.evidence }),
-      });
-      return;
-    case 'notice':
-      journal.event('error', { code: input.code, message: input.message });
-      return;
-    case 'tool_results':
-      for (const { toolCallId, name, content } of input.results) {
-        journal.add({
-          role: 'tool',
-          content,
-          tool_call_id: toolCallId,
-          ...(name === undefined ? {} : { name }),
-        });
-        journal.event('tool_result', { name: name ?? null, ok: true, result: content, by: 'caller' });
-      }
-      return;
-    case 'transfer_failed':
-      noteFailedTransfer(journal, input.to, input.reason);
-      return;
-    case 'last_words':
-      if (input.text !== '') journal.add({ role: 'user', content: input.text });
-      return;
-    case 'begin':
-    case 'failure':
-      return;
-  }
+function announce(turn: TurnContext, node: PathwayNode): void {
+  turn.request.delivery?.onNode(currentNodeOf(turn.graph, node, prefetchRetrievalAt(turn, node)));
 }
 
-/** For the history, and for the model, which would take the customer for gone. */
-function noteFailedTransfer(journal: Journal, to: string, reason: string): void {
-  journal.event('tool_result', { name: TRANSFER_TOOL, ok: false, result: reason, to });
-  journal.add({
-    role: 'user',
-    content: `[The transfer to ${to} failed (${reason}); the customer is back.]`,
-    internal: true,
-  });
-}
-
-/** The results of the caller's tools let the node go on speaking where it stopped, as a beginning does. */
-function stimulusOf(input: TurnInput): TurnTrigger | 'begin' {
-  switch (input.kind) {
-    case 'begin':
-    case 'tool_results':
-      return 'begin';
-    case 'words':
-      return { kind: 'words' };
-    case 'notice':
-    case 'last_words':
-      return { kind: 'passed' };
-    case 'transfer_failed':
-      return { kind: 'tool_result', ok: false, tool: TRANSFER_TOOL };
-    default:
-      return input;
-  }
-}
-
-/** Draws the agent's variables from what was said, beside the answer. Never fails: what is not found stays open. */
-async function extractVariables(run: TurnContext): Promise<void> {
-  const configs = run.release.agent.variableConfigs;
-  if (run.request.input.kind !== 'words' || !configs || configs.length === 0) return;
-  const { currentNodeId } = run.session.state;
-  const node = currentNodeId === null ? run.graph.start : run.graph.node(currentNodeId);
+/** Extracts the agent's variables from the customer's words. A failure leaves them unset and is recorded. */
+async function extractVariables(turn: TurnContext): Promise<void> {
+  const { release, request, session, graph, journal, signal } = turn;
+  const configs = release.agent.variableConfigs;
+  if (request.input.kind !== 'words' || !configs || configs.length === 0) return;
+  const { currentNodeId } = session.state;
+  const node = currentNodeId === null ? graph.start : graph.node(currentNodeId);
   try {
-    for (const [name, value] of await askForVariables(askingOf(run, node), configs)) {
-      run.journal.setVariable(name, value, 'extracted');
-    }
+    const found = await askForVariables(questionAt(turn, node), configs);
+    for (const [name, value] of found) journal.setVariable(name, value, 'extracted');
   } catch (error) {
-    if (run.signal.aborted) return;
-    run.journal.event('error', {
-      code: 'extraction_failed',
-      message: error instanceof Error ? error.message : '',
-    });
+    if (signal.aborted) return;
+    const message = error instanceof Error ? error.message : '';
+    journal.event('error', { code: 'extraction_failed', message });
   }
 }
 
-/** Whether the first move may depend on what is being drawn from the words. */
-function needsVariablesFirst({ graph }: TurnContext, { nodeId }: TurnMachineState): boolean {
-  const node = nodeId === null ? graph.start : graph.node(nodeId);
-  if (!node) return false;
+/** Whether an edge out of the node evaluates an expression over the variables. */
+function needsVariablesFirst({ graph }: TurnContext, node: PathwayNode): boolean {
   return graph
     .outgoing(node.id)
     .some(({ data }) => typeof data.condition !== 'string' && !isEventCondition(data.condition));
-}
-
-/** Templates give text; a tool whose schema wants a number or a truth value gets it. */
-function withTypes(value: unknown, parameters: Readonly<Record<string, unknown>>): unknown {
-  const properties = parameters.properties;
-  if (typeof value !== 'object' || value === null || typeof properties !== 'object' || properties === null)
-    return value;
-  const types = properties as Record<string, { type?: unknown } | undefined>;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      const type = Object.hasOwn(types, key) ? types[key]?.type : undefined;
-      if (typeof item !== 'string') return [key, item];
-      if ((type === 'number' || type === 'integer') && item.trim() !== '' && Number.isFinite(Number(item))) {
-        return [key, Number(item)];
-      }
-      if (type === 'boolean' && (item === 'true' || item === 'false')) return [key, item === 'true'];
-      return [key, item];
-    }),
-  );
 }

@@ -9,7 +9,7 @@ import {
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
 
-/** What stands to be answered by a move: the customer's part, or the end of a node that waits for nobody. */
+/** What a move reacts to: the customer's input, or the end of a node that does not wait for the customer. */
 export type TurnTrigger =
   | { readonly kind: 'words' }
   | { readonly kind: 'dtmf'; readonly digits: string }
@@ -19,27 +19,27 @@ export type TurnTrigger =
   | { readonly kind: 'passed' }
   | { readonly kind: 'tool_result'; readonly ok: boolean; readonly tool: string };
 
-/** Where a way out of a node leads, as far as it can be told without asking a model. */
+/** The edge out of a node, as far as it can be selected without a model. */
 export interface EdgeSelection {
-  /** To be judged by a model, in this order; empty where nothing is. */
+  /** Edges for a model to select from, in this order; may be empty. */
   readonly choices: readonly PathwayEdge[];
-  /** Taken when no choice holds; null stays. */
+  /** The edge to take when no choice holds; null stays at the node. */
   readonly otherwise: PathwayEdge | null;
 }
 
 export interface SelectEdgeOptions {
-  readonly stimulus: TurnTrigger;
+  readonly trigger: TurnTrigger;
   readonly variables: Variables;
-  /** Whether the node has had its word; what the customer says then answers it, and its unconditional edge is free. */
+  /** Whether the node has been spoken, so that the customer's words answer it and free its unconditional edge. */
   readonly hasSpoken: boolean;
   readonly onFailure?: (edge: PathwayEdge, reason: string) => void;
 }
 
 /**
- * Looks at the edges out of a node in their order, up to the first that certainly holds.
+ * Goes through the edges out of a node in their order, up to the first that certainly holds.
  *
- * A sentence before it has to be judged first; an edge for an event holds only for that event; a fallback holds only
- * where nothing else does.
+ * Sentences before it are choices for a model. An event condition holds only for its event, a fallback only where nothing
+ * else holds.
  */
 export function selectEdge(
   graph: PathwayGraph,
@@ -50,7 +50,7 @@ export function selectEdge(
   for (const edge of graph.outgoing(node.id)) {
     const { condition } = edge.data;
     if (typeof condition === 'string') {
-      if (isJudged(options.stimulus)) choices.push(edge);
+      if (isJudged(options.trigger)) choices.push(edge);
     } else if (holds(edge, node, options)) {
       return { choices, otherwise: edge };
     }
@@ -60,7 +60,7 @@ export function selectEdge(
 
 function holds(edge: PathwayEdge, node: PathwayNode, options: SelectEdgeOptions): boolean {
   const { condition } = edge.data;
-  if (isEventCondition(condition)) return happened(condition, options.stimulus);
+  if (isEventCondition(condition)) return happened(condition, options.trigger);
   if (isExpression(condition)) {
     const onFailure = (reason: string) => options.onFailure?.(edge, reason);
     return evaluateExpression(condition, options.variables, { onFailure });
@@ -68,34 +68,34 @@ function holds(edge: PathwayEdge, node: PathwayNode, options: SelectEdgeOptions)
   return isUnconditionalFree(node, options);
 }
 
-/** A node that waits keeps the talk until the customer has answered it; one with nothing to say lets it pass. */
-function isUnconditionalFree(node: PathwayNode, { stimulus, hasSpoken }: SelectEdgeOptions): boolean {
-  if (stimulus.kind === 'failure') return true;
-  if (stimulus.kind === 'silence' || stimulus.kind === 'voicemail') return false;
-  // A transfer came to nothing; the customer has not answered yet.
-  if (stimulus.kind === 'tool_result' && waitsForCaller(node)) return false;
+/** A node that waits for the customer keeps its unconditional edge until the customer has answered it. */
+function isUnconditionalFree(node: PathwayNode, { trigger, hasSpoken }: SelectEdgeOptions): boolean {
+  if (trigger.kind === 'failure') return true;
+  if (trigger.kind === 'silence' || trigger.kind === 'voicemail') return false;
+  // A failed transfer is no answer of the customer.
+  if (trigger.kind === 'tool_result' && waitsForCaller(node)) return false;
   return !waitsForCaller(node) || hasSpoken || node.data.prompt.trim() === '';
 }
 
-function isJudged(stimulus: TurnTrigger): boolean {
-  return stimulus.kind === 'words' || stimulus.kind === 'passed' || stimulus.kind === 'tool_result';
+function isJudged(trigger: TurnTrigger): boolean {
+  return trigger.kind === 'words' || trigger.kind === 'passed' || trigger.kind === 'tool_result';
 }
 
-function happened(condition: EventCondition, stimulus: TurnTrigger): boolean {
+function happened(condition: EventCondition, trigger: TurnTrigger): boolean {
   switch (condition.event) {
     case 'dtmf':
       return (
-        stimulus.kind === 'dtmf' && (condition.digits === undefined || condition.digits === stimulus.digits)
+        trigger.kind === 'dtmf' && (condition.digits === undefined || condition.digits === trigger.digits)
       );
     case 'silence':
-      return stimulus.kind === 'silence' && stimulus.durationMs >= (condition.afterMs ?? 0);
+      return trigger.kind === 'silence' && trigger.durationMs >= (condition.afterMs ?? 0);
     case 'tool_result':
       return (
-        stimulus.kind === 'tool_result' &&
-        (condition.ok ?? stimulus.ok) === stimulus.ok &&
-        (condition.tool ?? stimulus.tool) === stimulus.tool
+        trigger.kind === 'tool_result' &&
+        (condition.ok ?? trigger.ok) === trigger.ok &&
+        (condition.tool ?? trigger.tool) === trigger.tool
       );
     case 'voicemail':
-      return stimulus.kind === 'voicemail';
+      return trigger.kind === 'voicemail';
   }
 }

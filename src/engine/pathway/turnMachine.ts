@@ -2,51 +2,58 @@ import { type PathwayGraph, waitsForCaller } from '../../agents/pathway/graph.ts
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
+import type { ExecutionMode } from '../prompt/modelCalls.ts';
 import { selectEdge, type TurnTrigger } from './selectEdge.ts';
 
-/** More nodes than any honest turn passes; a graph that goes round without a word stops here. */
+/** More nodes than a turn of a sound pathway enters; a pathway that moves in circles without a word stops here. */
 export const MAX_HOPS = 25;
 
 /**
- * How moves are decided while the agent answers.
+ * How the edge is selected that the customer's words take.
  *
- * - `first`: a call of its own judges, then the answer is asked for (`smart`).
- * - `together`: one call answers and moves (`balance`).
- * - `beside`: the answer is spoken at once, and the move is judged meanwhile (`turbo`).
+ * - `first`: one model request selects the edge, then another one answers.
+ * - `together`: one model request answers and selects the edge.
+ * - `beside`: one model request answers at once while another one selects the edge.
  */
 export type MoveStyle = 'first' | 'together' | 'beside';
+
+export const MOVE_STYLES: Readonly<Record<ExecutionMode, MoveStyle>> = {
+  smart: 'first',
+  balance: 'together',
+  turbo: 'beside',
+};
 
 export type TurnPhase = 'begin' | 'judging' | 'speaking' | 'running' | 'done';
 
 export interface TurnMachineState {
   readonly phase: TurnPhase;
   readonly nodeId: string | null;
-  /** Whether the current node has had its word. */
+  /** Whether the current node has been spoken. */
   readonly hasSpoken: boolean;
   /** Whether the agent has said anything in this turn. */
   readonly hasAnswered: boolean;
-  readonly stimulus: TurnTrigger;
+  readonly trigger: TurnTrigger;
   /** Nodes entered in this turn. */
   readonly hops: number;
-  /** What is being judged, and what holds if nothing of it does. */
+  /** The edges that a model selects from, and the one to take when it selects none. */
   readonly choices: readonly PathwayEdge[];
   readonly otherwise: PathwayEdge | null;
 }
 
 export type TurnMachineEvent =
-  | { readonly type: 'start'; readonly stimulus: TurnTrigger | 'begin' }
-  /** Which of the choices holds. */
+  | { readonly type: 'start'; readonly trigger: TurnTrigger | 'begin' }
+  /** The edge that a model selected. */
   | { readonly type: 'judged'; readonly edgeId: string | null }
-  /** The node has spoken; `edgeId` is where the model moved while it did. */
+  /** The node was spoken; `edgeId` is the edge that the model took meanwhile. */
   | { readonly type: 'spoke'; readonly edgeId: string | null; readonly saidAnything: boolean }
   | { readonly type: 'tool_ran'; readonly ok: boolean; readonly tool: string }
-  /** A tool of the model's own accord ended the talk, or gave the floor to the caller's program. */
+  /** A tool that the model called ended the conversation, or is for the client to run. */
   | { readonly type: 'halted' };
 
 export type TurnMachineEffect =
   | { readonly type: 'enter'; readonly node: PathwayNode; readonly why: string }
   | { readonly type: 'judge'; readonly node: PathwayNode; readonly choices: readonly PathwayEdge[] }
-  /** Ask the model for the node's words; `moves` may be made by the same call, `beside` are judged meanwhile. */
+  /** Ask the model for the node's words. The same request may take one of `moves`; another one selects from `beside`. */
   | {
       readonly type: 'speak';
       readonly node: PathwayNode;
@@ -57,7 +64,7 @@ export type TurnMachineEffect =
   | { readonly type: 'run_tool'; readonly node: PathwayNode }
   | { readonly type: 'transfer'; readonly node: PathwayNode }
   | { readonly type: 'end'; readonly node: PathwayNode }
-  /** The graph goes round and round without a word. */
+  /** The pathway moves in circles without a word. */
   | { readonly type: 'too_many_hops'; readonly node: PathwayNode };
 
 export interface TurnMachineContext {
@@ -74,7 +81,7 @@ interface Step {
 }
 
 /**
- * Walks a talk through its pathway for one turn.
+ * Moves a conversation through its pathway for one turn.
  *
  * ```text
  *            start                judge              judged
@@ -87,7 +94,7 @@ interface Step {
  *                        a node that waits: done                done      any other: routing
  * ```
  *
- * Pure: what it wants done comes out as effects, in order, and what came of the last one goes in as the next event.
+ * Pure: returns effects to perform in order; the result of the last one is the next event.
  */
 export function advanceTurn(
   state: TurnMachineState,
@@ -96,14 +103,14 @@ export function advanceTurn(
 ): Step {
   switch (event.type) {
     case 'start':
-      return start(state, event.stimulus, context);
+      return start(state, event.trigger, context);
     case 'judged':
       return follow(state, chosen(state, event.edgeId), context);
     case 'spoke':
       return afterSpeaking(state, event, context);
     case 'tool_ran': {
-      const stimulus: TurnTrigger = { kind: 'tool_result', ok: event.ok, tool: event.tool };
-      return route({ ...state, stimulus, hasSpoken: true }, context);
+      const trigger: TurnTrigger = { kind: 'tool_result', ok: event.ok, tool: event.tool };
+      return route({ ...state, trigger, hasSpoken: true }, context);
     }
     case 'halted':
       return finish({ ...state, hasSpoken: true });
@@ -116,52 +123,52 @@ export function initialTurn(nodeId: string | null, hasSpoken: boolean): TurnMach
     nodeId,
     hasSpoken,
     hasAnswered: false,
-    stimulus: { kind: 'words' },
+    trigger: { kind: 'words' },
     hops: 0,
     choices: [],
     otherwise: null,
   };
 }
 
-function start(state: TurnMachineState, stimulus: TurnTrigger | 'begin', context: TurnMachineContext): Step {
+function start(state: TurnMachineState, trigger: TurnTrigger | 'begin', context: TurnMachineContext): Step {
   const { graph } = context;
   const node = state.nodeId === null ? undefined : graph.node(state.nodeId);
-  if (node && stimulus === 'begin') return speakAt({ ...state, nodeId: node.id }, node, context);
-  if (node && stimulus !== 'begin') return route({ ...state, stimulus }, context);
+  if (node && trigger === 'begin') return speakAt({ ...state, nodeId: node.id }, node, context);
+  if (node && trigger !== 'begin') return route({ ...state, trigger }, context);
   const first = graph.start;
   if (!first) return finish(state);
   const entered: TurnMachineState = { ...state, nodeId: first.id, hasSpoken: false, hops: 1 };
   const enter: TurnMachineEffect = { type: 'enter', node: first, why: 'begin' };
   const next =
-    stimulus === 'begin'
-      ? speakOrPass({ ...entered, stimulus: { kind: 'passed' } }, first, context)
-      : route({ ...entered, stimulus }, context);
+    trigger === 'begin'
+      ? speakOrPass({ ...entered, trigger: { kind: 'passed' } }, first, context)
+      : route({ ...entered, trigger }, context);
   return { state: next.state, effects: [enter, ...next.effects] };
 }
 
-/** Looks for the way out of the current node, and asks for a judgement where one is needed. */
+/** Selects the edge out of the current node, by a model where conditions are sentences. */
 function route(state: TurnMachineState, context: TurnMachineContext): Step {
   const node = current(state, context);
   if (!node) return finish(state);
   const { choices, otherwise } = selectEdge(context.graph, node, {
-    stimulus: state.stimulus,
+    trigger: state.trigger,
     variables: context.variables,
     hasSpoken: state.hasSpoken,
     ...(context.onFailure ? { onFailure: context.onFailure } : {}),
   });
   const next = { ...state, choices, otherwise };
   if (choices.length === 0) return follow(next, otherwise, context);
-  if (context.style === 'first' || state.stimulus.kind !== 'words' || !speaksByModel(node)) {
+  if (context.style === 'first' || state.trigger.kind !== 'words' || !speaksByModel(node)) {
     return { state: { ...next, phase: 'judging' }, effects: [{ type: 'judge', node, choices }] };
   }
   return speakAt(next, node, context);
 }
 
-/** Goes where the way leads; where it leads nowhere, a customer's words are answered on the spot. */
+/** Takes the edge; without one, the current node answers the customer. */
 function follow(state: TurnMachineState, edge: PathwayEdge | null, context: TurnMachineContext): Step {
   if (edge) return arrive(state, edge, context);
   const node = current(state, context);
-  const isAnswer = state.stimulus.kind === 'words' || state.stimulus.kind === 'dtmf';
+  const isAnswer = state.trigger.kind === 'words' || state.trigger.kind === 'dtmf';
   if (!node || state.hasAnswered || !isAnswer) return finish(state);
   return speakAt({ ...state, choices: [] }, node, context);
 }
@@ -185,7 +192,7 @@ function arrive(state: TurnMachineState, edge: PathwayEdge, context: TurnMachine
   return { state: next.state, effects: [enter, ...next.effects] };
 }
 
-/** A node that was just entered does its part; one with nothing to say is passed through. */
+/** Performs the node that was just entered; one without a prompt is passed through. */
 function speakOrPass(state: TurnMachineState, node: PathwayNode, context: TurnMachineContext): Step {
   const isSilent = node.data.prompt.trim() === '';
   switch (node.type) {
@@ -194,14 +201,14 @@ function speakOrPass(state: TurnMachineState, node: PathwayNode, context: TurnMa
     case 'tool':
       return { state: { ...state, phase: 'running' }, effects: [{ type: 'run_tool', node }] };
     case 'condition':
-      return route({ ...state, stimulus: { kind: 'passed' }, hasSpoken: true }, context);
+      return route({ ...state, trigger: { kind: 'passed' }, hasSpoken: true }, context);
     case 'end':
     case 'transfer':
       return isSilent ? close(state, node) : speakAt(state, node, context);
     case 'start':
     case 'conversation':
       if (isSilent && context.graph.outgoing(node.id).some(({ data }) => data.condition === null)) {
-        return route({ ...state, stimulus: { kind: 'passed' } }, context);
+        return route({ ...state, trigger: { kind: 'passed' } }, context);
       }
       return speakAt(state, node, context);
     case 'knowledge':
@@ -215,7 +222,7 @@ function speakAt(state: TurnMachineState, node: PathwayNode, { style }: TurnMach
   const effect: TurnMachineEffect = {
     type: 'speak',
     node,
-    moves: style === 'together' ? waysOn(state) : [],
+    moves: style === 'together' ? edgesToOffer(state) : [],
     beside: style === 'beside' ? state.choices : [],
   };
   return { state: { ...state, phase: 'speaking' }, effects: [effect] };
@@ -233,13 +240,13 @@ function afterSpeaking(
   if (edge) return afterMove(spoken, edge, context.style === 'together' && event.edgeId !== null, context);
   if (node.type === 'end' || node.type === 'transfer') return close(spoken, node);
   if (waitsForCaller(node)) return finish(spoken);
-  return route({ ...spoken, stimulus: { kind: 'passed' } }, context);
+  return route({ ...spoken, trigger: { kind: 'passed' } }, context);
 }
 
 /**
- * The talk moves after the current node has spoken. Where the model made the move itself, it spoke for the node it
- * moved to: one that waits has thereby had its word, and one that ends the talk says no second farewell. Any other
- * does its part now, or, if it waits, in the next turn.
+ * Moves on after the current node was spoken. A model that took the edge in the same request spoke for the target:
+ * a target that waits for the customer counts as spoken, and one that ends the conversation says no second farewell.
+ * Any other target is performed now, or in the next turn if it waits.
  */
 function afterMove(
   state: TurnMachineState,
@@ -270,8 +277,8 @@ function finish(state: TurnMachineState): Step {
   return { state: { ...state, phase: 'done' }, effects: [] };
 }
 
-/** All that the answering model may choose from; the last holds where nothing else does. */
-function waysOn({ choices, otherwise }: TurnMachineState): readonly PathwayEdge[] {
+/** The edges that the answering model may take; the last one is the fallback. */
+function edgesToOffer({ choices, otherwise }: TurnMachineState): readonly PathwayEdge[] {
   return choices.length > 0 && otherwise ? [...choices, otherwise] : choices;
 }
 

@@ -1,48 +1,61 @@
 import type { ZodType } from 'zod';
-
-import type { ChatEvent, ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
+import type { AgentConfig } from '../../agents/agentConfig.ts';
+import type { ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { TurnUsage } from '../turn/turn.ts';
+import type { ModelSpan } from '../turn/turnTrace.ts';
 
-/** What several calls of one turn have used. */
-export interface UsageMeter {
-  add(usage: Usage | undefined): void;
-  total(): TurnUsage;
+export type ExecutionMode = 'smart' | 'balance' | 'turbo';
+
+/** The chat model, and the model name that each execution mode uses. */
+export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
+  readonly chat: ChatModel;
 }
 
-export function createUsageMeter(): UsageMeter {
-  let modelCalls = 0;
-  let promptTokens = 0;
-  let completionTokens = 0;
-  return {
-    add(usage) {
-      modelCalls += 1;
-      promptTokens += usage?.promptTokens ?? 0;
-      completionTokens += usage?.completionTokens ?? 0;
-    },
-    total: () => ({
-      modelCalls,
-      promptTokens,
-      completionTokens,
-      totalTokens: promptTokens + completionTokens,
-    }),
-  };
+export function executionMode(agent: Pick<AgentConfig, 'executionMode'>): ExecutionMode {
+  return agent.executionMode ?? 'balance';
+}
+
+/** What every model request of a turn or a post-session task shares. */
+export interface ModelAccess {
+  readonly chat: ChatModel;
+  readonly modelName: string;
+  readonly usage: UsageMeter;
+  readonly signal: AbortSignal;
+  /** Absent outside of a traced turn. */
+  readonly startSpan?: (request: ChatRequest) => ModelSpan;
+}
+
+/** Adds up the token usage of several requests. */
+export class UsageMeter {
+  #total: TurnUsage = { modelCalls: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 };
+
+  add({ promptTokens = 0, completionTokens = 0 }: Partial<Usage> = {}): void {
+    const total = this.#total;
+    this.#total = {
+      modelCalls: total.modelCalls + 1,
+      promptTokens: total.promptTokens + promptTokens,
+      completionTokens: total.completionTokens + completionTokens,
+      totalTokens: total.totalTokens + promptTokens + completionTokens,
+    };
+  }
+
+  get total(): TurnUsage {
+    return this.#total;
+  }
 }
 
 /**
  * Asks a model for one JSON document.
  *
- * @throws {ModelError} `model_malformed` when what came is none, or not of the form.
+ * @throws {ModelError} `model_malformed` when the answer is not JSON or does not match the schema.
  */
 export async function askForJson<Answer>(
-  model: ChatModel,
+  access: ModelAccess,
   request: ChatRequest,
   schema: ZodType<Answer>,
-  meter: UsageMeter,
-  signal: AbortSignal,
 ): Promise<Answer> {
-  const text = await collectText(model.stream(request, signal), meter);
-  const parsed = schema.safeParse(parseJson(text));
+  const parsed = schema.safeParse(parseJson(await askForText(access, request)));
   if (parsed.success) return parsed.data;
   throw new ModelError('model_malformed', 'The model answered with something other than the JSON asked for', {
     beforeFirstToken: false,
@@ -50,17 +63,27 @@ export async function askForJson<Answer>(
   });
 }
 
-/** Reads a whole answer, words only. */
-export async function collectText(events: AsyncIterable<ChatEvent>, meter: UsageMeter): Promise<string> {
+/** Asks a model for a whole text. @throws {ModelError} */
+export async function askForText(access: ModelAccess, request: ChatRequest): Promise<string> {
+  const { chat, usage, signal, startSpan } = access;
+  const span = startSpan?.(request);
   let text = '';
-  for await (const event of events) {
-    if (event.type === 'text') text += event.text;
-    if (event.type === 'end') meter.add(event.usage);
+  try {
+    for await (const event of chat.stream(request, signal)) {
+      span?.onEvent();
+      if (event.type === 'text') text += event.text;
+      if (event.type === 'end') usage.add(event.usage);
+    }
+    return text;
+  } catch (error) {
+    if (!signal.aborted) span?.recordError(error);
+    throw error;
+  } finally {
+    span?.end();
   }
-  return text;
 }
 
-/** Some models put their JSON into a fence of Markdown, or words around it. */
+/** Some models wrap their JSON into a Markdown fence or into prose. */
 function parseJson(text: string): unknown {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');

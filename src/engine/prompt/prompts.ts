@@ -4,10 +4,10 @@ import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { Channel } from '../session/session.ts';
-import { type Passage, shownPassage } from '../tools/passage.ts';
+import { type Passage, shownPassage } from '../tools/knowledge.ts';
 
-/** Fills the variables into a text; a missing one renders empty. */
-export type Render = (template: string) => string;
+/** Fills the variables into a template; a missing one renders empty and is reported, unless it is optional. */
+export type Render = (template: string, options?: { readonly isOptional?: boolean }) => string;
 
 const RULES = [
   'You are the agent of this conversation, and you follow a pathway of steps.',
@@ -28,8 +28,8 @@ export interface StablePromptInput {
 }
 
 /**
- * What stands before the whole talk and does not change from turn to turn, so that a provider's prompt cache hits:
- * the rules, the global prompt, and for a monolithic agent every step.
+ * The prompt before the conversation, which stays the same from turn to turn: the rules, the global prompt, and for a
+ * monolithic agent every step, rendered with the variables known so far.
  */
 export function stablePrompt({ release, channel, memory, render }: StablePromptInput): string {
   const { agent, pathway } = release;
@@ -41,21 +41,28 @@ export function stablePrompt({ release, channel, memory, render }: StablePromptI
   const parts = [rules.join('\n')];
   if (agent.globalPrompt) parts.push(render(agent.globalPrompt));
   if (agent.type === 'monolithic') {
-    parts.push(
-      ['All steps of the pathway:', ...pathway.nodes.map((node) => stepText(node, (text) => text))].join(
-        '\n\n',
-      ),
-    );
+    const steps = pathway.nodes.map((node) => stepText(node, (template) => renderAhead(template, render)));
+    parts.push(['All steps of the pathway:', ...steps].join('\n\n'));
   }
   if (memory) parts.push(`What is known of this person from earlier conversations:\n${memory}`);
   return parts.join('\n\n');
+}
+
+/** Renders the prompt of a step that the conversation may not have reached: variables may be missing or malformed. */
+function renderAhead(template: string, render: Render): string {
+  try {
+    return render(template, { isOptional: true });
+  } catch {
+    // The turn that reaches the step reports the error.
+    return '';
+  }
 }
 
 export interface StepPromptInput {
   readonly release: AgentRelease;
   readonly graph: PathwayGraph;
   readonly node: PathwayNode;
-  /** Ways that the answering model may take in the same call. */
+  /** Edges that the answering model may take in the same request. */
   readonly moves: readonly PathwayEdge[];
   readonly variables: Readonly<Record<string, unknown>>;
   readonly knowledge: readonly Passage[];
@@ -64,7 +71,7 @@ export interface StepPromptInput {
   readonly render: Render;
 }
 
-/** What changes from turn to turn: the step, its neighbours, the facts. See {@link withStep} for its place. */
+/** The prompt of the current step, which changes from turn to turn. @see withStep for its place. */
 export function stepPrompt(input: StepPromptInput): string {
   const { node, graph, render, release } = input;
   const parts = [`Today is ${input.today}. You are at this step:\n${stepText(node, render)}`];
@@ -91,18 +98,18 @@ export function stepPrompt(input: StepPromptInput): string {
 }
 
 /**
- * The talk with the step in its place: before what the person said last, so that all that was said earlier is the same
- * from turn to turn, for a provider's prompt cache, and the last word is the person's or a tool's. Many endpoints look
- * for it there, and some take no other. Where the agent goes on by itself there is none, and the step stands last.
+ * Inserts the step before the user's last message. Everything earlier then stays the same from turn to turn, for a
+ * provider's prompt cache, and the last message is the user's or a tool's, which some endpoints require. Where the agent
+ * speaks unasked, the step is last.
  */
-export function withStep(talk: readonly ChatMessage[], step: string): ChatMessage[] {
+export function withStep(messages: readonly ChatMessage[], step: string): ChatMessage[] {
   const message: ChatMessage = { role: 'system', content: step };
-  const isAnswer = ['user', 'tool'].includes(talk.at(-1)?.role ?? '');
-  const place = isAnswer ? talk.findLastIndex(({ role }) => role === 'user') : -1;
-  return place < 0 ? [...talk, message] : [...talk.slice(0, place), message, ...talk.slice(place)];
+  const isAnswer = ['user', 'tool'].includes(messages.at(-1)?.role ?? '');
+  const index = isAnswer ? messages.findLastIndex(({ role }) => role === 'user') : messages.length;
+  return messages.toSpliced(index < 0 ? messages.length : index, 0, message);
 }
 
-/** Asks which of the ways on holds. */
+/** Asks which edge's condition holds. */
 export function routePrompt(node: PathwayNode, choices: readonly PathwayEdge[], render: Render): string {
   const ways = choices.map(({ id, data }) => `- ${id}: ${String(data.condition)}`);
   return [

@@ -2,75 +2,72 @@ import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { ChatModel, ChatRequest } from '../../providers/ports/chatModel.ts';
-import { askForJson, collectText, type UsageMeter } from './modelCalls.ts';
+import type { ChatRequest } from '../../providers/ports/chatModel.ts';
+import { coerceVariable } from './coerceVariable.ts';
+import { askForJson, askForText, type ModelAccess } from './modelCalls.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT } from './prompts.ts';
 import { rehearsalOptions, type Situation } from './rehearsal.ts';
 import { type Choice, extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
-import { coerceVariable } from './variables.ts';
 
-/** What every question to a model needs. */
-export interface Asking {
-  readonly model: ChatModel;
-  readonly modelName: string;
-  readonly meter: UsageMeter;
-  readonly signal: AbortSignal;
-  /** The stable prompt and the talk. */
-  readonly talk: readonly ChatMessage[];
+/** What the engine asks a model on its own behalf, beside the answer to the customer. */
+export interface Question {
+  readonly access: ModelAccess;
+  /** The stable prompt and the conversation. */
+  readonly messages: readonly ChatMessage[];
   readonly situation: Situation;
 }
 
-/** A way on, as models are shown it. */
+/** An edge as a model is shown it. */
 export function toChoice({ id, data }: PathwayEdge): Choice {
   const sentence = typeof data.condition === 'string' ? data.condition : '';
   return { id, label: data.label || (sentence === '' ? 'none of the others holds' : ''), sentence };
 }
 
-/** Which of the choices holds; null for none. @throws {ModelError} */
+/** Asks which edge's condition holds. @returns Its id; null for none. @throws {ModelError} */
 export async function askForRoute(
-  asking: Asking,
+  question: Question,
   node: PathwayNode,
   edges: readonly PathwayEdge[],
   render: Render,
 ): Promise<string | null> {
   const choices = edges.map(toChoice);
   const request: ChatRequest = {
-    model: asking.modelName,
-    messages: [...asking.talk, { role: 'system', content: routePrompt(node, edges, render) }],
+    ...requestOf(question, routePrompt(node, edges, render)),
     jsonSchema: routeFormat(choices),
     temperature: 0,
     purpose: 'route',
-    ...rehearsalOptions({ ...asking.situation, choices }),
+    ...rehearsalOptions({ ...question.situation, choices }),
   };
-  const { edge } = await askForJson(asking.model, request, routeAnswer, asking.meter, asking.signal);
+  const { edge } = await askForJson(question.access, request, routeAnswer);
   return edges.some(({ id }) => id === edge) ? edge : null;
 }
 
-/** The values that the talk gives, by name; only those that are of their type. @throws {ModelError} */
+/** Extracts variables from the conversation. @returns Those found with a value of their type. @throws {ModelError} */
 export async function askForVariables(
-  asking: Asking,
+  question: Question,
   configs: NonNullable<AgentRelease['agent']['variableConfigs']>,
 ): Promise<ReadonlyMap<string, unknown>> {
   const request: ChatRequest = {
-    model: asking.modelName,
-    messages: [...asking.talk, { role: 'system', content: EXTRACT_PROMPT }],
+    ...requestOf(question, EXTRACT_PROMPT),
     jsonSchema: extractFormat(configs),
     temperature: 0,
     purpose: 'extract',
-    ...rehearsalOptions({ ...asking.situation, variableConfigs: configs }),
+    ...rehearsalOptions({ ...question.situation, variableConfigs: configs }),
   };
-  const answer = await askForJson(asking.model, request, extractAnswer, asking.meter, asking.signal);
+  const answer = await askForJson(question.access, request, extractAnswer);
   const found = configs.map((config) => [config.name, coerceVariable(config, answer[config.name])] as const);
   return new Map(found.filter(([, value]) => value !== undefined));
 }
 
-/** What the talk came to, in a few words. @throws {ModelError} */
-export async function askForSummary(asking: Asking): Promise<string> {
-  const request: ChatRequest = {
-    model: asking.modelName,
-    messages: [...asking.talk, { role: 'system', content: SUMMARY_PROMPT }],
+/** Summarises the conversation. @throws {ModelError} */
+export async function askForSummary(question: Question): Promise<string> {
+  return await askForText(question.access, {
+    ...requestOf(question, SUMMARY_PROMPT),
     purpose: 'summarise',
-    ...rehearsalOptions(asking.situation),
-  };
-  return await collectText(asking.model.stream(request, asking.signal), asking.meter);
+    ...rehearsalOptions(question.situation),
+  });
+}
+
+function requestOf({ access, messages }: Question, prompt: string): Pick<ChatRequest, 'model' | 'messages'> {
+  return { model: access.modelName, messages: [...messages, { role: 'system', content: prompt }] };
 }

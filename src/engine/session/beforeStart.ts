@@ -7,51 +7,49 @@ import { CallwayError, invalid } from '../../base/errors.ts';
 import { noopTracer, type Tracer, withSpan } from '../../base/tracing.ts';
 import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
-import { customerOf } from '../memory/customer.ts';
+import type { MemoryStore } from '../memory/customerMemory.ts';
+import { customerOf } from '../memory/customerMemory.ts';
 import type { HistoryEvent, Session } from './session.ts';
-import type { MemoryStore } from './sessionStore.ts';
 
-/** A person waits; what has not come by then is done without. */
-const DEFAULT_BEFORE_START_TIMEOUT_MILLISECONDS = 3_000;
-const MAX_ANSWER_BYTES = 262_144;
+/** The customer waits: the session starts without a slower answer. */
+const DEFAULT_TIMEOUT_MS = 3_000;
+const MAX_RESPONSE_BYTES = 262_144;
 
 const variables = z.record(z.string().min(1).max(64), z.json());
-/** The variables themselves, or in a field of that name. */
+/** An object of variables, or one with the field `variables`. */
 const answerSchema = z.union([z.object({ variables }).transform((answer) => answer.variables), variables]);
 
-export interface PrepareDeps {
+export interface BeforeStartDeps {
   readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly memory: MemoryStore;
   readonly clock: Clock;
-  /** Absent where nobody traces. */
+  /** Default: no tracing. */
   readonly tracing?: Tracer;
-  /** The customer's number, for sessions that are calls. */
+  /** The customer's phone number in a call. */
   readonly phoneNumberOf?: (projectId: string, callId: string) => Promise<string | undefined>;
 }
 
-/** What is known of a session before its first turn. */
-export interface Prepared {
+/** What a session starts with. */
+export interface StartValues {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly memory: string | null;
   readonly events: readonly HistoryEvent[];
 }
 
-/** Whether somebody else is asked about sessions on this release before they begin. */
-export function asksBeforeStart({ agent }: AgentRelease): boolean {
-  return Boolean(agent.beforeStartConfig);
-}
+/** Gathers what a session starts with, before its first turn. */
+export type BeforeStart = (
+  session: Session,
+  release: AgentRelease,
+  signal: AbortSignal,
+  traceparent?: string,
+) => Promise<StartValues>;
 
 /**
- * Gathers what is to be known before a session's first turn: the variables that `beforeStartConfig` gives, and what
- * was learnt of the customer before. What cannot be had is noted, and the talk begins without it.
+ * Asks the URL of `beforeStartConfig` for variables, and loads the customer's memory. A failed request is recorded, and
+ * the session starts without its variables.
  */
-export function createBeforeStart(deps: PrepareDeps) {
-  return async (
-    session: Session,
-    release: AgentRelease,
-    signal: AbortSignal,
-    traceparent?: string,
-  ): Promise<Prepared> => {
+export function createBeforeStart(deps: BeforeStartDeps): BeforeStart {
+  return async (session, release, signal, traceparent) => {
     const events: HistoryEvent[] = [];
     const note = (code: string, error: unknown) => {
       if (signal.aborted) throw signal.reason;
@@ -72,7 +70,7 @@ export function createBeforeStart(deps: PrepareDeps) {
 }
 
 async function customerIn(
-  { phoneNumberOf }: PrepareDeps,
+  { phoneNumberOf }: BeforeStartDeps,
   { projectId, callId, state }: Session,
   given: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
@@ -81,7 +79,7 @@ async function customerIn(
 }
 
 function ask(
-  deps: PrepareDeps,
+  deps: BeforeStartDeps,
   config: NonNullable<AgentConfig['beforeStartConfig']>,
   session: Session,
   signal: AbortSignal,
@@ -92,7 +90,7 @@ function ask(
 }
 
 async function send(
-  { client }: PrepareDeps,
+  { client }: BeforeStartDeps,
   config: NonNullable<AgentConfig['beforeStartConfig']>,
   session: Session,
   signal: AbortSignal,
@@ -107,8 +105,8 @@ async function send(
       traceparent,
     ),
     body: JSON.stringify({ projectId, sessionId, channel, variables: session.state.variables }),
-    timeoutMs: config.timeoutMs ?? DEFAULT_BEFORE_START_TIMEOUT_MILLISECONDS,
-    maxResponseBytes: MAX_ANSWER_BYTES,
+    timeoutMs: config.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
     signal,
   });
   if (answer.status < 200 || answer.status > 299)

@@ -2,26 +2,25 @@ import { CallwayError } from '../../base/errors.ts';
 import type { Session } from './session.ts';
 import type { SessionStore, TurnHistory } from './sessionStore.ts';
 
-/** What a turn is kept with. */
-export type TurnKeeper = Pick<SessionStore, 'saveTurn' | 'find' | 'appendLateTurn'>;
+export type TurnStore = Pick<SessionStore, 'saveTurn' | 'find' | 'appendLateTurn'>;
 
 /**
- * Adds a turn that could not be kept to its session's history, where the session has ended meanwhile: it was said all
- * the same.
+ * Adds a turn that {@link SessionStore.saveTurn} rejected to the history, where its session has ended meanwhile: it was
+ * said all the same.
  *
- * @param refusal - What {@link SessionStore.saveTurn} threw.
- * @returns The session that has its id now, where it lives on and another turn of it was kept.
- * @throws The refusal, where it is another.
+ * @param rejection - What `saveTurn` threw.
+ * @returns The session where it is still live and another turn was stored; undefined where it has ended.
+ * @throws The rejection, where it is not `session_changed`.
  */
-export async function keepLateTurn(
-  sessions: TurnKeeper,
+export async function recordLateTurn(
+  sessions: TurnStore,
   session: Session,
-  record: TurnHistory,
-  refusal: unknown,
+  history: TurnHistory,
+  rejection: unknown,
 ): Promise<Session | undefined> {
-  if (!(refusal instanceof CallwayError) || refusal.code !== 'session_changed') throw refusal;
-  const now = await sessions.find(session.projectId, session.sessionId);
-  if (now?.instanceId === session.instanceId) return now;
-  await sessions.appendLateTurn(session, record);
+  if (!(rejection instanceof CallwayError) || rejection.code !== 'session_changed') throw rejection;
+  const current = await sessions.find(session.projectId, session.sessionId);
+  if (current?.instanceId === session.instanceId) return current;
+  await sessions.appendLateTurn(session, history);
   return undefined;
 }

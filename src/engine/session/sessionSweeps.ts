@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { repeat } from '../../base/repeat.ts';
 import type { ConversationEngine } from '../conversationEngine.ts';
-import type { HistoryStore, ReleaseStore, SessionStore } from './sessionStore.ts';
+import type { HistoryStore } from '../history/historyStore.ts';
+import type { ReleaseStore } from './releases.ts';
+import type { SessionStore } from './sessionStore.ts';
 
 /** An idle session outlives its time by no more than this. */
 const IDLE_SWEEP_MS = 15_000;

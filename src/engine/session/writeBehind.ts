@@ -1,27 +1,26 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUnavailable, unavailable } from '../../base/errors.ts';
-import { keepLateTurn } from './lateTurn.ts';
-import type { Session } from './session.ts';
-import type { SessionStore, TurnHistory } from './sessionStore.ts';
+import { recordLateTurn } from './lateTurn.ts';
+import type { HistoryEvent, Session } from './session.ts';
+import type { SessionEnding, SessionStore, TurnHistory } from './sessionStore.ts';
 
-/** A caller hears nothing while the database is waited for. */
-const LONGEST_WAIT_MS = 1_500;
-/** While it is away, it is asked again so often. */
+/** The caller hears nothing while the database is waited for. */
+const DATABASE_TIMEOUT_MS = 1_500;
 const RETRY_MS = 250;
 
-/** A turn that a talk has taken, and the session as it is after it. */
+/** A turn that waits for the database, with the session after it. */
 export interface PendingTurn {
   readonly session: Session;
   readonly record: TurnHistory;
 }
 
-/** Holds what waits for the database, for the case that this process does not live to keep it. */
+/** Holds pending turns on disk, in case this process ends before they are stored. */
 export interface TurnSpool {
-  /** In the order of a session's turns. */
+  /** Appends a turn to its session's. */
   put(turn: PendingTurn): Promise<void>;
-  /** All of a session's turns are kept. */
+  /** All of a session's turns are stored. */
   drop(instanceId: string): Promise<void>;
-  /** What former lives left, by sessions. */
+  /** @returns What earlier processes left, by session. */
   readPending(): Promise<readonly (readonly PendingTurn[])[]>;
 }
 
@@ -32,176 +31,220 @@ export interface WriteBehindDeps {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-export interface WriteBehind extends SessionStore {
-  /** Begins to keep what former lives left. */
-  start(): Promise<void>;
-  /** A talk is over; what still waits of it is kept all the same. */
-  forget(projectId: string, sessionId: string): void;
-  /** Waits for what is being kept, once; what cannot be stays in the spool. Idempotent. */
-  close(): Promise<void>;
-}
-
-type Waiting =
+type Ending = (session: Session) => Promise<SessionEnding | undefined>;
+type Pending =
   | ({ readonly kind: 'turn' } & PendingTurn)
-  | { readonly kind: 'end'; readonly ending: Parameters<SessionStore['end']>[2] };
+  | { readonly kind: 'end'; readonly session: Session; readonly ending: Ending };
 
-interface Talk {
-  newest: Session;
-  readonly waiting: Waiting[];
-  keeping: Promise<void> | undefined;
+/** A session that this node holds in memory. */
+interface HeldSession {
+  newest: Session | undefined;
+  isAttached: boolean;
+  readonly pending: Pending[];
+  /** Runs while pending work is being stored. */
+  storing: Promise<void> | undefined;
 }
 
 /**
- * The sessions of talks on this node, each of which has its session to itself: what it is now is known without the
- * database. While that one is away, or too slow for somebody who listens, a talk goes on from memory; its turns wait
- * there and in the spool, and are kept in their order when the database is back, be the session live then or ended.
+ * A session store with write-behind for sessions that are attached to an audio stream of this node. While the database is
+ * unavailable, or too slow for a caller, an attached session continues from memory; its turns and its end wait there and
+ * in the spool, and are stored in order once the database is back. Every other session goes straight to the database.
  */
-export function createWriteBehind({ sessions, spool, clock, onError }: WriteBehindDeps): WriteBehind {
-  const talks = new Map<string, Talk>();
-  let isClosed = false;
+export class WriteBehind implements SessionStore {
+  readonly #deps: WriteBehindDeps;
+  readonly #held = new Map<string, HeldSession>();
+  #isClosed = false;
 
-  const know = (session: Session): Talk => {
-    const key = keyOf(session.projectId, session.sessionId);
-    const talk = talks.get(key);
-    // The id of a session that is over may be used again, while turns of the former one still wait.
-    if (talk && talk.newest.instanceId === session.instanceId) {
-      talk.newest = session;
-      return talk;
+  constructor(deps: WriteBehindDeps) {
+    this.#deps = deps;
+  }
+
+  /** Stores what earlier processes left in the spool, in the background. */
+  async start(): Promise<void> {
+    for (const turns of await this.#deps.spool.readPending())
+      for (const turn of turns) this.#storeLater(this.#update(turn.session), { kind: 'turn', ...turn });
+  }
+
+  /** Loads a session for an audio stream, and holds it in memory until {@link detach}. */
+  async attach(projectId: string, sessionId: string): Promise<Session | undefined> {
+    const key = keyOf(projectId, sessionId);
+    const held = this.#held.get(key) ?? newHeldSession();
+    held.isAttached = true;
+    this.#held.set(key, held);
+    try {
+      return await this.find(projectId, sessionId);
+    } catch (error) {
+      this.detach(projectId, sessionId);
+      throw error;
     }
-    const begun: Talk = { newest: session, waiting: [], keeping: undefined };
-    talks.set(key, begun);
-    return begun;
-  };
-  const orUnavailable = <Result>(work: Promise<Result>): Promise<Result> =>
-    new Promise((resolve, reject) => {
-      const timer = clock.setTimer(() => reject(unavailable('database')), LONGEST_WAIT_MS);
-      work.then(resolve, reject).finally(() => timer.cancel());
-    });
+  }
 
-  const keepFirst = async ({ newest, waiting }: Talk): Promise<void> => {
-    const [first] = waiting;
-    if (first?.kind === 'turn') await keepTurn(sessions, first);
-    else if (first) await sessions.end(newest.projectId, newest.sessionId, first.ending);
-  };
-  const keepWaiting = async (talk: Talk): Promise<void> => {
-    while (talk.waiting.length > 0) {
+  isAttached(projectId: string, sessionId: string): boolean {
+    return this.#held.get(keyOf(projectId, sessionId))?.isAttached ?? false;
+  }
+
+  /** Pending work of the session is stored all the same. Idempotent. */
+  detach(projectId: string, sessionId: string): void {
+    const key = keyOf(projectId, sessionId);
+    const held = this.#held.get(key);
+    if (!held) return;
+    held.isAttached = false;
+    if (!held.storing) this.#held.delete(key);
+  }
+
+  async insert(session: Session, started: HistoryEvent): Promise<void> {
+    await this.#deps.sessions.insert(session, started);
+    if (this.isAttached(session.projectId, session.sessionId)) this.#update(session);
+  }
+
+  async find(projectId: string, sessionId: string): Promise<Session | undefined> {
+    const key = keyOf(projectId, sessionId);
+    const before = this.#held.get(key);
+    if (!before) return await this.#deps.sessions.find(projectId, sessionId);
+    if (before.storing) return before.newest;
+    const { newest } = before;
+    try {
+      const found = await this.#withTimeout(this.#deps.sessions.find(projectId, sessionId));
+      const now = this.#held.get(key);
+      // A turn may have been run during the read.
+      if (now?.storing) return now.newest;
+      if (found && now && now.newest === newest) this.#update(found);
+      return found;
+    } catch (error) {
+      const now = this.#held.get(key);
+      if (now?.newest && isUnavailable(error)) return now.newest;
+      throw error;
+    }
+  }
+
+  async saveTurn(session: Session, record: TurnHistory): Promise<void> {
+    const { sessions, spool, onError } = this.#deps;
+    if (!this.#held.has(keyOf(session.projectId, session.sessionId)))
+      return await sessions.saveTurn(session, record);
+    const held = this.#update(session);
+    if (!held.storing) {
       try {
-        await orUnavailable(keepFirst(talk));
+        return await this.#withTimeout(sessions.saveTurn(session, record));
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        onError(error, 'turn waits for the database');
+      }
+    }
+    await spool
+      .put({ session, record })
+      .catch((error: unknown) => onError(error, 'turn not spooled, waits in memory only'));
+    this.#storeLater(held, { kind: 'turn', session, record });
+  }
+
+  async appendLateTurn(session: Session, record: TurnHistory): Promise<void> {
+    await this.#deps.sessions.appendLateTurn(session, record);
+  }
+
+  async end(projectId: string, sessionId: string, ending: Ending): Promise<Session | undefined> {
+    const { sessions } = this.#deps;
+    const held = this.#held.get(keyOf(projectId, sessionId));
+    if (!held) return await sessions.end(projectId, sessionId, ending);
+    if (!held.storing) {
+      try {
+        return await this.#withTimeout(sessions.end(projectId, sessionId, ending));
+      } catch (error) {
+        if (!held.newest || !isUnavailable(error)) throw error;
+      }
+    }
+    if (held.newest) this.#storeLater(held, { kind: 'end', session: held.newest, ending });
+    return held.newest;
+  }
+
+  search(...args: Parameters<SessionStore['search']>): ReturnType<SessionStore['search']> {
+    return this.#deps.sessions.search(...args);
+  }
+
+  idle(...args: Parameters<SessionStore['idle']>): ReturnType<SessionStore['idle']> {
+    return this.#deps.sessions.idle(...args);
+  }
+
+  /** Tries once more to store what is pending; the rest stays in the spool. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#held.values()].map(({ storing }) => storing));
+  }
+
+  #update(session: Session): HeldSession {
+    const key = keyOf(session.projectId, session.sessionId);
+    const held = this.#held.get(key);
+    // The id of an ended session may be used again while turns of the former session still wait.
+    if (held && (!held.newest || held.newest.instanceId === session.instanceId)) {
+      held.newest = session;
+      return held;
+    }
+    const next = { ...newHeldSession(), newest: session, isAttached: held?.isAttached ?? false };
+    this.#held.set(key, next);
+    return next;
+  }
+
+  #storeLater(held: HeldSession, pending: Pending): void {
+    held.pending.push(pending);
+    held.storing ??= this.#storeAll(held, pending.session);
+  }
+
+  async #storeAll(held: HeldSession, { projectId, sessionId, instanceId }: Session): Promise<void> {
+    const { spool, onError } = this.#deps;
+    // A turn may be added while the spool is emptied.
+    while (held.pending.length > 0) {
+      await this.#storePending(held);
+      if (held.pending.length > 0) break;
+      await spool.drop(instanceId).catch((error: unknown) => onError(error, 'turn spool not emptied'));
+    }
+    held.storing = undefined;
+    const key = keyOf(projectId, sessionId);
+    if (!held.isAttached && this.#held.get(key) === held) this.#held.delete(key);
+  }
+
+  /** Returns with work left only when this store is closed. */
+  async #storePending(held: HeldSession): Promise<void> {
+    const { clock, onError } = this.#deps;
+    for (let [first] = held.pending; first; [first] = held.pending) {
+      try {
+        await this.#withTimeout(this.#store(first));
       } catch (error) {
         if (isUnavailable(error)) {
-          if (isClosed) return;
+          if (this.#isClosed) return;
           await new Promise<void>((resolve) => clock.setTimer(resolve, RETRY_MS));
           continue;
         }
-        onError(error, 'a turn that waited for the database was not kept');
+        onError(error, 'pending turn not stored');
       }
-      talk.waiting.shift();
+      held.pending.shift();
     }
-  };
-  const keepAll = async (talk: Talk): Promise<void> => {
+  }
+
+  async #store(pending: Pending): Promise<void> {
+    const { sessions } = this.#deps;
+    const { session } = pending;
+    if (pending.kind === 'end') {
+      await sessions.end(session.projectId, session.sessionId, pending.ending);
+      return;
+    }
     try {
-      // Something may come to wait while the last one is being kept, and the spool emptied.
-      while (talk.waiting.length > 0) {
-        await keepWaiting(talk);
-        if (isClosed && talk.waiting.length > 0) return;
-        if (talk.waiting.length > 0) continue;
-        await spool.drop(talk.newest.instanceId).catch((error: unknown) => {
-          onError(error, 'the spool of a session’s turns stays');
-        });
-      }
-    } finally {
-      // At once: what comes to wait from here on begins anew.
-      talk.keeping = undefined;
+      await sessions.saveTurn(session, pending.record);
+    } catch (error) {
+      // The turn is stored already where only the answer to an earlier attempt was lost.
+      const current = await recordLateTurn(sessions, session, pending.record, error);
+      if (current && current.turn < session.turn) throw error;
     }
-  };
-  const keepLater = (talk: Talk, waiting: Waiting): void => {
-    talk.waiting.push(waiting);
-    talk.keeping ??= keepAll(talk);
-  };
-  const spooled = async (turn: PendingTurn): Promise<void> => {
-    await spool.put(turn).catch((error: unknown) => onError(error, 'a turn waits in memory alone'));
-  };
+  }
 
-  return {
-    ...sessions,
-    async insert(session, started) {
-      await sessions.insert(session, started);
-      know(session);
-    },
-    async find(projectId, sessionId) {
-      const key = keyOf(projectId, sessionId);
-      const before = talks.get(key)?.newest;
-      if (talks.get(key)?.keeping) return before;
-      try {
-        const found = await orUnavailable(sessions.find(projectId, sessionId));
-        // A turn may have been taken while this was read.
-        const talk = talks.get(key);
-        if (talk?.keeping) return talk.newest;
-        if (found && talk?.newest === before) know(found);
-        return found;
-      } catch (error) {
-        const talk = talks.get(key);
-        if (talk && isUnavailable(error)) return talk.newest;
-        throw error;
-      }
-    },
-    async saveTurn(session, record) {
-      const talk = know(session);
-      if (!talk.keeping) {
-        try {
-          await orUnavailable(sessions.saveTurn(session, record));
-          return;
-        } catch (error) {
-          if (!isUnavailable(error)) throw error;
-          onError(error, 'a turn waits for the database');
-        }
-      }
-      await spooled({ session, record });
-      keepLater(talk, { kind: 'turn', session, record });
-    },
-    async end(projectId, sessionId, ending) {
-      const talk = talks.get(keyOf(projectId, sessionId));
-      if (!talk?.keeping) {
-        try {
-          return await orUnavailable(sessions.end(projectId, sessionId, ending));
-        } catch (error) {
-          if (!talk || !isUnavailable(error)) throw error;
-        }
-      }
-      keepLater(talk, { kind: 'end', ending });
-      return talk.newest;
-    },
-    async start() {
-      for (const turns of await spool.readPending()) {
-        for (const { session, record } of turns) keepLater(know(session), { kind: 'turn', session, record });
-      }
-    },
-    forget(projectId, sessionId) {
-      const key = keyOf(projectId, sessionId);
-      const talk = talks.get(key);
-      const drop = () => {
-        if (talks.get(key) === talk) talks.delete(key);
-      };
-      if (talk?.keeping) void talk.keeping.then(drop);
-      else drop();
-    },
-    async close() {
-      isClosed = true;
-      await Promise.all([...talks.values()].map(({ keeping }) => keeping));
-    },
-  };
-}
-
-/** A turn is refused where an attempt before has kept it, its answer lost, and where its session is over. */
-async function keepTurn(sessions: SessionStore, { session, record }: PendingTurn): Promise<void> {
-  try {
-    await sessions.saveTurn(session, record);
-  } catch (error) {
-    const now = await keepLateTurn(sessions, session, record, error);
-    if (now && now.turn < session.turn) throw error;
+  /** @throws {CallwayError} 503 when the database takes too long. */
+  #withTimeout<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#deps.clock.setTimer(() => reject(unavailable('database')), DATABASE_TIMEOUT_MS);
+      work.then(resolve, reject).finally(() => timer.cancel());
+    });
   }
 }
 
-function keyOf(projectId: string, sessionId: string): string {
-  return `${projectId} ${sessionId}`;
+function newHeldSession(): HeldSession {
+  return { newest: undefined, isAttached: false, pending: [], storing: undefined };
 }
+
+const keyOf = (projectId: string, sessionId: string) => `${projectId} ${sessionId}`;

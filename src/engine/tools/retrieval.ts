@@ -4,59 +4,50 @@ import { CONTEXT_BUDGET_TOKENS, estimateTokens } from '../history/contextWindow.
 import type { Render } from '../prompt/prompts.ts';
 import type { CurrentNode } from '../turn/delivery.ts';
 import type { TurnContext } from '../turn/turnContext.ts';
-import { type Passage, shownPassage } from './passage.ts';
-import type { KnowledgePassage } from './toolRunner.ts';
+import { type KnowledgePassage, type Passage, type RetrievalOptions, shownPassage } from './knowledge.ts';
 
-/** What of the documents goes into one answer's context at most, beside the talk. */
+/** The share of the context that passages may take, beside the conversation. */
 export const KNOWLEDGE_BUDGET_TOKENS = CONTEXT_BUDGET_TOKENS * 0.375;
 
-/** So long a turn waits for the documents: a customer waits for words, and without them there are words too. */
-const SEARCH_PATIENCE_MS = 4_000;
+/** A slower search is given up: the customer waits for an answer. */
+const SEARCH_TIMEOUT_MS = 4_000;
 
-/** The built-in tool by which a model asks the documents. */
-export const KNOWLEDGE_TOOL = 'query_knowledgebase';
+/** The built-in tool for retrieval. */
+const KNOWLEDGE_TOOL = 'query_knowledgebase';
 
-/** What the documents are asked, and how. */
-export interface KnowledgeQuestion {
+export interface RetrievalQuery {
   readonly query: string;
-  readonly options: { readonly topK?: number; readonly scoreThreshold?: number };
+  readonly options: RetrievalOptions;
 }
 
-/** Looks a question up in the project's documents, and notes what was used. Without documents there is nothing. */
-export async function findKnowledge(
-  run: TurnContext,
-  { query, options }: KnowledgeQuestion,
+/** Retrieves passages from the project's documents and records their use. A failed search yields none. */
+export async function retrieve(
+  { deps, journal, session, signal }: TurnContext,
+  { query, options }: RetrievalQuery,
 ): Promise<readonly Passage[]> {
-  const { knowledge, clock } = run.deps;
+  const { knowledge, clock } = deps;
   if (!knowledge || query.trim() === '') return [];
-  const askedMs = clock.monotonicMs();
+  const beganMs = clock.monotonicMs();
   try {
-    const searching = knowledge.search(run.session.projectId, query, options, run.signal);
-    const found = await inTime(clock, searching);
+    const found = await withDeadline(clock, knowledge.search(session.projectId, query, options, signal));
     const used = withinBudget(found);
     const chunks = used.map(({ content: _content, ...where }) => where);
-    run.journal.event('knowledge_used', {
-      query,
-      chunks,
-      durationMs: Math.round(clock.monotonicMs() - askedMs),
-    });
+    journal.event('knowledge_used', { query, chunks, durationMs: Math.round(clock.monotonicMs() - beganMs) });
     return used;
   } catch (error) {
-    if (run.signal.aborted) throw error;
-    run.journal.event('error', {
-      code: 'knowledge_failed',
-      message: error instanceof Error ? error.message : '',
-    });
+    if (signal.aborted) throw error;
+    const message = error instanceof Error ? error.message : '';
+    journal.event('error', { code: 'knowledge_failed', message });
     return [];
   }
 }
 
-/** What a knowledge node asks of the documents, once the customer has said these words. */
-export function questionAt(
+/** The query of a knowledge node for the customer's words. */
+export function queryOf(
   { data }: Extract<PathwayNode, { type: 'knowledge' }>,
   words: string,
   render: Render,
-): KnowledgeQuestion {
+): RetrievalQuery {
   const { query, topK, scoreThreshold } = data;
   return {
     query: query === undefined ? words : render(query),
@@ -68,42 +59,42 @@ export function questionAt(
 }
 
 /**
- * Lets a channel begin the search that the next answer may need, while the customer still speaks.
+ * Lets a channel start the retrieval for the next answer while the customer still speaks.
  *
- * @returns `undefined` where nothing near the node asks the documents.
+ * @returns Undefined where neither the node nor the ones after it use documents.
  */
-export function prefetchRetrievalAt(run: TurnContext, node: PathwayNode): CurrentNode['prefetchRetrieval'] {
-  const { deps, graph, session, render } = run;
+export function prefetchRetrievalAt(turn: TurnContext, node: PathwayNode): CurrentNode['prefetchRetrieval'] {
+  const { deps, graph, session, render } = turn;
   const { knowledge } = deps;
   if (!knowledge?.prefetch) return undefined;
   const next = graph.outgoing(node.id).map(({ target }) => graph.node(target));
-  const asking = [node, ...next].find(
+  const user = [node, ...next].find(
     (one) => one?.type === 'knowledge' || one?.data.tools.includes(KNOWLEDGE_TOOL),
   );
-  if (!asking) return undefined;
+  if (!user) return undefined;
   return async (words) => {
-    const question =
-      asking.type === 'knowledge' ? questionAt(asking, words, render) : { query: words, options: {} };
-    await knowledge.prefetch?.(session.projectId, question.query, question.options);
+    const { query, options } =
+      user.type === 'knowledge' ? queryOf(user, words, render) : { query: words, options: {} };
+    await knowledge.prefetch?.(session.projectId, query, options);
   };
 }
 
-/** @throws {Error} When it takes too long; what comes later is not heard. */
-function inTime<Result>(clock: Clock, searching: Promise<Result>): Promise<Result> {
+/** @throws {Error} When it takes too long. */
+function withDeadline<Result>(clock: Clock, searching: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const late = new Error(`The documents were not searched within ${SEARCH_PATIENCE_MS / 1000} s`);
-    const timer = clock.setTimer(() => reject(late), SEARCH_PATIENCE_MS);
+    const late = new Error(`The documents were not searched within ${SEARCH_TIMEOUT_MS / 1000} s`);
+    const timer = clock.setTimer(() => reject(late), SEARCH_TIMEOUT_MS);
     searching.then(resolve, reject).finally(() => timer.cancel());
   });
 }
 
 function withinBudget(found: readonly KnowledgePassage[]): KnowledgePassage[] {
   const used: KnowledgePassage[] = [];
-  let left = KNOWLEDGE_BUDGET_TOKENS;
+  let leftTokens = KNOWLEDGE_BUDGET_TOKENS;
   for (const passage of found) {
-    left -= estimateTokens(shownPassage(passage));
-    // One alone is no longer than a chunk may be; the best is better than nothing.
-    if (left < 0 && used.length > 0) break;
+    leftTokens -= estimateTokens(shownPassage(passage));
+    // The best passage is used even when it is over budget; it is no longer than a chunk.
+    if (leftTokens < 0 && used.length > 0) break;
     used.push(passage);
   }
   return used;

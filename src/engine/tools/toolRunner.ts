@@ -9,42 +9,15 @@ import { responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 
-/** What a model is shown of a tool's answer at most. */
+/** The longest part of a tool's response that a model is shown. */
 const MAX_RESULT_CHARACTERS = 20_000;
 const MAX_RESPONSE_BYTES = 262_144;
 
-/** Searches the project's documents. */
-export interface KnowledgeRetriever {
-  search(
-    projectId: string,
-    query: string,
-    options: { topK?: number; scoreThreshold?: number },
-    signal: AbortSignal,
-  ): Promise<readonly KnowledgePassage[]>;
-  /**
-   * Searches ahead, for words that the caller has said so far: the same question, asked within seconds, is answered at
-   * once. Never fails.
-   */
-  prefetch?(
-    projectId: string,
-    query: string,
-    options: { topK?: number; scoreThreshold?: number },
-  ): Promise<void>;
-}
-
-export interface KnowledgePassage {
-  readonly content: string;
-  readonly score: number;
-  readonly datasetId: string;
-  readonly chunkId: string;
-  readonly source?: string;
-}
-
 export interface ToolOutcome {
   readonly ok: boolean;
-  /** For the model and the transcript of events. */
+  /** For the model and the history. */
   readonly text: string;
-  /** The answer as JSON, where it is some. */
+  /** The response as JSON; absent where it is no JSON. */
   readonly value?: unknown;
   readonly durationMs?: number;
   readonly status?: number;
@@ -53,11 +26,11 @@ export interface ToolOutcome {
 export interface ToolRunnerDeps {
   readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly templates: TemplateCache;
-  /** Absent where nobody traces. */
+  /** Default: no tracing. */
   readonly tracing?: Tracer;
 }
 
-/** Runs the project's own HTTP tools. Never throws: a tool that fails is an outcome, for the model to deal with. */
+/** Runs the project's own HTTP tools. A failure is an outcome that the model is told; only an abort throws. */
 export interface ToolRunner {
   run(
     tool: Tool,
@@ -108,7 +81,7 @@ export function createToolRunner({ client, templates, tracing = noopTracer }: To
   };
 }
 
-/** The tools that a node binds, as a model sees them; names that are no project tool are built in. */
+/** The tools that a node offers; ids of no project tool name built-in ones. */
 export function toolsOfNode(
   release: AgentRelease,
   node: PathwayNode,
@@ -145,7 +118,7 @@ function toRequest(
   const url = new URL(renderTemplate(tool.http.url, encoded, { cache }));
   const request = { method, headers: [...headers], timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
   if (method === 'GET' || method === 'DELETE') {
-    // What the address does not name itself goes into the query.
+    // Arguments that the URL template does not use go into the query.
     for (const [key, value] of Object.entries(args)) {
       if (!tool.http.url.includes(key) && value !== null) {
         url.searchParams.set(key, isScalar(value) ? String(value) : JSON.stringify(value));
@@ -162,7 +135,7 @@ function toRequest(
   return { ...request, url: url.href, body };
 }
 
-/** Texts as they stand between the quotes of a JSON string, so that a value cannot break out of a template. */
+/** Escapes texts for the inside of a JSON string, so that a value cannot break out of a body template. */
 function jsonSafe(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [
@@ -207,7 +180,7 @@ function compile({
       addUsedSchema: false,
     }).compile(schema);
   } catch {
-    // Checked when it was saved; a schema that only this release of the validator refuses is not the caller's fault.
+    // It was checked when it was saved; a schema that this version of the validator rejects does not fail the call.
     return null;
   }
 }

@@ -1,86 +1,90 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
-import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
+import type { ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
-import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import { stepPrompt, withStep } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
 import { rehearsalOptions } from '../prompt/rehearsal.ts';
-import { MOVE_TOOL, moveArguments, moveTool } from '../prompt/structuredOutput.ts';
+import { MOVE_TOOL, moveArguments } from '../prompt/structuredOutput.ts';
 import type { FunctionCall } from '../session/session.ts';
-import { BUILT_IN_DEFINITIONS } from '../tools/builtInTools.ts';
-import type { Passage } from '../tools/passage.ts';
-import { runCalls } from '../tools/toolCalls.ts';
-import { parseArguments, toDefinition, toolsOfNode } from '../tools/toolRunner.ts';
-import { fromFirstWord } from './firstWord.ts';
-import type { TurnOutput } from './turn.ts';
-import { isListenedTo, situationOf, type TurnContext, talkOf } from './turnContext.ts';
+import type { Passage } from '../tools/knowledge.ts';
+import { type OfferedTools, offeredTools, runToolCalls } from '../tools/toolCalls.ts';
+import { parseArguments } from '../tools/toolRunner.ts';
+import {
+  emit,
+  isSpoken,
+  lineBreakAfter,
+  promptMessages,
+  situationOf,
+  type TurnContext,
+} from './turnContext.ts';
 
-/** A model that calls tools again and again is made to answer after so many rounds. */
+/** A model that keeps calling tools is asked without tools after this many rounds. */
 const MAX_TOOL_ROUNDS = 8;
-/** Tools that need not be talked about: they took a note, or spoke to a machine by its keys. */
+/** Tools whose result needs no words: they took a note or sent digits. */
 const SILENT_TOOLS: ReadonlySet<string> = new Set(['set_variable', 'send_dtmf']);
+/** Spaces, punctuation and symbols alone cannot be spoken. */
+const SPEAKABLE = /[\p{L}\p{N}]/u;
 
-/** Whether the customer got words of the model's: they are not due where it led on, or called a tool that does without. */
-export type Words = 'said' | 'missing' | 'not_due';
+/** Whether the model said something; `not_required` after a move, or a tool that needs no words. */
+export type SpeechState = 'said' | 'missing' | 'not_required';
 
-/** What came of a node's speech. */
-export interface Spoken {
+export interface NodeAnswer {
+  /** The edge that the model took with the move tool. */
   readonly edgeId: string | null;
-  /** Placeholders included. */
+  /** Fillers included. */
   readonly saidAnything: boolean;
-  readonly words: Words;
-  /** The turn stops here: for the caller's tools, or because a tool ended or handed over the talk. */
+  readonly speech: SpeechState;
+  /** The turn ends here: the client runs its tools, or a tool ended or transferred the conversation. */
   readonly halt: 'caller_tools' | 'ended' | 'transferred' | null;
 }
 
-/** Asks the model for a node's words, and runs the tools that it calls on the way. */
-export async function* answerNode(
-  run: TurnContext,
+interface NodeRequest {
+  readonly node: PathwayNode;
+  readonly moves: readonly PathwayEdge[];
+  readonly knowledge: readonly Passage[];
+  readonly offered: OfferedTools;
+}
+
+/** Asks the model for a node's answer, and runs the tools that it calls, round by round. */
+export async function answerNode(
+  turn: TurnContext,
   node: PathwayNode,
   moves: readonly PathwayEdge[],
   knowledge: readonly Passage[],
-): AsyncGenerator<TurnOutput, Spoken> {
-  const offered = offeredTools(run, node, moves);
-  const asking: NodeAsking = { node, moves, knowledge, offered };
-  const before = run.journal.said().length;
+): Promise<NodeAnswer> {
+  const offered = offeredTools(turn, node, moves);
+  const request: NodeRequest = { node, moves, knowledge, offered };
+  const saidBefore = turn.journal.said().length;
+  const hasSaid = () => turn.journal.said().length > saidBefore;
   let edgeId: string | null = null;
-  let words: Words = 'missing';
-  const spoken = (halt: Spoken['halt'], saidAnything = run.journal.said().length > before): Spoken => ({
-    edgeId,
-    saidAnything,
-    words: wordsOf(words, halt !== null || edgeId !== null),
-    halt,
-  });
+  let speech: SpeechState = 'missing';
+  const answer = (halt: NodeAnswer['halt'], saidAnything = hasSaid()): NodeAnswer => {
+    const isExcused = speech === 'missing' && (halt !== null || edgeId !== null);
+    return { edgeId, saidAnything, speech: isExcused ? 'not_required' : speech, halt };
+  };
   for (let round = 1; ; round += 1) {
-    const answer: Answer = yield* askForWords(run, asking, round, words === 'missing');
-    const { calls } = answer;
-    if (answer.hasWords) words = 'said';
+    const { calls, hasWords } = await askUntilAnswered(turn, request, round, speech === 'missing');
+    if (hasWords) speech = 'said';
     const move = calls.find(({ name }) => name === MOVE_TOOL);
     if (move) edgeId = edgeOf(move, moves) ?? edgeId;
-    const others = calls.filter(({ name }) => name !== MOVE_TOOL);
     const isCallers = ({ name }: ToolCallEvent) => offered.callers.some((tool) => tool.name === name);
-    const own = others.filter((call) => !isCallers(call));
-    const callers = others.filter(isCallers);
-    const halt = own.length > 0 ? yield* runCalls(run, node, own) : null;
+    const own = calls.filter((call) => call.name !== MOVE_TOOL && !isCallers(call));
+    const callers = calls.filter((call) => call.name !== MOVE_TOOL && isCallers(call));
+    const halt = own.length > 0 ? await runToolCalls(turn, node, own) : null;
     if (callers.length > 0) {
-      yield* handOver(run, callers);
-      return spoken('caller_tools', true);
+      await passToCaller(turn, callers);
+      return answer('caller_tools', true);
     }
-    if (halt || own.length === 0) return spoken(halt);
-    // Words beside a tool that only took a note need no second answer; a look-up's result has to be told.
-    const isQuiet = own.every(({ name }) => SILENT_TOOLS.has(name));
-    if (isQuiet && spoken(null).saidAnything) return spoken(null);
-    words = wordsOf(words === 'not_due' ? 'missing' : words, isQuiet);
-    if (round > MAX_TOOL_ROUNDS) return spoken(null, requireWords(spoken(null).saidAnything));
+    if (halt || own.length === 0) return answer(halt);
+    // Words beside a silent tool need no second answer; the result of any other tool has to be told.
+    const isSilent = own.every(({ name }) => SILENT_TOOLS.has(name));
+    if (isSilent && hasSaid()) return answer(null);
+    if (speech !== 'said') speech = isSilent ? 'not_required' : 'missing';
+    if (round > MAX_TOOL_ROUNDS) return answer(null, requireWords(hasSaid()));
   }
 }
 
-function wordsOf(words: Words, needsNone: boolean): Words {
-  return words === 'missing' && needsNone ? 'not_due' : words;
-}
-
-/** Nobody is left in silence by a model that went on calling tools when it had none any more. */
 function requireWords(saidAnything: boolean): true {
   if (saidAnything) return true;
   throw new ModelError('model_malformed', 'The model called tools again and again, and never answered', {
@@ -88,78 +92,85 @@ function requireWords(saidAnything: boolean): true {
   });
 }
 
-/** What is asked of the model at a node, in each round. */
-interface NodeAsking {
-  readonly node: PathwayNode;
-  readonly moves: readonly PathwayEdge[];
-  readonly knowledge: readonly Passage[];
-  readonly offered: OfferedTools;
-}
-
-interface Answer {
+interface ModelAnswer {
   readonly calls: readonly ToolCallEvent[];
-  /** Where nobody listens, anything that was written counts. */
   readonly hasWords: boolean;
 }
 
-/** To who listens, an answer with nothing in it failed before its first word: it is asked for once more. */
-async function* askForWords(
-  run: TurnContext,
-  asking: NodeAsking,
+/** Asks a second time when a spoken answer came back empty. */
+async function askUntilAnswered(
+  turn: TurnContext,
+  request: NodeRequest,
   round: number,
   needsWords: boolean,
-): AsyncGenerator<TurnOutput, Answer> {
-  const answer = yield* askOnce(run, asking, round);
+): Promise<ModelAnswer> {
+  const answer = await streamAnswer(turn, requestOf(turn, request, round));
   const isEmpty = !answer.hasWords && answer.calls.length === 0;
-  return isEmpty && needsWords && isListenedTo(run) ? yield* askOnce(run, asking, round) : answer;
+  if (!isEmpty || !needsWords || !isSpoken(turn)) return answer;
+  return await streamAnswer(turn, requestOf(turn, request, round));
 }
 
-async function* askOnce(
-  run: TurnContext,
-  { node, moves, knowledge, offered }: NodeAsking,
-  round: number,
-): AsyncGenerator<TurnOutput, Answer> {
-  const { request, journal } = run;
+/** Streams one answer of the model to the sink. A spoken one starts with its first speakable text. */
+async function streamAnswer(turn: TurnContext, request: ChatRequest): Promise<ModelAnswer> {
+  const { chat, signal, journal, sink, usage, startSpan } = turn;
+  const calls: ToolCallEvent[] = [];
+  const span = startSpan?.(request);
+  let isFirst = true;
+  let held = '';
+  try {
+    for await (const event of chat.stream(request, signal)) {
+      span?.onEvent();
+      if (event.type === 'tool_call') calls.push(event);
+      if (event.type === 'end') usage.add(event.usage);
+      if (event.type !== 'text') continue;
+      let { text } = event;
+      if (isFirst) {
+        held += text;
+        if (isSpoken(turn) && !SPEAKABLE.test(held)) continue;
+        text = lineBreakAfter(journal.said()) + held;
+        isFirst = false;
+      }
+      signal.throwIfAborted();
+      journal.say(text);
+      const written = sink({ type: 'text', text });
+      if (written) await written;
+    }
+    return { calls, hasWords: !isFirst };
+  } catch (error) {
+    if (!signal.aborted) span?.recordError(error);
+    throw error;
+  } finally {
+    span?.end();
+  }
+}
+
+function requestOf(turn: TurnContext, { node, moves, knowledge, offered }: NodeRequest, round: number) {
+  const { request, journal } = turn;
   const step = stepPrompt({
-    ...run,
+    ...turn,
     node,
     moves,
     knowledge,
     variables: journal.variables,
     instructions: request.instructions ?? [],
   });
-  const calls: ToolCallEvent[] = [];
-  const stream = run.deps.models.chat.stream(
-    {
-      ...wishesOf(run, round),
-      model: run.modelName,
-      messages: withStep(talkOf(run), step),
-      ...(round <= MAX_TOOL_ROUNDS ? toolsOf(offered) : {}),
-      purpose: moves.length > 0 ? 'answer_and_route' : 'answer',
-      ...rehearsalOptions({
-        ...situationOf(run, node),
-        choices: moves.map(toChoice),
-        ...(knowledge.length > 0 ? { knowledge: knowledge.map(({ content }) => content) } : {}),
-      }),
-    },
-    run.signal,
-  );
-  let isFirst = true;
-  for await (const event of isListenedTo(run) ? fromFirstWord(stream) : stream) {
-    if (event.type === 'text') {
-      // What a second node, or a second round, says begins a line of its own.
-      const gap = isFirst && journal.said() !== '' && !/\s$/.test(journal.said()) ? '\n' : '';
-      isFirst = false;
-      journal.say(gap + event.text);
-      yield { type: 'text', text: gap + event.text };
-    } else if (event.type === 'tool_call') calls.push(event);
-    else if (event.type === 'end') run.meter.add(event.usage);
-  }
-  return { calls, hasWords: !isFirst };
+  const tools = [...offered.own, ...offered.callers];
+  return {
+    ...requestedSettings(turn, round),
+    model: turn.modelName,
+    messages: withStep(promptMessages(turn), step),
+    ...(round <= MAX_TOOL_ROUNDS && tools.length > 0 ? { tools } : {}),
+    purpose: moves.length > 0 ? ('answer_and_route' as const) : ('answer' as const),
+    ...rehearsalOptions({
+      ...situationOf(turn, node),
+      choices: moves.map(toChoice),
+      ...(knowledge.length > 0 ? { knowledge: knowledge.map(({ content }) => content) } : {}),
+    }),
+  };
 }
 
-/** What the caller's request says of how the model is to answer; a choice of tools is for the first round. */
-function wishesOf({ request }: TurnContext, round: number) {
+/** The client's settings for the model; its tool choice applies to the first round only. */
+function requestedSettings({ request }: TurnContext, round: number) {
   const { toolChoice, parallelToolCalls, responseFormat } = request;
   const { temperature, maxOutputTokens, passthrough, callerTools } = request;
   return {
@@ -172,35 +183,8 @@ function wishesOf({ request }: TurnContext, round: number) {
   };
 }
 
-interface OfferedTools {
-  readonly own: readonly ToolDefinition[];
-  /** Run by the caller; one that has the name of an own tool is not among them. */
-  readonly callers: readonly ToolDefinition[];
-}
-
-function toolsOf({ own, callers }: OfferedTools): { tools?: ToolDefinition[] } {
-  const tools = [...own, ...callers];
-  return tools.length > 0 ? { tools } : {};
-}
-
-function offeredTools(run: TurnContext, node: PathwayNode, moves: readonly PathwayEdge[]): OfferedTools {
-  const { project, builtIn } = toolsOfNode(run.release, node);
-  const own = [
-    ...(moves.length > 0 ? [moveTool(moves.map(toChoice))] : []),
-    // A tool node has run its tool by itself.
-    ...(node.type === 'tool' ? [] : project.map(toDefinition)),
-    ...builtIn.flatMap((name) => BUILT_IN_DEFINITIONS[name] ?? []),
-  ];
-  const callers = (run.request.callerTools ?? []).filter(
-    ({ name }) => !own.some((tool) => tool.name === name),
-  );
-  return { own, callers };
-}
-
-async function* handOver(
-  run: TurnContext,
-  events: readonly ToolCallEvent[],
-): AsyncGenerator<TurnOutput, void> {
+/** Sends calls of the client's own tools, whose results come with its next request. */
+async function passToCaller(turn: TurnContext, events: readonly ToolCallEvent[]): Promise<void> {
   const calls = events.map(
     ({ id, name, arguments: text }): FunctionCall => ({
       id,
@@ -208,14 +192,10 @@ async function* handOver(
       function: { name, arguments: text },
     }),
   );
-  run.journal.callerCalls(calls);
+  turn.journal.callerCalls(calls);
   for (const [index, call] of calls.entries()) {
-    run.journal.event('tool_called', {
-      name: call.function.name,
-      arguments: call.function.arguments,
-      by: 'caller',
-    });
-    yield { type: 'tool_call', index, call };
+    turn.journal.event('tool_called', { ...call.function, by: 'caller' });
+    await emit(turn, { type: 'tool_call', index, call });
   }
 }
 

@@ -67,14 +67,14 @@ export class TurnCancelledError extends Error {
   }
 }
 
-export function placeOf(
+export function currentNodeOf(
   graph: PathwayGraph,
   node: PathwayNode,
-  prefetchRetrieval?: CurrentNode['prefetchRetrieval'],
+  prefetchRetrieval: CurrentNode['prefetchRetrieval'],
 ): CurrentNode {
-  const keys = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
-    const isKeys = isEventCondition(condition) && condition.event === 'dtmf';
-    return isKeys && condition.digits !== undefined ? [condition.digits] : [];
+  const digits = graph.outgoing(node.id).flatMap(({ data: { condition } }) => {
+    const isDtmf = isEventCondition(condition) && condition.event === 'dtmf';
+    return isDtmf && condition.digits !== undefined ? [condition.digits] : [];
   });
-  return { node, digits: keys, prefetchRetrieval };
+  return { node, digits, prefetchRetrieval };
 }

@@ -1,52 +1,43 @@
 import type { AgentConfig } from '../../agents/agentConfig.ts';
-import type { TurnOutput } from './turn.ts';
-import type { TurnContext } from './turnContext.ts';
+import { say, type TurnContext } from './turnContext.ts';
 
-/** A tool that takes longer is covered by words. */
-export const PLACEHOLDER_AFTER_MILLISECONDS = 1_200;
+/** How long a tool may take before a filler covers it. */
+export const FILLER_AFTER_MS = 1_200;
 
-/** Waits for work, and says one of the agent's placeholder messages when it takes long. */
-export async function* withPlaceholder<Result>(
-  run: TurnContext,
-  work: Promise<Result>,
-): AsyncGenerator<TurnOutput, Result> {
-  if (placeholderFor(run) === undefined) return await work;
+/** Waits for work, and says a filler when it takes long. */
+export async function withFiller<Result>(turn: TurnContext, work: Promise<Result>): Promise<Result> {
+  if (fillerOfTurn(turn) === undefined) return await work;
   let cancel = () => {};
   const late = new Promise<'late'>((resolve) => {
-    const timer = run.deps.clock.setTimer(() => resolve('late'), PLACEHOLDER_AFTER_MILLISECONDS);
+    const timer = turn.deps.clock.setTimer(() => resolve('late'), FILLER_AFTER_MS);
     cancel = () => timer.cancel();
   });
   const settled = work.then(
     () => 'settled' as const,
     () => 'settled' as const,
   );
-  if ((await Promise.race([settled, late])) === 'late') yield* sayPlaceholder(run);
+  if ((await Promise.race([settled, late])) === 'late') await sayFiller(turn);
   cancel();
   return await work;
 }
 
-/** Says one of the agent's placeholder messages, where it has any. */
-export async function* sayPlaceholder(run: TurnContext): AsyncGenerator<TurnOutput, void> {
-  const text = placeholderFor(run);
-  if (text === undefined) return;
-  const said = run.journal.said();
-  const words = `${said !== '' && !/\s$/.test(said) ? '\n' : ''}${text}`;
-  run.journal.say(words);
-  yield { type: 'placeholder', text: words };
+/** Says one of the agent's `placeholderMessages`, where it has any. */
+export async function sayFiller(turn: TurnContext): Promise<void> {
+  const text = fillerOfTurn(turn);
+  if (text !== undefined) await say(turn, 'placeholder', text);
 }
 
-function placeholderFor({ release, journal, session }: TurnContext): string | undefined {
-  return placeholderOf(release.agent, journal.variables, session.turn);
+function fillerOfTurn({ release, journal, session }: TurnContext): string | undefined {
+  return fillerOf(release.agent, journal.variables, session.turn);
 }
 
 /**
- * One of the agent's placeholder messages, another with each turn.
- *
- * In the session's language where the agent has words for it (`variables.language`), else the first that it has.
+ * One of the agent's `placeholderMessages`, a different one each turn: in the session's language (`variables.language`)
+ * where the agent has it, else in the first language that it has.
  *
  * @returns Undefined where the agent has none.
  */
-export function placeholderOf(
+export function fillerOf(
   { placeholderMessages }: Pick<AgentConfig, 'placeholderMessages'>,
   variables: Readonly<Record<string, unknown>>,
   turn: number,

@@ -10,137 +10,153 @@ import type {
 import type { TurnHistory } from '../session/sessionStore.ts';
 import type { Delivered } from './delivery.ts';
 
-/** Takes down a turn as it happens: what is said, called and set, so that it can be kept whole or in part. */
-export interface Journal {
-  readonly variables: Readonly<Record<string, unknown>>;
-  /** All messages of the session so far; what was said in this turn stands where it was said among its tools. */
-  messages(): readonly SessionMessage[];
-  summary(): SessionState['summary'];
-  event(type: HistoryEventType, data: Readonly<Record<string, unknown>>): void;
-  setVariable(name: string, value: unknown, source: string): void;
-  add(message: Omit<SessionMessage, 'at'>): void;
-  /** Words that go to the customer, in pieces. */
-  say(text: string): void;
-  said(): string;
-  callerCalls(calls: readonly FunctionCall[]): void;
-  moveTo(nodeId: string): void;
-  /** What is kept of the turn. */
-  close(outcome: TurnOutcome): { session: Session; record: TurnHistory };
-}
-
 export interface TurnOutcome {
   readonly hasSpoken: boolean;
   readonly interrupted: boolean;
-  /** What the customer got, where that is not simply all that was said. */
+  /** What the customer heard, where that may differ from what was said. */
   readonly delivered?: Delivered | undefined;
 }
 
-export function createJournal(session: Session, clock: Clock): Journal {
-  const beganMs = clock.monotonicMs();
-  const { state } = session;
-  const variables: Record<string, unknown> = { ...state.variables };
-  const added: SessionMessage[] = [];
-  /** How much had been said when each of them was added. */
-  const saidBefore: number[] = [];
-  const events: HistoryEvent[] = [];
-  let nodeId = state.currentNodeId;
-  let said = '';
-  let latencyMs: number | undefined;
-  let calls: readonly FunctionCall[] = [];
-  const at = () => new Date(clock.now()).toISOString();
+/** Records a turn while it runs, so that it can be stored whole or in part. */
+export class Journal {
+  readonly #session: Session;
+  readonly #clock: Clock;
+  readonly #beganMs: number;
+  readonly #variables: Record<string, unknown>;
+  readonly #added: { readonly message: SessionMessage; readonly saidBefore: number }[] = [];
+  readonly #events: HistoryEvent[] = [];
+  #nodeId: string | null;
+  #said = '';
+  #firstWordMs: number | undefined;
+  #callerCalls: readonly FunctionCall[] = [];
 
-  const answer = (interrupted: boolean, delivered?: Delivered): SessionMessage[] => {
+  constructor(session: Session, clock: Clock) {
+    this.#session = session;
+    this.#clock = clock;
+    this.#beganMs = clock.monotonicMs();
+    this.#variables = { ...session.state.variables };
+    this.#nodeId = session.state.currentNodeId;
+  }
+
+  get variables(): Readonly<Record<string, unknown>> {
+    return this.#variables;
+  }
+
+  /** All messages of the session, those of this turn in the order in which a model has to read them. */
+  messages(): readonly SessionMessage[] {
+    return [...this.#session.state.messages, ...this.#turnMessages()];
+  }
+
+  summary(): SessionState['summary'] {
+    return this.#session.state.summary;
+  }
+
+  event(type: HistoryEventType, data: Readonly<Record<string, unknown>>): void {
+    this.#events.push({ type, at: this.#now(), data });
+  }
+
+  setVariable(name: string, value: unknown, source: string): void {
+    if (JSON.stringify(this.#variables[name]) === JSON.stringify(value)) return;
+    this.#variables[name] = value;
+    this.event('variable_set', { name, value, source });
+  }
+
+  add(message: Omit<SessionMessage, 'at'>): void {
+    this.#added.push({ message: { ...message, at: this.#now() }, saidBefore: this.#said.length });
+  }
+
+  /** Adds a piece of the answer. */
+  say(text: string): void {
+    this.#firstWordMs ??= Math.round(this.#clock.monotonicMs() - this.#beganMs);
+    this.#said += text;
+  }
+
+  said(): string {
+    return this.#said;
+  }
+
+  callerCalls(calls: readonly FunctionCall[]): void {
+    this.#callerCalls = calls;
+  }
+
+  moveTo(nodeId: string): void {
+    this.#nodeId = nodeId;
+  }
+
+  /** What to store of the turn. */
+  close({ hasSpoken, interrupted, delivered }: TurnOutcome): {
+    readonly session: Session;
+    readonly history: TurnHistory;
+  } {
+    for (const { type, data } of delivered?.events ?? []) this.event(type, data);
+    const answer = this.#answer(interrupted || delivered?.interrupted === true, delivered);
+    const messages = [...this.#added.map(({ message }) => message), ...answer];
+    const wasHeard = delivered === undefined || delivered.text !== '' || this.#said === '';
+    const { state } = this.#session;
+    const session: Session = {
+      ...this.#session,
+      turn: this.#session.turn + 1,
+      lastActivityAt: this.#now(),
+      state: {
+        ...state,
+        variables: this.#variables,
+        messages: [...state.messages, ...messages],
+        currentNodeId: this.#nodeId,
+        hasSpoken: hasSpoken && wasHeard,
+        pendingToolCalls: this.#callerCalls,
+      },
+    };
+    return { session, history: { messages, events: this.#events } };
+  }
+
+  #answer(interrupted: boolean, delivered?: Delivered): SessionMessage[] {
+    const said = this.#said;
+    const calls = this.#callerCalls;
     const content = delivered?.text ?? said;
     if (said === '' && content === '' && calls.length === 0) return [];
     return [
       {
         role: 'assistant',
         content: content === '' && calls.length > 0 ? null : content,
-        at: at(),
-        ...(nodeId === null ? {} : { nodeId }),
-        ...latencyOf(delivered, latencyMs),
+        at: this.#now(),
+        ...(this.#nodeId === null ? {} : { nodeId: this.#nodeId }),
+        ...latencyOf(delivered, this.#firstWordMs),
         ...(interrupted && said.trim() !== content.trim() ? { generatedText: said } : {}),
         ...(calls.length > 0 ? { tool_calls: calls } : {}),
         ...(interrupted ? { interrupted } : {}),
       },
     ];
-  };
+  }
 
-  return {
-    variables,
-    messages: () => [...state.messages, ...asItWent(added, saidBefore, answer(false), said)],
-    summary: () => state.summary,
-    event(type, data) {
-      events.push({ type, at: at(), data });
-    },
-    setVariable(name, value, source) {
-      if (JSON.stringify(variables[name]) === JSON.stringify(value)) return;
-      variables[name] = value;
-      events.push({ type: 'variable_set', at: at(), data: { name, value, source } });
-    },
-    add(message) {
-      added.push({ ...message, at: at() });
-      saidBefore.push(said.length);
-    },
-    say(text) {
-      latencyMs ??= Math.round(clock.monotonicMs() - beganMs);
-      said += text;
-    },
-    said: () => said,
-    callerCalls(list) {
-      calls = list;
-    },
-    moveTo(id) {
-      nodeId = id;
-    },
-    close({ hasSpoken, interrupted, delivered }) {
-      for (const { type, data } of delivered?.events ?? []) events.push({ type, at: at(), data });
-      const messages = [...added, ...answer(interrupted || delivered?.interrupted === true, delivered)];
-      const wasHeard = delivered === undefined || delivered.text !== '' || said === '';
-      const next: SessionState = {
-        ...state,
-        variables,
-        messages: [...state.messages, ...messages],
-        currentNodeId: nodeId,
-        hasSpoken: hasSpoken && wasHeard,
-        pendingToolCalls: calls,
-      };
-      return {
-        session: { ...session, turn: session.turn + 1, lastActivityAt: at(), state: next },
-        record: { messages, events },
-      };
-    },
-  };
+  /** Puts the words that the model wrote before its tool calls in front of these: it continues after their results. */
+  #turnMessages(): SessionMessage[] {
+    const [answer] = this.#answer(false);
+    if (!answer) return this.#added.map(({ message }) => message);
+    let told = 0;
+    const wordsUpTo = (end: number) => {
+      const content = this.#said.slice(told, end);
+      told = end;
+      return content;
+    };
+    const messages = this.#added.flatMap(({ message, saidBefore }): SessionMessage[] => {
+      const content = wordsUpTo(saidBefore);
+      if (content === '') return [message];
+      if (message.role === 'assistant' && message.content === null) return [{ ...message, content }];
+      return [{ role: 'assistant', content, at: message.at }, message];
+    });
+    const rest = wordsUpTo(this.#said.length);
+    if (told > 0 && rest === '' && !answer.tool_calls) return messages;
+    return [...messages, { ...answer, content: rest === '' ? null : rest }];
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
 }
 
-/** What a model called tools after is told it before their results: it goes on from these, and not from its own words. */
-function asItWent(
-  added: readonly SessionMessage[],
-  saidBefore: readonly number[],
-  [answer]: readonly SessionMessage[],
-  said: string,
-): SessionMessage[] {
-  if (!answer) return [...added];
-  let told = 0;
-  const wordsUpTo = (end: number) => {
-    const content = said.slice(told, end);
-    told = end;
-    return content;
-  };
-  const messages = added.flatMap((message, index): SessionMessage[] => {
-    const content = wordsUpTo(saidBefore[index] ?? told);
-    if (content === '') return [message];
-    if (message.role === 'assistant' && message.content === null) return [{ ...message, content }];
-    return [{ role: 'assistant', content, at: message.at }, message];
-  });
-  const rest = wordsUpTo(said.length);
-  if (told > 0 && rest === '' && !answer.tool_calls) return messages;
-  return [...messages, { ...answer, content: rest === '' ? null : rest }];
-}
-
-/** The channel's own figure where it has one, since it knows when the customer heard the first word. */
-function latencyOf(delivered: Delivered | undefined, saidAfterMs: number | undefined) {
-  const latencyMs = delivered ? delivered.latencyMs : saidAfterMs;
+/** The channel's own latency where it has one: it knows when the customer heard the first word. */
+function latencyOf(delivered: Delivered | undefined, firstWordMs: number | undefined) {
+  const latencyMs = delivered ? delivered.latencyMs : firstWordMs;
   const latencyParts = delivered?.latencyParts;
   return {
     ...(latencyMs === undefined ? {} : { latencyMs }),

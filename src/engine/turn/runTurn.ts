@@ -1,281 +1,116 @@
-import type { AgentRelease } from '../../agents/release.ts';
-import type { Clock } from '../../base/clock.ts';
 import { CallwayError } from '../../base/errors.ts';
-import type { Tracer } from '../../base/tracing.ts';
-import type { BuildTurnRequest, ConversationEngine, PreparedSession } from '../conversationEngine.ts';
-import { dueForSummary } from '../history/contextWindow.ts';
-import { askForSummary } from '../prompt/questions.ts';
-import { asksBeforeStart, type Prepared } from '../session/beforeStart.ts';
-import type { CurrentRelease } from '../session/currentReleases.ts';
-import type { RecentSessions } from '../session/recentSessions.ts';
-import { draftSession, markOf, type NewSession, type Session } from '../session/session.ts';
-import type { HeldLock, ReleaseStore, SessionLock, SessionStore } from '../session/sessionStore.ts';
-import { type Attempt, type AttemptDeps, beginAttempt } from './attempt.ts';
-import { createJournal } from './journal.ts';
-import type { KeptTurn } from './storeTurn.ts';
-import type { TurnDone, TurnOutput, TurnRequest, TurnSink } from './turn.ts';
-import { askingOf, createTurnContext, type TurnContext } from './turnContext.ts';
-import { createTurnTrace, type TurnTrace } from './turnTrace.ts';
+import { runPathway } from '../pathway/runPathway.ts';
+import { recordLateTurn, type TurnStore } from '../session/lateTurn.ts';
+import type { HistoryEventType, Session } from '../session/session.ts';
+import { TurnCancelledError } from './delivery.ts';
+import type { TurnDone } from './turn.ts';
+import type { TurnContext } from './turnContext.ts';
 
-export interface RunTurnDeps extends AttemptDeps {
-  readonly sessions: SessionStore;
-  readonly releases: Pick<ReleaseStore, 'find'>;
-  readonly recent: RecentSessions;
-  readonly lock: SessionLock;
-  readonly currentRelease: (projectId: string, draft: boolean) => Promise<CurrentRelease>;
-  /** Makes a session ready to begin on this release. */
-  readonly newSession: (wanted: NewSession, current: CurrentRelease) => PreparedSession;
-  /** What is known before the first turn: beforeStartConfig's variables, and the customer's memory. */
-  readonly prepare: (
-    session: Session,
-    release: AgentRelease,
-    signal: AbortSignal,
-    traceparent: string | undefined,
-  ) => Promise<Prepared>;
-  /** Absent where nobody traces. */
-  readonly tracing?: Tracer;
-  readonly end: (session: Session, reason: NonNullable<TurnDone['ended']>) => Promise<unknown>;
-  readonly clock: Clock;
+/** What the history keeps of a spoken turn without an answer: the customer will not repeat it. */
+const CUSTOMER_EVENTS: ReadonlySet<HistoryEventType> = new Set(['dtmf', 'silence', 'barge_in']);
+/** What the history keeps of any turn: a tool may have had effects that cannot be undone. */
+const LASTING_EVENTS: ReadonlySet<HistoryEventType> = new Set(['error', 'tool_called', 'tool_result']);
+
+export interface StoreTurnDeps {
+  readonly sessions: TurnStore;
+  readonly onError: (error: unknown, what: string) => void;
 }
 
-/** A turn as it is asked for. */
-interface Asked {
-  readonly wanted: NewSession;
-  readonly read: BuildTurnRequest;
-  readonly signal: AbortSignal;
-  readonly trace: TurnTrace;
-}
-
-/** What is begun while the lock is on its way. */
-interface HeadStart {
-  readonly found: Promise<Session | undefined>;
-  /** What a new session would run on; absent where the session is known. */
-  readonly release: Promise<CurrentRelease> | undefined;
-  /** At the session as this node knows it. */
-  readonly attempt: Promise<Attempt> | undefined;
+export interface CompletedTurn {
+  /** The session after the turn. */
+  readonly session: Session;
+  readonly done: TurnDone;
 }
 
 /**
- * Takes turns of sessions, each with as little as possible between the customer's words and the model's request.
+ * Runs a turn and stores it.
  *
- * While the lock is on its way, the session is read, and the turn made ready on the session as this node left it. Where
- * the lock tells that nobody has gone on with it since, the model is asked at once; what the read says is waited for
- * before anything of the answer is passed on, or the turn kept. Nor is it before a new session is kept.
+ * | the turn | stored |
+ * | --- | --- |
+ * | completed | whole |
+ * | aborted or failed after its first word | as far as it was delivered, marked as interrupted |
+ * | aborted or failed before its first word | its error and tool calls; of a spoken turn also what the customer said |
+ * | cancelled ({@link TurnCancelledError}) | nothing |
  *
- * ```text
- *  lock      ──────┐ nobody was here since
- *  make ready ───┐ ├─▶ ask the model ──────────────┐
- *  read session ─┼─┼───────────▶ as it was ────────┴─▶ answer
- *                └─┴───────────▶ not so: taken back, and begun anew
- * ```
+ * @throws What the turn failed with, once that is stored.
  */
-export function createRunTurn(deps: RunTurnDeps): ConversationEngine['runTurn'] {
-  const makeReady = (
-    { signal, trace }: Asked,
-    session: Session,
-    release: AgentRelease,
-    request: TurnRequest,
-    prepared?: Prepared,
-  ): Attempt => {
-    const begun = prepared ? withPrepared(session, prepared) : session;
-    const journal = createJournal(begun, deps.clock);
-    for (const { type, data } of prepared?.events ?? []) journal.event(type, data);
-    return beginAttempt(
-      deps,
-      (turn, ownSignal) => trace.over(createTurnContext(turn, begun, release, request, journal, ownSignal)),
-      signal,
-    );
-  };
-
-  const startAhead = (asked: Asked): HeadStart => {
-    const { wanted, read } = asked;
-    const { projectId, sessionId } = wanted;
-    const recent = deps.recent.find(projectId, sessionId);
-    const found = wanted.isNew ? Promise.resolve(undefined) : deps.sessions.find(projectId, sessionId);
-    const release = recent ? undefined : deps.currentRelease(projectId, wanted.draft ?? false);
-    const attempt =
-      recent &&
-      requireRelease(deps, recent).then((current) => makeReady(asked, recent, current, read(recent)));
-    // Thrown where they are waited for, if they ever are.
-    for (const one of [found, release, attempt]) one?.catch(() => {});
-    return { found, release, attempt };
-  };
-
-  const beginNew = async (asked: Asked, ahead: HeadStart, held: HeldLock): Promise<Attempt> => {
-    const { wanted, read } = asked;
-    // A request that cannot be read makes no session.
-    const request = read(draftSession(wanted, new Date(deps.clock.now()).toISOString()));
-    const current = await (ahead.release ?? deps.currentRelease(wanted.projectId, wanted.draft ?? false));
-    const { session, started } = deps.newSession(wanted, current);
-    request.delivery?.onSession(session);
-    const kept = deps.sessions.insert(session, started);
-    kept.catch(() => {}); // thrown below, unless something else fails first
-    const { release } = current;
-    // Who is asked about a session may look it up.
-    if (asksBeforeStart(release)) await kept;
-    const attempt = await beginKnown(asked, session, release, request, held);
-    await kept.catch((error: unknown) => {
-      void attempt.close();
-      throw error;
-    });
-    return attempt;
-  };
-
-  const beginKnown = async (
-    asked: Asked,
-    session: Session,
-    release: AgentRelease,
-    request: TurnRequest,
-    held: HeldLock,
-  ): Promise<Attempt> => {
-    const { signal, trace } = asked;
-    const prepare = () =>
-      deps.prepare(session, release, AbortSignal.any([signal, held.lost]), trace.begin(request).traceparent);
-    const prepared = session.turn === 0 ? await prepare() : undefined;
-    const attempt = makeReady(asked, session, release, request, prepared);
-    attempt.go(held.lost);
-    return attempt;
-  };
-
-  /** The attempt that counts, on the session as it certainly is. */
-  const settle = async (asked: Asked, ahead: HeadStart, held: HeldLock): Promise<Attempt> => {
-    const { wanted } = asked;
-    const attempt = await ahead.attempt?.catch(() => undefined);
-    if (attempt && held.isLeft(markOf(attempt.run.session))) attempt.go(held.lost);
-    const seen = await ahead.found;
-    const session = held.isNewest(markOf(seen))
-      ? seen
-      : await deps.sessions.find(wanted.projectId, wanted.sessionId);
-    if (session && attempt && markOf(session) === markOf(attempt.run.session)) {
-      attempt.run.request.delivery?.onSession(session);
-      attempt.go(held.lost);
-      return attempt;
-    }
-    void attempt?.close();
-    return session ? await goOn(asked, session, held) : await beginOrJoin(asked, ahead, held);
-  };
-
-  const goOn = async (asked: Asked, session: Session, held: HeldLock): Promise<Attempt> => {
-    const request = asked.read(session);
-    request.delivery?.onSession(session);
-    return await beginKnown(asked, session, await requireRelease(deps, session), request, held);
-  };
-
-  /**
-   * Who makes a session without a turn asks for no lock: one that was made meanwhile is taken as it is, but by a channel
-   * that was told of another already.
-   */
-  const beginOrJoin = async (asked: Asked, ahead: HeadStart, held: HeldLock): Promise<Attempt> => {
-    try {
-      return await beginNew(asked, ahead, held);
-    } catch (error) {
-      const { projectId, sessionId } = asked.wanted;
-      const isInUse = error instanceof CallwayError && error.code === 'session_id_in_use';
-      const made = isInUse ? await deps.sessions.find(projectId, sessionId) : undefined;
-      if (!made || asked.read(made).delivery) throw error;
-      return await goOn(asked, made, held);
-    }
-  };
-
-  return async (wanted, read, sink, signal) => {
-    // First, since the model waits for nothing but the lock.
-    const locking = deps.lock.acquire(wanted.projectId, wanted.sessionId);
-    const trace = createTurnTrace(deps, wanted);
-    const asked = { wanted, read, signal, trace };
-    const ahead = startAhead(asked);
-    let attempt: Attempt | undefined;
-    let held: HeldLock | undefined;
-    try {
-      held = await locking;
-      attempt = await settle(asked, ahead, held);
-      attempt.stand();
-      const { run } = attempt;
-      await sink({ type: 'start', model: run.modelName });
-      const { kept, done } = await passOn(attempt.pieces(), sink, signal);
-      if (done.ended) await deps.end(kept, done.ended);
-      try {
-        await sink(done);
-      } finally {
-        // The answer is out; the next turn waits until its context is small enough.
-        const newest = done.ended ? undefined : await summarise(deps, run, kept);
-        if (newest) leave(deps, held, newest);
-      }
-    } catch (error) {
-      if (!signal.aborted) trace.fail(error);
-      throw error;
-    } finally {
-      trace.end();
-      // What it may be keeping just then is for the next turn to see.
-      await attempt?.close();
-      ahead.attempt?.then((early) => early.close()).catch(() => {});
-      await held?.release();
-    }
-  };
-}
-
-async function passOn(
-  pieces: AsyncGenerator<TurnOutput, KeptTurn>,
-  sink: TurnSink,
-  signal: AbortSignal,
-): Promise<KeptTurn> {
-  try {
-    let next = await pieces.next();
-    for (; !next.done; next = await pieces.next()) {
-      await sink(next.value);
-      signal.throwIfAborted();
-    }
-    return next.value;
-  } catch (error) {
-    await pieces.return(Promise.resolve(undefined as never));
+export async function runTurn(deps: StoreTurnDeps, turn: TurnContext): Promise<CompletedTurn> {
+  const { hasSpoken, ended } = await runPathway(turn).catch(async (error: unknown) => {
+    await storeBroken(deps, turn, error);
     throw error;
-  }
-}
-
-function leave({ recent }: RunTurnDeps, held: HeldLock, newest: Session): void {
-  held.leave(markOf(newest));
-  recent.keep(newest);
-}
-
-/**
- * Keeps the context bounded: what is long past becomes a summary, after the answer is out.
- *
- * @returns The session as it is then; undefined where that is not known.
- */
-async function summarise(
-  deps: RunTurnDeps,
-  run: TurnContext,
-  session: Session,
-): Promise<Session | undefined> {
-  const upTo = dueForSummary(session.state);
-  if (upTo === 0) return session;
-  try {
-    const text = await askForSummary(askingOf(run, undefined));
-    const state = { ...session.state, summary: { text, upTo } };
-    const next = { ...session, turn: session.turn + 1, state };
-    await deps.sessions.saveTurn(next, { messages: [], events: [] });
-    return next;
-  } catch (error) {
-    // The context is cut to its newest messages until a summary can be had.
-    deps.onError(error, 'a talk was not summarised');
-    return undefined;
-  }
-}
-
-/** What the session runs on. */
-export async function requireRelease(
-  { releases }: Pick<RunTurnDeps, 'releases'>,
-  session: Session,
-): Promise<AgentRelease> {
-  const release = await releases.find(session.projectId, session.releaseId);
-  if (!release) throw new Error(`session ${session.instanceId} runs on a release that is gone`);
-  return release;
-}
-
-function withPrepared(session: Session, prepared: Prepared): Session {
-  const state = {
-    ...session.state,
-    variables: { ...prepared.variables, ...session.state.variables },
-    memory: prepared.memory,
+  });
+  const session = await storeDelivered(deps, turn, hasSpoken, false);
+  const done: TurnDone = {
+    type: 'done',
+    finishReason: session.state.pendingToolCalls.length > 0 ? 'tool_calls' : 'stop',
+    ended,
+    model: turn.modelName,
+    usage: turn.usage.total,
   };
-  return { ...session, state };
+  return { session, done };
+}
+
+async function storeBroken(deps: StoreTurnDeps, turn: TurnContext, error: unknown): Promise<void> {
+  const { journal, signal } = turn;
+  if (isCancelled(turn)) return;
+  const hasWords = journal.said() !== '';
+  if (!signal.aborted) journal.event('error', errorData(error));
+  else if (!hasWords)
+    journal.event('error', { code: 'interrupted', message: 'The customer left before the answer began' });
+  if (hasWords) await storeDelivered(deps, turn, true, true);
+  else await storeUnanswered(deps, turn);
+}
+
+/** Waits until the answer is delivered, and stores what was. @throws The signal's reason when it was cancelled. */
+async function storeDelivered(
+  { sessions }: StoreTurnDeps,
+  turn: TurnContext,
+  hasSpoken: boolean,
+  interrupted: boolean,
+): Promise<Session> {
+  const delivered = await turn.request.delivery?.finish();
+  if (delivered) turn.trace.recordDelivery(delivered);
+  if (isCancelled(turn)) throw turn.signal.reason;
+  const { session, history } = turn.journal.close({ hasSpoken, interrupted, delivered });
+  await sessions.saveTurn(session, history).catch(async (error: unknown) => {
+    await recordLateTurn(sessions, session, history, error);
+    throw error;
+  });
+  return session;
+}
+
+/** Stores a turn without an answer. The conversation stays where it was, so that the request can be sent again. */
+async function storeUnanswered({ sessions, onError }: StoreTurnDeps, turn: TurnContext): Promise<void> {
+  const { session, journal, request } = turn;
+  const isSpoken = request.delivery !== undefined;
+  const delivered = request.delivery?.heardSoFar() ?? { text: '', interrupted: false };
+  const { hasSpoken } = session.state;
+  const { history: whole } = journal.close({ hasSpoken, interrupted: false, delivered });
+  const said = isSpoken ? whole.messages.filter(({ role }) => role === 'user') : [];
+  const fillers = delivered.text === '' ? [] : whole.messages.slice(-1);
+  const messages = [...said, ...fillers];
+  const history = {
+    messages,
+    events: whole.events.filter(
+      ({ type }) => LASTING_EVENTS.has(type) || (isSpoken && CUSTOMER_EVENTS.has(type)),
+    ),
+  };
+  const state = { ...session.state, messages: [...session.state.messages, ...messages] };
+  const next: Session = { ...session, turn: session.turn + 1, state };
+  try {
+    await sessions.saveTurn(next, history).catch(async (error: unknown) => {
+      if (await recordLateTurn(sessions, next, history, error)) throw error;
+    });
+  } catch (error) {
+    onError(error, 'failed turn not stored');
+  }
+}
+
+function isCancelled({ signal }: TurnContext): boolean {
+  return signal.reason instanceof TurnCancelledError;
+}
+
+function errorData(error: unknown): { readonly code: string; readonly message: string } {
+  if (!(error instanceof CallwayError)) return { code: 'internal_error', message: 'Internal error' };
+  return { code: error.code, message: error.message };
 }

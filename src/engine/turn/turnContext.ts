@@ -5,16 +5,18 @@ import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
 import { localDate } from '../../base/localDate.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import { talkMessages } from '../history/contextWindow.ts';
-import { createUsageMeter, type UsageMeter } from '../prompt/modelCalls.ts';
-import { executionMode, type ModelChoice } from '../prompt/models.ts';
-import { type Render, stablePrompt } from '../prompt/prompts.ts';
-import type { Asking } from '../prompt/questions.ts';
+import { contextMessages } from '../history/contextWindow.ts';
+import { executionMode, type ModelAccess, type ModelChoice, UsageMeter } from '../prompt/modelCalls.ts';
+import type { PromptPrefixes } from '../prompt/promptPrefixes.ts';
+import type { Render } from '../prompt/prompts.ts';
+import type { Question } from '../prompt/questions.ts';
 import type { Situation } from '../prompt/rehearsal.ts';
 import type { Session } from '../session/session.ts';
-import type { KnowledgeRetriever, ToolRunner } from '../tools/toolRunner.ts';
+import type { KnowledgeRetriever } from '../tools/knowledge.ts';
+import type { ToolRunner } from '../tools/toolRunner.ts';
 import type { Journal } from './journal.ts';
-import type { TurnRequest } from './turn.ts';
+import type { TurnOutput, TurnRequest, TurnSink } from './turn.ts';
+import type { TurnTrace } from './turnTrace.ts';
 
 export interface TurnDeps {
   readonly models: ModelChoice;
@@ -25,96 +27,100 @@ export interface TurnDeps {
   readonly onMissingVariable: (session: Session, name: string) => void;
 }
 
-/** One turn under way: what all of its parts share. */
-export interface TurnContext {
-  readonly deps: TurnDeps;
+/** What a turn runs on. */
+export interface TurnStart {
   readonly session: Session;
   readonly release: AgentRelease;
-  readonly graph: PathwayGraph;
   readonly request: TurnRequest;
   readonly journal: Journal;
-  readonly meter: UsageMeter;
+  readonly trace: TurnTrace;
+  readonly sink: TurnSink;
   readonly signal: AbortSignal;
-  /** Of the turn's span; undefined where nobody traces. */
-  readonly traceparent: string | undefined;
-  readonly modelName: string;
+}
+
+/** One running turn: what all of its parts share. */
+export interface TurnContext extends TurnStart, ModelAccess {
+  readonly deps: TurnDeps & { readonly prefixes: PromptPrefixes };
+  readonly graph: PathwayGraph;
+  /** Fills the variables into a template, as they are at the moment of the call. */
   readonly render: Render;
-  /** As `YYYY-MM-DD`, where the agent is. */
+  /** `YYYY-MM-DD` in the agent's time zone. */
   readonly today: string;
 }
 
-export function createTurnContext(
-  deps: TurnDeps,
-  session: Session,
-  release: AgentRelease,
-  request: TurnRequest,
-  journal: Journal,
-  signal: AbortSignal,
-): TurnContext {
+export function createTurnContext(deps: TurnContext['deps'], start: TurnStart): TurnContext {
+  const { session, release, journal, trace } = start;
+  const { chat } = deps.models;
   const timeZone = release.agent.timezone ?? 'UTC';
   return {
+    ...start,
     deps,
-    session,
-    release,
     graph: createGraph(release.pathway),
-    request,
-    journal,
-    meter: createUsageMeter(),
-    signal,
-    traceparent: undefined,
+    chat,
     modelName: deps.models[executionMode(release.agent)],
+    usage: new UsageMeter(),
+    startSpan: (request) => trace.startModelSpan(chat.name, request),
     today: localDate(timeZone, deps.clock.now()),
-    render: (template) =>
+    render: (template, { isOptional = false } = {}) =>
       renderTemplate(template, journal.variables, {
         cache: deps.templates,
         timeZone,
-        onMissing: (name) => deps.onMissingVariable(session, name),
+        ...(isOptional ? {} : { onMissing: (name: string) => deps.onMissingVariable(session, name) }),
       }),
   };
 }
 
-/** Whether somebody listens to the answer as it is spoken, who would hear silence where there is none. */
-export function isListenedTo({ request }: Pick<TurnContext, 'request'>): boolean {
+/**
+ * Sends a piece of the answer.
+ *
+ * @throws The signal's reason once the turn is aborted.
+ */
+export async function emit({ signal, sink }: TurnContext, output: TurnOutput): Promise<void> {
+  signal.throwIfAborted();
+  await sink(output);
+}
+
+/** Says words that no model streams; after other words they start on a new line. */
+export async function say(turn: TurnContext, type: 'text' | 'placeholder', words: string): Promise<void> {
+  turn.signal.throwIfAborted();
+  const text = lineBreakAfter(turn.journal.said()) + words;
+  turn.journal.say(text);
+  await turn.sink({ type, text });
+}
+
+/** What separates words from those said before in the same turn. */
+export function lineBreakAfter(said: string): string {
+  return said !== '' && !/\s$/.test(said) ? '\n' : '';
+}
+
+/** Whether the answer is spoken, so that an empty one leaves the customer in silence. */
+export function isSpoken({ request }: Pick<TurnContext, 'request'>): boolean {
   return request.delivery !== undefined;
 }
 
-/** The stable prompt and the talk so far. */
-export function talkOf(run: TurnContext): ChatMessage[] {
-  const { release, session, journal, render } = run;
-  const prefix = stablePrompt({ release, channel: session.channel, memory: session.state.memory, render });
+/** The stable prompt and the conversation so far. */
+export function promptMessages(turn: TurnContext): ChatMessage[] {
+  const { journal, deps } = turn;
   return [
-    { role: 'system', content: prefix },
-    ...talkMessages({ messages: journal.messages(), summary: journal.summary() }),
+    { role: 'system', content: deps.prefixes.of(turn) },
+    ...contextMessages({ messages: journal.messages(), summary: journal.summary() }),
   ];
 }
 
-export function situationOf(run: TurnContext, node: PathwayNode | undefined): Situation {
-  const { input } = run.request;
+export function situationOf(turn: TurnContext, node: PathwayNode | undefined): Situation {
+  const { input } = turn.request;
+  const { id, type, data } = node ?? {};
   return {
-    variables: run.journal.variables,
-    today: run.today,
+    variables: turn.journal.variables,
+    today: turn.today,
     ...(input.kind === 'words' ? { lastUserText: input.text } : {}),
-    ...(node
-      ? {
-          node: {
-            id: node.id,
-            title: node.data.title,
-            type: node.type,
-            prompt: run.render(node.data.prompt),
-          },
-          ...(node.data.expectedAnswers ? { expectedAnswers: node.data.expectedAnswers } : {}),
-        }
+    ...(id !== undefined && type !== undefined && data
+      ? { node: { id, title: data.title, type, prompt: turn.render(data.prompt) } }
       : {}),
+    ...(data?.expectedAnswers ? { expectedAnswers: data.expectedAnswers } : {}),
   };
 }
 
-export function askingOf(run: TurnContext, node: PathwayNode | undefined): Asking {
-  return {
-    model: run.deps.models.chat,
-    modelName: run.modelName,
-    meter: run.meter,
-    signal: run.signal,
-    talk: talkOf(run),
-    situation: situationOf(run, node),
-  };
+export function questionAt(turn: TurnContext, node: PathwayNode | undefined): Question {
+  return { access: turn, messages: promptMessages(turn), situation: situationOf(turn, node) };
 }

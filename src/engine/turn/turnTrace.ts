@@ -1,13 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { noopTracer, type Span, type Tracer } from '../../base/tracing.ts';
-import type { ChatModel } from '../../providers/ports/chatModel.ts';
+import type { ChatRequest } from '../../providers/ports/chatModel.ts';
 import type { LatencyParts, NewSession } from '../session/session.ts';
-import type { Delivered, SpokenDelivery } from './delivery.ts';
+import type { Delivered } from './delivery.ts';
 import type { TurnRequest } from './turn.ts';
-import type { TurnContext } from './turnContext.ts';
 
-/** What the parts of a spoken answer are called in a trace, in the order in which they follow each other. */
-const PARTS: readonly (readonly [keyof LatencyParts, string])[] = [
+/** Span names of a spoken answer's latency, in the order in which the parts follow each other. */
+const LATENCY_SPANS: readonly (readonly [keyof LatencyParts, string])[] = [
   ['bufferMs', 'buffer'],
   ['endpointingMs', 'endpointing'],
   ['transcriptionMs', 'transcription'],
@@ -17,120 +16,87 @@ const PARTS: readonly (readonly [keyof LatencyParts, string])[] = [
 ];
 
 export interface TurnTraceDeps {
-  readonly tracing: Tracer;
+  readonly tracing?: Tracer | undefined;
   readonly clock: Clock;
 }
 
-/** The span of one turn, however often the turn is begun. */
-export interface TurnTrace {
-  /** The first time counts. */
-  begin(request: TurnRequest): Span;
-  /** What the turn's models, tools and channel do is told in its span. */
-  over(run: TurnContext): TurnContext;
-  fail(error: unknown): void;
+/** The span of one model request. */
+export interface ModelSpan {
+  /** Call for each event; the first one sets the time to the first token. */
+  onEvent(): void;
+  recordError(error: unknown): void;
   end(): void;
 }
 
-export function createTurnTrace(
-  { tracing = noopTracer, clock }: Partial<TurnTraceDeps> & Pick<TurnTraceDeps, 'clock'>,
-  { projectId, sessionId, channel, callId, traceparent: parent }: NewSession,
-): TurnTrace {
-  let span: Span | undefined;
-  const begin = ({ input, beganAtMs }: TurnRequest): Span => {
-    span ??= tracing.startSpan('turn', {
-      parent,
-      startMs: beganAtMs,
+/** The span of one turn, with a child span for each model request and each part of a spoken answer's latency. */
+export class TurnTrace {
+  readonly #tracer: Tracer;
+  readonly #clock: Clock;
+  readonly #span: Span;
+  readonly #beganAtMs: number;
+
+  constructor({ tracing = noopTracer, clock }: TurnTraceDeps, session: NewSession, request: TurnRequest) {
+    this.#tracer = tracing;
+    this.#clock = clock;
+    this.#beganAtMs = request.beganAtMs ?? clock.now();
+    this.#span = tracing.startSpan('turn', {
+      parent: session.traceparent,
+      startMs: request.beganAtMs,
       attributes: {
-        'callway.project.id': projectId,
-        'session.id': sessionId,
-        'callway.channel': channel,
-        'callway.call.id': callId,
-        'callway.turn.input': input.kind,
+        'callway.project.id': session.projectId,
+        'session.id': session.sessionId,
+        'callway.channel': session.channel,
+        'callway.call.id': session.callId,
+        'callway.turn.input': request.input.kind,
       },
     });
-    return span;
-  };
-  return {
-    begin,
-    over(run) {
-      const { deps, request } = run;
-      const turn = begin(request);
-      const { traceparent } = turn;
-      if (tracing === noopTracer) return { ...run, traceparent };
-      const models = { ...deps.models, chat: tracedModel({ tracing, clock }, deps.models.chat, turn) };
-      const { delivery, beganAtMs = clock.now() } = request;
-      const traced = delivery
-        ? { delivery: tracedDelivery({ tracing, clock }, delivery, turn, beganAtMs) }
-        : {};
-      return { ...run, deps: { ...deps, models }, request: { ...request, ...traced }, traceparent };
-    },
-    fail: (error) => span?.recordError(error),
-    end: () => span?.end(),
-  };
-}
+  }
 
-/** The channel's delivery, which leaves the parts of the answer's latency behind as spans of the turn. */
-export function tracedDelivery(
-  { tracing }: TurnTraceDeps,
-  delivery: SpokenDelivery,
-  turn: Span,
-  beganAtMs: number,
-): SpokenDelivery {
-  return {
-    onSession: (session) => delivery.onSession(session),
-    onNode: (current) => delivery.onNode(current),
-    heardSoFar: () => delivery.heardSoFar(),
-    async finish(): Promise<Delivered> {
-      const delivered = await delivery.finish();
-      let atMs = beganAtMs;
-      for (const [part, name] of delivered.latencyParts ? PARTS : []) {
-        const lastsMs = delivered.latencyParts?.[part] ?? 0;
-        tracing.startSpan(name, { parent: turn.traceparent, startMs: atMs }).end(atMs + lastsMs);
-        atMs += lastsMs;
-      }
-      turn.setAttributes({
-        'callway.latency_ms': delivered.latencyMs,
-        'callway.interrupted': delivered.interrupted,
-      });
-      return delivered;
-    },
-  };
-}
+  get traceparent(): string | undefined {
+    return this.#span.traceparent;
+  }
 
-/**
- * A model each of whose answers is a span of the turn: what it was asked for, and when its first word came.
- *
- * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
- */
-export function tracedModel({ tracing, clock }: TurnTraceDeps, model: ChatModel, turn: Span): ChatModel {
-  return {
-    name: model.name,
-    async *stream(request, signal) {
-      const beganMs = clock.monotonicMs();
-      const span = tracing.startSpan(`chat ${request.model}`, {
-        kind: 'client',
-        parent: turn.traceparent,
-        attributes: {
-          'gen_ai.operation.name': 'chat',
-          'gen_ai.provider.name': model.name,
-          'gen_ai.request.model': request.model,
-          'callway.purpose': request.purpose,
-        },
-      });
-      let isFirst = true;
-      try {
-        for await (const event of model.stream(request, signal)) {
-          if (isFirst)
-            span.setAttributes({ 'callway.first_token_ms': Math.round(clock.monotonicMs() - beganMs) });
-          isFirst = false;
-          yield event;
-        }
-      } catch (error) {
-        if (!signal.aborted) span.recordError(error);
-        throw error;
-      } finally {
-        span.end();
-      }
-    },
-  };
+  /** @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ */
+  startModelSpan(provider: string, request: ChatRequest): ModelSpan {
+    const beganMs = this.#clock.monotonicMs();
+    const span = this.#tracer.startSpan(`chat ${request.model}`, {
+      kind: 'client',
+      parent: this.traceparent,
+      attributes: {
+        'gen_ai.operation.name': 'chat',
+        'gen_ai.provider.name': provider,
+        'gen_ai.request.model': request.model,
+        'callway.purpose': request.purpose,
+      },
+    });
+    let isFirst = true;
+    return {
+      onEvent: () => {
+        if (!isFirst) return;
+        isFirst = false;
+        span.setAttributes({ 'callway.first_token_ms': Math.round(this.#clock.monotonicMs() - beganMs) });
+      },
+      recordError: (error) => span.recordError(error),
+      end: () => span.end(),
+    };
+  }
+
+  /** Records the parts of a spoken answer's latency as spans of the turn. */
+  recordDelivery({ latencyMs, latencyParts, interrupted }: Delivered): void {
+    let atMs = this.#beganAtMs;
+    for (const [part, name] of latencyParts ? LATENCY_SPANS : []) {
+      const durationMs = latencyParts?.[part] ?? 0;
+      this.#tracer.startSpan(name, { parent: this.traceparent, startMs: atMs }).end(atMs + durationMs);
+      atMs += durationMs;
+    }
+    this.#span.setAttributes({ 'callway.latency_ms': latencyMs, 'callway.interrupted': interrupted });
+  }
+
+  recordError(error: unknown): void {
+    this.#span.recordError(error);
+  }
+
+  end(): void {
+    this.#span.end();
+  }
 }

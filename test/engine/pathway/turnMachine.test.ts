@@ -9,7 +9,7 @@ type EdgeData = NonNullable<PathwayInput['edges'][number]['data']>;
 function ways(
   edges: EdgeData[],
   options: {
-    stimulus?: TurnTrigger;
+    trigger?: TurnTrigger;
     hasSpoken?: boolean;
     type?: 'conversation' | 'say' | 'condition';
     prompt?: string;
@@ -30,7 +30,7 @@ function ways(
   const node = graph.node('a');
   if (!node) throw new Error('no node');
   const { choices, otherwise } = selectEdge(graph, node, {
-    stimulus: options.stimulus ?? { kind: 'words' },
+    trigger: options.trigger ?? { kind: 'words' },
     variables: options.variables ?? {},
     hasSpoken: options.hasSpoken ?? true,
   });
@@ -54,13 +54,13 @@ describe('the way out of a node', () => {
     [
       'a transfer that failed takes its own edge',
       [always, { condition: { event: 'tool_result', ok: false, tool: 'transfer_call' } }],
-      { stimulus: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
+      { trigger: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
       { choices: [], otherwise: 'e1' },
     ],
     [
       'a transfer that failed is no answer of the customer’s',
       [always],
-      { stimulus: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
+      { trigger: { kind: 'tool_result', ok: false, tool: 'transfer_call' } },
       { choices: [], otherwise: null },
     ],
     [
@@ -104,31 +104,31 @@ describe('the way out of a node', () => {
     [
       'silence takes no unconditional edge',
       [always],
-      { stimulus: { kind: 'silence', durationMs: 5000 } },
+      { trigger: { kind: 'silence', durationMs: 5000 } },
       { choices: [], otherwise: null },
     ],
     [
       'silence long enough takes its edge',
       [{ condition: { event: 'silence', afterMs: 5000 } }],
-      { stimulus: { kind: 'silence', durationMs: 5000 } },
+      { trigger: { kind: 'silence', durationMs: 5000 } },
       { choices: [], otherwise: 'e0' },
     ],
     [
       'silence too short does not',
       [{ condition: { event: 'silence', afterMs: 5000 } }],
-      { stimulus: { kind: 'silence', durationMs: 4999 } },
+      { trigger: { kind: 'silence', durationMs: 4999 } },
       { choices: [], otherwise: null },
     ],
     [
       'a key takes the edge of that key',
       [{ condition: { event: 'dtmf', digits: '1' } }, { condition: { event: 'dtmf', digits: '2' } }],
-      { stimulus: { kind: 'dtmf', digits: '2' } },
+      { trigger: { kind: 'dtmf', digits: '2' } },
       { choices: [], otherwise: 'e1' },
     ],
     [
       'any key takes an edge without keys',
       [{ condition: { event: 'dtmf' } }],
-      { stimulus: { kind: 'dtmf', digits: '9' } },
+      { trigger: { kind: 'dtmf', digits: '9' } },
       { choices: [], otherwise: 'e0' },
     ],
     [
@@ -140,13 +140,13 @@ describe('the way out of a node', () => {
     [
       'a failed tool takes the edge of failure',
       [{ condition: { event: 'tool_result', ok: true } }, { condition: { event: 'tool_result', ok: false } }],
-      { stimulus: { kind: 'tool_result', ok: false, tool: 't' } },
+      { trigger: { kind: 'tool_result', ok: false, tool: 't' } },
       { choices: [], otherwise: 'e1' },
     ],
     [
       'voicemail takes its edge',
       [sentence, { condition: { event: 'voicemail' } }],
-      { stimulus: { kind: 'voicemail' } },
+      { trigger: { kind: 'voicemail' } },
       { choices: [], otherwise: 'e1' },
     ],
   ] as [string, EdgeData[], Parameters<typeof ways>[1], ReturnType<typeof ways>][])(

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
 import type { AgentRelease } from '../../../src/agents/release.ts';
-import { createCurrentReleases } from '../../../src/engine/session/currentReleases.ts';
+import { createCurrentReleases } from '../../../src/engine/session/releases.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 function scene(stamp: { value: string | undefined }) {

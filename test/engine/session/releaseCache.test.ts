@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newAgentConfig } from '../../../src/agents/agentConfig.ts';
 import { starterPathway } from '../../../src/agents/pathway/schema/starterPathway.ts';
 import type { AgentRelease } from '../../../src/agents/release.ts';
-import { cacheReleases } from '../../../src/engine/session/releaseCache.ts';
+import { cacheReleases } from '../../../src/engine/session/releases.ts';
 
 function scene(maxReleases?: number) {
   const kept = new Map<string, AgentRelease>();

@@ -3,11 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { CallwayError, unavailable } from '../../../src/base/errors.ts';
 import { newSessionState, type Session } from '../../../src/engine/session/session.ts';
 import type { SessionEnding, SessionStore } from '../../../src/engine/session/sessionStore.ts';
-import {
-  createWriteBehind,
-  type PendingTurn,
-  type WriteBehind,
-} from '../../../src/engine/session/writeBehind.ts';
+import { type PendingTurn, WriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
 const SESSION: Session = {
@@ -101,7 +97,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 const begin = () =>
-  createWriteBehind({
+  new WriteBehind({
     sessions,
     spool: {
       async put(taken) {
@@ -125,7 +121,7 @@ beforeEach(async () => {
   emptying = undefined;
   errors = [];
   talks = begin();
-  await talks.find('p', 's');
+  await talks.attach('p', 's');
 });
 
 describe('while the database is there', () => {
@@ -201,7 +197,7 @@ describe('while it is away', () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     expect((await talks.end('p', 's', async () => ENDING))?.turn).toBe(2);
-    talks.forget('p', 's');
+    talks.detach('p', 's');
     database.state = 'there';
     await pass(600);
     expect(database.kept).toEqual(['one', 'end']);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import { estimateTokens } from '../../../src/engine/history/contextWindow.ts';
+import type { KnowledgePassage, KnowledgeRetriever } from '../../../src/engine/tools/knowledge.ts';
 import { KNOWLEDGE_BUDGET_TOKENS } from '../../../src/engine/tools/retrieval.ts';
-import type { KnowledgePassage, KnowledgeRetriever } from '../../../src/engine/tools/toolRunner.ts';
 import { memoryEngine } from '../../support/memoryEngine.ts';
 import { type ScriptedAnswer, scriptedModel } from '../../support/scriptedModel.ts';
 import { createSimulatedClock } from '../../support/simulatedClock.ts';

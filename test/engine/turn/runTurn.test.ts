@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { Tool } from '../../../src/agents/tool.ts';
-import type { HeldLock } from '../../../src/engine/session/sessionStore.ts';
 import type { TurnOutput } from '../../../src/engine/turn/turn.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
@@ -547,61 +546,59 @@ test('a step that speaks after another one in the same turn stands last', async 
   ]);
 });
 
-describe('the session is read while the lock is on its way', () => {
-  /** Between the read and the lock, somebody else does what `meanwhile` says. */
-  function scene(meanwhile: () => void) {
-    const marks: string[] = [];
-    const held: HeldLock = {
-      lost: new AbortController().signal,
-      isNewest: (mark) => mark === marks.at(-1) || marks.length === 0,
-      isLeft: (mark) => mark === marks.at(-1),
-      leave: (mark) => void marks.push(mark),
-      release: async () => undefined,
-    };
+describe('a session that changes while the lock is acquired', () => {
+  /** @param meanwhile - What another node does between the read of the session and the lock. */
+  function scene(wasContended: boolean) {
+    const meanwhile = { act: () => {} };
     const model = scriptedModel((_request, index) => ({ text: `Answer ${index}.` }));
+    let reads = 0;
     const talk = memoryEngine({
       model,
       pathway,
+      wrapSessions: (sessions) => ({
+        ...sessions,
+        find: (...session) => {
+          reads += 1;
+          return sessions.find(...session);
+        },
+      }),
       lock: {
-        run: (_project, _session, work) => work(held),
         async acquire() {
           await Promise.resolve();
-          meanwhile();
-          return held;
+          meanwhile.act();
+          return { lost: new AbortController().signal, wasContended, release: async () => undefined };
         },
       },
     });
-    return { talk, model, marks };
+    return { talk, model, meanwhile, reads: () => reads };
   }
 
-  test('and read again where a turn was kept meanwhile', async () => {
-    let other = () => {};
-    const { talk, model, marks } = scene(() => other());
+  test('runTurn reads the session again when another turn was stored', async () => {
+    const { talk, model, meanwhile } = scene(true);
     await talk.say('First');
-    other = () => {
-      other = () => {};
+    meanwhile.act = () => {
       const session = talk.session();
       const messages = [...session.state.messages, { role: 'user' as const, content: 'Between', at: '' }];
       talk.sessions.set('s', { ...session, turn: 7, state: { ...session.state, messages } });
-      marks.push(`${session.instanceId} 7`);
     };
     await talk.say('Second');
     expect(model.requests[1]?.messages.map(({ content }) => content)).toContain('Between');
     expect(talk.session().turn).toBe(8);
-    expect(marks.at(-1)).toBe(`${talk.session().instanceId} 8`);
   });
 
-  test('and made anew where it has ended meanwhile', async () => {
-    let other = () => {};
-    const { talk, marks } = scene(() => other());
+  test('runTurn creates a new session when it has ended', async () => {
+    const { talk, meanwhile } = scene(true);
     await talk.say('First');
     const { instanceId } = talk.session();
-    other = () => {
-      talk.sessions.clear();
-      marks.push('a token of the one that ended it');
-    };
+    meanwhile.act = () => talk.sessions.clear();
     await talk.say('Second');
     expect(talk.session().instanceId).not.toBe(instanceId);
     expect(talk.session().turn).toBe(1);
+  });
+
+  test('runTurn reads the session once when the lock was free', async () => {
+    const { talk, reads } = scene(false);
+    await talk.say('First');
+    expect(reads()).toBe(1);
   });
 });

@@ -41,6 +41,8 @@ export interface SimulatedCallOptions {
   readonly fallbackSpeech?: TextToSpeech;
   readonly checkpoints?: VoiceSessionDeps['checkpoints'];
   readonly wrapSessions?: MemoryOptions['wrapSessions'];
+  /** Whether the engine writes the session behind. */
+  readonly isAttached?: boolean;
   /** Runs before each write to the history that belongs to no turn. */
   readonly beforeHistoryWrite?: () => Promise<void>;
   /** These replace the scripted ones. */
@@ -106,6 +108,7 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
     ...(knowledge ? { knowledge } : {}),
     ...(wrapSessions ? { wrapSessions } : {}),
   });
+  if (options.isAttached) void memory.engine.attach(PROJECT, 's');
   const sessionEvents: HistoryEvent[] = [];
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);

@@ -1,6 +1,5 @@
 import { unavailable } from '../../../src/base/errors.ts';
 import { sleep } from '../../../src/base/sleep.ts';
-import { createWriteBehind } from '../../../src/engine/session/writeBehind.ts';
 import type { ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { createResilientModel } from '../../../src/providers/resilient.ts';
@@ -58,17 +57,13 @@ export function setStage(scene: Scene): SetStage {
       if (faults.now('database') === 'fails') throw unavailable('database');
     },
     wrapSessions: (sessions) =>
-      createWriteBehind({
-        sessions: faultySessions(
-          sessions,
-          clock,
-          () => faults.now('database'),
-          () => unavailable('database'),
-        ),
-        spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
+      faultySessions(
+        sessions,
         clock,
-        onError: () => undefined,
-      }),
+        () => faults.now('database'),
+        () => unavailable('database'),
+      ),
+    isAttached: true,
   });
   const watch = createWatch(call);
   const due: { readonly atMs: number; readonly act: () => void }[] = [];

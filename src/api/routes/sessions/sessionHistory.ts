@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid, notFound } from '../../../base/errors.ts';
 import { omitUndefined } from '../../../base/omitUndefined.ts';
 import { callResource } from '../../../calls/callResource.ts';
-import type { HistoryDetail } from '../../../engine/session/sessionStore.ts';
+import type { HistoryDetail } from '../../../engine/history/historyStore.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 import { sessionIdField } from '../../requestHeaders.ts';
 import { about, errors, pageQuery, pagination, paginationOf, projectParams } from '../../schemas.ts';

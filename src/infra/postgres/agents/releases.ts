@@ -1,5 +1,5 @@
 import type { AgentRelease } from '../../../agents/release.ts';
-import type { ReleaseStore } from '../../../engine/session/sessionStore.ts';
+import type { ReleaseStore } from '../../../engine/session/releases.ts';
 import type { Queryable } from '../connection/database.ts';
 import type { SecretFields } from '../secrets/secretFields.ts';
 

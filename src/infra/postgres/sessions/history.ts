@@ -1,16 +1,16 @@
 import type {
-  Channel,
-  HistoryEvent,
-  HistoryEventType,
-  SessionMessage,
-} from '../../../engine/session/session.ts';
-import type {
   HistoryDetail,
   HistoryFilter,
   HistoryStats,
   HistoryStore,
   HistorySummary,
-} from '../../../engine/session/sessionStore.ts';
+} from '../../../engine/history/historyStore.ts';
+import type {
+  Channel,
+  HistoryEvent,
+  HistoryEventType,
+  SessionMessage,
+} from '../../../engine/session/session.ts';
 import type { Parameter, Queryable } from '../connection/database.ts';
 import { containing } from '../sql/like.ts';
 import { isoTime, isoTimeOrNull, mapPage, queryPage } from '../sql/rows.ts';

@@ -1,4 +1,4 @@
-import type { MemoryStore } from '../../../engine/session/sessionStore.ts';
+import type { MemoryStore } from '../../../engine/memory/customerMemory.ts';
 import type { Queryable } from '../connection/database.ts';
 import { storableText } from '../sql/storable.ts';
 

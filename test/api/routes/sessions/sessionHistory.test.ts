@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import type { HistoryDetail, HistoryStats } from '../../../../src/engine/session/sessionStore.ts';
+import type { HistoryDetail, HistoryStats } from '../../../../src/engine/history/historyStore.ts';
 import { PROJECT_ID, startTestServer, type TestServer } from '../../../support/httpServer.ts';
 import { watchLeaks } from '../../../support/leaks.ts';
 

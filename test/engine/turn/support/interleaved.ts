@@ -2,12 +2,8 @@ import type { Scheduler } from 'fast-check';
 
 import type { Tool } from '../../../../src/agents/tool.ts';
 import { CallwayError } from '../../../../src/base/errors.ts';
-import type {
-  HeldLock,
-  SessionLock,
-  SessionStore,
-  TurnHistory,
-} from '../../../../src/engine/session/sessionStore.ts';
+import type { HeldLock, SessionLock } from '../../../../src/engine/session/sessionLock.ts';
+import type { SessionStore, TurnHistory } from '../../../../src/engine/session/sessionStore.ts';
 import { type SpokenDelivery, TurnCancelledError } from '../../../../src/engine/turn/delivery.ts';
 import type { TurnOutput } from '../../../../src/engine/turn/turn.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../../../src/providers/ports/chatModel.ts';
@@ -248,55 +244,41 @@ function gatedStore(sessions: SessionStore, around: Around): SessionStore {
   };
 }
 
-/** As the one in Redis: first come, first served, each holder leaves a mark, and one that stands still loses it. */
+/** As the lock in Redis: first come, first served, and a holder that stands still loses it. */
 function gatedLock(gate: Gate) {
   const waiting: (() => void)[] = [];
   let holder: AbortController | undefined;
-  let mark: string | null = null;
-  let holders = 0;
+  let wasReleased = false;
   const passOn = () => {
     holder = undefined;
     waiting.shift()?.();
   };
-  const hold = (hasWaited: boolean): HeldLock => {
+  const hold = (wasContended: boolean): HeldLock => {
     const own = new AbortController();
-    const before = mark;
-    holders += 1;
-    let left = `holder ${holders}`;
     holder = own;
     return {
       lost: own.signal,
-      isNewest: (read) => !hasWaited && (before === null || before === read),
-      isLeft: (known) => before === known,
-      leave: (known) => {
-        left = known;
-      },
+      wasContended,
       async release() {
         await gate('release');
         if (holder !== own) return;
-        mark = left;
+        wasReleased = true;
         passOn();
       },
     };
   };
-  const acquire = async (): Promise<HeldLock> => {
-    await gate('lock');
-    const hasWaited = holder !== undefined;
-    while (holder) await new Promise<void>((resolve) => waiting.push(resolve));
-    const held = hold(hasWaited);
-    await gate('lock is answered');
-    return held;
-  };
-  const run: SessionLock['run'] = async (_project, _session, work) => {
-    const held = await acquire();
-    try {
-      return await work(held);
-    } finally {
-      await held.release();
-    }
+  const port: SessionLock = {
+    async acquire() {
+      await gate('lock');
+      const hasWaited = holder !== undefined;
+      while (holder) await new Promise<void>((resolve) => waiting.push(resolve));
+      const held = hold(hasWaited || wasReleased);
+      await gate('lock is answered');
+      return held;
+    },
   };
   return {
-    port: { acquire, run } satisfies SessionLock,
+    port,
     isHeld: () => holder !== undefined,
     async lose() {
       await gate('the lock is lost');

@@ -1,0 +1,61 @@
+import type { Page, PageOf } from '../../base/page.ts';
+import type { Channel, HistoryEvent, SessionMessage } from '../session/session.ts';
+
+export interface HistoryFilter {
+  readonly channel?: Channel;
+  readonly status?: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** Text to find in the messages. */
+  readonly q?: string;
+}
+
+export interface HistorySummary {
+  readonly sessionId: string;
+  readonly channel: Channel;
+  readonly status: string;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly durationMs: number | null;
+  readonly messageCount: number;
+  readonly callId?: string;
+}
+
+export interface HistoryDetail extends Omit<HistorySummary, 'messageCount' | 'durationMs'> {
+  readonly variables: unknown;
+  readonly messages: readonly SessionMessage[];
+  readonly events: readonly HistoryEvent[];
+  readonly evaluation?: unknown;
+}
+
+export interface HistoryStats {
+  readonly total: number;
+  readonly byChannel: Readonly<Record<string, number>>;
+  readonly byStatus: Readonly<Record<string, number>>;
+  readonly byDay: readonly { readonly day: string; readonly sessions: number }[];
+  readonly durationMs: { readonly mean: number | null; readonly p95: number | null };
+  readonly turns: number;
+  readonly turnLatencyMs: { readonly p50: number | null; readonly p95: number | null };
+  /** The ended calls among the same sessions. */
+  readonly calls: {
+    readonly total: number;
+    readonly answered: number;
+    /** 0 to 1; null without calls. */
+    readonly answerRate: number | null;
+    readonly turnLatencyMs: { readonly p50: number | null; readonly p95: number | null };
+  };
+}
+
+/** Reads the history of sessions. A project that stores no history shows none. */
+export interface HistoryStore {
+  list(projectId: string, filter: HistoryFilter, page: Page): Promise<PageOf<HistorySummary>>;
+  /** The newest session with this id. */
+  find(projectId: string, sessionId: string): Promise<HistoryDetail | undefined>;
+  stats(projectId: string, range: { from?: string; to?: string }): Promise<HistoryStats>;
+  /** Adds to the history of a live or ended session. */
+  addEvents(instanceId: string, events: readonly HistoryEvent[]): Promise<void>;
+  /** Adds messages after all others of a live or ended session. */
+  addMessages(instanceId: string, messages: readonly SessionMessage[]): Promise<void>;
+  /** Deletes sessions older than their project's retention. @returns How many. */
+  purge(now: Date): Promise<number>;
+}

@@ -1,0 +1,23 @@
+const LONGEST_KEY_CHARACTERS = 255;
+
+/** Stores what is known of customers across sessions. */
+export interface MemoryStore {
+  find(projectId: string, customer: string): Promise<string | undefined>;
+  keep(projectId: string, customer: string, text: string): Promise<void>;
+}
+
+/**
+ * The key of a session's customer memory: the call's phone number, else `variables.customerId`.
+ *
+ * @returns Undefined without either; such a customer has no memory.
+ */
+export function customerOf(
+  variables: Readonly<Record<string, unknown>>,
+  phoneNumber?: string,
+): string | undefined {
+  if (phoneNumber) return `phone:${phoneNumber}`;
+  const id = variables.customerId;
+  const isKey = typeof id === 'string' || typeof id === 'number';
+  const key = isKey ? String(id).trim() : '';
+  return key === '' || key.length > LONGEST_KEY_CHARACTERS ? undefined : `id:${key}`;
+}

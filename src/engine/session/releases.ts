@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache';
+import type { AgentRelease } from '../../agents/release.ts';
+import type { Clock } from '../../base/clock.ts';
+import { coalesceReads } from '../../base/coalesce.ts';
+
+/** More than the agents in use on one node at a time, and few enough that large pathways do not fill its memory. */
+const MAX_RELEASES = 128;
+/** An unused release is removed a day after it was stored; it is stored again long before that. */
+const STORE_AGAIN_MS = 30 * 60_000;
+
+/** Stores the releases that sessions run on, by the digest of their content. */
+export interface ReleaseStore {
+  /** @returns Its id, which is the same for the same content. */
+  keep(projectId: string, release: AgentRelease): Promise<string>;
+  find(projectId: string, releaseId: string): Promise<AgentRelease | undefined>;
+  /**
+   * A stamp that changes with the project's agent, pathway or tools.
+   *
+   * @returns Undefined for an unknown project, or where it cannot be told.
+   */
+  stampOf(projectId: string): Promise<string | undefined>;
+  /** Removes releases that no live session and no unfinished webhook needs. */
+  removeUnused(): Promise<void>;
+}
+
+/** The release that a project's new sessions run on. */
+export interface CurrentRelease {
+  readonly release: AgentRelease;
+  readonly releaseId: string;
+}
+
+export interface CurrentReleasesDeps {
+  readonly releases: Pick<ReleaseStore, 'keep' | 'stampOf'>;
+  /** Reads the live release, or the draft. */
+  readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
+  readonly clock: Clock;
+}
+
+/**
+ * Caches the releases of running sessions. A release is named by the digest of its content and never changes; a missing
+ * one is not cached, since it may be stored at any time.
+ */
+export function cacheReleases(store: ReleaseStore, maxReleases: number = MAX_RELEASES): ReleaseStore {
+  const found = new LRUCache<string, AgentRelease>({ max: maxReleases });
+  return {
+    async keep(projectId, release) {
+      const releaseId = await store.keep(projectId, release);
+      found.set(keyOf(projectId, releaseId), release);
+      return releaseId;
+    },
+    stampOf: (projectId) => store.stampOf(projectId),
+    removeUnused: () => store.removeUnused(),
+    async find(projectId, releaseId) {
+      const key = keyOf(projectId, releaseId);
+      const known = found.get(key);
+      if (known) return known;
+      const release = await store.find(projectId, releaseId);
+      if (release) found.set(key, release);
+      return release;
+    },
+  };
+}
+
+/**
+ * Looks up the release of new sessions. Each look-up reads the project's stamp, and the release only when the stamp has
+ * changed. Concurrent look-ups share one read.
+ */
+export function createCurrentReleases(deps: CurrentReleasesDeps) {
+  const known = new LRUCache<string, { stamp: string; current: CurrentRelease; storedAtMs: number }>({
+    max: MAX_RELEASES,
+  });
+
+  const lookUp = async (projectId: string, draft: boolean): Promise<CurrentRelease> => {
+    const key = keyOf(projectId, String(draft));
+    // Read first: a change in between makes the release newer than its stamp, never older.
+    const stamp = await deps.releases.stampOf(projectId);
+    const before = known.get(key);
+    const nowMs = deps.clock.monotonicMs();
+    if (before && before.stamp === stamp && nowMs - before.storedAtMs < STORE_AGAIN_MS) return before.current;
+    const release = await deps.releaseFor(projectId, draft);
+    const current = { release, releaseId: await deps.releases.keep(projectId, release) };
+    if (stamp !== undefined) known.set(key, { stamp, current, storedAtMs: nowMs });
+    return current;
+  };
+
+  const live = coalesceReads((projectId: string) => lookUp(projectId, false));
+  const draft = coalesceReads((projectId: string) => lookUp(projectId, true));
+  return (projectId: string, isDraft: boolean): Promise<CurrentRelease> =>
+    isDraft ? draft(projectId) : live(projectId);
+}
+
+const keyOf = (projectId: string, id: string) => `${projectId} ${id}`;

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import { memoryEngine } from '../../support/memoryEngine.ts';
+import { scriptedModel } from '../../support/scriptedModel.ts';
+
+/** @param more - Appended to each prompt. */
+function pathway(more = ''): PathwayInput {
+  const tools = ['set_variable'];
+  const thanks = `Thank {{ customer }} for {{ order }}.${more}`;
+  return {
+    nodes: [
+      { id: 'start', type: 'start', data: { title: 'Greeting', prompt: `Greet them.${more}`, tools } },
+      { id: 'thanks', type: 'conversation', data: { title: 'Thanks', prompt: thanks, tools } },
+    ],
+    edges: [{ id: 'e', source: 'start', target: 'thanks', data: { condition: 'They ordered.' } }],
+  };
+}
+
+/** The system prompt of each model request. */
+const prefixes = (model: ReturnType<typeof scriptedModel>) =>
+  model.requests.map(({ messages }) => messages[0]?.content);
+
+test('The prompt of a monolithic agent holds every step rendered', async () => {
+  const model = scriptedModel(() => ({ text: 'Hello.' }));
+  const talk = memoryEngine({ model, pathway: pathway(), agent: { type: 'monolithic' } });
+  await talk.say('Hi', { variables: { customer: 'Ann' } });
+  expect(prefixes(model)[0]).toContain('Thank Ann for .');
+  expect(prefixes(model)[0]).not.toContain('{{');
+});
+
+test('The prompt stays the same until a variable that its steps use has changed', async () => {
+  const model = scriptedModel((_request, index) => ({
+    text: 'Noted.',
+    calls:
+      index === 1
+        ? [{ name: 'set_variable', arguments: { name: 'unused', value: 'x' } }]
+        : index === 3
+          ? [{ name: 'set_variable', arguments: { name: 'order', value: 'tea' } }]
+          : [],
+  }));
+  const timed = pathway(' {{ "now" | date: "%s.%L" }}');
+  const talk = memoryEngine({ model, pathway: timed, agent: { type: 'monolithic' } });
+  await talk.say('One', { variables: { customer: 'Ann' } });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const words of ['Two', 'Three', 'Four', 'Five']) await talk.say(words);
+  const [first, second, third, fourth, fifth] = prefixes(model);
+  expect([second, third, fourth]).toEqual([first, first, first]);
+  expect(fifth).toContain('Thank Ann for tea.');
+});

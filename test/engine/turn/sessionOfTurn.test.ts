@@ -1,0 +1,109 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import { invalid } from '../../../src/base/errors.ts';
+import type { Session } from '../../../src/engine/session/session.ts';
+import type { SessionStore } from '../../../src/engine/session/sessionStore.ts';
+import { memoryEngine, PROJECT } from '../../support/memoryEngine.ts';
+import { scriptedModel } from '../../support/scriptedModel.ts';
+
+const pathway: PathwayInput = {
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Answer.' } }],
+  edges: [],
+};
+
+function scene(wrapSessions: (sessions: SessionStore) => Partial<SessionStore> = () => ({})) {
+  const log: string[] = [];
+  const model = scriptedModel((_request, index) => ({ text: `Answer ${index}.` }));
+  const talk = memoryEngine({
+    model,
+    pathway,
+    lock: {
+      async acquire() {
+        const release = async () => void log.push('release');
+        return { lost: new AbortController().signal, wasContended: false, release };
+      },
+    },
+    wrapSessions: (sessions) => ({ ...sessions, ...wrapSessions(sessions) }),
+  });
+  return { talk, model, log };
+}
+
+function spokenTurn(onSession: (session: Session) => void) {
+  const heard = { text: 'Yes.', interrupted: false };
+  return {
+    delivery: { onSession, onNode: () => undefined, finish: async () => heard, heardSoFar: () => heard },
+  };
+}
+
+describe('a spoken turn', () => {
+  const input = { kind: 'words', text: 'Well' } as const;
+
+  test('tells its channel the session that it runs on', async () => {
+    const { talk } = scene();
+    const turns: number[] = [];
+    const turn = spokenTurn((session) => void turns.push(session.turn));
+    await talk.turn(input, turn);
+    await talk.turn(input, turn);
+    expect(turns).toEqual([0, 1]);
+  });
+
+  test('stores nothing when its channel refuses the session', async () => {
+    const { talk, log } = scene();
+    const refusal = invalid('other', 'another session');
+    const refuse = () => {
+      throw refusal;
+    };
+    await expect(talk.turn(input, spokenTurn(refuse))).rejects.toBe(refusal);
+    expect([talk.sessions.size, talk.records, log]).toEqual([0, [], ['release']]);
+  });
+});
+
+describe('the first turn of a session', () => {
+  test('continues a session that the API created meanwhile', async () => {
+    let create = async () => {};
+    const { talk } = scene((sessions) => ({
+      async insert(session, started) {
+        await create();
+        await sessions.insert(session, started);
+      },
+    }));
+    create = async () => {
+      create = async () => {};
+      const wanted = { projectId: PROJECT, sessionId: 's', channel: 'chat', provider: 'api' } as const;
+      await talk.engine.create(wanted);
+    };
+    expect(await talk.say('First')).toBe('Answer 0.');
+    expect(talk.session()).toMatchObject({ provider: 'api', turn: 1 });
+  });
+
+  test('fails without a model request when the session cannot be stored', async () => {
+    const failure = invalid('no', 'no');
+    const { talk, model } = scene(() => ({ insert: () => Promise.reject(failure) }));
+    await expect(talk.say('First')).rejects.toBe(failure);
+    expect([talk.sessions.size, talk.records, model.requests]).toEqual([0, [], []]);
+  });
+});
+
+test('A turn holds its lock until its failure is stored', async () => {
+  let store = () => {};
+  const { talk, log } = scene((sessions) => ({
+    async saveTurn(session, history) {
+      log.push('save');
+      await new Promise<void>((resolve) => {
+        store = resolve;
+      });
+      await sessions.saveTurn(session, history);
+    },
+  }));
+  const leaving = new AbortController();
+  const turn = talk.engine.runTurn(
+    { projectId: PROJECT, sessionId: 's', channel: 'chat' },
+    () => ({ input: { kind: 'words', text: 'First' } }),
+    ({ type }) => (type === 'start' ? void leaving.abort(new Error('gone')) : undefined),
+    leaving.signal,
+  );
+  await vi.waitFor(() => expect(log).toEqual(['save']));
+  store();
+  await expect(turn).rejects.toThrow('gone');
+  expect(log).toEqual(['save', 'release']);
+});
