@@ -2,11 +2,7 @@ import type { AgentConfig } from '../../agents/agentConfig.ts';
 
 type VariableConfig = NonNullable<AgentConfig['variableConfigs']>[number];
 
-/**
- * Brings a value that a model drew from the talk into its variable's type.
- *
- * @returns `undefined` where it is none of that type.
- */
+/** Converts a value that a model extracted to its variable's type. @returns Undefined where it has no such value. */
 export function coerceVariable(config: VariableConfig, value: unknown): unknown {
   if (value === null || value === undefined || value === '') return undefined;
   switch (config.type) {
@@ -36,7 +32,7 @@ function toBoolean(value: unknown): boolean | undefined {
   return ['false', 'no', '0'].includes(text) ? false : undefined;
 }
 
-/** A day of the calendar, as `YYYY-MM-DD`. */
+/** @returns A valid calendar date as `YYYY-MM-DD`. */
 function toDate(value: unknown): string | undefined {
   const [day] = /^\d{4}-\d{2}-\d{2}/.exec(String(value)) ?? [];
   if (day === undefined) return undefined;

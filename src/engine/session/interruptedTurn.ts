@@ -2,24 +2,24 @@ import type { Clock } from '../../base/clock.ts';
 import type { Session, SessionMessage } from './session.ts';
 import type { SessionStore } from './sessionStore.ts';
 
-/** A spoken turn that is under way, as somebody else could keep it. */
+/** The state of a running spoken turn, from which another node can recover it. */
 export interface TurnCheckpoint {
-  /** Of the session when the turn began. */
+  /** The session's turn number when the turn started. */
   readonly turn: number;
   /** ISO 8601. */
   readonly at: string;
   readonly nodeId: string | null;
-  /** What it answers; empty where the customer has said nothing. */
+  /** What the customer said; may be empty. */
   readonly said: string;
-  /** What was heard of the answer so far. */
+  /** What the customer has heard of the answer. */
   readonly heard: string;
 }
 
-/** Notes of turns under way, where they outlive the node that takes them. */
+/** Stores checkpoints of running turns outside of the node. */
 export interface TurnCheckpointStore {
-  /** In place of the session's former one. */
+  /** Replaces the session's checkpoint. */
   put(instanceId: string, note: TurnCheckpoint): Promise<void>;
-  /** @returns With the time since it was put. */
+  /** @returns The checkpoint and the time since it was stored. */
   find(instanceId: string): Promise<{ readonly note: TurnCheckpoint; readonly ageMs: number } | undefined>;
   drop(instanceId: string): Promise<void>;
 }
@@ -30,16 +30,16 @@ export interface RecoveryDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Whoever talks puts a note at least so often. */
+/** A running spoken turn stores a checkpoint this often. */
 export const CHECKPOINT_INTERVAL_MS = 1000;
-/** Nobody has put one for so long: whoever did is gone. */
+/** The node of an older checkpoint has failed. */
 export const CHECKPOINT_STALE_MS = 2500;
 
 /**
- * Keeps what was said in a turn whose node was lost in the middle of it: the customer's words, and of the answer what
- * was heard until the last note.
+ * Recovers a turn whose node failed: stores the customer's words, and what they heard of the answer until the last
+ * checkpoint.
  *
- * @param minAgeMs - A younger note is left alone: its turn may still be kept by the node that takes it.
+ * @param minAgeMs - A younger checkpoint is left alone: its node may still store the turn.
  */
 export async function recoverInterruptedTurn(
   { sessions, notes, clock }: RecoveryDeps,
@@ -77,7 +77,7 @@ async function keep(
       ...(heard === '' ? {} : { currentNodeId: nodeId ?? state.currentNodeId, hasSpoken: true }),
     },
   };
-  const data = { code: 'node_lost', message: 'The node that talked was lost in the middle of a turn' };
+  const data = { code: 'node_lost', message: 'The node failed in the middle of a turn' };
   const events = [{ type: 'error' as const, at: new Date(clock.now()).toISOString(), data }];
   await sessions.saveTurn(next, { messages, events });
 }

@@ -1,10 +1,9 @@
-/** By what way a customer talks. */
+/** How the customer is connected. */
 export type Channel = 'chat' | 'phone' | 'web';
 
-/** `active` while turns can be taken; then how it ended. */
+/** `active` while turns can run. */
 export type SessionStatus = 'active' | 'ended';
 
-/** Why a session ended. */
 export type EndReason =
   | 'api_end'
   | 'api_terminate'
@@ -20,10 +19,10 @@ export interface FunctionCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** One message of a session, as it is kept. */
+/** One stored message of a session. */
 export interface SessionMessage {
   readonly role: 'user' | 'assistant' | 'tool';
-  /** What was really said; null on an assistant's message that only calls tools. */
+  /** What was delivered; null on an assistant's message that only calls tools. */
   readonly content: string | null;
   /** ISO 8601. */
   readonly at: string;
@@ -31,29 +30,29 @@ export interface SessionMessage {
   readonly tool_calls?: readonly FunctionCall[];
   readonly tool_call_id?: string;
   readonly name?: string;
-  /** From the turn's begin to the first words; of a spoken answer, from the caller's last voice to the agent's first. */
+  /** From the start of the turn to the first words; of a spoken answer, from the caller's last voice to the agent's first. */
   readonly latencyMs?: number;
   readonly latencyParts?: LatencyParts;
   readonly interrupted?: boolean;
-  /** All that the model wrote, where the customer got less. */
+  /** Everything that the model wrote, where the customer heard less. */
   readonly generatedText?: string;
-  /** Tools of the pathway’s own and their results: for the model’s context, not for the transcript. */
+  /** Calls of the pathway’s own tools and their results: for the model’s context, not for the transcript. */
   readonly internal?: true;
 }
 
-/** Where the time of a spoken answer went, in milliseconds; the parts add up to `latencyMs`. */
+/** The parts of a spoken answer's latency, in milliseconds; they add up to `latencyMs`. */
 export interface LatencyParts {
-  /** The jitter buffer's share: the caller's voice was here so much later than its packet. */
+  /** In the jitter buffer: from a packet's arrival to its samples. */
   readonly bufferMs: number;
-  /** Until it was sure that the caller had finished. */
+  /** Until the end of the caller's turn was detected. */
   readonly endpointingMs: number;
-  /** Until the words were known. */
+  /** Until the final transcript. */
   readonly transcriptionMs: number;
-  /** Until the answer's first words: the turn's lock and session, the move, and the model. */
+  /** Until the answer's first words: lock, session, edge selection and model. */
   readonly answerMs: number;
-  /** Until the first of them were speech. */
+  /** Until the first synthesised samples. */
   readonly speechMs: number;
-  /** Until that left for the caller. */
+  /** Until they were sent to the caller. */
   readonly playoutMs: number;
 }
 
@@ -74,30 +73,30 @@ export type HistoryEventType =
   | 'error'
   | 'session_ended';
 
-/** One thing that happened, for the history. */
+/** One event of a session's history. */
 export interface HistoryEvent {
   readonly type: HistoryEventType;
   readonly at: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What a talk has come to: all that the next turn needs. */
+/** What the next turn needs of the conversation so far. */
 export interface SessionState {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly messages: readonly SessionMessage[];
   /** Null before the first turn. */
   readonly currentNodeId: string | null;
-  /** Whether the current node has had its word, so that what the customer says next answers it. */
+  /** Whether the current node has been spoken, so that the customer's next words answer it. */
   readonly hasSpoken: boolean;
-  /** The caller's own tools that the last answer called; the next request brings their results. */
+  /** Calls of the client's own tools; its next request brings their results. */
   readonly pendingToolCalls: readonly FunctionCall[];
-  /** What the messages before `upTo` came to, once they were too many for a model's context. */
+  /** Replaces the messages before `upTo` in the model's context. */
   readonly summary: { readonly text: string; readonly upTo: number } | null;
-  /** What is known of the customer from earlier sessions. */
+  /** The customer's memory from earlier sessions. */
   readonly memory: string | null;
 }
 
-/** What a session is to be that does not exist yet. */
+/** The settings of a session that may not exist yet. */
 export interface NewSession {
   readonly projectId: string;
   readonly sessionId: string;
@@ -105,35 +104,35 @@ export interface NewSession {
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly provider?: string | null;
   readonly callId?: string;
-  /** The id was made for this session, and nobody has used it before. */
+  /** Whether the id was generated for this session, so that no session can have it. */
   readonly isNew?: boolean;
-  /** Run on the working copy even while another release is live. */
+  /** Whether to run on the working copy even while a release is live. */
   readonly draft?: boolean;
-  /** Of whoever wants the turn: its span, to which the turn's belongs. */
+  /** The parent of the turn's span. */
   readonly traceparent?: string;
 }
 
 /** A live session. */
 export interface Session {
   readonly projectId: string;
-  /** As its caller chose it, or as the service made it; may be used again after the end. */
+  /** Chosen by the client or generated; may be used again after the session's end. */
   readonly sessionId: string;
-  /** This one life of the session id. */
+  /** Unique, also where a session id is used again. */
   readonly instanceId: string;
   readonly channel: Channel;
   readonly provider: string | null;
   readonly callId: string | null;
   readonly pathwayId: string;
-  /** Names the release that it runs on to its end. */
+  /** The release that the session runs on until its end. */
   readonly releaseId: string;
-  /** Counts the turns that were kept; a turn on an older count is refused. */
+  /** Number of stored turns; a turn that started from an older number is rejected. */
   readonly turn: number;
   readonly startedAt: string;
   readonly lastActivityAt: string;
   readonly state: SessionState;
 }
 
-/** A live session as it was when nobody had talked in it for too long. */
+/** An idle session as it was found. */
 export type IdleSession = Pick<Session, 'projectId' | 'sessionId' | 'instanceId' | 'turn'>;
 
 export const newSessionState = (variables: Readonly<Record<string, unknown>>): SessionState => ({
@@ -146,7 +145,7 @@ export const newSessionState = (variables: Readonly<Record<string, unknown>>): S
   memory: null,
 });
 
-/** Stands for a session that would be made, so that a request can be read before it is. @param at - ISO 8601. */
+/** The session that would be created, for building a request before it is. @param at - ISO 8601. */
 export function draftSession(wanted: NewSession, at: string): Session {
   return {
     projectId: wanted.projectId,
@@ -164,12 +163,7 @@ export function draftSession(wanted: NewSession, at: string): Session {
   };
 }
 
-/** Names a state of a session id, so that nobody takes an older one for it. */
-export function markOf(session: Session | undefined): string {
-  return session ? `${session.instanceId} ${session.turn}` : 'none';
-}
-
-/** Parts of the JSON of {@link sessionData} that every session's has, whatever was said in it. */
+/** Parts of the JSON of {@link sessionData} that are the same for every session. */
 export const ALWAYS_SHOWN: readonly string[] = [
   '{"variables":{',
   '},"messages":[',
@@ -183,7 +177,7 @@ export const ALWAYS_SHOWN: readonly string[] = [
   'Z"}',
 ];
 
-/** What the API shows of a session as `state` or `data`. */
+/** A session as the API's `state` or `data`. */
 export function sessionData(session: Session) {
   return {
     variables: session.state.variables,

@@ -7,13 +7,13 @@ import {
 import type { EndReason } from './session.ts';
 import type { SessionEnding } from './sessionStore.ts';
 
-/** What a session's end has to know of its call. */
+/** The call of an ended session. */
 export interface SessionCall {
   readonly answered: boolean;
   readonly record: boolean;
 }
 
-/** Which webhooks a session's end makes due. */
+/** The post-session work that is due when a session ends. */
 export function endingOf(
   agent: AgentConfig,
   reason: EndReason,
@@ -31,7 +31,7 @@ export function endingOf(
   };
 }
 
-/** The events of a session that ended, in order; only an answered call that was to be recorded has `recording.ready`. */
+/** The webhook events of an ended session in sending order. Only a recorded, answered call has `recording.ready`. */
 export function expectedEvents(session: { readonly call?: SessionCall }): readonly WebhookEventName[] {
   const { call } = session;
   return webhookEventName.options.filter((name) => {

@@ -5,11 +5,10 @@ import type { HistoryStore } from '../history/historyStore.ts';
 import type { ReleaseStore } from './releases.ts';
 import type { SessionStore } from './sessionStore.ts';
 
-/** An idle session outlives its time by no more than this. */
+/** An idle session ends at most this much late. */
 const IDLE_SWEEP_MS = 15_000;
-/** What was not kept any longer is gone within this time. */
+/** Expired data is deleted within this time. */
 const PURGE_MS = 3_600_000;
-/** So many sessions are asked for at a time. */
 const IDLE_BATCH = 100;
 
 export interface SessionSweepsDeps {

@@ -5,7 +5,7 @@ import { parseArguments } from './toolRunner.ts';
 
 const MAX_DIGITS = 32;
 
-/** What a built-in tool's call comes to. */
+/** A parsed call of a built-in tool. */
 export type BuiltInCall =
   | { readonly kind: 'end_call' }
   | { readonly kind: 'transfer'; readonly to: string }
@@ -22,7 +22,7 @@ const objectOf = (properties: Readonly<Record<string, unknown>>) => ({
   additionalProperties: false,
 });
 
-/** The tools that every project has, as a model sees them. */
+/** The tools that every project has, as a model is shown them. */
 export const BUILT_IN_DEFINITIONS: Readonly<Record<string, ToolDefinition>> = {
   end_call: {
     name: 'end_call',
@@ -63,7 +63,7 @@ const schemas = {
   set_variable: z.object({ name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/), value: z.json() }),
 };
 
-/** Reads a model's call of a built-in tool. */
+/** Parses a model's call of a built-in tool. */
 export function readBuiltInCall(name: string, argumentsText: string): BuiltInCall {
   const args = parseArguments(argumentsText);
   if (!args) return { kind: 'refused', reason: 'The arguments are not a JSON object' };
