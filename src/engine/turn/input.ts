@@ -11,18 +11,23 @@ export function recordInput({ request, journal }: TurnContext): void {
   for (const message of request.history ?? []) journal.add(message);
   switch (input.kind) {
     case 'words':
-      return journal.add({ role: 'user', content: input.text });
+      journal.add({ role: 'user', content: input.text });
+      return;
     case 'dtmf':
       journal.event('dtmf', { digits: input.digits });
-      return journal.add({ role: 'user', content: input.digits });
+      journal.add({ role: 'user', content: input.digits });
+      return;
     case 'silence':
-      return journal.event('silence', { durationMs: input.durationMs });
+      journal.event('silence', { durationMs: input.durationMs });
+      return;
     case 'voicemail': {
       const evidence = input.evidence === undefined ? {} : { evidence: input.evidence };
-      return journal.event('answering_machine', { kind: 'voicemail', ...evidence });
+      journal.event('answering_machine', { kind: 'voicemail', ...evidence });
+      return;
     }
     case 'notice':
-      return journal.event('error', { code: input.code, message: input.message });
+      journal.event('error', { code: input.code, message: input.message });
+      return;
     case 'tool_results':
       for (const { toolCallId, name, content } of input.results) {
         const named = name === undefined ? {} : { name };
@@ -35,7 +40,8 @@ export function recordInput({ request, journal }: TurnContext): void {
       journal.event('tool_result', { name: TRANSFER_TOOL, ok: false, result: reason, to });
       // Without it the model assumes that the customer is gone.
       const content = `[The transfer to ${to} failed (${reason}); the customer is back.]`;
-      return journal.add({ role: 'user', content, internal: true });
+      journal.add({ role: 'user', content, internal: true });
+      return;
     }
     case 'last_words':
       if (input.text !== '') journal.add({ role: 'user', content: input.text });
