@@ -5,9 +5,9 @@ import { ConfigurationError } from './base/configurationError.ts';
 import { WrongSecretsKeyError } from './infra/postgres/secrets/sealerFingerprint.ts';
 import { createLogger, standardOutput } from './observability/logger.ts';
 
-/** The settings are wrong. @see sysexits(3) EX_CONFIG */
+/** The settings are invalid. @see sysexits(3) EX_CONFIG */
 const EXIT_CONFIGURATION = 78;
-/** What is left after the drain time is cut off so much later. */
+/** Time after the drain for closing; the process exits afterwards. */
 const GRACE_MILLISECONDS = 10_000;
 
 reduceFullCollections();
@@ -34,13 +34,13 @@ async function main(): Promise<number> {
     const began = performance.now();
     const gateway = await startGateway(config, logger);
     logger.info({ url: gateway.url, startMs: Math.round(performance.now() - began) }, 'ready');
-    // Somebody waits for this line.
+    // Launchers wait for this line.
     logger.flush();
     const signal = await stopRequested;
     logger.info({ signal }, 'stopping');
     const deadline = setTimeout(
       () => {
-        logger.error('the drain time is over; cutting off what still runs');
+        logger.error('drain time exceeded, exiting with calls or requests running');
         process.exit(1);
       },
       config.DRAIN_SECONDS * 1000 + GRACE_MILLISECONDS,
@@ -51,13 +51,13 @@ async function main(): Promise<number> {
     logger.info('stopped');
     return 0;
   } catch (error) {
-    logger.fatal({ err: error }, 'cannot run');
+    logger.fatal({ err: error }, 'start failed');
     process.stderr.write(`Callway cannot run: ${error instanceof Error ? error.message : String(error)}\n`);
     return isConfigurationError(error) ? EXIT_CONFIGURATION : 1;
   }
 }
 
-/** Some settings show only at the start that they are wrong. */
+/** Some invalid settings are detected during the start only. */
 function isConfigurationError(error: unknown): boolean {
   return error instanceof ConfigurationError || error instanceof WrongSecretsKeyError;
 }

@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** How far the heap may grow beyond what the last full collection left. */
+/** Heap growth over the live size of the last full collection. */
 const GROWTH_PERCENT = 100;
 
 /**
- * Has the whole process collect its garbage in full an order of magnitude less often, for some tens of megabytes.
+ * Makes full garbage collections ten times less frequent, at the cost of some tens of megabytes.
  *
- * V8 aims at 3 % of the time for that, and lets a heap that fills slowly grow by a tenth only: on a node with fifty calls
- * it stops them all for 20 to 100 ms every second or two. Small collections stay as they are.
+ * By default V8 spends up to 3 % of the time on them and lets a slowly growing heap grow by a tenth only: on a node
+ * with fifty calls it stops all of them for 20 to 100 ms every second or two. Minor collections are unaffected.
  *
  * @see v8/src/heap/memory-controller.cc, MemoryController::GrowingFactor
  */

@@ -12,10 +12,10 @@ import { renderSipServerMetrics } from '../observability/metrics/sip.ts';
 import { withTrunkMetrics } from '../observability/metrics/trunks.ts';
 import type { SipServerAccess } from '../telephony/control/sipServer.ts';
 
-/** Gauges with the ending of a counter; the same numbers stand in those of the same name without it. */
+/** Gauges with the suffix of a counter; the same values exist without the suffix. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
-/** The numbers of this node, and who reports them. */
+/** The Prometheus registry of this node and the metrics that feed it. */
 export interface BuiltMetrics {
   readonly registry: Registry;
   readonly texts: readonly (() => Promise<string>)[];
@@ -23,7 +23,7 @@ export interface BuiltMetrics {
   readonly talks: SessionMetrics;
   trunks(board: Pick<TrunkHealthStore, 'publish'>, nowMs: () => number): Pick<TrunkHealthStore, 'publish'>;
   watchNode(sources: NodeSources): void;
-  /** Asks the threads how they keep their time, whenever somebody asks for the numbers. */
+  /** Reads the threads' statistics at each scrape. */
   watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
   watchSip(server: Pick<SipServerAccess, 'stats'>): void;
 }
@@ -31,7 +31,7 @@ export interface BuiltMetrics {
 export function buildMetrics(): BuiltMetrics {
   const registry = new Registry();
   const texts: (() => Promise<string>)[] = [];
-  // With Node's own, among them the lag of the event loop.
+  // Includes Node's own, such as the event-loop lag.
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   return {

@@ -16,20 +16,22 @@ export function lockDataFolder(config: Config, logger: Logger): Promise<() => Pr
   });
 }
 
-/** The operator's token, made at the first start. */
+/** The admin token, generated at the first start. */
 export async function keptAdminToken(config: Config, logger: Logger): Promise<string> {
   const { secret, isNew } = await keptSecret(config.DATA_DIR, 'admin-token');
-  if (isNew) logger.info({ file: join(config.DATA_DIR, 'admin-token') }, 'made an admin token');
+  if (isNew) logger.info({ file: join(config.DATA_DIR, 'admin-token') }, 'admin token generated');
   return secret;
 }
 
-/** The key that secrets are sealed with, made at the first start. */
+/** The key that encrypts secrets, generated at the first start. */
 export async function keptKey(config: Config): Promise<Buffer> {
   const { secret } = await keptSecret(config.DATA_DIR, SECRETS_KEY_FILE);
   return Buffer.from(secret, 'base64url');
 }
 
-/** A data folder that no other node can have keeps its node's name, so that a new life ends what the former one left. */
+/**
+ * A data folder with exclusive use keeps its node id, so that a restarted node ends the calls of its previous run.
+ */
 export async function nodeIdOf(config: Config): Promise<string> {
   if (config.DATABASE_URL && config.REDIS_URL) return uuidV7();
   const { secret } = await keptSecret(config.DATA_DIR, 'node-id');

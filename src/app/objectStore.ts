@@ -2,10 +2,10 @@ import type { Bucket } from '../infra/objectStore/bucket.ts';
 import type { Closers } from './conversation.ts';
 import type { Config } from './settings/config.ts';
 
-/** The bucket of the settings; undefined where files lie in the data folder. */
+/** Opens the configured bucket; undefined when files are in the data folder. */
 export async function openObjectStore(config: Config, closers: Closers): Promise<Bucket | undefined> {
   if (config.S3_BUCKET === undefined) return undefined;
-  // The SDK takes a good part of a second to load, which nobody should wait for in vain.
+  // Loading the SDK takes a large part of a second.
   const { openBucket } = await import('../infra/objectStore/bucket.ts');
   const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
   const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined;

@@ -14,22 +14,22 @@ import type { Config } from './settings/config.ts';
 
 const MIGRATIONS = packagePath('migrations');
 
-/** The database of the settings, or the embedded one, brought up to date. */
+/** Opens the configured or the embedded database and migrates it. */
 export async function openDatabase(config: Config, logger: Logger, closers: Closers): Promise<Database> {
   const database = config.DATABASE_URL
     ? openPostgres({
         url: config.DATABASE_URL,
         health: logHealthChanges('database', logger, systemClock),
-        onIdleError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
+        onIdleError: (error) => logger.warn({ reason: error.message }, 'idle database connection failed'),
       })
     : await openEmbedded({ folder: join(config.DATA_DIR, 'database') });
   closers.push(() => database.close());
   const done = await migrate(database, await readMigrations(MIGRATIONS));
-  if (done.length > 0) logger.info({ migrations: done }, 'database brought up to date');
+  if (done.length > 0) logger.info({ migrations: done }, 'database migrated');
   return database;
 }
 
-/** A Redis server of this process's own. @returns Its URL. */
+/** Starts a Redis server as a child process. @returns Its URL. */
 export async function startRedis(config: Config, logger: Logger, closers: Closers): Promise<string> {
   const server = await startRedisServer({
     folder: join(config.DATA_DIR, 'redis'),

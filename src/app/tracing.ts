@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { noopTracer, type Tracer } from '../base/tracing.ts';
 import type { Config } from './settings/config.ts';
 
-/** Spans go to the collector that is set; where none is, nothing of it is even loaded. */
+/** Exports spans to the configured collector; without one, the exporter is not even loaded. */
 export async function buildTracing(
   config: Config,
   instanceId: string,
@@ -19,7 +19,7 @@ export async function buildTracing(
     serviceName: config.OTEL_SERVICE_NAME,
     instanceId,
     ratio: config.OTEL_TRACES_SAMPLER_ARG,
-    onError: (error) => logger.warn({ err: error }, 'spans were not sent to the collector'),
+    onError: (error) => logger.warn({ err: error }, 'trace export failed'),
   });
   closers.push(() => tracing.close());
   return tracing;

@@ -28,7 +28,7 @@ test.each([
   ['PDF', 'guide.pdf', makePdf([[WARRANTY]])],
   ['DOCX', 'guide.docx', makeDocx(['# Warranty', WARRANTY])],
 ])(
-  'the agent answers from a real %s, and the history names the source',
+  'the agent answers from a real %s, and the history contains the source',
   { timeout: 120_000 },
   async (_, name, content) => {
     const { project } = knowledge;

@@ -16,7 +16,7 @@ const TIMEOUT = { timeout: 120_000 };
 const WARRANTY = 'The warranty of the kettle lasts three years from the day of purchase.';
 const REFUND = 'Refunds go to the card within ten days.';
 const DETAIL = 'Many more details of the toaster, which nobody has ever read to their end, are told here. ';
-/** What of the documents a model is shown at most: 3,000 tokens of four characters. */
+/** Maximum of document text in a prompt: 3,000 tokens of four characters. */
 const MOST_CHARACTERS = 12_000;
 
 const BY_NODE = {
@@ -70,21 +70,21 @@ interface WireMessage {
 }
 const messagesOf = ({ messages }: RequestBody) => messages as readonly WireMessage[];
 
-/** Asks the documents where it may and has not yet, and answers with what it was shown of them. */
+/** Queries the documents once when it can, and answers from the results. */
 function answer(body: RequestBody) {
   const question = messagesOf(body).findLast(({ role }) => role === 'user')?.content ?? '';
   if (body.tools && messagesOf(body).at(-1)?.role !== 'tool') {
     return { steps: calling('query_knowledgebase', JSON.stringify({ query: question })) };
   }
   const shown = shownIn(body);
-  // What stands first is what fits the question best.
+  // The best match is first.
   const [first] = [WARRANTY, REFUND, DETAIL.trim()]
     .filter((text) => shown.includes(text))
     .toSorted((one, other) => shown.indexOf(one) - shown.indexOf(other));
   return { steps: saying(first ?? 'I do not know.') };
 }
 
-/** All that a model was shown of documents: in the step of the pathway, or as a tool's result. */
+/** All document text in a request: in the prompt or as a tool result. */
 function shownIn(body: RequestBody): string {
   const texts = messagesOf(body).map(({ content }) => content ?? '');
   return (
@@ -122,7 +122,7 @@ describe.each([
     ['PDF', 'guide.pdf', 'How long does the warranty of the kettle last?', WARRANTY],
     ['DOCX', 'terms.docx', 'When do refunds go to the card?', REFUND],
   ])(
-    'a model answers from a %s, and knows its name as the history does',
+    'a model answers from a %s; prompt and history contain its name',
     TIMEOUT,
     async (kind, name, question, fact) => {
       const { text, count, data, shown } = await ask(pathway, question, `${how}-${kind}`);
@@ -141,7 +141,7 @@ describe.each([
 });
 
 test(
-  'a model is shown no more of the documents than its share, and the history tells how much',
+  'a model gets no more document text than the limit, and the history contains the amount',
   TIMEOUT,
   async () => {
     const { data, shown } = await ask(BY_NODE, 'Many more details of the toaster', 'long');

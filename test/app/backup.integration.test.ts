@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startTestGateway } from '../support/gateway.ts';
 import { makeTempDir } from '../support/tempDir.ts';
 
-/** PGlite makes a database, which takes seconds on a busy machine, and opens it a second time. */
+/** Creating a PGlite database takes seconds on a busy machine, and it is opened twice. */
 const TIMEOUT_MS = 180_000;
 
-test('a copy of the data folder of a service that is stopped is the whole of it', {
+test('A copy of the data folder of a stopped service is a complete backup', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const [home, copy] = [makeTempDir(), makeTempDir()];

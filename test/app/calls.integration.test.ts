@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 let lastDigits = 10_000_000;
-/** Of nobody else in this file. */
+/** Used by no other test of this file. */
 const newNumber = () => {
   lastDigits += 1;
   return `09${lastDigits}`;
@@ -62,7 +62,7 @@ const call = (project: TestProject, more: object = {}, request: ApiRequest = {},
     ...request,
   });
 
-describe('an outbound call', () => {
+describe('An outbound call', () => {
   test('is accepted on both paths, and shown with its session', async () => {
     const project = await makeProject();
     const toNumber = newNumber();
@@ -106,7 +106,7 @@ describe('an outbound call', () => {
     expect((await project.api('GET', '/calls?status=queued')).body.pagination.total).toBe(2);
   });
 
-  test('is one at a time for a number, however it is written and on any node', async () => {
+  test('is rejected while the number has another one, in any spelling and on any node', async () => {
     const project = await makeProject();
     const toNumber = newNumber();
     const spellings = [toNumber, `+886${toNumber.slice(1)}`];
@@ -127,7 +127,7 @@ describe('an outbound call', () => {
     ['a number as a number', { toNumber: 886912345678 }, 400, 'invalid_request', '/toNumber'],
     ['no number', { toNumber: '886912345678' }, 400, 'invalid_number', '/toNumber'],
     ['an unknown field', { ringTimeout: 5 }, 400, 'invalid_request', '/ringTimeout'],
-    ['a ring of no time', { ringTimeoutSeconds: 0 }, 400, 'invalid_request', '/ringTimeoutSeconds'],
+    ['a ring timeout of 0', { ringTimeoutSeconds: 0 }, 400, 'invalid_request', '/ringTimeoutSeconds'],
     [
       'a bot on a private network',
       { media: { url: 'wss://10.0.0.1/', dialect: 'twilio' } },
@@ -143,7 +143,7 @@ describe('an outbound call', () => {
       '/media/url',
     ],
     ['a foreign fromNumber', { fromNumber: '+886900000001' }, 404, 'from_number_not_configured', undefined],
-  ])('is refused with %s', async (_what, more, status, code, path) => {
+  ])('is rejected with %s', async (_what, more, status, code, path) => {
     const project = await makeProject();
     const answer = await call(project, more);
     expect([answer.status, answer.body.code, answer.body.details?.[0].path]).toEqual([status, code, path]);
@@ -163,7 +163,7 @@ describe('an outbound call', () => {
     expect((await call(project)).status).toBe(202);
   });
 
-  test('takes a key of the project that the body names, and its scope', async () => {
+  test('requires a key of the project in the body, with its scope', async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     expect((await call(project, { projectId: other.id })).status).toBe(401);
     expect((await call(project, { projectId: NOBODY })).status).toBe(401);
@@ -174,7 +174,7 @@ describe('an outbound call', () => {
     expect(await call(project, {}, { key })).toMatchObject({ status: 403, body: { code: 'missing_scope' } });
   });
 
-  test('is placed once for one Idempotency-Key', async () => {
+  test('is placed once per Idempotency-Key', async () => {
     const project = await makeProject();
     const toNumber = newNumber();
     const headers = { 'idempotency-key': 'once' };
@@ -190,8 +190,8 @@ describe('an outbound call', () => {
   });
 });
 
-describe('a call that waits', () => {
-  test('is canceled by its hangup: its number is free, and its session’s webhooks come', async () => {
+describe('A queued call', () => {
+  test('is canceled by its hangup: its number is free, and the session’s webhooks arrive', async () => {
     const project = await makeProject();
     const postSessionWebhook = {
       url: `http://127.0.0.1:${receiver.port}/hook`,
@@ -235,7 +235,7 @@ describe('a call that waits', () => {
     expect((await project.api('GET', `/calls/${body.callId}`)).body.status).toBe('canceled');
   });
 
-  test('cannot be transferred, nor can one that is not there', async () => {
+  test('cannot be transferred, and neither can an unknown one', async () => {
     const project = await makeProject();
     const { body } = await call(project);
     const transfer = (callId: string, to: unknown) =>
@@ -249,7 +249,7 @@ describe('a call that waits', () => {
     expect((await project.api('GET', '/calls/rubbish')).status).toBe(404);
   });
 
-  test('is not seen by another project', async () => {
+  test('is hidden from other projects', async () => {
     const [project, other] = [await makeProject(), await makeProject()];
     const { body } = await call(project);
     for (const [method, path] of [
@@ -263,7 +263,7 @@ describe('a call that waits', () => {
   });
 });
 
-describe('what a project’s operator allows', () => {
+describe('The limits of a project', () => {
   const limited = async (callLimits: object) => {
     const project = await makeProject();
     const answer = await nodes.first.api('PATCH', project.path, { body: { callLimits } });
@@ -271,7 +271,7 @@ describe('what a project’s operator allows', () => {
     return project;
   };
 
-  test('bounds whom it calls, on both paths, with a bot of its own as well', async () => {
+  test('restrict the destinations on both paths, also for a call with a bot', async () => {
     const project = await limited({ allowedPrefixes: ['+886'], blockedPrefixes: ['+88691'] });
     const media = { url: 'wss://bot.example.com/', dialect: 'twilio' };
     for (const more of [
@@ -291,13 +291,13 @@ describe('what a project’s operator allows', () => {
     expect((await project.api('GET', '/calls')).body.pagination.total).toBe(1);
   });
 
-  test('bounds how many it places, over all nodes', async () => {
+  test('restrict the number of calls over all nodes', async () => {
     const project = await limited({ maxCallsPerHour: 3 });
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => call(project, {}, {}, index % 2 ? nodes.first : nodes.second)),
     );
     const refused = answers.filter(({ status }) => status !== 202);
-    // An hour may end in the midst of it.
+    // The hour may change during the test.
     expect([2, 5]).toContain(refused.length);
     for (const { status, body, headers } of refused) {
       expect([status, body.code]).toEqual([429, 'call_rate_exceeded']);
@@ -311,8 +311,8 @@ describe('what a project’s operator allows', () => {
   });
 });
 
-describe('trunks and numbers', () => {
-  test('show no password, and health that nobody knows yet; changes are in the audit log', async () => {
+describe('Trunks and numbers', () => {
+  test('show no password and initially unknown health; changes are in the audit log', async () => {
     const project = await makeProject();
     const body = {
       name: 'Secret',
@@ -354,7 +354,7 @@ describe('trunks and numbers', () => {
     expect(JSON.stringify(log.body)).not.toContain('the password');
   });
 
-  test('are checked before they are kept', async () => {
+  test('are validated before they are stored', async () => {
     const project = await makeProject();
     const trunk = (more: object) =>
       project.api('POST', '/trunks', { body: { name: 't', host: 'h', ...more } });

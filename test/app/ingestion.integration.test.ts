@@ -13,7 +13,7 @@ import { tempDir } from '../support/tempDir.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 
-/** A gateway whose documents go to a fake endpoint; it must leave nothing behind. */
+/** A gateway with a fake embeddings endpoint; must leave nothing running. */
 async function start(fake: FakeEmbeddings) {
   const assertNoLeaks = watchLeaks();
   const dataDir = tempDir();
@@ -29,8 +29,8 @@ async function start(fake: FakeEmbeddings) {
 const sentences = (count: number) =>
   Array.from({ length: count }, (_, index) => `The article of number ${index} is on the shelf.`);
 
-describe('an endpoint', () => {
-  test('embeds each chunk once, with the model that was asked for', TIMEOUT, async () => {
+describe('An embeddings endpoint', () => {
+  test('embeds each chunk once, with the selected model', TIMEOUT, async () => {
     const fake = await startFakeEmbeddings();
     const { knowledge } = await start(fake);
     const dataset = await knowledge.add('long.txt', sentences(600).join(' '));
@@ -47,7 +47,7 @@ describe('an endpoint', () => {
     expect(body[0].content).toContain('417');
   });
 
-  test('that fails for a moment is asked again', TIMEOUT, async () => {
+  test('that fails temporarily is retried', TIMEOUT, async () => {
     const fake = await startFakeEmbeddings();
     const { knowledge } = await start(fake);
     fake.answerWith({ status: 429, headers: { 'retry-after': '0' } }, { status: 500 }, { status: 503 });
@@ -55,10 +55,10 @@ describe('an endpoint', () => {
     expect(fake.requests).toHaveLength(4);
   });
 
-  test('that takes a batch and refuses another is paid for the first but once', TIMEOUT, async () => {
+  test('that accepts one batch and rejects another gets the first one only once', TIMEOUT, async () => {
     const fake = await startFakeEmbeddings();
     const { knowledge } = await start(fake);
-    // Its four attempts within the first job fail for one of the batches.
+    // The four attempts of the first job fail for one of the batches.
     fake.onRequest = ({ input }) => {
       const isChosen = input.some((text) => text.includes('number 300 '));
       const refusals = fake.requests.filter((one) =>
@@ -76,7 +76,7 @@ describe('an endpoint', () => {
     ['the key', { status: 401 }, /key/],
     ['the model', { status: 404, body: { error: { message: 'no such model' } } }, /model/],
   ])(
-    'that refuses %s fails the dataset with the reason, and a query with 500',
+    'that rejects %s fails the dataset with the reason, and a query with 500',
     TIMEOUT,
     async (_, answer, reason) => {
       const fake = await startFakeEmbeddings();
@@ -92,7 +92,7 @@ describe('an endpoint', () => {
     },
   );
 
-  test('that is away makes a query fail within its time', TIMEOUT, async () => {
+  test('that is unreachable fails a query within its timeout', TIMEOUT, async () => {
     const fake = await startFakeEmbeddings();
     const { knowledge } = await start(fake);
     await knowledge.add('a.txt', 'Some words.');
@@ -104,8 +104,8 @@ describe('an endpoint', () => {
   });
 });
 
-describe('a removal', () => {
-  test('takes the file, and ends what still works on it', TIMEOUT, async () => {
+describe('The removal of a dataset', () => {
+  test('removes the file and stops a running ingestion', TIMEOUT, async () => {
     const fake = await startFakeEmbeddings();
     const { gateway, dataDir, knowledge } = await start(fake);
     const files = () => readdirSync(join(dataDir, 'uploads'));
@@ -125,13 +125,13 @@ describe('a removal', () => {
     expect(files()).toEqual([]);
     goOn();
 
-    // The next one is not held up by it.
+    // The next one is not delayed.
     expect(await knowledge.add('b.txt', 'Some words.')).toMatchObject({ status: 'ready' });
     expect((await gateway.api('GET', `${knowledge.path}/datasets`, { key })).body).toHaveLength(1);
     expect(files()).toHaveLength(1);
   });
 
-  test('of the project takes its files too', TIMEOUT, async () => {
+  test('of a project removes its files', TIMEOUT, async () => {
     const fake = await startFakeEmbeddings();
     const { gateway, dataDir, knowledge } = await start(fake);
     const kept = await createKnowledge(gateway);
@@ -139,7 +139,7 @@ describe('a removal', () => {
     const { body } = await kept.upload('b.txt', 'Other words.');
     await kept.settled(body.datasetId);
     expect((await gateway.api('DELETE', knowledge.project.path)).status).toBe(204);
-    // The next removal, or the sweep, sees to it.
+    // The next removal or the sweep removes it.
     await gateway.api('DELETE', `${kept.path}/datasets/${body.datasetId}`, {
       key: kept.project.developerKey,
     });
@@ -148,7 +148,7 @@ describe('a removal', () => {
 });
 
 test(
-  'a node makes ready what another one has taken, out of the bucket that they share',
+  'a worker node ingests a document that another node received, from their shared bucket',
   TIMEOUT,
   async () => {
     const [fake, objects] = await Promise.all([startFakeEmbeddings(), startObjectStore()]);
@@ -182,35 +182,39 @@ test(
   },
 );
 
-test('a stop in the middle ends at once, and the job goes to the next start', TIMEOUT, async () => {
-  const fake = await startFakeEmbeddings();
-  onTestFinished(() => fake.close());
-  const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
-  onTestFinished(async () => {
-    await Promise.all([database.drop(), redis.drop()]);
-  });
-  const shared = {
-    DATABASE_URL: database.url,
-    REDIS_URL: redis.url,
-    EMBEDDING_BASE_URL: fake.baseUrl,
-    CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
-    SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
-  };
-  const dataDir = tempDir();
-  const first = await startTestGateway({ env: shared, dataDir });
-  onTestFinished(() => first.stop());
-  const knowledge = await createKnowledge(first, { chunkSize: 60, chunkOverlap: 0 });
-  fake.onRequest = () => new Promise((resolve) => setTimeout(resolve, 200));
-  const { body } = await knowledge.upload('a.txt', sentences(2_000).join(' '));
-  await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(500);
-  await first.stop();
-  expect(fake.embedded.size).toBeLessThan(2_000);
+test(
+  'a shutdown during an ingestion ends at once, and the job continues after the next start',
+  TIMEOUT,
+  async () => {
+    const fake = await startFakeEmbeddings();
+    onTestFinished(() => fake.close());
+    const [database, redis] = await Promise.all([createTestDatabase('newest'), redisDatabase()]);
+    onTestFinished(async () => {
+      await Promise.all([database.drop(), redis.drop()]);
+    });
+    const shared = {
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      EMBEDDING_BASE_URL: fake.baseUrl,
+      CALLWAY_ADMIN_TOKEN: 'the-token-of-the-operator',
+      SECRETS_KEY: Buffer.alloc(32, 5).toString('base64'),
+    };
+    const dataDir = tempDir();
+    const first = await startTestGateway({ env: shared, dataDir });
+    onTestFinished(() => first.stop());
+    const knowledge = await createKnowledge(first, { chunkSize: 60, chunkOverlap: 0 });
+    fake.onRequest = () => new Promise((resolve) => setTimeout(resolve, 200));
+    const { body } = await knowledge.upload('a.txt', sentences(2_000).join(' '));
+    await expect.poll(() => fake.embedded.size, { timeout: 60_000 }).toBeGreaterThan(500);
+    await first.stop();
+    expect(fake.embedded.size).toBeLessThan(2_000);
 
-  const second = await startTestGateway({ env: shared, dataDir });
-  onTestFinished(() => second.stop());
-  const path = `${knowledge.path}/datasets/${body.datasetId}`;
-  const find = async () => (await second.api('GET', path, { key: knowledge.project.developerKey })).body;
-  await expect.poll(async () => (await find()).status, { timeout: 90_000, interval: 200 }).toBe('ready');
-  expect(await find()).toMatchObject({ chunkCount: 2_000, embeddedCount: 2_000 });
-  expect(Math.max(...fake.embedded.values())).toBeLessThanOrEqual(2);
-});
+    const second = await startTestGateway({ env: shared, dataDir });
+    onTestFinished(() => second.stop());
+    const path = `${knowledge.path}/datasets/${body.datasetId}`;
+    const find = async () => (await second.api('GET', path, { key: knowledge.project.developerKey })).body;
+    await expect.poll(async () => (await find()).status, { timeout: 90_000, interval: 200 }).toBe('ready');
+    expect(await find()).toMatchObject({ chunkCount: 2_000, embeddedCount: 2_000 });
+    expect(Math.max(...fake.embedded.values())).toBeLessThanOrEqual(2);
+  },
+);

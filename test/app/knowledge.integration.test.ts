@@ -47,10 +47,10 @@ const documents: [string, string, string | Buffer, string][] = [
   ['JSON', 'guide.json', JSON.stringify({ warranty: WARRANTY, refunds: REFUND }), 'application/json'],
 ];
 
-/** The first has the parser and the encoder to load, which a busy machine takes its time for. */
+/** The first test loads the parser and the encoder, which takes long on a busy machine. */
 const TIMEOUT = { timeout: 90_000 };
 
-describe('a document', () => {
+describe('A document', () => {
   test.each(documents)('of type %s becomes an answer', TIMEOUT, async (_, name, content, mimeType) => {
     const dataset = await knowledge.add(name, content);
     expect(dataset).toMatchObject({ status: 'ready', mimeType, encoder: 'energetic-ai-embeddings-en' });

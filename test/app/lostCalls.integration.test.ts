@@ -13,7 +13,7 @@ import { createTestDatabase } from '../support/postgres.ts';
 import { redisDatabase } from '../support/redis.ts';
 
 const FROM = '+886223456789';
-/** A sweep comes every ten seconds, and may come just before what it is to find. */
+/** The sweep runs every ten seconds and may just have run. */
 const SWEPT_MS = 30_000;
 
 let gateways: TestGateway[];
@@ -87,19 +87,19 @@ const order = async (toNumber: string): Promise<Call> => {
   });
   expect(status).toBe(202);
   const call = await storage.stores.calls.find(project.id, body.callId);
-  if (!call) throw new Error('an accepted call was not kept');
+  if (!call) throw new Error('an accepted call was not stored');
   return call;
 };
 
 test(
-  'a call whose node died mid-talk ends when it was last seen, with all four events, each once and in order',
+  'A call whose node died ends with the time when the node was last seen, and sends its four webhooks once, in order',
   async () => {
     const call = await order('0912345601');
     const { calls } = storage.stores;
     const seenAt = new Date(Date.now() - 31_000);
     const answeredAt = new Date(seenAt.getTime() - 20_000).toISOString();
     await aged(call, answeredAt);
-    // First of all, as a node that begins its life does.
+    // As a node does at its start.
     await calls.recordHeartbeat('dead-node', seenAt);
     await calls.claim(call.id, 'dead-node', answeredAt);
     await calls.update(call.id, 'dead-node', { status: 'in_progress', startedAt: answeredAt, answeredAt });
@@ -128,7 +128,7 @@ test(
 );
 
 test(
-  'a call whose job was lost is queued anew, and keeps its number meanwhile',
+  'A call whose job was lost is queued again and keeps its number meanwhile',
   async () => {
     const call = await order('0912345602');
     const jobs = openJobQueues({ url: redisUrl, onError: () => undefined });

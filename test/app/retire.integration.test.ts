@@ -6,7 +6,7 @@ import { sharedGateway } from '../support/gateway.ts';
 
 const gateway = sharedGateway();
 
-/** Asks over connections that are kept, one request after the other, until it is told to go elsewhere. */
+/** Sends requests on keep-alive connections until it is told to close them. */
 async function askOn(pool: Pool): Promise<Set<number>> {
   const statuses = new Set<number>();
   for (;;) {
@@ -18,7 +18,7 @@ async function askOn(pool: Pool): Promise<Set<number>> {
   }
 }
 
-test('clients that keep connections open are told to go elsewhere, and lose no request, when the service goes', async () => {
+test('Clients with keep-alive connections are told to close them and lose no request during a shutdown', async () => {
   const { url, retire, stop } = gateway();
   const pool = new Pool(url, { connections: 4 });
   try {

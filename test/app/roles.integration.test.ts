@@ -70,16 +70,16 @@ test.each([
   ['api', [200, 200, 200, 200, 200, 400], ['database', 'redis']],
   ['worker', [200, 200, 200, 404, 404, 404], ['database', 'redis']],
   ['voice', [200, 200, 200, 404, 404, 400], ['database', 'redis']],
-  // It stands on a voice, and none is there.
+  // It depends on a voice node, and there is none.
   ['media', [200, 503, 200, 404, 404, 404], ['database', 'redis', 'sip', 'voice']],
-])('a node with the role %s serves only what belongs to it', async (role, statuses, dependencies) => {
+])('a node with the role %s serves only its own routes', async (role, statuses, dependencies) => {
   const { url, stop } = await start({ ROLES: role });
   try {
     const headers = { authorization: `Bearer ${shared.CALLWAY_ADMIN_TOKEN}` };
     const answers = await Promise.all(
       PATHS.map(async (path) => {
         const answer = await fetch(url + path, { headers });
-        // Read whole: a connection in the midst of an answer would be left open.
+        // Read completely: otherwise the connection stays open.
         return { status: answer.status, text: await answer.text() };
       }),
     );
@@ -91,7 +91,7 @@ test.each([
   }
 });
 
-test('a node that talks is known to the others by its address, until it stops', async () => {
+test('a voice node is registered with its address until it stops', async () => {
   const nodes = redisVoiceNodes(redis);
   const named = await start({ ROLES: 'voice', NODE_URL: 'http://10.1.2.3:3000/' });
   expect(await nodes.list()).toMatchObject([{ url: 'http://10.1.2.3:3000', talks: 0 }]);
@@ -128,6 +128,6 @@ test.each([
   [{ RTP_PORT_MIN: '30000', RTP_PORT_MAX: '30019', MEDIA_WORKERS: '2' }, 10],
   [{ MEDIA_WORKERS: '2' }, 400],
   [{ MEDIA_WORKERS: '2', MAX_CALLS_PER_NODE: '7' }, 7],
-])('a node with %o carries so many calls', (env, calls) => {
+])('a node with %o has this call capacity', (env, calls) => {
   expect(callCapacity(loadConfig(env))).toBe(calls);
 });

@@ -35,7 +35,7 @@ afterAll(async () => {
 const lastWords = ({ messages }: RequestBody) =>
   (messages as { role: string; content: string }[]).findLast(({ role }) => role === 'user')?.content ?? '';
 
-test('turns of one session that come at once on two nodes are taken one after the other', async () => {
+test('Concurrent turns of one session on two nodes run one after the other', async () => {
   const project = await nodes.first.createProject();
   await nodes.first.api('PUT', `${project.path}/pathway`, {
     key: project.developerKey,

@@ -62,7 +62,7 @@ const dial = (built: BuiltTelephony, trunk: Trunk) =>
     }),
   );
 
-test('with nothing set the embedded server takes calls, traces them whole, and checks the trunk', async () => {
+test('Without settings the embedded SIP server takes calls, traces them completely, and checks the trunk', async () => {
   const trunkTo = (phone: Phone) => trunkOf({ host: '127.0.0.1', port: phone.port });
   const { built, server, phone, traced, board, lines } = await build({}, (phone) => [trunkTo(phone)]);
   await vi.waitFor(() => expect(built.dependency.isDown?.()).toBe(false));
@@ -95,7 +95,7 @@ test('with nothing set the embedded server takes calls, traces them whole, and c
       .slice(0, 4),
   ).toEqual(['out INVITE', 'in 100', 'in 200', 'out ACK']);
   expect(header(traced[0]?.text ?? '', 'Call-ID')).toBe(leg.sipCallId);
-  // For /metrics: what strangers send is counted, and answered.
+  // For /metrics: requests of unknown sources are counted and answered.
   phone.send(phone.request('DANCE', port, { callId: 'stranger' }), port);
   await phone.next(/^SIP\/2.0 501 /);
   expect(await server.stats()).toMatchObject({ 'answered.501': 1, 'now.applications': 1, 'now.dialogs': 0 });
@@ -105,7 +105,7 @@ test('with nothing set the embedded server takes calls, traces them whole, and c
   await phone.close();
 });
 
-test('when the embedded server dies its calls are lost, and the next ones go over the next one', async () => {
+test('When the embedded SIP server dies, its calls end, and new calls use the restarted one', async () => {
   const workers: Worker[] = [];
   const onWorker = (message: unknown) => workers.push((message as { worker: Worker }).worker);
   subscribe('worker_threads', onWorker);
@@ -131,7 +131,7 @@ test('when the embedded server dies its calls are lost, and the next ones go ove
   await phone.close();
 });
 
-test('the drachtio-server of the settings is used instead', async () => {
+test('A configured drachtio-server is used instead', async () => {
   const server = await startSipServer(serverOptions());
   const url = `drachtio://:cymru@127.0.0.1:${server.controlPort}`;
   const { built, phone, lines } = await build({ DRACHTIO_URL: url }, () => []);
@@ -148,7 +148,7 @@ test('the drachtio-server of the settings is used instead', async () => {
   await phone.close();
 });
 
-test('a port that is taken stops the start', async () => {
+test('A port in use stops the start', async () => {
   const server = await startSipServer(serverOptions());
   const taken = server.sipPorts[0]?.port ?? 0;
   await expect(build({ SIP_PORT: String(taken) }, () => [])).rejects.toThrow('EADDRINUSE');

@@ -15,7 +15,7 @@ let collector: TraceCollector;
 let receiver: LoopbackServer;
 let gateway: TestGateway;
 let project: TestProject;
-/** Of the requests that came to the user's side, by their paths. */
+/** Requests that the user's server received, by path. */
 const received: { path: string; traceparent: unknown; event?: string }[] = [];
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ const url = (path: string) => `http://127.0.0.1:${receiver.port}${path}`;
 const api = (method: string, path: string, body: object, headers = {}) =>
   gateway.api(method, project.path + path, { key: project.developerKey, body, headers });
 
-/** Of the last span of that name that was collected. */
+/** The last collected span with this name. */
 const spanOf = (name: string | RegExp) =>
   vi.waitFor(
     () => {
@@ -59,7 +59,7 @@ const spanOf = (name: string | RegExp) =>
     { timeout: 20_000, interval: 50 },
   );
 
-test('a chat belongs to its caller’s trace, with its turn, its models, its tools and what is asked before', async () => {
+test('A chat’s spans are part of the caller’s trace, including turn, models, tools and beforeStart', async () => {
   const tool = await api('POST', '/tools', {
     name: 'find_slot',
     http: { method: 'POST', url: url('/slots') },
@@ -109,7 +109,7 @@ test('a chat belongs to its caller’s trace, with its turn, its models, its too
   }
 });
 
-test('a call is of its request’s trace, from its acceptance to its webhooks', async () => {
+test('A call’s spans are part of the request’s trace, from its acceptance to its webhooks', async () => {
   await api('POST', '/trunks', { name: 'Carrier', host: 'sip.example.com' });
   await api('POST', '/phone-numbers', { number: '+886223456789' });
   await api('PUT', '/agent', {

@@ -62,7 +62,7 @@ test.each([8000, 16_000] as const)(
     const stream = createSimulatedStream({ clock: createSimulatedClock(), sampleRateHz });
     const report = voice.serve(stream);
     const messages = () => memory.records.flatMap((record) => record.messages);
-    /** Simulated time passes about ten times as fast as real time, in which the recogniser runs. */
+    /** Simulated time is about ten times as fast as real time, in which the recognizer runs. */
     const until = async (condition: () => boolean) => {
       const giveUpAt = performance.now() + 60_000;
       while (!condition()) {

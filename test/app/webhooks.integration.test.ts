@@ -35,7 +35,7 @@ afterAll(async () => {
   await assertNoLeaks();
 });
 
-test('a chat that ends is told of twice, signed, by one of two nodes, and shown in its history', async () => {
+test('The end of a chat sends two signed webhooks, from one of two nodes, which appear in the history', async () => {
   const { first, second } = nodes;
   const project = await first.createProject();
   const key = project.developerKey;
@@ -63,7 +63,7 @@ test('a chat that ends is told of twice, signed, by one of two nodes, and shown 
     },
   ]);
 
-  // A delivery is recorded once its receiver's answer is there.
+  // A delivery is recorded after its response.
   const list = await vi.waitFor(
     async () => {
       const answer = await second.api('GET', `${project.path}/webhook-deliveries`, { key });
