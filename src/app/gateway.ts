@@ -218,6 +218,7 @@ async function build(
     turnNotes,
     conversations,
     storage,
+    isDraining: () => draining,
     publicUrl,
     onChange: () => listening.voice?.update(),
     meter: metrics.talks,

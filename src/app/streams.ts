@@ -21,6 +21,7 @@ export interface StreamParts {
   readonly redis: RedisConnection;
   readonly turnNotes: TurnCheckpointStore;
   readonly conversations: ConversationEngine;
+  readonly isDraining: () => boolean;
   readonly publicUrl: () => string;
   /** The number of streams that this node talks on is another. */
   readonly onChange: () => void;
@@ -47,6 +48,7 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
     tickets: redisStreamTickets(parts.redis),
     conversations,
     serveVoiceSession: (stream) => live.serve(stream),
+    isDraining: parts.isDraining,
     clock,
     makeId: parts.makeId,
     publicUrl: parts.publicUrl,

@@ -80,6 +80,14 @@ export function unavailable(what: string, cause?: unknown): CallwayError {
   );
 }
 
+/** This node shuts down; the same request succeeds on another node, or after the restart. */
+export function nodeDraining(): CallwayError {
+  const message = 'This node is shutting down and accepts no new calls or streams; try again shortly';
+  return new CallwayError('unavailable', 'node_draining', message, {
+    retryAfterSeconds: DEFAULT_RETRY_AFTER_SECONDS,
+  });
+}
+
 /** Whether a dependency was unavailable, so that the same operation may succeed later. */
 export function isUnavailable(error: unknown): error is CallwayError {
   return error instanceof CallwayError && error.category === 'unavailable';

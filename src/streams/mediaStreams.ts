@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Clock } from '../base/clock.ts';
-import { invalid } from '../base/errors.ts';
+import { invalid, nodeDraining } from '../base/errors.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { AudioStream } from '../voice/audioStream.ts';
 import { acceptStream } from './acceptStream.ts';
@@ -29,7 +29,8 @@ export interface MediaStreams {
   /**
    * Issues a ticket for one connection, and creates the session unless it exists.
    *
-   * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session.
+   * @throws {CallwayError} 400 `session_id_in_use` when variables are given for an existing session; 503 `node_draining` for
+   *   a new session while the node shuts down.
    */
   open(projectId: string, request: OpenStream): Promise<OpenedStream>;
   /** Issues a ticket for a call's own stream. @param baseUrl - Of the voice node. @returns The URL to connect to. */
@@ -44,6 +45,8 @@ export interface MediaStreamsDeps {
   readonly conversations: Pick<ConversationEngine, 'create' | 'find' | 'end'>;
   /** Runs a voice session on the stream; resolves when it has ended. */
   readonly serveVoiceSession: (stream: AudioStream) => Promise<unknown>;
+  /** Set while the node shuts down; new sessions are refused, since the shutdown would end them. */
+  readonly isDraining: () => boolean;
   readonly clock: Clock;
   readonly makeId: () => string;
   /** Of the HTTP API, as peers reach it. */
@@ -66,6 +69,7 @@ export function createMediaStreams(deps: MediaStreamsDeps): MediaStreams {
   return {
     async open(projectId, { dialect, sessionId = deps.makeId(), variables, draft = false }) {
       if ((await conversations.find(projectId, sessionId)) === undefined) {
+        if (deps.isDraining()) throw nodeDraining();
         await conversations.create({
           projectId,
           sessionId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { Clock } from '../../base/clock.ts';
-import { CallwayError } from '../../base/errors.ts';
+import { CallwayError, nodeDraining } from '../../base/errors.ts';
 import type { MakeId } from '../../base/ids.ts';
 import { type Tracer, withSpan } from '../../base/tracing.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
@@ -20,8 +20,6 @@ import type { NumberLock } from './numberLock.ts';
 const MAX_RING_TIMEOUT_SECONDS = 300;
 const MAX_CALL_SECONDS = 24 * 3600;
 const MAX_NUMBER_LENGTH = 64;
-/** Time for a load balancer to notice that the node is not ready. */
-const DRAINING_RETRY_SECONDS = 5;
 
 const number = z.string().max(MAX_NUMBER_LENGTH);
 
@@ -211,11 +209,4 @@ function missing(code: string, message: string): CallwayError {
 function alreadyQueued(toNumber: string): CallwayError {
   const message = `A call to ${toNumber} is queued or live already`;
   return new CallwayError('conflict', 'number_already_queued', message);
-}
-
-function nodeDraining(): CallwayError {
-  const message = 'This node is shutting down and accepts no new calls; try again shortly';
-  return new CallwayError('unavailable', 'node_draining', message, {
-    retryAfterSeconds: DRAINING_RETRY_SECONDS,
-  });
 }

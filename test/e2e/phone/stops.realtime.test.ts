@@ -89,6 +89,40 @@ describe.skipIf(skip)('SIGTERM', { timeout: TIMEOUT }, () => {
     expect(seen.durationMs).toBeGreaterThan(4900);
     expect((await next.stop()).code).toBe(0);
   });
+
+  test('refuses new calls with 503 and Retry-After, and still serves running ones', async () => {
+    const service = await start(dataFolder(), await ownStores());
+    const callee = await startCallee(callees.hangsUpLater, { durationMs: 60_000, timeoutSeconds: 70 });
+    const client = await clientOf(service);
+    const line = await makeLine(client, await webhookReceiver(), { trunks: [{ port: callee.port }] });
+    const { key: legacyKey } = await client.createKey(line, { kind: 'secret' });
+    const call = await line.call();
+    await line.until(call, 'in_progress');
+    const stopped = service.stop();
+    await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(503), SLOW);
+
+    const legacyPath = `/project/${line.id}/integration/phone/call/outbound`;
+    const body = { fromNumber: line.number, toNumber: newNumber() };
+    const refused = [
+      await line.order(),
+      await client.api('POST', legacyPath, { key: legacyKey, body }),
+      await line.api('POST', '/media-streams', { dialect: 'callway' }),
+    ];
+    const node_draining = { status: 503, retryAfter: '5', code: 'node_draining' };
+    expect(
+      refused.map(({ status, headers, body }) => ({
+        status,
+        retryAfter: headers.get('retry-after'),
+        code: body.code,
+      })),
+    ).toEqual([node_draining, node_draining, node_draining]);
+
+    expect((await line.shown(call)).status).toBe('in_progress');
+    const transfer = await line.api('POST', `/calls/${call.callId}/transfer`, { to: 'nowhere' });
+    expect([transfer.status, transfer.body.code]).toEqual([400, 'invalid_transfer_target']);
+    expect((await line.api('POST', `/calls/${call.callId}/hangup`)).status).toBe(200);
+    expect((await stopped).code).toBe(0);
+  });
 });
 
 describe.skipIf(skip)('a service killed during a call', { timeout: TIMEOUT }, () => {
