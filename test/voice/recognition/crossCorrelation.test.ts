@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCrossCorrelator } from '../../../src/voice/recognition/crossCorrelation.ts';
 import { createRandom } from '../../media/signals.ts';
 
-/** By the definition. */
+/** The definition. */
 function sumsOfProducts(window: Float64Array, past: Float64Array, offsets: number): number[] {
   return Array.from({ length: offsets }, (_, from) =>
     window.reduce((sum, sample, n) => sum + sample * (past[from + n] ?? 0), 0),
@@ -17,7 +17,7 @@ test.each([
   { windowLength: 5, offsets: 64 },
   { windowLength: 129, offsets: 128 },
   { windowLength: 1, offsets: 4097 },
-])('a window of $windowLength samples is compared at $offsets offsets', ({ windowLength, offsets }) => {
+])('A window of $windowLength samples is correlated at $offsets offsets', ({ windowLength, offsets }) => {
   const random = createRandom(windowLength + offsets);
   const correlator = createCrossCorrelator(windowLength, offsets);
   for (let round = 0; round < 2; round++) {

@@ -33,10 +33,10 @@ test.each([
   ['First line\nsecond line', ['First line\n', 'second line']],
   ['', []],
   ['...', ['...']],
-])('%j is spoken as %j', (text, pieces) => expect(split(text)).toEqual(pieces));
+])('%j is split into %j', (text, pieces) => expect(split(text)).toEqual(pieces));
 
-describe('while the text is still being written', () => {
-  test('a sentence is out as soon as it is certain that it has ended', () => {
+describe('Streamed text', () => {
+  test('is split once the end of a sentence is certain', () => {
     const splitter = createSentenceSplitter();
     expect(splitter.push('It is 3')).toEqual([]);
     expect(splitter.push('.')).toEqual([]);
@@ -46,20 +46,20 @@ describe('while the text is still being written', () => {
     expect(splitter.flush()).toEqual(['Good']);
   });
 
-  test('a first clause does not wait for its sentence, later ones do', () => {
+  test('is split at its first clause, and at sentences after it', () => {
     const splitter = createSentenceSplitter();
     expect(splitter.push('Let me see what I have, ')).toEqual(['Let me see what I have, ']);
     expect(splitter.push('we are open until six, seven or eight')).toEqual([]);
   });
 
-  test('a text without an end is cut between words', () => {
+  test('without sentences is split between words', () => {
     const pieces = split('word '.repeat(200));
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(240);
     expect(pieces.every((piece) => piece.startsWith('word'))).toBe(true);
   });
 });
 
-test('the pieces joined are the text, however it came', () => {
+test('The pieces of a text joined are the text, however it is streamed', () => {
   const alphabet = fc.constantFrom('a', 'B', ' ', '.', ',', '!', '\n', '。', '好', '，', '"', 'Mr', '3', '…');
   fc.assert(
     fc.property(fc.array(fc.array(alphabet, { maxLength: 30 }).map((parts) => parts.join(''))), (texts) => {
@@ -74,8 +74,8 @@ test.each([
   ['**Sure!** See [our page](https://example.com).', 'Sure! See our page.'],
   ['# Title\n- one\n- two', 'Title one two'],
   ['`code` and 5 * 3', 'code and 5 3'],
-])('a voice gets %j as %j', (text, spoken) => expect(speakable(text)).toBe(spoken));
+])('Markdown is removed: %j is spoken as %j', (text, spoken) => expect(speakable(text)).toBe(spoken));
 
-test('marks alone are not spoken', () => {
+test('Punctuation alone is not speakable', () => {
   expect(['…', ' - ', '好', '7'].map(isSpeakable)).toEqual([false, false, true, true]);
 });

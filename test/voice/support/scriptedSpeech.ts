@@ -5,45 +5,43 @@ import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts'
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 
 const LOUD = 1000;
-/** Of a scripted voice, for each word. */
+/** Duration of each word of a scripted voice. */
 export const WORD_MS = 300;
 const HALF_WAVE_MS = 7;
 
-/** Everything loud is speech. */
+/** Takes every loud frame for speech. */
 export const loudActivity: VoiceActivityDetection = {
   open: () => ({ isSpeech: (frame) => frame.some((sample) => sample >= LOUD), close: () => undefined }),
 };
 
-/** A caller whose words are hidden in the loudness of what they say, and a recogniser that reads them there. */
+/** Encodes a caller's words in the level of their samples, and is the recogniser that decodes them. */
 export interface ScriptedCaller extends SpeechToText {
-  /** Samples of these words; an empty text is noise. */
+  /** Samples of a text; an empty text is noise. */
   say(text: string, durationMs: number): Int16Array;
   readonly hints: (readonly string[])[];
-  /** The next questions fail. */
+  /** Makes the next transcriptions fail. */
   fail: Error | undefined;
-  /** Answers take so many turns of the event loop. */
+  /** Delays transcripts by this many turns of the event loop. */
   delayTurns: number;
-  questions: number;
-  /** The recogniser's words of the open utterance, while it is still at it. */
-  hearPartly(text: string): void;
+  /** Reports an interim transcript of the open utterance. */
+  hearInterim(text: string): void;
 }
 
 export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
   const texts: string[] = [];
-  let onPartial: ((text: string) => void) | undefined;
+  let reportInterim: ((text: string) => void) | undefined;
   const caller: ScriptedCaller = {
     name: 'scripted',
     hints: [],
     fail: undefined,
     delayTurns: 0,
-    questions: 0,
     say(text, durationMs) {
       texts.push(text);
       return new Int16Array((sampleRateHz * durationMs) / 1000).fill(LOUD + texts.length);
     },
-    hearPartly: (text) => onPartial?.(text),
-    openStream({ expectedAnswers = [], onInterim: tell }) {
-      onPartial = tell;
+    hearInterim: (text) => reportInterim?.(text),
+    openStream({ expectedAnswers = [], onInterim }) {
+      reportInterim = onInterim;
       caller.hints.push(expectedAnswers);
       const heard = new Set<number>();
       return {
@@ -51,7 +49,6 @@ export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
           for (const sample of samples) if (sample >= LOUD) heard.add(sample - LOUD - 1);
         },
         async finalize(signal) {
-          caller.questions += 1;
           for (let n = 0; n < caller.delayTurns; n++) await new Promise((resolve) => setImmediate(resolve));
           signal.throwIfAborted();
           if (caller.fail) throw caller.fail;
@@ -68,13 +65,13 @@ export function scriptedCaller(sampleRateHz = 8000): ScriptedCaller {
 
 export interface ScriptedVoice extends TextToSpeech {
   readonly texts: string[];
-  /** How many of the next texts fail before their first sample. */
+  /** Number of the next texts that fail before their first sample. */
   failures: number;
 }
 
-/** A voice that takes 300 ms for each word, in pieces of 100 ms. */
+/** A voice that speaks each word for 300 ms, in pieces of 100 ms. */
 export function scriptedVoice(sampleRateHz: SampleRateHz = 8000, loudness = 5000): ScriptedVoice {
-  // A wave that a caller's level samples have nothing of, so that nobody takes them for its echo.
+  // Does not correlate with the caller's constant samples, which are thus not taken for an echo.
   const halfWave = (sampleRateHz * HALF_WAVE_MS) / 1000;
   const hum = new Int16Array(sampleRateHz / 10).map((_, at) =>
     Math.floor(at / halfWave) % 2 === 0 ? loudness : -loudness,
@@ -89,7 +86,7 @@ export function scriptedVoice(sampleRateHz: SampleRateHz = 8000, loudness = 5000
       voice.texts.push(text);
       if (voice.failures > 0) {
         voice.failures -= 1;
-        throw new ModelError('model_unavailable', 'The voice is away', { beforeFirstToken: true });
+        throw new ModelError('model_unavailable', 'The voice is down', { beforeFirstToken: true });
       }
       const pieces = (text.split(/\s+/).length * WORD_MS) / 100;
       for (let n = 0; n < pieces; n++) {

@@ -75,10 +75,18 @@ export interface SimulatedCall {
   isAgentSpeaking(): boolean;
 }
 
+export const GREETING = { text: 'Hello there. How can I help you?' };
+
 export const ONE_NODE: PathwayInput = {
   nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.' } }],
   edges: [],
 };
+
+/** A pathway of one node with these settings. */
+export const nodeWith = (data: object): PathwayInput => ({
+  nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', ...data } }],
+  edges: [],
+});
 
 /** One node, and a fixed sentence for when it fails. */
 export const WITH_FALLBACK: PathwayInput = {
@@ -159,6 +167,22 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
       ),
     isAgentSpeaking,
   };
+}
+
+/** Advances time until the agent has spoken and is silent. */
+export async function greeted(call: SimulatedCall): Promise<void> {
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
+  await call.stream.advance(100);
+}
+
+export function lastMessage({ memory }: SimulatedCall) {
+  return memory.records.flatMap(({ messages }) => messages).at(-1);
+}
+
+/** The data of all events of a type in the session's history. */
+export function eventsOf({ memory }: SimulatedCall, type: string) {
+  return memory.events().flatMap((event) => (event.type === type ? [event.data] : []));
 }
 
 /** Duration of the samples that are not silence. */

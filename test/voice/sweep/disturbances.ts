@@ -4,16 +4,16 @@ import type { SimulatedClock } from '../../support/simulatedClock.ts';
 import type { Stage } from './scenes.ts';
 import type { Fault } from './wordSpeech.ts';
 
-type Faulty = 'recogniser' | 'voice' | 'model' | 'database';
+type Component = 'recogniser' | 'voice' | 'model' | 'database';
 
-/** What is broken right now, and until when. */
+/** Which components are broken at the moment. */
 export interface Faults {
-  set(what: Faulty, fault: Fault, forMs: number): void;
-  now(what: Faulty): Fault;
+  set(what: Component, fault: Fault, forMs: number): void;
+  now(what: Component): Fault;
 }
 
 export function createFaults(clock: SimulatedClock): Faults {
-  const broken = new Map<Faulty, { readonly fault: Fault; readonly untilMs: number }>();
+  const broken = new Map<Component, { readonly fault: Fault; readonly untilMs: number }>();
   return {
     set: (what, fault, forMs) => broken.set(what, { fault, untilMs: clock.monotonicMs() + forMs }),
     now(what) {
@@ -23,18 +23,18 @@ export function createFaults(clock: SimulatedClock): Faults {
   };
 }
 
-/** Where a disturbance happens: in a frame of the call, and after so many turns of the queues within it. */
+/** When a disturbance happens. */
 export interface Moment {
   readonly frame: number;
-  /** 0 to 3: microtasks; from 4 on turns of the event loop. */
+  /** Delay within the frame: up to 3 in microtasks, beyond in turns of the event loop. */
   readonly offset: number;
 }
 
 export interface Disturber extends Stage {
   readonly faults: Faults;
-  /** Frames go on to pass, and bring nothing. */
+  /** The stream brings no audio from now on, and is not closed. */
   lose(): void;
-  later(ms: number, act: () => void): void;
+  schedule(ms: number, act: () => void): void;
 }
 
 export type Disturbance = (disturber: Disturber) => void;
@@ -43,46 +43,46 @@ const FAULT_MS = 4000;
 const TO = '+886287654321';
 
 const fault =
-  (what: Faulty, how: Fault): Disturbance =>
+  (what: Component, how: Fault): Disturbance =>
   ({ faults }) =>
     faults.set(what, how, FAULT_MS);
 
 export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   'the caller hangs up': ({ hangUp }) => hangUp(),
   'the stream is lost': ({ lose }) => lose(),
-  'the caller puts the agent on hold': ({ call, later }) => {
+  'the caller puts the agent on hold': ({ call, schedule }) => {
     call.stream.putOnHold(true);
-    later(1500, () => call.stream.putOnHold(false));
+    schedule(1500, () => call.stream.putOnHold(false));
   },
-  'a key': ({ call }) => call.stream.pressDigit('5'),
-  keys: ({ call }) => {
+  'a digit': ({ call }) => call.stream.pressDigit('5'),
+  'an entry': ({ call }) => {
     call.stream.pressDigit('7');
     call.stream.pressDigit('#');
   },
-  'a transfer over the agent’s head that fails': ({ call, later }) => {
+  'a transfer over the API that fails': ({ call, schedule }) => {
     call.stream.reportTransfer({ status: 'begun', to: TO });
-    later(1000, () => call.stream.reportTransfer({ status: 'failed', to: TO, reason: 'busy' }));
+    schedule(1000, () => call.stream.reportTransfer({ status: 'failed', to: TO, reason: 'busy' }));
   },
-  'a transfer over the agent’s head': ({ call, later, hangUp }) => {
+  'a transfer over the API': ({ call, schedule, hangUp }) => {
     call.stream.reportTransfer({ status: 'begun', to: TO });
-    later(1500, hangUp);
+    schedule(1500, hangUp);
   },
-  'a transfer that fails unasked': ({ call }) =>
+  'a failed transfer that was not requested': ({ call }) =>
     call.stream.reportTransfer({ status: 'failed', to: TO, reason: 'busy' }),
   'a short word': ({ speak }) => speak(1, 240),
   'a sentence': ({ speak }) => speak(3, 900),
-  'a “mm-hm”': ({ say }) => say('mm-hm', 400),
+  'a backchannel': ({ say }) => say('mm-hm', 400),
   'the recogniser fails': fault('recogniser', 'fails'),
   'the recogniser hangs': fault('recogniser', 'hangs'),
   'the recogniser is late': fault('recogniser', 'is late'),
-  'the recogniser hears nothing': fault('recogniser', 'is empty'),
+  'the recogniser returns nothing': fault('recogniser', 'is empty'),
   'the voice fails': fault('voice', 'fails'),
   'the voice hangs': fault('voice', 'hangs'),
   'the voice is late': fault('voice', 'is late'),
   'the model fails': fault('model', 'fails'),
   'the model hangs': fault('model', 'hangs'),
   'the model is late': fault('model', 'is late'),
-  'the model has no words': fault('model', 'is empty'),
+  'the model returns nothing': fault('model', 'is empty'),
   'the session is ended': ({ call }) => {
     void call.memory.engine.end(PROJECT, 's', 'api_end');
   },
@@ -91,19 +91,19 @@ export const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   'the database is slow': fault('database', 'is late'),
 };
 
-/** A database that goes wrong as the faults say. */
+/** Sessions in a database with faults. */
 export function faultySessions(
   sessions: SessionStore,
   clock: SimulatedClock,
   faultNow: () => Fault,
-  away: () => Error,
+  unavailable: () => Error,
 ): SessionStore {
   const wait = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
   const behind =
     <Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       const fault = faultNow();
-      if (fault === 'fails') throw away();
+      if (fault === 'fails') throw unavailable();
       if (fault === 'is late') await wait(700);
       while (faultNow() === 'hangs') await wait(100);
       return await work(...args);

@@ -1,74 +1,74 @@
 import type { VoiceReport } from '../../../src/voice/voiceSession.ts';
 import type { SimulatedCall } from '../support/simulatedCall.ts';
-import type { SoundedWord, WordCaller, WordVoice } from './wordSpeech.ts';
+import type { HeardWord, WordCaller, WordVoice } from './wordSpeech.ts';
 
-/** Less of a word is none: it was stopped in it. */
+/** Share of a word that makes it whole; a stop may truncate it. */
 const WHOLE = 0.95;
 
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}-]+/gu) ?? [];
 
-export interface Hearing {
-  /** Words can be recognised, and are a person's. */
-  readonly isHeard: boolean;
-  /** The call was the agent's all the time between, in milliseconds of the stream. */
-  readonly isAgents: (fromMs: number, toMs: number) => boolean;
+export interface Conditions {
+  /** Speech is recognised, and is a person's. */
+  readonly isRecognised: boolean;
+  /** Whether the agent had the call all the time between, in milliseconds of the stream. */
+  readonly hadAgent: (fromMs: number, toMs: number) => boolean;
 }
 
-/** What the caller said is history, once and in order. */
+/** Checks that the history has what the caller said, once and in order. */
 export function judgeCaller(
   call: SimulatedCall,
   caller: WordCaller,
-  { isHeard, isAgents }: Hearing,
+  { isRecognised, hadAgent }: Conditions,
 ): string[] {
   const said = caller.wordsIn(call.stream.callerAudio()).filter(({ share }) => share === 1);
-  const kept = messagesOf(call, 'user').flatMap((text) =>
+  const stored = messagesOf(call, 'user').flatMap((text) =>
     wordsOf(text).filter((word) => /\p{L}/u.test(word)),
   );
   const problems: string[] = [];
   for (const { word, fromMs, toMs } of said) {
-    const times = kept.filter((one) => one === word).length;
-    const isOwed = isHeard && word.startsWith('said') && isAgents(fromMs, toMs);
-    if (times === 0 && isOwed) problems.push(`lost: ${word}`);
+    const times = stored.filter((one) => one === word).length;
+    const isRequired = isRecognised && word.startsWith('said') && hadAgent(fromMs, toMs);
+    if (times === 0 && isRequired) problems.push(`lost: ${word}`);
     if (times > said.filter((one) => one.word === word).length) problems.push(`${times} times: ${word}`);
   }
-  const order = said.map(({ word }) => word).filter((word) => kept.includes(word));
-  const known = kept.filter((word) => order.includes(word));
+  const order = said.map(({ word }) => word).filter((word) => stored.includes(word));
+  const known = stored.filter((word) => order.includes(word));
   if (order.join(' ') !== known.join(' ')) problems.push(`order: ${known.join(' ')}`);
   return problems;
 }
 
-/** What the agent is said to have said is what sounded, within a word where it was stopped. */
+/** Checks that the history has what the caller heard of the agent, within a word at a stop. */
 export function judgeAgent(call: SimulatedCall, voice: WordVoice): string[] {
-  const sounded = voice.wordsIn(call.stream.agentAudio()).filter(({ share }) => share > 0.05);
-  const kept = messagesOf(call, 'assistant').flatMap(wordsOf);
-  return differences(sounded, kept);
+  const heard = voice.wordsIn(call.stream.agentAudio()).filter(({ share }) => share > 0.05);
+  const stored = messagesOf(call, 'assistant').flatMap(wordsOf);
+  return differences(heard, stored);
 }
 
-/** Runs of two words and more that one side has and the other has not. */
-function differences(sounded: readonly SoundedWord[], kept: readonly string[]): string[] {
-  const words = sounded.map(({ word }) => wordsOf(word)[0] ?? '');
-  const common = commonLengths(words, kept);
+/** Runs of two or more words that only one of the two has. */
+function differences(spoken: readonly HeardWord[], stored: readonly string[]): string[] {
+  const words = spoken.map(({ word }) => wordsOf(word)[0] ?? '');
+  const common = commonLengths(words, stored);
   const at = (one: number, other: number) => common[one]?.[other] ?? 0;
   const problems: string[] = [];
   let [one, other] = [0, 0];
-  while (one < words.length || other < kept.length) {
-    const [heardFrom, toldFrom] = [one, other];
-    while ((one < words.length || other < kept.length) && words[one] !== kept[other]) {
+  while (one < words.length || other < stored.length) {
+    const [heardFrom, storedFrom] = [one, other];
+    while ((one < words.length || other < stored.length) && words[one] !== stored[other]) {
       if (one < words.length && at(one + 1, other) >= at(one, other + 1)) one += 1;
-      else if (other < kept.length) other += 1;
+      else if (other < stored.length) other += 1;
       else one += 1;
     }
-    const heard = sounded.slice(heardFrom, one).filter(({ share }) => share > WHOLE);
-    const told = kept.slice(toldFrom, other);
-    if (heard.length > 1) problems.push(`sounded, no history: ${heard.map(({ word }) => word).join(' ')}`);
-    if (told.length > 1) problems.push(`history, did not sound: ${told.join(' ')}`);
+    const heard = spoken.slice(heardFrom, one).filter(({ share }) => share > WHOLE);
+    const unheard = stored.slice(storedFrom, other);
+    if (heard.length > 1) problems.push(`heard, not stored: ${heard.map(({ word }) => word).join(' ')}`);
+    if (unheard.length > 1) problems.push(`stored, not heard: ${unheard.join(' ')}`);
     one += 1;
     other += 1;
   }
   return problems;
 }
 
-/** How many words the rests of both have in common, in their order. */
+/** Lengths of the longest common subsequences of all suffixes. */
 function commonLengths(words: readonly string[], others: readonly string[]): number[][] {
   const lengths = Array.from({ length: words.length + 1 }, () =>
     new Array<number>(others.length + 1).fill(0),
@@ -84,8 +84,8 @@ function commonLengths(words: readonly string[], others: readonly string[]): num
 }
 
 export function judgeReport(call: SimulatedCall, report: VoiceReport): string[] {
-  const told = call.memory.events().filter(({ type }) => type === 'barge_in').length;
-  return told === report.interruptions ? [] : [`${report.interruptions} cut in, ${told} events`];
+  const events = call.memory.events().filter(({ type }) => type === 'barge_in').length;
+  return events === report.interruptions ? [] : [`${report.interruptions} interruptions, ${events} events`];
 }
 
 function messagesOf(call: SimulatedCall, role: string): string[] {

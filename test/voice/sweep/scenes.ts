@@ -4,35 +4,35 @@ import type { ScriptedAnswer } from '../../support/scriptedModel.ts';
 import { ONE_NODE, type SimulatedCall } from '../support/simulatedCall.ts';
 import type { WordCaller } from './wordSpeech.ts';
 
-/** What an act of a scene, or a disturbance, may use. */
+/** What an act of a scene may do. */
 export interface Stage {
   readonly call: SimulatedCall;
   readonly caller: WordCaller;
-  /** Words that no other has, of so many frames together. */
+  /** Says this many unique words. */
   speak(words: number, durationMs: number): void;
   say(text: string, durationMs: number): void;
   hangUp(): void;
 }
 
-/** When the next act's time has come: the agent has had its say, or is in the midst of it; or so many milliseconds on. */
-export type Cue = 'after the agent' | 'amid the agent' | number;
+/** When the next act starts: relative to the agent's speech, or after this many milliseconds. */
+export type Cue = 'after the agent' | 'over the agent' | number;
 
 export interface Scene {
   readonly name: string;
-  /** By what the request's last message says. */
+  /** The model's answer to the request's last message; empty before the first one. */
   readonly answer: (last: string) => ScriptedAnswer;
   readonly acts: readonly (readonly [Cue, (stage: Stage) => void])[];
   readonly pathway: PathwayInput;
   readonly tools?: readonly Tool[];
-  readonly watchForMachines?: boolean;
-  /** How the other side answers a transfer that is asked for. */
+  readonly detectAnsweringMachine?: boolean;
+  /** The outcome of a requested transfer. */
   readonly transfer?: 'fails' | 'works';
 }
 
 const GREETING = 'Hello there. What can I do?';
 const TO = '+886212345678';
-/** Of the tool that the agent calls. */
-export const LOOK_UP_MS = 2500;
+/** Duration of the tool call. */
+export const TOOL_MS = 2500;
 
 const TOOL: Tool = {
   id: 'tool-1',
@@ -49,19 +49,19 @@ const nodeWith = (data: object): PathwayInput => ({
   edges: [],
 });
 
-const isBegun = (last: string) => last !== '';
+const hasStarted = (last: string) => last !== '';
 
-/** The agent greets, is asked, is cut short, gets keys, and says goodbye. */
-const TALK: Scene = {
-  name: 'a talk',
+/** The agent greets, is asked, is interrupted, and gets digits; the caller hangs up. */
+const CONVERSATION: Scene = {
+  name: 'a conversation',
   answer: (last) => ({
-    text: isBegun(last) ? 'Let me see about it. That may take some time today.' : GREETING,
+    text: hasStarted(last) ? 'Let me see about it. That may take some time today.' : GREETING,
   }),
   pathway: ONE_NODE,
   acts: [
     ['after the agent', ({ speak }) => speak(3, 900)],
     ['after the agent', ({ speak }) => speak(2, 600)],
-    ['amid the agent', ({ speak }) => speak(4, 1000)],
+    ['over the agent', ({ speak }) => speak(4, 1000)],
     [1500, () => undefined],
     [
       'after the agent',
@@ -75,9 +75,9 @@ const TALK: Scene = {
 };
 
 const TOOL_AND_END: Scene = {
-  name: 'a look-up, and the agent’s end',
+  name: 'a tool call and end_call',
   answer: (last) => {
-    if (!isBegun(last)) return { text: GREETING };
+    if (!hasStarted(last)) return { text: GREETING };
     if (last === 'found') return { text: 'It is free at noon.' };
     return last.includes('bye')
       ? { text: 'Goodbye then.', calls: [{ name: 'end_call' }] }
@@ -102,7 +102,7 @@ const SILENCE: Scene = {
 const transferScene = (transfer: 'fails' | 'works'): Scene => ({
   name: `a transfer that ${transfer}`,
   answer: (last) => {
-    if (!isBegun(last)) return { text: 'Yes?' };
+    if (!hasStarted(last)) return { text: 'Yes?' };
     return last.includes('person')
       ? { text: 'I connect you.', calls: [{ name: 'transfer_call', arguments: { to: TO } }] }
       : { text: 'As you like it.' };
@@ -118,7 +118,7 @@ const transferScene = (transfer: 'fails' | 'works'): Scene => ({
 });
 
 const MACHINE: Scene = {
-  name: 'a machine',
+  name: 'an answering machine',
   answer: () => ({ text: GREETING }),
   pathway: {
     nodes: [
@@ -127,7 +127,7 @@ const MACHINE: Scene = {
     ],
     edges: [{ id: 'e', source: 'start', target: 'message', data: { condition: { event: 'voicemail' } } }],
   },
-  watchForMachines: true,
+  detectAnsweringMachine: true,
   acts: [
     [200, ({ say }) => say('please leave your message after the tone', 3500)],
     [9000, () => undefined],
@@ -135,8 +135,8 @@ const MACHINE: Scene = {
 };
 
 const END_NODE: Scene = {
-  name: 'a pathway to its end',
-  answer: (last) => ({ text: isBegun(last) ? 'I wish you well. Goodbye.' : 'Are you well?' }),
+  name: 'an end node',
+  answer: (last) => ({ text: hasStarted(last) ? 'I wish you well. Goodbye.' : 'Are you well?' }),
   pathway: {
     nodes: [
       { id: 'start', type: 'start', data: { title: 'Ask', prompt: 'Ask.' } },
@@ -151,7 +151,7 @@ const END_NODE: Scene = {
 };
 
 export const SCENES: readonly Scene[] = [
-  TALK,
+  CONVERSATION,
   TOOL_AND_END,
   SILENCE,
   transferScene('fails'),

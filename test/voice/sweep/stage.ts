@@ -5,25 +5,25 @@ import { ModelError } from '../../../src/providers/ports/modelError.ts';
 import { createResilientModel } from '../../../src/providers/resilient.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
-import { createWatch, type Watch } from './deadAirWatch.ts';
+import { type DeadAirWatch, watchDeadAir } from './deadAirWatch.ts';
 import { createFaults, type Disturber, type Faults, faultySessions } from './disturbances.ts';
-import { LOOK_UP_MS, type Scene } from './scenes.ts';
+import { type Scene, TOOL_MS } from './scenes.ts';
 import { aborted, createWordCaller, createWordVoice, type WordCaller, type WordVoice } from './wordSpeech.ts';
 
 const MODEL_TIMEOUT_MS = 15_000;
 const WORD_MS = 40;
 const LATE_MS = 1500;
 
-/** A scene's call, and all that may be done to it. */
+/** A scene's call and its disturber. */
 export interface SetStage {
   readonly call: SimulatedCall;
   readonly caller: WordCaller;
   readonly voice: WordVoice;
   readonly disturber: Disturber;
-  readonly watch: Watch;
-  /** Does what was put off until now. */
+  readonly watch: DeadAirWatch;
+  /** Runs the scheduled acts that are due. */
   runDue(): void;
-  /** The stream brings nothing any more, and does not say so. */
+  /** Whether the stream is lost without being closed. */
   isLost(): boolean;
 }
 
@@ -42,17 +42,17 @@ export function setStage(scene: Scene): SetStage {
     model,
     speechToText: caller,
     textToSpeech: voice,
-    fallbackSpeech: voice.standIn,
+    fallbackSpeech: voice.reliable,
     pathway: scene.pathway,
     agent: { placeholderMessages: { en: ['One second.'] } },
     ...(scene.tools ? { tools: scene.tools } : {}),
     toolRunner: {
       async run(_tool, _args, _variables, signal) {
-        await sleep(clock, LOOK_UP_MS, signal);
+        await sleep(clock, TOOL_MS, signal);
         return { ok: true, text: 'found' };
       },
     },
-    session: { detectAnsweringMachine: scene.watchForMachines ?? false },
+    session: { detectAnsweringMachine: scene.detectAnsweringMachine ?? false },
     async beforeHistoryWrite() {
       if (faults.now('database') === 'fails') throw unavailable('database');
     },
@@ -65,7 +65,7 @@ export function setStage(scene: Scene): SetStage {
       ),
     isAttached: true,
   });
-  const watch = createWatch(call);
+  const watch = watchDeadAir(call);
   const due: { readonly atMs: number; readonly act: () => void }[] = [];
   const nowMs = () => clock.monotonicMs();
   let isLost = false;
@@ -85,7 +85,7 @@ export function setStage(scene: Scene): SetStage {
     lose: () => {
       isLost = true;
     },
-    later: (ms, act) => due.push({ atMs: nowMs() + ms, act }),
+    schedule: (ms, act) => due.push({ atMs: nowMs() + ms, act }),
   };
   return {
     call,
@@ -103,14 +103,14 @@ export function setStage(scene: Scene): SetStage {
   };
 }
 
-/** Writes a word each 40 ms, as far as it is not broken. */
+/** Streams a word each 40 ms unless it is broken. */
 function sceneModel(scene: Scene, clock: SimulatedClock, faults: Faults): ChatModel {
   const faultNow = () => faults.now('model');
   const think = async (signal: AbortSignal) => {
     if (faultNow() === 'hangs') await aborted(signal);
     await sleep(clock, faultNow() === 'is late' ? LATE_MS : WORD_MS, signal);
     if (faultNow() !== 'fails') return;
-    throw new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
+    throw new ModelError('model_unavailable', 'down', { beforeFirstToken: true });
   };
   return {
     name: 'scene',
@@ -130,7 +130,7 @@ function sceneModel(scene: Scene, clock: SimulatedClock, faults: Faults): ChatMo
   };
 }
 
-/** What the customer said last, or a tool answered; empty before. */
+/** The last message of the customer or a tool; empty before the first. */
 function lastOf({ messages }: ChatRequest): string {
   const last = messages.findLast(({ role }) => role === 'user' || role === 'tool');
   return last ? String(last.content) : '';

@@ -4,13 +4,13 @@ import { DISTURBANCES } from './disturbances.ts';
 import { SCENES } from './scenes.ts';
 import { type Played, play } from './sweep.ts';
 
-/** So many moments of each scene, and among them pairs; a sweep over all of them takes hours. */
+/** Disturbances per scene, of which some are pairs; a complete sweep takes hours. */
 const MOMENTS = 8;
 const PAIRS = 2;
 const OFFSETS = 6;
 const SEED = 20;
 
-/** Numbers in 0 to 1, the same ones for a seed. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/** Reproducible numbers in 0 to 1. @see https://en.wikipedia.org/wiki/Linear_congruential_generator */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -21,17 +21,17 @@ function randomNumbers(seed: number): () => number {
 
 const at = (frame: number, offset = 0) => ({ frame, offset });
 
-/** Moments at which a call once went wrong. */
-const KNOWN: Readonly<Record<string, readonly (readonly Played[])[]>> = {
-  'a talk': [
-    [{ kind: 'a key', moment: at(537, 2) }],
-    [{ kind: 'a key', moment: at(241, 5) }],
+/** Regressions: moments at which a call once went wrong. */
+const REGRESSIONS: Readonly<Record<string, readonly (readonly Played[])[]>> = {
+  'a conversation': [
+    [{ kind: 'a digit', moment: at(537, 2) }],
+    [{ kind: 'a digit', moment: at(241, 5) }],
     [{ kind: 'the database is slow', moment: at(641, 1) }],
     [{ kind: 'the session is ended', moment: at(496, 1) }],
-    [{ kind: 'a transfer over the agent’s head', moment: at(147, 5) }],
+    [{ kind: 'a transfer over the API', moment: at(147, 5) }],
     [{ kind: 'the caller hangs up', moment: at(564, 4) }],
   ],
-  'a look-up, and the agent’s end': [
+  'a tool call and end_call': [
     [{ kind: 'the caller hangs up', moment: at(352, 2) }],
     [{ kind: 'a sentence', moment: at(489, 5) }],
   ],
@@ -39,7 +39,7 @@ const KNOWN: Readonly<Record<string, readonly (readonly Played[])[]>> = {
   silence: [[{ kind: 'the database fails', moment: at(136) }]],
 };
 
-/** Kinds of disturbances in turn, so that all of them have theirs, at moments of a scene. */
+/** Takes the kinds of disturbances in turn, at random moments of the scene. */
 function disturbed(scene: number, frames: number): Played[][] {
   const random = randomNumbers(SEED + scene);
   const kinds = Object.keys(DISTURBANCES);
@@ -54,15 +54,15 @@ function disturbed(scene: number, frames: number): Played[][] {
 }
 
 test.each(SCENES.map((scene, index) => [scene.name, scene, index] as const))(
-  '%s goes wrong for nobody, whatever happens in it, and whenever',
+  'Scene %s keeps its invariants under disturbances at any moment',
   async (_name, scene, index) => {
-    const calm = await play(scene, []);
-    expect(calm).toMatchObject({ problems: [] });
-    const wrong = [];
-    for (const played of [...(KNOWN[scene.name] ?? []), ...disturbed(index, calm.frames)]) {
+    const undisturbed = await play(scene, []);
+    expect(undisturbed).toMatchObject({ problems: [] });
+    const failed = [];
+    for (const played of [...(REGRESSIONS[scene.name] ?? []), ...disturbed(index, undisturbed.frames)]) {
       const { problems, transcript } = await play(scene, played);
-      if (problems.length > 0) wrong.push({ played, problems, transcript });
+      if (problems.length > 0) failed.push({ played, problems, transcript });
     }
-    expect(wrong).toEqual([]);
+    expect(failed).toEqual([]);
   },
 );

@@ -6,23 +6,23 @@ import type { Scene } from './scenes.ts';
 import { type SetStage, setStage } from './stage.ts';
 
 const FRAME_MS = 20;
-/** The scene is over so long after its last act. */
+/** A scene continues this long after its last act. */
 const AFTERMATH_MS = 3000;
-/** An act whose cue does not come is played all the same. */
-const CUE_MS = 15_000;
+/** An act starts without its cue after this. */
+const CUE_TIMEOUT_MS = 15_000;
 const PAUSE_MS = 300;
-/** A call's talk ends so soon after the call: last words, and a database that is waited for. */
-const REPORT_MS = 10_000;
-/** A stream that brings nothing is given up first. */
-const LOST_MS = 31_000;
-/** What waits for a database is kept so soon after it is back. */
-const KEPT_MS = 6000;
+/** A session reports within this after the call: it may wait for a last transcript and the database. */
+const REPORT_TIMEOUT_MS = 10_000;
+/** A lost stream is closed first. */
+const LOST_STREAM_MS = 31_000;
+/** Pending writes complete within this after the database is up. */
+const WRITE_TIMEOUT_MS = 6000;
 
 /** With these, words may be lost. */
-const DEAF: ReadonlySet<string> = new Set([
+const LOSES_WORDS: ReadonlySet<string> = new Set([
   'the recogniser fails',
   'the recogniser hangs',
-  'the recogniser hears nothing',
+  'the recogniser returns nothing',
 ]);
 
 export interface Played {
@@ -30,7 +30,7 @@ export interface Played {
   readonly moment: Moment;
 }
 
-/** What went wrong, in words; empty where nothing did. */
+/** Descriptions of what went wrong. */
 export type Problems = readonly string[];
 
 export interface SweepResult {
@@ -39,7 +39,7 @@ export interface SweepResult {
   readonly frames: number;
 }
 
-/** Plays a scene with these disturbances, and looks for what must never be. */
+/** Plays a scene with these disturbances and checks its invariants. */
 export async function play(scene: Scene, played: readonly Played[]): Promise<SweepResult> {
   const stage = setStage(scene);
   const { call, watch } = stage;
@@ -56,20 +56,20 @@ export async function play(scene: Scene, played: readonly Played[]): Promise<Swe
   );
   const frames = await playFrames(scene, stage, played);
   if (!stage.isLost() && !stream.isClosed()) stage.disturber.hangUp();
-  const limitMs = stage.isLost() ? LOST_MS + REPORT_MS : REPORT_MS;
+  const limitMs = stage.isLost() ? LOST_STREAM_MS + REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS;
   for (let ms = 0; report === undefined && ms < limitMs; ms += FRAME_MS) await pass(clock);
-  for (let ms = 0; clock.pendingTimers() > 0 && ms < KEPT_MS; ms += FRAME_MS) await pass(clock);
+  for (let ms = 0; clock.pendingTimers() > 0 && ms < WRITE_TIMEOUT_MS; ms += FRAME_MS) await pass(clock);
   process.off('unhandledRejection', onRejection);
   watch.close();
   const problems = [
     ...watch.problems,
     ...(report === undefined ? [`no report within ${limitMs} ms`] : []),
     ...rejected.map((reason) => `rejected: ${reason}`),
-    ...(clock.pendingTimers() > 0 ? [`${clock.pendingTimers()} timers are left`] : []),
-    ...(stream.listeners() > 0 ? [`${stream.listeners()} listeners are left`] : []),
+    ...(clock.pendingTimers() > 0 ? [`${clock.pendingTimers()} timers left`] : []),
+    ...(stream.listeners() > 0 ? [`${stream.listeners()} listeners left`] : []),
     ...judgeCaller(call, stage.caller, {
-      isHeard: !played.some(({ kind }) => DEAF.has(kind)) && report?.answeredBy !== 'machine',
-      isAgents: watch.isAgents,
+      isRecognised: !played.some(({ kind }) => LOSES_WORDS.has(kind)) && report?.answeredBy !== 'machine',
+      hadAgent: watch.hadAgent,
     }),
     ...judgeAgent(call, stage.voice),
     ...(report ? judgeReport(call, report) : []),
@@ -77,7 +77,7 @@ export async function play(scene: Scene, played: readonly Played[]): Promise<Swe
   return { problems, transcript: call.transcript(), frames };
 }
 
-/** @returns How many frames the scene lasted. */
+/** @returns The number of frames. */
 async function playFrames(scene: Scene, stage: SetStage, played: readonly Played[]): Promise<number> {
   const { stream } = stage.call;
   const actors = createActors(scene, stage);
@@ -89,7 +89,7 @@ async function playFrames(scene: Scene, stage: SetStage, played: readonly Played
       DISTURBANCES[kind]?.(stage.disturber);
     }
     await passing;
-    stage.watch.frame();
+    stage.watch.onFrame();
     actors.frame();
     stage.runDue();
   }
@@ -107,45 +107,46 @@ async function turns(offset: number): Promise<void> {
   for (let n = 3; n < offset; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Plays the caller's acts by their cues, and the other side of transfers and hang-ups. */
+/** Plays the caller's acts at their cues, and the peer's side of transfers and hang-ups. */
 function createActors(scene: Scene, { call, disturber }: SetStage) {
   const acts = [...scene.acts];
   let sinceMs = 0;
-  let hasSounded = false;
-  let soundedMs = 0;
-  let quietMs = 0;
+  let hasAgentSpoken = false;
+  let agentMs = 0;
+  let silenceMs = 0;
   let commands = 0;
   const nowMs = () => call.clock.monotonicMs();
   const isCued = (): boolean => {
     const cue = acts[0]?.[0] ?? AFTERMATH_MS;
     if (typeof cue === 'number') return nowMs() - sinceMs >= cue;
-    if (nowMs() - sinceMs >= CUE_MS) return true;
-    return cue === 'amid the agent' ? soundedMs >= 700 : hasSounded && quietMs >= PAUSE_MS;
+    if (nowMs() - sinceMs >= CUE_TIMEOUT_MS) return true;
+    return cue === 'over the agent' ? agentMs >= 700 : hasAgentSpoken && silenceMs >= PAUSE_MS;
   };
   const answer = () => {
     for (const command of call.stream.commands.slice(commands)) {
       commands += 1;
-      if (command.kind === 'hangup') disturber.later(100, disturber.hangUp);
+      if (command.kind === 'hangup') disturber.schedule(100, disturber.hangUp);
       if (command.kind !== 'transfer') continue;
       const { to } = command;
-      disturber.later(200, () => call.stream.reportTransfer({ status: 'begun', to }));
-      if (scene.transfer === 'works') disturber.later(2000, disturber.hangUp);
-      else disturber.later(2000, () => call.stream.reportTransfer({ status: 'failed', to, reason: 'busy' }));
+      disturber.schedule(200, () => call.stream.reportTransfer({ status: 'begun', to }));
+      if (scene.transfer === 'works') disturber.schedule(2000, disturber.hangUp);
+      else
+        disturber.schedule(2000, () => call.stream.reportTransfer({ status: 'failed', to, reason: 'busy' }));
     }
   };
   return {
     areDone: () => acts.length === 0 && nowMs() - sinceMs >= AFTERMATH_MS,
     frame() {
       const isAgentSpeaking = call.isAgentSpeaking();
-      if (isAgentSpeaking) soundedMs += FRAME_MS;
-      hasSounded ||= isAgentSpeaking;
-      quietMs = isAgentSpeaking ? 0 : quietMs + FRAME_MS;
+      if (isAgentSpeaking) agentMs += FRAME_MS;
+      hasAgentSpoken ||= isAgentSpeaking;
+      silenceMs = isAgentSpeaking ? 0 : silenceMs + FRAME_MS;
       answer();
       if (acts.length === 0 || !isCued()) return;
       acts.shift()?.[1](disturber);
       sinceMs = nowMs();
-      hasSounded = false;
-      soundedMs = 0;
+      hasAgentSpoken = false;
+      agentMs = 0;
     },
   };
 }

@@ -6,36 +6,36 @@ import type { TextToSpeech } from '../../../src/providers/ports/textToSpeech.ts'
 
 const RATE_HZ = 8000;
 const FRAME_SAMPLES = 160;
-/** The detector of the simulated call takes this for speech. */
+/** The simulated call's detector takes this for speech. */
 const CALLER_LEVEL = 1000;
 const AGENT_LEVEL = 2000;
-/** Apart by more than one, so that a fade at a stop is none of them for long. */
+/** More than 1, so that a fade at a stop passes few levels of other words. */
 const AGENT_STEP = 3;
-/** As fast as voices are taken to speak, the space after a word included. */
+/** The usual pace of voices, the space after a word included. */
 const CHARACTER_SAMPLES = Math.round(RATE_HZ / 15);
 const PIECE_SAMPLES = 800;
-/** Speech is made about five times as fast as it sounds. */
+/** Synthesis is about five times as fast as playout. */
 const PIECE_MS = 20;
 const HALF_WAVE_SAMPLES = 56;
 const LATE_MS = 1500;
 
-/** How a recogniser or a speaker goes wrong at this moment; undefined where it does not. */
+/** How a component is broken; undefined while it works. */
 export type Fault = 'fails' | 'hangs' | 'is late' | 'is empty' | undefined;
 
-/** A word that sounded, and how much of it. */
-export interface SoundedWord {
+/** A word in a recording, and which share of it. */
+export interface HeardWord {
   readonly word: string;
   readonly share: number;
-  /** From the beginning of the recording. */
+  /** From the start of the recording. */
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A caller each of whose words has a loudness of its own, and a recogniser that hears those of which most was said. */
+/** Encodes each word of a caller in a level of its own, and is a recogniser that finds the words it heard most of. */
 export interface WordCaller extends SpeechToText {
   say(text: string, durationMs: number): Int16Array;
-  /** The words in what a caller said, in their order. */
-  wordsIn(samples: Int16Array): SoundedWord[];
+  /** The words in the caller's samples, in order. */
+  wordsIn(samples: Int16Array): HeardWord[];
 }
 
 interface Heard {
@@ -48,7 +48,7 @@ const msOf = (samples: number) => (samples * 1000) / RATE_HZ;
 
 export function createWordCaller(clock: Clock, faultNow: () => Fault): WordCaller {
   const spoken: { readonly word: string; readonly samples: number }[] = [];
-  const wordsOf = (heard: ReadonlyMap<number, Heard>): SoundedWord[] =>
+  const wordsOf = (heard: ReadonlyMap<number, Heard>): HeardWord[] =>
     [...heard].map(([index, { samples, from, to }]) => {
       const { word, samples: all } = spoken[index] ?? { word: '', samples: 1 };
       return { word, share: samples / all, fromMs: msOf(from), toMs: msOf(to) };
@@ -94,7 +94,7 @@ export function createWordCaller(clock: Clock, faultNow: () => Fault): WordCalle
           if (fault === 'hangs') await aborted(signal);
           if (fault === 'is late') await sleep(clock, LATE_MS, signal);
           if (fault === 'fails')
-            throw new ModelError('model_unavailable', 'away', { beforeFirstToken: true });
+            throw new ModelError('model_unavailable', 'down', { beforeFirstToken: true });
           await Promise.resolve();
           signal.throwIfAborted();
           return { text: fault === 'is empty' ? '' : text };
@@ -106,12 +106,12 @@ export function createWordCaller(clock: Clock, faultNow: () => Fault): WordCalle
   };
 }
 
-/** A speaker each of whose words has a loudness of its own, so that what sounded can be read off a recording. */
+/** A voice with a level for each word, so that a recording shows which words were heard. */
 export interface WordVoice extends TextToSpeech {
-  /** Another one with the same words, that nothing goes wrong with. */
-  readonly standIn: TextToSpeech;
-  /** The words in what an agent said, in their order. */
-  wordsIn(samples: Int16Array): SoundedWord[];
+  /** The same voice without faults. */
+  readonly reliable: TextToSpeech;
+  /** The words in the agent's samples, in order. */
+  wordsIn(samples: Int16Array): HeardWord[];
 }
 
 export function createWordVoice(clock: Clock, faultNow: () => Fault): WordVoice {
@@ -145,7 +145,7 @@ export function createWordVoice(clock: Clock, faultNow: () => Fault): WordVoice 
   });
   return {
     ...voiceBy('words', faultNow),
-    standIn: voiceBy('stand-in', () => undefined),
+    reliable: voiceBy('reliable', () => undefined),
     wordsIn(samples) {
       const heard: { word: string; level: number; samples: number; from: number; to: number }[] = [];
       for (const [at, sample] of samples.entries()) {
@@ -177,14 +177,14 @@ async function makePiece(
   if (faultNow() === 'hangs') await aborted(signal);
   await sleep(clock, faultNow() === 'is late' ? LATE_MS : PIECE_MS, signal);
   if (faultNow() !== 'fails') return;
-  throw new ModelError('model_unavailable', 'away', { beforeFirstToken: isFirst });
+  throw new ModelError('model_unavailable', 'down', { beforeFirstToken: isFirst });
 }
 
 function lengthOf(word: string): number {
   return (word.length + 1) * CHARACTER_SAMPLES;
 }
 
-/** A wave that a caller's level samples have nothing of, so that nobody takes them for its echo. */
+/** Does not correlate with the caller's constant samples, which are thus not taken for an echo. */
 function square(level: number, lengthSamples: number): Int16Array {
   return new Int16Array(lengthSamples).map((_, at) =>
     Math.floor(at / HALF_WAVE_SAMPLES) % 2 === 0 ? level : -level,

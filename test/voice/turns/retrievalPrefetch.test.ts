@@ -11,7 +11,7 @@ import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 const EMBEDDING_MS = 300;
 const QUESTION = 'How long is the warranty of the kettle?';
 
-/** The search over documents that all say the same, with an encoder that takes its time on the call's own clock. */
+/** Retrieval over one document, with an encoder that takes 300 ms on the call's clock. */
 function slowSearch() {
   const embedded: { readonly text: string; readonly atMs: number }[] = [];
   let searches = 0;
@@ -42,24 +42,23 @@ function slowSearch() {
       }),
       clock,
     });
-  let over = retrieval();
+  let current = retrieval();
   const knowledge: KnowledgeRetriever = {
     async search(projectId, query, options) {
-      const found = await over.search(projectId, query, options);
+      const found = await current.search(projectId, query, options);
       return found.map(({ id, content, score, datasetId, datasetName }) => {
         return { chunkId: id, content, score, datasetId, source: datasetName };
       });
     },
-    prefetch: (projectId, query, options) => over.prefetch(projectId, query, options),
+    prefetch: (projectId, query, options) => current.prefetch(projectId, query, options),
   };
   return {
     knowledge,
     embedded,
     searches: () => searches,
-    /** Of the call that it is made for. */
-    goBy(call: SimulatedCall) {
+    useClockOf(call: SimulatedCall) {
       clock = call.clock;
-      over = retrieval();
+      current = retrieval();
     },
   };
 }
@@ -76,24 +75,24 @@ async function call(pathway: PathwayInput) {
   const world = slowSearch();
   const answer = (index: number) => [{ text: 'Hello.' }, { text: 'Three years.' }][index] ?? {};
   const made = simulatedCall({ answer, pathway, knowledge: world.knowledge });
-  world.goBy(made);
+  world.useClockOf(made);
   await made.agentSpeaks();
   await made.agentFallsSilent();
   await made.stream.advance(100);
-  return { ...world, call: made, askedModelAt: () => made.model.requests.length };
+  return { ...world, call: made, modelRequests: () => made.model.requests.length };
 }
 
 const used = ({ memory }: SimulatedCall) =>
   memory.events().flatMap(({ type, data }) => (type === 'knowledge_used' ? [data] : []));
 
-describe('the documents', () => {
-  test('are searched while the caller may still go on, and the turn finds it done', async () => {
+describe('Retrieval prefetch in a call', () => {
+  test('searches during the endpointing delay, and the turn uses the result', async () => {
     const world = await call(toDocuments({}));
     await world.call.say(QUESTION, 900);
     await world.call.stream.until(() => world.embedded.length === 1);
     const searchedAtMs = world.call.clock.monotonicMs();
-    // The turn is not taken yet: only the pause's length tells that it is over.
-    expect(world.askedModelAt()).toBe(1);
+    // The turn has not started: the endpointing delay is not over.
+    expect(world.modelRequests()).toBe(1);
     await world.call.agentSpeaks();
     expect(world.call.clock.monotonicMs()).toBeGreaterThan(searchedAtMs);
     await world.call.agentFallsSilent();
@@ -106,11 +105,11 @@ describe('the documents', () => {
     expect(lookUp?.durationMs).toBeLessThan(EMBEDDING_MS);
   });
 
-  test('are searched for the recogniser’s partial words, in the midst of speech', async () => {
+  test('searches for an interim transcript while the caller speaks', async () => {
     const world = await call(toDocuments({}));
     await world.call.say(QUESTION, 600);
-    world.call.caller.hearPartly('How long is the warranty of the kettle');
-    expect(world.embedded).toHaveLength(0); // it begins after the look at the knowledgebase
+    world.call.caller.hearInterim('How long is the warranty of the kettle');
+    expect(world.embedded).toHaveLength(0); // the knowledgebase is looked up first
     await world.call.say('', 600);
     expect(world.embedded.map(({ text }) => text)).toEqual(['How long is the warranty of the kettle']);
     await world.call.agentSpeaks();
@@ -120,10 +119,10 @@ describe('the documents', () => {
     expect(used(world.call)).toMatchObject([{ query: QUESTION, durationMs: 0 }]);
   });
 
-  test('that were searched for other words are searched anew, and what was found first is not used', async () => {
+  test('is repeated for the final transcript when that differs', async () => {
     const world = await call(toDocuments({}));
     await world.call.say(QUESTION, 600);
-    world.call.caller.hearPartly('How long is the war');
+    world.call.caller.hearInterim('How long is the war');
     await world.call.say('', 300);
     await world.call.agentSpeaks();
     await world.call.stream.hangUp();
@@ -132,7 +131,7 @@ describe('the documents', () => {
     expect(used(world.call)).toMatchObject([{ query: QUESTION }]);
   });
 
-  test('are asked what the node asks of them, with its own options', async () => {
+  test('uses the query and the options of the next node', async () => {
     const asked: unknown[] = [];
     const knowledge: KnowledgeRetriever = {
       search: async () => [],
@@ -151,9 +150,9 @@ describe('the documents', () => {
   });
 
   test.each<[string, string[], number]>([
-    ['a node whose model may ask them', ['query_knowledgebase'], 1],
-    ['a node that never asks them', [], 0],
-  ])('at %s', async (_, tools, count) => {
+    ['with the knowledge tool', ['query_knowledgebase'], 1],
+    ['without it', [], 0],
+  ])('runs at a node %s', async (_, tools, count) => {
     const world = await call({
       nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', tools } }],
       edges: [],
@@ -166,65 +165,65 @@ describe('the documents', () => {
   });
 });
 
-describe('words that grow', () => {
+describe('Retrieval prefetch', () => {
   function searching() {
     const clock = createSimulatedClock();
-    const begun: string[] = [];
+    const started: string[] = [];
     const ends: (() => void)[] = [];
-    const ahead = createRetrievalPrefetch(clock, (words) => {
-      begun.push(words);
+    const prefetch = createRetrievalPrefetch(clock, (words) => {
+      started.push(words);
       return new Promise<void>((resolve) => ends.push(resolve));
     });
     const end = async () => {
       for (const one of ends.splice(0)) one();
       await new Promise((resolve) => setImmediate(resolve));
     };
-    return { clock, begun, ahead, end };
+    return { clock, started, prefetch, end };
   }
 
-  test('begin one search a second, one at a time, and only once they grew by some', async () => {
-    const { clock, begun, ahead, end } = searching();
-    ahead.onInterimTranscript('how');
-    ahead.onInterimTranscript('how long');
-    expect(begun).toEqual(['how long']);
+  test('searches for a growing transcript once a second, one search at a time, after 8 new characters', async () => {
+    const { clock, started, prefetch, end } = searching();
+    prefetch.onInterimTranscript('how');
+    prefetch.onInterimTranscript('how long');
+    expect(started).toEqual(['how long']);
     clock.advance(5000);
-    ahead.onInterimTranscript('how long is the warranty of it'); // the first one is still under way
-    expect(begun).toHaveLength(1);
+    prefetch.onInterimTranscript('how long is the warranty of it'); // the first search is still pending
+    expect(started).toHaveLength(1);
     await end();
-    ahead.onInterimTranscript('how long is');
-    expect(begun).toHaveLength(1);
-    ahead.onInterimTranscript('how long is the w');
+    prefetch.onInterimTranscript('how long is');
+    expect(started).toHaveLength(1);
+    prefetch.onInterimTranscript('how long is the w');
     await end();
     clock.advance(999);
-    ahead.onInterimTranscript('how long is the warranty of it');
-    expect(begun).toEqual(['how long', 'how long is the w']);
+    prefetch.onInterimTranscript('how long is the warranty of it');
+    expect(started).toEqual(['how long', 'how long is the w']);
     clock.advance(1);
-    ahead.onInterimTranscript('how long is the warranty of it');
-    expect(begun.at(-1)).toBe('how long is the warranty of it');
+    prefetch.onInterimTranscript('how long is the warranty of it');
+    expect(started.at(-1)).toBe('how long is the warranty of it');
     await end();
     clock.advance(1000);
-    ahead.onInterimTranscript('what is it'); // another utterance
-    expect(begun.at(-1)).toBe('what is it');
+    prefetch.onInterimTranscript('what is it'); // another utterance
+    expect(started.at(-1)).toBe('what is it');
   });
 
-  test('are searched for at once when they are all up to a pause, but not without bound', async () => {
-    const { begun, ahead, end } = searching();
-    ahead.onInterimTranscript('how long');
-    for (const words of ['a', 'b', 'c', 'd', '']) ahead.onTranscript(words);
-    expect(begun).toEqual(['how long', 'a', 'b']);
+  test('searches for a transcript up to a pause at once, with at most 3 pending searches', async () => {
+    const { started, prefetch, end } = searching();
+    prefetch.onInterimTranscript('how long');
+    for (const words of ['a', 'b', 'c', 'd', '']) prefetch.onTranscript(words);
+    expect(started).toEqual(['how long', 'a', 'b']);
     await end();
-    ahead.onTranscript('e');
-    ahead.onTranscript('');
-    expect(begun.at(-1)).toBe('e');
+    prefetch.onTranscript('e');
+    prefetch.onTranscript('');
+    expect(started.at(-1)).toBe('e');
   });
 
-  test('begin nothing where there is nothing to search', () => {
+  test('counts no search where there is nothing to search', () => {
     let asked = 0;
-    const ahead = createRetrievalPrefetch(createSimulatedClock(), () => {
+    const prefetch = createRetrievalPrefetch(createSimulatedClock(), () => {
       asked += 1;
       return undefined;
     });
-    for (let n = 0; n < 5; n += 1) ahead.onTranscript('how long');
+    for (let n = 0; n < 5; n += 1) prefetch.onTranscript('how long');
     expect(asked).toBe(5);
   });
 });

@@ -2,19 +2,20 @@ import { describe, expect, test } from 'vitest';
 
 import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
 import type { ScriptedAnswer } from '../../support/scriptedModel.ts';
-import { ONE_NODE, type SimulatedCall, simulatedCall, WITH_FALLBACK } from '../support/simulatedCall.ts';
+import {
+  eventsOf,
+  GREETING,
+  greeted,
+  ONE_NODE,
+  type SimulatedCall,
+  simulatedCall,
+  WITH_FALLBACK,
+} from '../support/simulatedCall.ts';
 
-const GREETING = { text: 'Hello there. How can I help you?' };
 const APOLOGY = 'I am sorry, something is not working on our side. Please call again later. Goodbye.';
 const QUESTION = 'I want a table.';
 
-async function greeted(call: SimulatedCall): Promise<void> {
-  await call.agentSpeaks();
-  await call.agentFallsSilent();
-  await call.stream.advance(100);
-}
-
-/** Somebody is greeted, asks, and hears what comes of these answers. */
+/** A call in which the caller asks a question and the model gives these answers. */
 async function asked(
   answers: readonly ScriptedAnswer[],
   options: Partial<Parameters<typeof simulatedCall>[0]> = {},
@@ -33,23 +34,23 @@ const withTools = (...tools: readonly string[]): PathwayInput => ({
   edges: [],
 });
 
-describe('an answer without a word', () => {
+describe('An empty answer of the model', () => {
   test.each<[string, ScriptedAnswer]>([
     ['nothing', {}],
     ['white space', { text: [' ', '\n\n'] }],
-    ['what nobody can speak', { text: '…' }],
-  ])('that is %s is asked for once more', async (_what, empty) => {
+    ['punctuation', { text: '…' }],
+  ])('is requested once more: %s', async (_what, empty) => {
     const call = await asked([empty, { text: ['\n', 'Gladly.'] }]);
     expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, 'assistant: Gladly.']);
-    expect(call.memory.events().filter(({ type }) => type === 'error')).toEqual([]);
+    expect(eventsOf(call, 'error')).toEqual([]);
     expect(call.model.requests).toHaveLength(3);
   });
 
-  test('that is there again ends in the apology, and is told in the history', async () => {
+  test('leads to the apology the second time, with an error event', async () => {
     const call = await asked([{}, { text: ' ' }]);
     expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`, `assistant: ${APOLOGY}`]);
-    expect(call.memory.events().filter(({ type }) => type === 'error')).toMatchObject([
-      { data: { code: 'model_malformed', message: 'The model answered without a word' } },
+    expect(eventsOf(call, 'error')).toMatchObject([
+      { code: 'model_malformed', message: 'The model answered without a word' },
     ]);
     expect(call.stream.commands).toEqual([{ kind: 'hangup' }]);
     expect((await call.report).outcome).toBe('failed');
@@ -57,7 +58,7 @@ describe('an answer without a word', () => {
   });
 
   test.each([['smart'], ['balance'], ['turbo']] as const)(
-    'goes the pathway’s fallback where it has one (%s)',
+    'takes the pathway’s fallback in mode %s',
     async (executionMode) => {
       const call = simulatedCall({
         answer: (index) => (index === 0 ? GREETING : {}),
@@ -74,7 +75,7 @@ describe('an answer without a word', () => {
     },
   );
 
-  test('to a key is none either', async () => {
+  test('to DTMF digits leads to the apology', async () => {
     const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : {}) });
     await greeted(call);
     call.stream.pressDigit('4');
@@ -85,7 +86,7 @@ describe('an answer without a word', () => {
     await call.report;
   });
 
-  test('after a look-up is asked for once more, and then fails', async () => {
+  test('after a tool call is requested once more', async () => {
     const lookUp = { calls: [{ name: 'query_knowledgebase', arguments: { query: 'tables' } }] };
     const call = await asked([lookUp, {}, {}], { pathway: withTools('query_knowledgebase') });
     expect(call.transcript().at(-1)).toBe(`assistant: ${APOLOGY}`);
@@ -93,20 +94,20 @@ describe('an answer without a word', () => {
   });
 
   test.each<[string, ScriptedAnswer, string]>([
-    ['presses keys', { calls: [{ name: 'send_dtmf', arguments: { digits: '1' } }] }, 'send_dtmf'],
+    ['send_dtmf', { calls: [{ name: 'send_dtmf', arguments: { digits: '1' } }] }, 'send_dtmf'],
     [
-      'takes a note',
+      'set_variable',
       { calls: [{ name: 'set_variable', arguments: { name: 'a', value: 'b' } }] },
       'set_variable',
     ],
-  ])('is one where the model %s', async (_what, answer, tool) => {
+  ])('is accepted when the model calls %s', async (_what, answer, tool) => {
     const call = await asked([answer, {}], { pathway: withTools(tool) });
     expect(call.transcript().slice(1)).toEqual([`user: ${QUESTION}`]);
     expect(call.errors).toEqual([]);
     expect(call.model.requests).toHaveLength(3);
   });
 
-  test('is one where the talk ends by it, or a `say` node has nothing to say', async () => {
+  test('is accepted with end_call and from a say node without text', async () => {
     const ended = await asked([{ calls: [{ name: 'end_call' }] }], { pathway: withTools('end_call') });
     expect((await ended.report).outcome).toBe('hung_up');
     expect(ended.model.requests).toHaveLength(2);
@@ -123,7 +124,7 @@ describe('an answer without a word', () => {
     expect(still.errors).toEqual([]);
   });
 
-  test('is one in a chat', async () => {
+  test('is accepted in a chat', async () => {
     const call = simulatedCall({ answer: () => ({}) });
     await call.stream.hangUp();
     await call.report;

@@ -1,22 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
-import type { TurnCheckpoint } from '../../src/engine/session/interruptedTurn.ts';
-import { slowSaves } from '../support/slowSaves.ts';
-import { type SimulatedCall, simulatedCall } from './support/simulatedCall.ts';
+import type { PathwayInput } from '../../../src/agents/pathway/schema/pathwaySchema.ts';
+import { slowSaves } from '../../support/slowSaves.ts';
+import { eventsOf, GREETING, greeted, simulatedCall } from '../support/simulatedCall.ts';
 
-const GREETING = { text: 'Hello there. How can I help you?' };
-
-async function greeted(call: SimulatedCall): Promise<void> {
-  await call.agentSpeaks();
-  await call.agentFallsSilent();
-  await call.stream.advance(100);
-}
-
-/** An agent that greets, and whose model then thinks for ever. */
+/** An agent that greets, and whose model then hangs. */
 const silentAgent = (options: Partial<Parameters<typeof simulatedCall>[0]> = {}) =>
   simulatedCall({ answer: (index) => (index === 0 ? GREETING : { hang: true }), ...options });
 
-test('words whose answer did not come before the call’s end are history', async () => {
+test('Words without an answer are stored when the caller hangs up', async () => {
   const call = silentAgent();
   await greeted(call);
   await call.say('I would like a table.', 900);
@@ -26,7 +17,7 @@ test('words whose answer did not come before the call’s end are history', asyn
   expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: I would like a table.']);
 });
 
-test('keys whose answer did not come before the call’s end are history', async () => {
+test('Digits without an answer are stored when the caller hangs up', async () => {
   const call = silentAgent();
   await greeted(call);
   call.stream.pressDigit('4');
@@ -35,16 +26,14 @@ test('keys whose answer did not come before the call’s end are history', async
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().at(-1)).toBe('user: 4');
-  expect(call.memory.events().filter(({ type }) => type === 'dtmf')).toMatchObject([
-    { data: { digits: '4' } },
-  ]);
+  expect(eventsOf(call, 'dtmf')).toMatchObject([{ digits: '4' }]);
 });
 
-test('what a caller said last, and hung up before anybody took the turn, is history', async () => {
+test('An utterance without an end of turn is stored when the caller hangs up', async () => {
   const call = silentAgent();
   await greeted(call);
   await call.say('Never mind, and', 900);
-  // The words are known, and look as if there were more to come.
+  // Its transcript is known and looks incomplete.
   await call.stream.advance(500);
   await call.stream.hangUp();
   await call.report;
@@ -52,7 +41,7 @@ test('what a caller said last, and hung up before anybody took the turn, is hist
   expect(call.model.requests).toHaveLength(1);
 });
 
-test('what a caller hung up upon, and was not recognised yet, is history', async () => {
+test('An utterance without a transcript is transcribed and stored when the caller hangs up', async () => {
   const call = silentAgent();
   await greeted(call);
   await call.say('Never mind. Goodbye.', 900);
@@ -62,7 +51,7 @@ test('what a caller hung up upon, and was not recognised yet, is history', async
   expect(call.model.requests).toHaveLength(1);
 });
 
-test('what a caller says while an answer before it is still being kept, and hangs up upon, is history', async () => {
+test('An utterance during the storing of the last answer is stored when the caller hangs up', async () => {
   const saves = slowSaves();
   const call = simulatedCall({
     answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
@@ -84,7 +73,7 @@ test('what a caller says while an answer before it is still being kept, and hang
   ]);
 });
 
-test('what a caller goes on to say after a pause, and hangs up upon, is history as a whole', async () => {
+test('An utterance with a pause is stored as a whole when the caller hangs up', async () => {
   const call = silentAgent();
   await greeted(call);
   await call.say('Never mind, and', 900);
@@ -95,7 +84,7 @@ test('what a caller goes on to say after a pause, and hangs up upon, is history 
   expect(call.transcript().at(-1)).toBe('user: Never mind, and thank you.');
 });
 
-test('what a caller says over the agent, and hangs up upon, is history after what they heard of it', async () => {
+test('An utterance over the agent is stored after the truncated answer when the caller hangs up', async () => {
   const call = simulatedCall({
     answer: () => ({ text: 'One two three four. Five six seven eight nine ten.' }),
   });
@@ -108,7 +97,7 @@ test('what a caller says over the agent, and hangs up upon, is history after wha
   expect(call.transcript().at(0)).toMatch(/^assistant: One two/);
 });
 
-test('last words that the recogniser cannot tell, or not in time, end the talk all the same', async () => {
+test('A last utterance that cannot be transcribed does not delay the end of the session', async () => {
   const failing = silentAgent();
   await greeted(failing);
   failing.caller.fail = new Error('away');
@@ -129,7 +118,7 @@ test('last words that the recogniser cannot tell, or not in time, end the talk a
   expect(hanging.transcript()).toHaveLength(1);
 });
 
-test('words of an answer taken back, and what followed, are history where the caller then hangs up', async () => {
+test('The words of a cancelled turn and what followed are stored when the caller hangs up', async () => {
   const call = silentAgent();
   await greeted(call);
   await call.say('I would like a table.', 900);
@@ -141,49 +130,7 @@ test('words of an answer taken back, and what followed, are history where the ca
   expect(call.transcript().at(-1)).toBe('user: I would like a table. For two, and');
 });
 
-test('a turn under way is noted each second with what was heard, and the note goes when the turn is kept', async () => {
-  const noted: (TurnCheckpoint | 'dropped')[] = [];
-  const checkpoints = {
-    put: async (_instance: string, note: TurnCheckpoint) => void noted.push(note),
-    drop: async () => void noted.push('dropped'),
-  };
-  const call = simulatedCall({
-    answer: (index) => (index === 0 ? GREETING : { text: 'One two three four. Five six seven eight nine.' }),
-    checkpoints,
-  });
-  await greeted(call);
-  expect(noted.at(-1)).toBe('dropped');
-  noted.splice(0);
-  await call.say('Count for me.', 900);
-  await call.agentSpeaks();
-  await call.stream.advance(1500);
-  const last = noted.at(-1);
-  expect(last).toMatchObject({ turn: 1, nodeId: 'start', said: 'Count for me.' });
-  expect(last).toHaveProperty('heard', expect.stringMatching(/^One two/));
-  await call.agentFallsSilent();
-  await call.stream.advance(100);
-  expect(noted.at(-1)).toBe('dropped');
-  expect(noted.length).toBeLessThanOrEqual(6);
-  await call.stream.hangUp();
-  await call.report;
-});
-
-test('notes that cannot be put are an error once in a while, and the talk goes on', async () => {
-  const away = async () => {
-    throw new Error('away');
-  };
-  const call = silentAgent({ checkpoints: { put: away, drop: away } });
-  await greeted(call);
-  await call.say('Hello.', 600);
-  await call.stream.advance(3000);
-  expect(call.errors.length).toBeGreaterThan(0);
-  expect(call.errors.length).toBeLessThanOrEqual(4);
-  await call.stream.hangUp();
-  await call.report;
-  expect(call.transcript().at(-1)).toBe('user: Hello.');
-});
-
-test('what a caller says over the agent, and then presses keys, is history before these', async () => {
+test('Words over the agent are stored before the digits that follow them', async () => {
   const call = simulatedCall({
     answer: (index) =>
       index === 0 ? { text: 'One two three four. Five six seven eight nine ten.' } : { text: 'Thank you.' },
@@ -199,7 +146,7 @@ test('what a caller says over the agent, and then presses keys, is history befor
   expect(call.transcript().slice(1)).toEqual(['user: Stop that please.', 'user: 4', 'assistant: Thank you.']);
 });
 
-describe('what a caller says', () => {
+describe('Words after the last turn', () => {
   const goodbye = { text: 'Goodbye then, my dear.', calls: [{ name: 'end_call' }] };
   const pathway: PathwayInput = {
     nodes: [{ id: 'start', type: 'start', data: { title: 'Talk', prompt: 'Talk.', tools: ['end_call'] } }],
@@ -207,9 +154,9 @@ describe('what a caller says', () => {
   };
 
   test.each([
-    ['over the agent’s farewell', 600],
+    ['over the agent’s goodbye', 600],
     ['after it', 2000],
-  ])('%s is history, though the session has ended', async (_when, afterMs) => {
+  ])('are stored although the session has ended: %s', async (_when, afterMs) => {
     const call = simulatedCall({ answer: (index) => (index === 0 ? GREETING : goodbye), pathway });
     await greeted(call);
     await call.say('That was all.', 600);
@@ -225,7 +172,7 @@ describe('what a caller says', () => {
     expect(call.transcript().slice(3)).toEqual(['user: One more thing!']);
   });
 
-  test('while the session is ended over the API is history', async () => {
+  test('are stored while the session is ended over the API', async () => {
     const call = silentAgent();
     await greeted(call);
     await call.say('Never mind.', 500);
@@ -238,7 +185,7 @@ describe('what a caller says', () => {
     expect(call.memory.sessions.size).toBe(0);
   });
 
-  test('before the call is transferred over the agent’s head is history, what they say to others is not', async () => {
+  test('are stored up to a transfer over the API, and not after it', async () => {
     const call = silentAgent();
     await greeted(call);
     await call.say('Never mind.', 600);
@@ -250,7 +197,7 @@ describe('what a caller says', () => {
     expect(call.transcript()).toEqual([`assistant: ${GREETING.text}`, 'user: Never mind.']);
   });
 
-  test('while the greeting is still being made, and hangs up upon, is history', async () => {
+  test('are stored when the caller hangs up before the greeting', async () => {
     let release = () => {};
     const after = new Promise<void>((resolve) => {
       release = resolve;
@@ -265,7 +212,7 @@ describe('what a caller says', () => {
   });
 });
 
-test('what a caller said in a turn that failed once its session was ended is history', async () => {
+test('The words of a turn that failed after the session ended are stored', async () => {
   let fail = () => {};
   const after = new Promise<void>((resolve) => {
     fail = resolve;
@@ -281,4 +228,29 @@ test('what a caller said in a turn that failed once its session was ended is his
   await call.stream.hangUp();
   await call.report;
   expect(call.transcript().slice(1)).toEqual(['user: Where are you?']);
+});
+
+test('Words of two turns that were not stored are stored with the next one', async () => {
+  let failures = 0;
+  const call = simulatedCall({
+    answer: () => GREETING,
+    wrapSessions: (sessions) => ({
+      ...sessions,
+      async find(projectId, sessionId) {
+        if (failures-- > 0) throw new Error('the sessions are down');
+        return await sessions.find(projectId, sessionId);
+      },
+    }),
+  });
+  await greeted(call);
+  // Neither the words nor the failure after them can be stored; the apology can.
+  failures = 2;
+  await call.say('Where are you?', 600);
+  await call.agentSpeaks();
+  await call.stream.until(() => call.stream.commands.some(({ kind }) => kind === 'hangup'));
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.errors).toHaveLength(2);
+  expect(call.transcript()[1]).toBe('user: Where are you?');
+  expect(call.transcript().filter((line) => line.startsWith('user'))).toHaveLength(1);
 });

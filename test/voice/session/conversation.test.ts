@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import {
+  eventsOf,
+  GREETING,
+  greeted,
+  lastMessage,
+  nodeWith,
+  simulatedCall,
+} from '../support/simulatedCall.ts';
+
+test('The agent greets within 60 ms, listens, answers, and the history has it all', async () => {
+  const call = simulatedCall({ answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {} });
+  await call.stream.advance(60);
+  expect(call.isAgentSpeaking()).toBe(true);
+  await greeted(call);
+  await call.say('I would like a table.', 900);
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(call.transcript()).toEqual([
+    'assistant: Hello there. How can I help you?',
+    'user: I would like a table.',
+    'assistant: Gladly.',
+  ]);
+  expect(await call.report).toMatchObject({
+    outcome: 'closed',
+    interruptions: 0,
+    turns: [{ kind: 'begin' }, { kind: 'words' }],
+  });
+});
+
+test('A resumed session starts with a notice instead of the greeting', async () => {
+  const answer = (index: number) => [GREETING, { text: 'Gladly.' }][index] ?? {};
+  const call = simulatedCall({ answer, session: { isResumed: true } });
+  await greeted(call);
+  await call.say('I would like a table.', 900);
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(call.transcript()).toEqual([
+    'assistant: Sorry, I lost you for a moment. Please go on.',
+    'user: I would like a table.',
+    `assistant: ${GREETING.text}`,
+  ]);
+  expect(eventsOf(call, 'error')).toEqual([expect.objectContaining({ code: 'stream_resumed' })]);
+  expect((await call.report).turns.map(({ kind }) => kind)).toEqual(['notice', 'words']);
+});
+
+test('Turn latency equals what the recorded channels show, and its parts add up', async () => {
+  const call = simulatedCall({
+    answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {},
+    stream: { bufferDelayMs: 60 },
+  });
+  await greeted(call);
+  await call.say('I would like a table.', 900);
+  await greeted(call);
+  const lastVoiced = call.stream.callerAudio().findLastIndex((sample) => sample !== 0) + 1;
+  const firstSound = call.stream.agentAudio().findIndex((sample, at) => at >= lastVoiced && sample !== 0);
+  const shownMs = ((firstSound - lastVoiced) * 1000) / 8000;
+  const { latencyMs = 0, latencyParts } = lastMessage(call) ?? {};
+  expect(Math.abs(latencyMs - 60 - shownMs)).toBeLessThanOrEqual(20);
+  const { bufferMs = 0, endpointingMs = 0 } = latencyParts ?? {};
+  expect(bufferMs).toBe(60);
+  expect(endpointingMs).toBeGreaterThanOrEqual(400);
+  expect(Object.values(latencyParts ?? {}).reduce((sum, part) => sum + part, 0)).toBe(latencyMs);
+  await call.stream.hangUp();
+  expect((await call.report).turns[1]).toMatchObject({ latencyMs, latencyParts });
+});
+
+test('Turn latency ignores audio received before the session started', async () => {
+  const answer = (index: number) => [GREETING, { text: 'Gladly.' }][index] ?? {};
+  const call = simulatedCall({ answer, stream: { receivedBefore: 8 * 1500, bufferDelayMs: 0 } });
+  await greeted(call);
+  await call.say('I would like a table.', 900);
+  await greeted(call);
+  expect(lastMessage(call)?.latencyMs).toBeGreaterThan(400);
+  expect(lastMessage(call)?.latencyMs).toBeLessThan(600);
+  await call.stream.hangUp();
+  await call.report;
+});
+
+test('An expected answer ends the turn sooner than an incomplete sentence', async () => {
+  const waits: number[] = [];
+  for (const text of ['yes', 'I would like to']) {
+    const call = simulatedCall({ answer: () => GREETING, pathway: nodeWith({ expectedAnswers: ['Yes'] }) });
+    await greeted(call);
+    await call.say(text, 600);
+    expect(call.caller.hints.at(-1)).toEqual(['Yes']);
+    const from = call.stream.nowMs();
+    await call.agentSpeaks();
+    waits.push(call.stream.nowMs() - from);
+    await call.stream.hangUp();
+  }
+  expect(waits[0]).toBeLessThan(400);
+  expect(waits[1]).toBeGreaterThan(1200);
+});
+
+test('A caller who continues before the answer is heard gets one answer to everything', async () => {
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const call = simulatedCall({
+    answer: (index) => [GREETING, { text: 'Too early.', after }, { text: 'Certainly.' }][index] ?? {},
+  });
+  await greeted(call);
+  await call.say('I need a table.', 600);
+  await call.stream.until(() => call.model.requests.length === 2);
+  await call.say('For six people.', 600);
+  release();
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(call.transcript().slice(1)).toEqual([
+    'user: I need a table. For six people.',
+    'assistant: Certainly.',
+  ]);
+  await call.report;
+});
+
+test('Endpointing waits longer after the agent interrupted a number', async () => {
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? GREETING : { text: 'I see, thank you.' }),
+  });
+  await greeted(call);
+  await call.say('five', 400);
+  await call.agentSpeaks();
+  await call.say('six', 500);
+  await call.stream.advance(800);
+  await call.say('seven', 400);
+  await greeted(call);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript().filter((line) => line.startsWith('user'))).toEqual([
+    'user: five',
+    'user: six seven',
+  ]);
+});
+
+test('The first sentence is spoken while the model still writes', async () => {
+  let release = () => {};
+  const after = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? { text: 'Good morning to you. And more ', hang: true } : { after }),
+  });
+  await call.stream.advance(100);
+  expect(call.voice.texts).toEqual(['Good morning to you.']);
+  expect(call.isAgentSpeaking()).toBe(true);
+  release();
+  await call.stream.hangUp();
+  await call.report;
+});

@@ -1,0 +1,226 @@
+import { expect, test } from 'vitest';
+import { sleep } from '../../../src/base/sleep.ts';
+import type { ChatRequest } from '../../../src/providers/ports/chatModel.ts';
+import { slowSaves } from '../../support/slowSaves.ts';
+import {
+  eventsOf,
+  GREETING,
+  greeted,
+  lastMessage,
+  nodeWith,
+  type SimulatedCall,
+  simulatedCall,
+  soundMs,
+} from '../support/simulatedCall.ts';
+
+const LONG = { text: 'One two three four. Five six seven eight. Nine ten eleven twelve.' };
+
+test('An interruption stops the agent within a frame, and the history keeps what was heard', async () => {
+  const call = simulatedCall({ answer: (index) => [LONG, { text: 'Of course.' }][index] ?? {} });
+  await call.agentSpeaks();
+  await call.stream.advance(1500);
+  await call.say('No I want something else.', 1000);
+  expect(call.isAgentSpeaking()).toBe(false);
+  await greeted(call);
+  await call.stream.hangUp();
+  const soundedMs = soundMs(call.stream.agentAudio()) - 600;
+  expect(soundedMs).toBeGreaterThan(1500 + 400);
+  expect(soundedMs).toBeLessThan(1500 + 400 + 80);
+  expect(call.memory.records.flatMap(({ messages }) => messages)[0]).toMatchObject({
+    content: 'One two three four. Five six',
+    generatedText: LONG.text,
+    interrupted: true,
+  });
+  expect(eventsOf(call, 'barge_in')).toEqual([
+    {
+      heardText: 'One two three four. Five six',
+      heardMs: expect.closeTo(soundedMs, -2),
+      // In the frame of the decision.
+      stopMs: 0,
+    },
+  ]);
+  expect(call.transcript().slice(1)).toEqual(['user: No I want something else.', 'assistant: Of course.']);
+  expect(await call.report).toMatchObject({ interruptions: 1, falseInterruptions: 0 });
+});
+
+test('An interruption aborts the model request', async () => {
+  const call = simulatedCall({
+    answer: (index) => (index === 0 ? { text: `${LONG.text} `, hang: true } : { text: 'Of course.' }),
+  });
+  await call.agentSpeaks();
+  await call.say('No I want something else.', 1200);
+  await greeted(call);
+  expect(call.model.left()).toBe(1);
+  expect(call.transcript()[0]).toBe('assistant: One');
+  await call.stream.hangUp();
+  await call.report;
+});
+
+test.each([
+  ['mm-hm', 500],
+  ['', 500],
+  ['right, right', 700],
+])('%j is a false interruption: the agent resumes where it paused', async (text, durationMs) => {
+  const call = simulatedCall({ answer: () => LONG });
+  await call.agentSpeaks();
+  await call.stream.advance(1000);
+  await call.say(text, durationMs);
+  await call.stream.advance(8000);
+  await call.stream.hangUp();
+  expect(call.transcript()).toEqual([`assistant: ${LONG.text}`]);
+  // Twelve words of 300 ms, and the 5 ms of the fade.
+  expect(soundMs(call.stream.agentAudio())).toBeGreaterThanOrEqual(3600 - 10);
+  expect(soundMs(call.stream.agentAudio())).toBeLessThanOrEqual(3600 + 20);
+  expect(await call.report).toMatchObject({ interruptions: 0, falseInterruptions: 1 });
+});
+
+test('A short backchannel does not pause the agent, a short objection interrupts it', async () => {
+  const heard = async (text: string) => {
+    const call = simulatedCall({ answer: (index) => [LONG, { text: 'Fine.' }][index] ?? {} });
+    await call.agentSpeaks();
+    await call.stream.advance(1000);
+    await call.say(text, 240);
+    await call.stream.advance(300);
+    const wasStopped = !call.isAgentSpeaking();
+    await call.stream.hangUp();
+    await call.report;
+    return wasStopped;
+  };
+  expect(await heard('okay')).toBe(false);
+  expect(await heard('stop')).toBe(true);
+});
+
+test('A node may forbid interruptions, or require longer speech', async () => {
+  const call = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruption: 'off' }) });
+  await call.agentSpeaks();
+  await call.say('No I want something else.', 1500);
+  expect(call.isAgentSpeaking()).toBe(true);
+  await call.stream.hangUp();
+  expect(await call.report).toMatchObject({ interruptions: 0 });
+
+  const patient = simulatedCall({ answer: () => LONG, pathway: nodeWith({ interruptAfterMs: 1500 }) });
+  await patient.agentSpeaks();
+  await patient.say('No I want', 1300);
+  expect(patient.isAgentSpeaking()).toBe(true);
+  await patient.say('something else.', 400);
+  expect(patient.isAgentSpeaking()).toBe(false);
+  await patient.stream.hangUp();
+  await patient.report;
+});
+
+test('A short answer over the agent’s last words is answered', async () => {
+  const call = simulatedCall({
+    answer: (index) => [{ text: 'Shall I book it?' }, { text: 'Booked.' }][index] ?? {},
+  });
+  await call.agentSpeaks();
+  await call.stream.advance(500);
+  await call.say('yes', 260);
+  await call.stream.advance(2000);
+  await call.stream.hangUp();
+  expect(call.transcript().slice(1)).toEqual(['user: yes', 'assistant: Booked.']);
+  await call.report;
+});
+
+test('An interruption works with a peer that reports neither marks nor clears', async () => {
+  const call = simulatedCall({ answer: () => LONG, stream: { isMute: true } });
+  await call.agentSpeaks();
+  await call.say('No I want something else.', 1200);
+  await call.stream.advance(6000);
+  await call.stream.hangUp();
+  expect((await call.report).outcome).toBe('closed');
+  expect(lastMessage(call)).toBeDefined();
+});
+
+test('A caller behind a peer that reports no marks is answered', async () => {
+  const call = simulatedCall({
+    answer: (index) => [GREETING, { text: 'Gladly.' }][index] ?? {},
+    stream: { isMute: true },
+  });
+  await greeted(call);
+  await call.stream.advance(3000);
+  await call.say('I would like a table.', 1200);
+  await greeted(call);
+  await call.stream.advance(3000);
+  await call.stream.hangUp();
+  await call.report;
+  expect(call.transcript()).toEqual([
+    'assistant: Hello there. How can I help you?',
+    'user: I would like a table.',
+    'assistant: Gladly.',
+  ]);
+});
+
+test('Hanging up truncates the answer to what was heard', async () => {
+  const call = simulatedCall({ answer: () => LONG });
+  await call.agentSpeaks();
+  await call.stream.advance(1000);
+  await call.stream.hangUp();
+  await call.report;
+  expect(lastMessage(call)).toMatchObject({
+    content: 'One two three',
+    generatedText: LONG.text,
+    interrupted: true,
+  });
+});
+
+test('Speech while a played answer is being stored is not an interruption', async () => {
+  const saves = slowSaves();
+  const call = simulatedCall({
+    answer: (index) => [GREETING, { text: 'It is noon.' }, { text: 'Gladly.' }][index] ?? {},
+    wrapSessions: saves.wrapSessions,
+  });
+  await greeted(call);
+  saves.hold();
+  await call.say('What time is it?', 600);
+  await call.agentSpeaks();
+  await call.agentFallsSilent();
+  await call.say('Thank you very much.', 900);
+  saves.letGo();
+  await greeted(call);
+  await call.stream.hangUp();
+  expect(await call.report).toMatchObject({ interruptions: 0 });
+  expect(call.transcript().slice(1)).toEqual([
+    'user: What time is it?',
+    'assistant: It is noon.',
+    'user: Thank you very much.',
+    'assistant: Gladly.',
+  ]);
+  expect(eventsOf(call, 'barge_in')).toEqual([]);
+});
+
+test.each([240, 320, 400, 480, 560, 720])(
+  'A caller who continues %d ms after an expected answer has every word stored once',
+  async (pauseMs) => {
+    let clock: SimulatedCall['clock'] | undefined;
+    const model = {
+      name: 'waiting',
+      async *stream(request: ChatRequest, signal: AbortSignal) {
+        const isAnswer = request.messages.some(({ role }) => role === 'user');
+        if (isAnswer && clock) await sleep(clock, 300, signal);
+        const text = isAnswer ? 'I have booked it for you, as you like it.' : 'Shall I book it?';
+        yield { type: 'text', text } as const;
+        yield { type: 'end', finishReason: 'stop', model: request.model } as const;
+      },
+    };
+    const data = { title: 'Talk', prompt: 'Talk.', expectedAnswers: ['yes'] };
+    const call = simulatedCall({
+      answer: () => ({}),
+      model,
+      pathway: { nodes: [{ id: 'start', type: 'start', data }], edges: [] },
+    });
+    clock = call.clock;
+    await greeted(call);
+    await call.say('yes', 400);
+    await call.stream.advance(pauseMs);
+    const agentMs = () => soundMs(call.stream.agentAudio());
+    const before = agentMs();
+    await call.say('but not on Monday', 1200);
+    // The speech that interrupts, and the 5 ms of the fade.
+    expect(agentMs() - before).toBeLessThanOrEqual(405);
+    await call.stream.advance(2500);
+    await call.stream.hangUp();
+    await call.report;
+    const said = call.transcript().filter((line) => line.startsWith('user: '));
+    expect(said.map((line) => line.slice('user: '.length)).join(' ')).toBe('yes but not on Monday');
+  },
+);
