@@ -1,4 +1,4 @@
-import type { MediaQuality } from '../media/quality/mediaQuality.ts';
+import type { MediaQuality } from '../media/mediaQuality.ts';
 import type { CallMedia } from './numbers/phoneNumber.ts';
 
 export const CALL_STATUSES = [

@@ -1,4 +1,4 @@
-/** Big-endian numbers in byte arrays. The caller has checked the length: a byte past the end reads as 0. */
+/** Big-endian numbers in byte arrays. The caller checks the length; a byte past the end reads as 0. */
 
 export function readUint8(bytes: Uint8Array, offset: number): number {
   return bytes[offset] ?? 0;

@@ -1,6 +1,6 @@
 import type { Emitter } from '../base/emitter.ts';
 import type { CallCommand, StreamEnd, StreamTarget, TransferStatus } from './agentStream/streamClient.ts';
-import type { MediaQuality } from './quality/mediaQuality.ts';
+import type { MediaQuality } from './mediaQuality.ts';
 import type { CryptoAttribute } from './srtp/cryptoAttribute.ts';
 
 /** The audio of this node's calls, processed in media threads. */

@@ -6,13 +6,13 @@ export interface WavFormat {
   readonly channels: 1 | 2;
 }
 
-/** A file that was read; the samples are a view on it where its bytes are aligned, else a copy. */
+/** The samples are a view of the file where its bytes are aligned, else a copy. */
 export interface WavFile extends WavFormat {
   readonly samples: Int16Array;
 }
 
 export const WAV_HEADER_BYTES = 44;
-/** Where the two lengths stand that grow with the file: 32 bits each, little-endian. */
+/** Offsets of the two lengths that grow with the file: 32 bits each, little-endian. */
 export const WAV_RIFF_LENGTH_AT = 4;
 export const WAV_DATA_LENGTH_AT = 40;
 /** The lengths have 32 bits, and the first counts 36 bytes more than the data. */
@@ -25,9 +25,9 @@ const CHUNK_HEADER_BYTES = 8;
 const FORMAT_BYTES = 16;
 
 /**
- * The header for so much data. A file is valid at every moment when its header is written again after its data.
+ * The header of a file with this much data. A growing file stays valid when its header is rewritten after its data.
  *
- * @throws {RangeError} When the data is no whole number of samples of all channels, or longer than 32 bits can tell.
+ * @throws {RangeError} When the data is not a whole number of samples of all channels, or too long for 32 bits.
  */
 export function wavHeader({ sampleRateHz, channels }: WavFormat, dataLengthBytes: number): Uint8Array {
   const blockBytes = channels * BYTES_PER_SAMPLE;
@@ -52,7 +52,7 @@ export function wavHeader({ sampleRateHz, channels }: WavFormat, dataLengthBytes
   return header;
 }
 
-/** Two channels into one row of samples, left first. @returns Samples written. @throws {RangeError} On unequal lengths. */
+/** Interleaves two channels, left first. @returns Samples written. @throws {RangeError} On unequal lengths. */
 export function interleaveStereo(left: Int16Array, right: Int16Array, out: Int16Array): number {
   if (left.length !== right.length || out.length < 2 * left.length) {
     throw new RangeError(`channels of ${left.length} and ${right.length} samples do not fill ${out.length}`);
@@ -64,22 +64,22 @@ export function interleaveStereo(left: Int16Array, right: Int16Array, out: Int16
   return 2 * left.length;
 }
 
-/** One channel of an interleaved row. @param channel - 0 is left. */
+/** Extracts one channel of interleaved samples. @param channel - 0 is left. */
 export function pickChannel({ samples, channels }: WavFile, channel: number): Int16Array {
   const length = Math.floor(samples.length / channels);
   return Int16Array.from({ length }, (_, n) => samples[n * channels + channel] ?? 0);
 }
 
 /**
- * Reads a file: chunks in any order, unknown ones passed over. Data that ends before its announced length is taken as
- * far as it goes, since that is what a file looks like whose writer was killed.
+ * Reads a file, with chunks in any order; unknown ones are ignored. Data shorter than announced is accepted, as in a file
+ * whose writer was killed.
  *
- * @throws {CallwayError} `wav_invalid` when it is no WAV file with 16-bit PCM in one or two channels.
+ * @throws {CallwayError} `wav_invalid` unless it is a WAV file with 16-bit PCM in one or two channels.
  */
 export function parseWav(bytes: Uint8Array): WavFile {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE') {
-    throw invalid('wav_invalid', 'the file does not begin like a WAV file');
+    throw invalid('wav_invalid', 'the file is not a WAV file');
   }
   let format: WavFormat | undefined;
   for (let at = 12; at + CHUNK_HEADER_BYTES <= file.length; ) {
@@ -88,20 +88,22 @@ export function parseWav(bytes: Uint8Array): WavFile {
     const contents = file.subarray(at + CHUNK_HEADER_BYTES, at + CHUNK_HEADER_BYTES + length);
     if (name === 'fmt ') format = parseFormat(contents);
     if (name === 'data') {
-      if (format === undefined) throw invalid('wav_invalid', 'the WAV file has its data before its format');
+      if (format === undefined)
+        throw invalid('wav_invalid', 'the WAV file has its data chunk before its format chunk');
       return { ...format, samples: toSamples(contents, format.channels) };
     }
     at += CHUNK_HEADER_BYTES + length + (length % 2);
   }
-  throw invalid('wav_invalid', 'the WAV file holds no data');
+  throw invalid('wav_invalid', 'the WAV file has no data chunk');
 }
 
 function parseFormat(contents: Buffer): WavFormat {
-  if (contents.length < FORMAT_BYTES) throw invalid('wav_invalid', 'the WAV file has a cut format');
+  if (contents.length < FORMAT_BYTES)
+    throw invalid('wav_invalid', 'the WAV file has a truncated format chunk');
   const coding = contents.readUInt16LE(0);
   const channels = contents.readUInt16LE(2);
   const bits = contents.readUInt16LE(14);
-  // The extensible form names its coding in the first bytes of a GUID.
+  // The extensible form has its encoding in the first bytes of a GUID.
   const isExtendedPcm = coding === EXTENSIBLE && contents.length >= 26 && contents.readUInt16LE(24) === PCM;
   const isPcm = coding === PCM || isExtendedPcm;
   if (!isPcm || bits !== 8 * BYTES_PER_SAMPLE || (channels !== 1 && channels !== 2)) {

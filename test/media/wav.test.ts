@@ -76,14 +76,14 @@ describe('parseWav', () => {
   const patched = (at: number, value: number) =>
     Uint8Array.from(file, (byte, n) => (n === at ? value : byte));
   it.each([
-    ['is no RIFF', patched(0, 0), 'begin like'],
-    ['is no WAVE', patched(8, 0), 'begin like'],
-    ['is empty', new Uint8Array(0), 'begin like'],
+    ['is not RIFF', patched(0, 0), 'not a WAV file'],
+    ['is not WAVE', patched(8, 0), 'not a WAV file'],
+    ['is empty', new Uint8Array(0), 'not a WAV file'],
     ['is µ-law', patched(20, 7), 'coding 7'],
     ['has 8 bits', patched(34, 8), '8 bits'],
     ['has three channels', patched(22, 3), '3 channels'],
     ['has no format', patched(12, 0x46), 'before its format'],
-    ['has a cut format', file.subarray(0, 30), 'cut format'],
+    ['has a truncated format', file.subarray(0, 30), 'truncated format'],
     ['has no data', patched(36, 0x44), 'no data'],
     [
       'is extensible without saying how',

@@ -3,13 +3,13 @@ export const COMFORT_NOISE_PAYLOAD_TYPE = 13;
 /** Its name in SDP. */
 export const COMFORT_NOISE_NAME = 'CN';
 
-/** Full scale of 16 bits, which is what 0 dBov means. */
+/** 0 dBov: full scale of 16 bits. */
 const OVERLOAD = 32_767;
-/** Peak of evenly distributed noise over its root mean square. */
+/** Peak of uniformly distributed noise relative to its root mean square. */
 const PEAK_TO_RMS = Math.sqrt(3);
 
 /**
- * Level of a comfort noise payload; the spectrum that may follow is not used, since at these levels nobody hears it.
+ * Level of a comfort noise payload; the spectrum after it is inaudible at these levels and not used.
  *
  * @returns dB below overload, 0..127; undefined when the payload is empty or its reserved bit is set.
  * @see RFC 3389 section 3.1
@@ -20,7 +20,7 @@ export function parseComfortNoiseLevel(payload: Uint8Array): number | undefined 
 }
 
 /**
- * Makes white noise, so that a caller who pauses does not sound gone. The same seed gives the same noise.
+ * White noise for a caller's pauses. The same seed gives the same noise.
  *
  * @see RFC 3389 section 4
  */
@@ -43,7 +43,7 @@ export class ComfortNoise {
     for (let i = 0; i < out.length; i++) out[i] = this.#next() * this.#peak;
   }
 
-  /** Xorshift with 32 bits: -1..1, evenly distributed. */
+  /** 32-bit xorshift: -1..1, uniformly distributed. */
   #next(): number {
     this.#state ^= this.#state << 13;
     this.#state ^= this.#state >>> 17;

@@ -1,6 +1,6 @@
 import { type Codec, type CodecFormat, requireRoom } from './codec.ts';
 
-/** 10 is stereo and 11 mono at 44.1 kHz; every other rate is agreed in SDP. */
+/** 10 is stereo and 11 mono at 44.1 kHz; SDP negotiates any other rate. */
 const DYNAMIC_PAYLOAD_TYPE = undefined;
 
 /**
@@ -36,7 +36,7 @@ export function writeBigEndian(samples: Int16Array, out: Uint8Array): number {
   return 2 * samples.length;
 }
 
-/** @returns Samples written; an odd byte at the end is left out. @throws {RangeError} When `out` is too small. */
+/** @returns Samples written; an odd byte at the end is ignored. @throws {RangeError} When `out` is too small. */
 export function readBigEndian(bytes: Uint8Array, out: Int16Array): number {
   const count = bytes.length >> 1;
   requireRoom(out.length, count);
@@ -44,7 +44,7 @@ export function readBigEndian(bytes: Uint8Array, out: Int16Array): number {
   return count;
 }
 
-/** As WAV files and most WebSocket dialects have it. @returns Bytes written. @throws {RangeError} */
+/** As in WAV files. @returns Bytes written. @throws {RangeError} */
 export function writeLittleEndian(samples: Int16Array, out: Uint8Array): number {
   requireRoom(out.length, 2 * samples.length);
   for (let i = 0; i < samples.length; i++) {
@@ -55,7 +55,7 @@ export function writeLittleEndian(samples: Int16Array, out: Uint8Array): number 
   return 2 * samples.length;
 }
 
-/** @returns Samples written; an odd byte at the end is left out. @throws {RangeError} When `out` is too small. */
+/** @returns Samples written; an odd byte at the end is ignored. @throws {RangeError} When `out` is too small. */
 export function readLittleEndian(bytes: Uint8Array, out: Int16Array): number {
   const count = bytes.length >> 1;
   requireRoom(out.length, count);

@@ -2,10 +2,9 @@ import type { Codec, CodecFormat } from './codec.ts';
 import { loadOpusLibrary, type OpusLibrary, type OpusSettings } from './opusLibrary.ts';
 
 /**
- * Wideband, the rate that speech recognition and activity detection work at; near-transparent speech at little more
- * than a third of G.711's bandwidth; complexity 5 takes about half the time of 10 for a difference few can hear;
- * 10 % is from where libopus repeats each packet's speech in the next one at this bitrate, which mobile networks need on
- * a bad day.
+ * Wideband, the rate of speech recognition; near-transparent speech at a third of G.711's bandwidth; complexity 5 takes
+ * about half the time of 10 for a barely audible difference; at 10 % expected loss libopus starts to repeat each packet
+ * in the next one at this bitrate, which mobile networks need.
  */
 export const DEFAULT_OPUS_SETTINGS: OpusSettings = {
   sampleRateHz: 16_000,
@@ -15,8 +14,8 @@ export const DEFAULT_OPUS_SETTINGS: OpusSettings = {
 };
 
 /**
- * Opus, mono both ways; a peer's stereo is mixed down by the decoder. RTP always counts it at 48 kHz, and SDP always
- * says two channels, whatever is inside. Make one format for each thread: its streams share one copy of libopus.
+ * Opus, mono in both directions; the decoder downmixes a peer's stereo. RTP's clock is always 48 kHz, and SDP always
+ * names two channels. Create one format per thread: its streams share one copy of libopus.
  *
  * @see RFC 6716, RFC 7587 sections 4.1 and 7
  */
@@ -47,7 +46,7 @@ function openOpus(format: CodecFormat, library: OpusLibrary, settings: OpusSetti
       return length;
     },
     decode(payload, out) {
-      // libopus would take an empty payload as an order to conceal.
+      // libopus takes an empty payload as a request to conceal.
       return payload.length === 0 ? 0 : Math.max(0, library.decode(decoder, payload, out));
     },
     recover(nextPayload, out) {

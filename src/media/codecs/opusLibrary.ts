@@ -12,7 +12,7 @@ const CONTROL = {
 const APPLICATION_VOIP = 2048;
 const SIGNAL_VOICE = 3001;
 
-/** No packet of ours or of a well-behaved peer is longer: three frames of 1275 bytes. @see RFC 6716 section 3.4 */
+/** Three frames of 1275 bytes. @see RFC 6716 section 3.4 */
 const MAX_PACKET_BYTES = 3 * 1275;
 /** 120 ms at 48 kHz, mono. */
 const MAX_SAMPLES = 5760;
@@ -20,9 +20,9 @@ const MAX_SAMPLES = 5760;
 export interface OpusSettings {
   readonly sampleRateHz: 8000 | 12_000 | 16_000 | 24_000 | 48_000;
   readonly bitrateBitsPerSecond: number;
-  /** 0 to 10: what quality may cost in time. */
+  /** 0 to 10: better quality takes more time. */
   readonly complexity: number;
-  /** What the encoder prepares for with redundancy in the packets; 0 is none. */
+  /** Loss that the encoder's forward error correction is made for; 0 is none. */
   readonly expectedLossPercent: number;
 }
 
@@ -32,28 +32,28 @@ export interface OpusHandle {
 }
 
 /**
- * libopus as WebAssembly, compiled and instantiated once for each thread that codes. All streams share its two
- * transfer areas, so that a packet costs two copies and no allocation.
+ * libopus as WebAssembly, one instance per thread. All streams share its two transfer areas, so that a packet costs two
+ * copies and no allocation.
  */
 export interface OpusLibrary {
   createEncoder(settings: OpusSettings): OpusHandle;
   createDecoder(settings: OpusSettings): OpusHandle;
   free(handle: OpusHandle): void;
-  /** @returns Bytes written; negative for a length that Opus does not have. */
+  /** @returns Bytes written; negative for an unsupported length. */
   encode(encoder: OpusHandle, samples: Int16Array, out: Uint8Array): number;
-  /** @returns Samples written; negative for a payload that is no Opus packet, or longer than `out`. */
+  /** @returns Samples written; negative for an invalid packet, or one longer than `out`. */
   decode(decoder: OpusHandle, payload: Uint8Array, out: Int16Array): number;
   /**
-   * Decodes what a packet repeats of the one before it, or conceals where it repeats nothing.
+   * Recovers a lost packet from the one after it, or conceals it.
    *
-   * @param out - Exactly as long as the packet that was lost. @returns Samples written, or negative.
+   * @param out - Exactly as long as the lost packet. @returns Samples written, or negative.
    */
   recover(decoder: OpusHandle, nextPayload: Uint8Array, out: Int16Array): number;
-  /** Fills `out` with libopus' own concealment. @returns Samples written, or negative. */
+  /** Fills `out` by libopus' packet loss concealment. @returns Samples written, or negative. */
   conceal(decoder: OpusHandle, out: Int16Array): number;
 }
 
-/** Functions of the module that are used here; pointers and lengths are numbers. */
+/** The functions used of the module; pointers and lengths are numbers. */
 interface OpusExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   _initialize(): void;
@@ -81,13 +81,13 @@ interface OpusExports {
   ): number;
 }
 
-/** What is used of the global `WebAssembly`, which the types of Node 20 leave out. */
+/** The part of the global `WebAssembly` that is used, which the types of Node 20 lack. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: object };
 }
 
-/** The module's only wish to its surroundings: nothing it prints or seeks matters. */
+/** The module's imports, which it does not need. */
 const doNothing = () => 0;
 const IMPORTS = {
   wasi_snapshot_preview1: {
@@ -100,8 +100,8 @@ const IMPORTS = {
 };
 
 /**
- * Compiles the library that the package `@evan/opus` ships. Its native build is left alone: it keeps one output
- * buffer for the whole process, which threads would share. This takes some 20 ms.
+ * Compiles the WebAssembly build of the package `@evan/opus`, in some 20 ms. Its native build has one output buffer for
+ * the whole process, which threads would share.
  *
  * @throws {Error} When the package's file is missing or does not compile.
  */
@@ -112,7 +112,7 @@ export function loadOpusLibrary(): OpusLibrary {
   opus._initialize();
   const packetAt = opus.malloc(MAX_PACKET_BYTES);
   const samplesAt = opus.malloc(2 * MAX_SAMPLES);
-  // Growing the memory detaches what was made of it before.
+  // Growing the memory detaches earlier views of it.
   let views = makeViews(opus.memory.buffer, packetAt, samplesAt);
   const currentViews = () => {
     if (views.buffer !== opus.memory.buffer) views = makeViews(opus.memory.buffer, packetAt, samplesAt);
@@ -181,5 +181,5 @@ function createDecoder(opus: OpusExports, settings: OpusSettings): OpusHandle {
 }
 
 function requireSuccess(code: number): void {
-  if (code < 0) throw new RangeError(`libopus refuses these settings (its error ${code})`);
+  if (code < 0) throw new RangeError(`libopus rejects these settings: error ${code}`);
 }

@@ -4,28 +4,28 @@ import { g722 } from './g722/g722.ts';
 import { l16 } from './l16.ts';
 import { createOpus } from './opus.ts';
 
-/** One line of SDP's `a=rtpmap`, or what a static payload type stands for. */
+/** A codec of SDP's `a=rtpmap`, or of a static payload type. */
 export interface EncodingDescription {
-  /** Compared without regard to case. @see RFC 4855 section 3 */
+  /** Case-insensitive. @see RFC 4855 section 3 */
   readonly encodingName: string;
   readonly rtpClockRateHz: number;
-  /** 1 when SDP does not say. */
+  /** 1 by default. */
   readonly channels?: number;
 }
 
-/** The codecs that a thread has. */
+/** The codecs of one thread. */
 export interface CodecRegistry {
-  /** @returns The codec, or undefined for one that is not spoken here: CN and telephone-event are no codecs. */
+  /** @returns Undefined for an unsupported codec; CN and telephone-event are not codecs. */
   find(description: EncodingDescription): CodecFormat | undefined;
   /** For an `m=` line whose number has no `a=rtpmap`. @see RFC 3551 table 4 */
   findStatic(payloadType: number): CodecFormat | undefined;
 }
 
-/** Rates that the resampler serves. */
+/** Rates that the resampler supports. */
 const L16_RATES_HZ = [8000, 16_000, 24_000, 48_000] as const;
 
 /**
- * Builds the registry, once for each thread. Opus is loaded when it is first asked for.
+ * Creates a thread's registry. Opus is loaded on first use.
  *
  * @param loadOpus - Replaces the default settings.
  */

@@ -1,8 +1,8 @@
-/** The first look is at every so many samples, the second at each around the best. */
+/** The coarse search uses every second sample, the fine one each sample around the best lag. */
 const COARSE_STEP = 2;
 
 /**
- * The lag at which the end of the signal is most like what came before.
+ * The lag at which the end of the signal correlates best with the samples before.
  *
  * @param samples - Newest last; at least three times `maxLag` long.
  * @returns `minLag`..`maxLag`.
@@ -21,19 +21,19 @@ export function findPitch(samples: Float64Array, minLag: number, maxLag: number)
 
 function bestLag(samples: Float64Array, length: number, from: number, to: number, step: number): number {
   let best = from;
-  let bestLikeness = Number.NEGATIVE_INFINITY;
+  let bestCorrelation = Number.NEGATIVE_INFINITY;
   for (let lag = from; lag <= to; lag += step) {
-    const likeness = likenessAt(samples, length, lag, step);
-    if (likeness > bestLikeness) {
+    const correlation = correlationAt(samples, length, lag, step);
+    if (correlation > bestCorrelation) {
       best = lag;
-      bestLikeness = likeness;
+      bestCorrelation = correlation;
     }
   }
   return best;
 }
 
-/** Correlation of the last `length` samples with those `lag` earlier, by the earlier ones' power. */
-function likenessAt(samples: Float64Array, length: number, lag: number, step: number): number {
+/** Correlation of the last `length` samples with those `lag` earlier, normalised by the earlier ones' power. */
+function correlationAt(samples: Float64Array, length: number, lag: number, step: number): number {
   let product = 0;
   let power = 1;
   for (let at = samples.length - length; at < samples.length; at += step) {

@@ -1,8 +1,8 @@
 import { createEmitter } from '../../base/emitter.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport, MediaSession } from '../mediaSession.ts';
-import type { MediaQuality } from '../quality/mediaQuality.ts';
 import { inspectRecording } from '../recording/recordingFile.ts';
 import type { MediaThread } from './mediaThread.ts';
 import type { MediaThreadEvent, ThreadRequestName, ThreadRequests } from './threadMessages.ts';

@@ -1,8 +1,8 @@
 import type { ErrorCategory } from '../../base/errors.ts';
 import { CallwayError } from '../../base/errors.ts';
 import type { StreamTarget, TransferStatus } from '../agentStream/streamClient.ts';
+import type { MediaQuality } from '../mediaQuality.ts';
 import type { DtmfDigit, MediaEvents, MediaParameters, MediaReport } from '../mediaSession.ts';
-import type { MediaQuality } from '../quality/mediaQuality.ts';
 
 /** A media thread's worker data. */
 export interface MediaThreadData {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { RecordingReport } from '../mediaSession.ts';
 import { parseWav, WAV_HEADER_BYTES } from '../wav.ts';
 
-/** Where a recorder writes; positions in bytes from the beginning. */
+/** The file that a recorder writes; positions in bytes from the start. */
 export interface RecordingFile {
   /** Writes all of it. @throws {Error} With the system's `code`, such as `ENOSPC`. */
   write(bytes: Uint8Array, position: number): Promise<void>;
@@ -12,14 +12,14 @@ export interface RecordingFile {
 
 export type OpenRecordingFile = (path: string) => Promise<RecordingFile>;
 
-/** Makes the file, and the folders on the way to it; what was there before is gone. */
+/** Creates or truncates the file, and creates its folders. */
 export const openRecordingFile: OpenRecordingFile = async (path) => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, 'w', 0o600);
   return { write: (bytes, position) => writeWhole(file, bytes, position), close: () => file.close() };
 };
 
-/** A nearly full disk takes a part and says so only the next time. */
+/** A nearly full disk takes a part and fails only the next time. */
 async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let written = 0; written < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written);
@@ -28,11 +28,10 @@ async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number)
 }
 
 /**
- * What is in a recording whose writer died.
+ * Reports on a recording whose writer has died.
  *
- * @param error - Why it was not written to its end.
- * @throws {CallwayError} `wav_invalid` when the file does not begin like a recording; the system's error when it cannot
- *   be read.
+ * @param error - Why the recording is incomplete.
+ * @throws {CallwayError} `wav_invalid` when the file is not a recording; the system's error when it cannot be read.
  */
 export async function inspectRecording(path: string, error: string): Promise<RecordingReport> {
   const file = await open(path, 'r');

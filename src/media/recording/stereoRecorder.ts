@@ -13,15 +13,15 @@ export interface RecorderOptions {
 
 const CHANNELS = 2;
 const BYTES_PER_SAMPLE = 2;
-/** What a killed process may lose, and how often the disk is asked. */
+/** A killed process loses no more. */
 const CHUNK_SECONDS = 1;
-/** Chunks that may wait for the disk; one that is slower than this is as good as full. */
+/** A slower disk fails the recording. */
 const MAX_WAITING_CHUNKS = 8;
 
 /**
- * Begins a recording: an empty file, valid from now on.
+ * Starts a recording with an empty, valid file.
  *
- * @throws {Error} When the file cannot be made or written to.
+ * @throws {Error} When the file cannot be created or written.
  */
 export async function startRecorder(options: RecorderOptions): Promise<StereoRecorder> {
   const file = await (options.openFile ?? openRecordingFile)(options.path);
@@ -36,9 +36,9 @@ export async function startRecorder(options: RecorderOptions): Promise<StereoRec
 }
 
 /**
- * A call's two sides as one file: the caller left, the agent right, frame by frame as they passed on the tick clock.
- * `write` copies and returns; whole seconds go to the disk behind its back, each followed by the header, so that the
- * file is valid at every moment. The disk's first error ends the recording, and the call goes on.
+ * Both directions of a call in one file: the caller left, the agent right, frame by frame on the tick clock. `write`
+ * copies and returns; whole seconds are written in the background, each followed by the header, so that the file is
+ * always valid. The first write error ends the recording, and the call goes on.
  */
 export class StereoRecorder {
   readonly sampleRateHz: 8000 | 16_000;
@@ -47,7 +47,7 @@ export class StereoRecorder {
   readonly #onFailure: (reason: string) => void;
   readonly #silence: Int16Array;
   readonly #chunkSamples: number;
-  /** Those that are not in use; taken anew rather than made. */
+  /** Reused chunks. */
   readonly #free: Int16Array[] = [];
   #chunk: Int16Array;
   #chunkLength = 0;
@@ -73,23 +73,23 @@ export class StereoRecorder {
     if (this.#error !== undefined || this.#closed !== undefined) return;
     const room = this.#chunk.subarray(this.#chunkLength);
     this.#chunkLength += interleaveStereo(left, right, room);
-    if (this.#chunkLength === this.#chunkSamples) this.#handOver();
+    if (this.#chunkLength === this.#chunkSamples) this.#queueChunk();
   }
 
-  /** Time that passed without audio. */
+  /** For frames without audio. */
   writeSilence(frames: number): void {
     for (let n = 0; n < frames; n++) this.write(this.#silence, this.#silence);
   }
 
-  /** Writes what is left. Idempotent: the same report each time. Never rejects. */
+  /** Writes the rest. Idempotent: the same report each time. Never rejects. */
   close(): Promise<RecordingReport> {
     this.#closed ??= this.#finish();
     return this.#closed;
   }
 
-  #handOver(): void {
+  #queueChunk(): void {
     if (this.#waiting.length >= MAX_WAITING_CHUNKS) {
-      this.#fail('the disk does not keep up');
+      this.#fail('the disk is too slow');
       return;
     }
     this.#waiting.push(this.#chunk.subarray(0, this.#chunkLength));
@@ -114,11 +114,11 @@ export class StereoRecorder {
     }
   }
 
-  /** Data first: the header never promises what is not there. */
+  /** Data first, so that the header never announces missing data. */
   async #append(chunk: Int16Array): Promise<void> {
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const dataBytes = this.#dataBytes + bytes.length;
-    if (dataBytes > WAV_MAX_DATA_BYTES) throw new Error('the file is as long as a WAV file can be');
+    if (dataBytes > WAV_MAX_DATA_BYTES) throw new Error('the file has the maximum length of a WAV file');
     await this.#file.write(bytes, WAV_HEADER_BYTES + this.#dataBytes);
     await this.#file.write(wavHeader({ sampleRateHz: this.sampleRateHz, channels: CHANNELS }, dataBytes), 0);
     this.#dataBytes = dataBytes;
@@ -132,7 +132,7 @@ export class StereoRecorder {
   }
 
   async #finish(): Promise<RecordingReport> {
-    if (this.#error === undefined && this.#chunkLength > 0) this.#handOver();
+    if (this.#error === undefined && this.#chunkLength > 0) this.#queueChunk();
     await this.#writing;
     await this.#file.close().catch((error: unknown) => this.#fail(describe(error)));
     const report = {
@@ -144,7 +144,7 @@ export class StereoRecorder {
   }
 }
 
-/** @returns Why a file could not be written, for the operator. */
+/** @returns Why a file could not be written. */
 export function describe(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC') return 'the disk is full (ENOSPC)';

@@ -1,33 +1,33 @@
-/** Taps taken together. */
+/** Taps per block. */
 const BLOCK = 4;
-/** A windowed sinc's zeros are as small as this in floating point. */
+/** A windowed sinc's zeros in floating point are below this. */
 const NEGLIGIBLE = 1e-12;
 
-/** A filter along a stream, that stands still only at every so many of its samples. */
+/** A filter that is applied at every `stride`-th sample of a stream. */
 export interface Convolver {
   /**
-   * Sets `sums[n]` to the sum of `taps[k] * samples[from + n * stride + k]`, in whole blocks of four: there is room for
+   * Sets `sums[n]` to the sum of `taps[k] * samples[from + n * stride + k]`, in blocks of four: `sums` needs room for
    * three more.
    *
-   * @param count - Sums wanted, at most as many as were announced.
+   * @param count - At most `maxCount`.
    */
   convolve(sums: Float64Array, samples: Float64Array, from: number, count: number): void;
 }
 
-/** The taps that meet every `stride`-th sample. */
+/** The taps at every `stride`-th sample. */
 interface Phase {
   readonly offset: number;
-  /** Of the taps that count. */
+  /** Number of taps. */
   readonly length: number;
-  /** Whole blocks of them. */
+  /** Number of blocks. */
   readonly taps: Float64Array;
 }
 
 /**
- * The samples are gathered by the taps that they meet, so that those of neighbouring sums lie side by side: a block of
- * sums and taps shares what it reads, and takes a third of the time.
+ * The samples are gathered by phase, so that those of neighbouring sums are adjacent: a block of sums and taps shares its
+ * reads and takes a third of the time.
  *
- * @param maxCount - Most sums in one call; memory is taken once.
+ * @param maxCount - Most sums in one call; memory is allocated once.
  */
 export function createConvolver(taps: Float64Array, stride: number, maxCount: number): Convolver {
   const phases = Array.from({ length: stride }, (_, offset) => phaseOf(taps, offset, stride));
@@ -60,7 +60,7 @@ function addScaled(sums: Float64Array, samples: Float64Array, tap: number, count
   for (let n = 0; n < count; n++) sums[n] = (sums[n] ?? 0) + tap * (samples[n] ?? 0);
 }
 
-/** Of a polyphase filter one branch is a plain delay: its zeros are left out. */
+/** One branch of a polyphase filter is a plain delay; its zeros are skipped. */
 function phaseOf(taps: Float64Array, offset: number, stride: number): Phase {
   const own = taps.filter((_, n) => n % stride === offset);
   const first = own.findIndex(isFelt);
@@ -75,7 +75,7 @@ function isFelt(tap: number): boolean {
   return Math.abs(tap) > NEGLIGIBLE;
 }
 
-/** Four sums by four taps at a time, from seven samples, each in a variable of its own: arrays would cost twice as much. */
+/** Four sums by four taps from seven samples, all in variables: arrays take twice the time. */
 function addProducts(sums: Float64Array, samples: Float64Array, taps: Float64Array, count: number): void {
   for (let n = 0; n < count; n += BLOCK) {
     let sum0 = 0;
@@ -110,7 +110,7 @@ function addProducts(sums: Float64Array, samples: Float64Array, taps: Float64Arr
   }
 }
 
-/** Room for so many sums, and for what a block of them reaches beyond. */
+/** Room for `count` sums in whole blocks. */
 export function sumsFor(count: number): Float64Array {
   return new Float64Array(count + BLOCK - 1);
 }

@@ -1,6 +1,6 @@
 /**
- * Taps on each side of the centre, in samples of the lower rate. The filter's edges stand at 0.425 and 0.575 of that
- * rate (3.4 and 4.6 kHz at 8 kHz): speech passes whole, and what folds back lies above the telephone band.
+ * Taps on each side of the centre, in samples of the lower rate. The filter's edges are at 0.425 and 0.575 of that rate
+ * (3.4 and 4.6 kHz at 8 kHz): speech passes, and aliases are above the telephone band.
  */
 const SIDE_LOBES = 14;
 /** Gives 68 dB of attenuation beyond the edge. */

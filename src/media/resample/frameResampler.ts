@@ -7,7 +7,7 @@ export interface FrameResampler {
   readonly outputRateHz: SampleRateHz;
   /**
    * @param frame - 20 ms.
-   * @returns 20 ms at the other rate, valid until the next call; the frame itself where the rates are the same.
+   * @returns 20 ms at the other rate, valid until the next call; the frame itself when the rates are equal.
    */
   process(frame: Int16Array): Int16Array;
 }
@@ -20,7 +20,7 @@ export function createFrameResampler(inputRateHz: SampleRateHz, outputRateHz: Sa
     inputRateHz,
     outputRateHz,
     process(frame) {
-      // All the rates are whole multiples of 8 kHz, so that 20 ms give 20 ms, neither more nor less.
+      // All rates are multiples of 8 kHz, so that 20 ms give exactly 20 ms.
       resampler.process(frame, output);
       return output;
     },

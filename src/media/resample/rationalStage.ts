@@ -3,10 +3,10 @@ import { designLowPass } from './filter.ts';
 import { append, type Stage, toInt16 } from './stage.ts';
 
 /**
- * A change of rate by `up / down`, as between 16 and 24 kHz, in one step: the filter stands at the rate that both
- * divide, and only the samples that stay are computed, from those that are there.
+ * Changes the rate by `up / down`, as between 16 and 24 kHz, in one step: a polyphase filter at the common multiple of
+ * both rates, of which only the output samples are computed.
  *
- * @param maxInput - Most samples in one call; memory is taken once.
+ * @param maxInput - Most samples in one call; memory is allocated once.
  */
 export function createRationalStage(up: 2 | 3, down: 2 | 3, maxInput: number): Stage {
   const taps = branchesOf(up, Math.max(up, down));
@@ -16,13 +16,13 @@ export function createRationalStage(up: 2 | 3, down: 2 | 3, maxInput: number): S
   const branches = taps.map((own) => createConvolver(own, down, mostAlike));
   const history = new Float64Array(reach - 1 + maxInput);
   const sums = sumsFor(mostAlike);
-  /** Where the next output lies, in samples of the common rate after the first new input. */
+  /** Position of the next output, in samples of the common rate after the first new input. */
   let next = 0;
   return {
     process(input, inputLength, output) {
       append(history, reach - 1, input, inputLength);
       const total = Math.max(0, Math.ceil((inputLength * up - next) / down));
-      // Every `up` outputs lie alike between two inputs, and are made by the same taps.
+      // Every `up`-th output has the same phase, and so the same taps.
       for (let first = 0; first < Math.min(up, total); first++) {
         const place = next + first * down;
         const count = Math.ceil((total - first) / up);
@@ -37,7 +37,7 @@ export function createRationalStage(up: 2 | 3, down: 2 | 3, maxInput: number): S
   };
 }
 
-/** The taps that meet a sample that is there, by the place of the output between two inputs; newest input last. */
+/** The taps of each phase; newest input last. */
 function branchesOf(up: number, factor: number): readonly Float64Array[] {
   const taps = designLowPass(factor);
   const reach = Math.ceil(taps.length / up);

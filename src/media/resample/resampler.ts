@@ -1,27 +1,27 @@
 import { createRationalStage } from './rationalStage.ts';
 import { createDownsampler, createUpsampler, type Stage } from './stage.ts';
 
-/** Rates that speech comes in: telephone, wideband, speech synthesis, Opus. */
+/** Rates of speech: narrowband, wideband, speech synthesis, Opus. */
 export const SAMPLE_RATES_HZ = [8000, 16_000, 24_000, 48_000] as const;
 export type SampleRateHz = (typeof SAMPLE_RATES_HZ)[number];
 
-/** Changes the rate of a stream; give it the stream's chunks in order. */
+/** Changes the sample rate of a stream. Takes the stream's chunks in order. */
 export interface Resampler {
   readonly inputRateHz: SampleRateHz;
   readonly outputRateHz: SampleRateHz;
   /**
-   * @param input - At most the samples announced at creation.
+   * @param input - At most `maxInput` samples.
    * @returns Samples written to `output`.
-   * @throws {RangeError} When the input is longer than announced, or `output` smaller than `maxOutput`.
+   * @throws {RangeError} When the input is longer, or `output` smaller than `maxOutput`.
    */
   process(input: Int16Array, output: Int16Array): number;
-  /** Room that `output` needs for so many samples of input. */
+  /** Room that `output` needs. */
   maxOutput(inputLength: number): number;
 }
 
 type Step = 'up2' | 'up3' | 'down2' | 'down3' | '3/2' | '2/3';
 
-/** The shortest way from rate to rate; up before down, so that nothing above the lower rate's band gets lost early. */
+/** The shortest chain from rate to rate; up before down, to keep the band until the last step. */
 const STEPS: Readonly<Record<`${SampleRateHz}>${SampleRateHz}`, readonly Step[]>> = {
   '8000>8000': [],
   '8000>16000': ['up2'],
@@ -51,10 +51,10 @@ export function isSampleRate(rateHz: number): rateHz is SampleRateHz {
 }
 
 /**
- * Builds a chain of short half-band and third-band filters. Speech passes to 0.425 of the lower rate within 0.5 dB,
- * images and aliases from 0.575 on are 60 dB down; between, what folds back stays above the telephone band.
+ * Builds a chain of short half-band and third-band filters. Speech passes up to 0.425 of the lower rate within 0.5 dB,
+ * images and aliases from 0.575 are 60 dB down, and aliases between stay above the telephone band.
  *
- * @param maxInput - Most samples that one call of `process` will bring; all memory is taken here.
+ * @param maxInput - Most samples in one call of `process`; all memory is allocated here.
  */
 export function createResampler(
   inputRateHz: SampleRateHz,
@@ -78,7 +78,7 @@ export function createResampler(
     maxOutput,
     process(input, output) {
       if (input.length > maxInput)
-        throw new RangeError(`${input.length} samples; announced were ${maxInput}`);
+        throw new RangeError(`${input.length} samples are more than the maximum of ${maxInput}`);
       if (output.length < maxOutput(input.length)) throw new RangeError('the resampled chunk does not fit');
       let samples = input;
       let count = input.length;
@@ -93,7 +93,7 @@ export function createResampler(
   };
 }
 
-/** A whole sound at another rate: what its filters hold back at its end is left out. */
+/** Resamples a whole clip; the filters' delay is cut off at its end. */
 export function atRate(samples: Int16Array, fromHz: SampleRateHz, toHz: SampleRateHz): Int16Array {
   if (fromHz === toHz) return samples;
   const resampler = createResampler(fromHz, toHz, samples.length);

@@ -1,18 +1,18 @@
 import { createConvolver, sumsFor } from './convolver.ts';
 import { designLowPass } from './filter.ts';
 
-/** One change of rate by 2 or 3, with memory, so that chunks of a stream join without a seam. */
+/** A change of rate by 2 or 3, with state, so that chunks of a stream join seamlessly. */
 export interface Stage {
-  /** @returns Samples written. Any number may come in; what does not fill a sample yet is kept. */
+  /** @returns Samples written. The input can have any length. */
   process(input: Int16Array, inputLength: number, output: Int16Array): number;
-  /** The most that `inputLength` samples can give. */
+  /** Most samples for `inputLength` samples of input. */
   maxOutput(inputLength: number): number;
 }
 
 /**
- * Up by `factor`: each branch of the filter makes one of the samples that belong to an input sample.
+ * Up by `factor`: each branch of the polyphase filter makes one of an input sample's output samples.
  *
- * @param maxInput - Most samples in one call; memory is taken once.
+ * @param maxInput - Most samples in one call; memory is allocated once.
  */
 export function createUpsampler(factor: 2 | 3, maxInput: number): Stage {
   const taps = branchesOf(factor);
@@ -35,9 +35,9 @@ export function createUpsampler(factor: 2 | 3, maxInput: number): Stage {
 }
 
 /**
- * Down by `factor`: only the samples that stay are computed.
+ * Down by `factor`: only the output samples are computed.
  *
- * @param maxInput - Most samples in one call; memory is taken once.
+ * @param maxInput - Most samples in one call; memory is allocated once.
  */
 export function createDownsampler(factor: 2 | 3, maxInput: number): Stage {
   const taps = designLowPass(factor);
@@ -46,7 +46,7 @@ export function createDownsampler(factor: 2 | 3, maxInput: number): Stage {
   const { convolve } = createConvolver(taps, factor, maxOutput(maxInput));
   const history = new Float64Array(reach - 1 + maxInput);
   const sums = sumsFor(maxOutput(maxInput));
-  /** Where in the next input the next output's newest sample lies. */
+  /** Position of the next output's newest sample in the next input. */
   let next = 0;
   return {
     process(input, inputLength, output) {
@@ -62,7 +62,7 @@ export function createDownsampler(factor: 2 | 3, maxInput: number): Stage {
   };
 }
 
-/** The filter's taps by the output sample they make, newest input last, with the gain that the zeros between take. */
+/** The filter's taps of each branch, newest input last, with the gain that inserted zeros take. */
 function branchesOf(factor: number): readonly Float64Array[] {
   const taps = designLowPass(factor);
   const reach = Math.ceil(taps.length / factor);

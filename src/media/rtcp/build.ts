@@ -9,29 +9,29 @@ import {
   type SenderInfo,
 } from './packets.ts';
 
-/** All that one of our RTCP packets says. */
+/** The contents of a compound RTCP packet. */
 export interface RtcpContents {
   readonly ssrc: number;
-  /** Present when packets were sent since the last report: a sender report; else a receiver report. */
+  /** Makes it a sender report, when packets were sent since the last report; else it is a receiver report. */
   readonly sender?: SenderInfo;
   /** At most 31. */
   readonly blocks: readonly ReportBlock[];
-  /** Same for the whole call, tells nothing about the machine. @see RFC 7022 */
+  /** Constant for the call; reveals nothing about the machine. @see RFC 7022 */
   readonly cname: string;
-  /** Present when we leave; the text may be empty. */
+  /** At the end of the session; the text may be empty. */
   readonly bye?: { readonly reason: string };
 }
 
 const VERSION_BITS = 0x80;
-/** Five bits count the report blocks. */
+/** The count has five bits. */
 const MAX_BLOCKS = 31;
-/** One byte counts the length of a text. */
+/** The length has one byte. */
 const MAX_TEXT_BYTES = 255;
 
 /**
- * Builds a compound packet: report, source description with the canonical name, and BYE when asked.
+ * Builds a compound packet: report, source description with the canonical name, and optionally BYE.
  *
- * @returns The packet in memory of its own; RTCP is rare, so this may allocate.
+ * @returns A newly allocated packet.
  * @throws {RangeError} When there are more than 31 blocks, or a text is longer than 255 bytes.
  * @see RFC 3550 section 6.1
  */
@@ -77,7 +77,7 @@ function writeBlock(part: Uint8Array, offset: number, block: ReportBlock): void 
 function buildSourceDescription(ssrc: number, cname: string): Uint8Array {
   const text = encodeText(cname, 'an RTCP canonical name');
   const itemsLength = 2 + text.length;
-  // At least one null byte ends the items, more fill the word.
+  // At least one null byte ends the items, and more pad to a word.
   const part = newPart(RTCP_TYPE.sourceDescription, 1, RTCP_HEADER_BYTES + 4 + itemsLength + 1);
   writeUint32(part, 4, ssrc);
   part[8] = SDES_CNAME;
@@ -97,7 +97,7 @@ function buildBye(ssrc: number, reason: string): Uint8Array {
   return part;
 }
 
-/** A zeroed part with its header, rounded up to whole words. */
+/** A zeroed part with its header, padded to whole words. */
 function newPart(type: number, count: number, lengthBytes: number): Uint8Array {
   const words = Math.ceil(lengthBytes / 4);
   const part = new Uint8Array(4 * words);

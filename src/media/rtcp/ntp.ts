@@ -1,9 +1,9 @@
-/** Seconds from 1900, where NTP begins, to 1970, where Unix time does. */
+/** Seconds from NTP's epoch in 1900 to Unix time's in 1970. */
 const NTP_UNIX_OFFSET_SECONDS = 2_208_988_800;
 const FRACTIONS_PER_SECOND = 2 ** 32;
 /** RTCP's short times count 1/65536 s in 32 bits. */
 const SHORT_UNITS_PER_SECOND = 65_536;
-/** A short time seen from further behind than half its range is in the future: clocks or reports out of order. */
+/** A larger difference of short times is negative: the reports are out of order. */
 const HALF_SHORT_RANGE = 2 ** 31;
 
 /** An instant as in sender reports. @see RFC 3550 section 4 */
@@ -21,7 +21,7 @@ export function toNtp(unixMs: number): NtpTime {
   };
 }
 
-/** The middle 32 bits, as report blocks carry them back. */
+/** The middle 32 bits, as in report blocks. */
 export function toShortNtp({ ntpSeconds, ntpFraction }: NtpTime): number {
   return (((ntpSeconds & 0xffff) << 16) | (ntpFraction >>> 16)) >>> 0;
 }
@@ -32,10 +32,10 @@ export function toShortDelay(delayMs: number): number {
 }
 
 /**
- * Round trip time from a report block about us: when it came, less when our report left, less the peer's delay.
+ * Round trip time from a report block about us: its arrival, minus our report's time, minus the peer's delay.
  *
- * @param arrival - When the block came in, on the clock that `lastSenderReport` was written with.
- * @returns Milliseconds; undefined when the peer has seen no sender report yet, or its figures make no sense.
+ * @param arrival - On the clock of `lastSenderReport`.
+ * @returns Milliseconds; undefined when the peer has received no sender report yet, or its values are inconsistent.
  * @see RFC 3550 section 6.4.1
  */
 export function roundTripMs(

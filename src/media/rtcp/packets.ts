@@ -9,7 +9,7 @@ export const RTCP_TYPE = {
 /** Type of a source description item: the canonical name. @see RFC 3550 section 6.5.1 */
 export const SDES_CNAME = 1;
 
-/** What a receiver tells about one source. @see RFC 3550 section 6.4.1 */
+/** A receiver's report on one source. @see RFC 3550 section 6.4.1 */
 export interface ReportBlock {
   readonly ssrc: number;
   /** Share lost since the last report, in 1/256. */
@@ -18,15 +18,15 @@ export interface ReportBlock {
   readonly cumulativeLost: number;
   readonly extendedHighestSequence: number;
   readonly jitterTicks: number;
-  /** Middle 32 bits of the NTP time in the last sender report from that source; 0 when there was none. */
+  /** Middle 32 bits of the NTP time in the last sender report from that source; 0 without one. */
   readonly lastSenderReport: number;
-  /** Since that report came in, in 1/65536 s; 0 when there was none. */
+  /** Since that report's arrival, in 1/65536 s; 0 without one. */
   readonly delaySinceLastSenderReport: number;
 }
 
-/** What a sender tells about itself. @see RFC 3550 section 6.4.1 */
+/** A sender's report on itself. @see RFC 3550 section 6.4.1 */
 export interface SenderInfo {
-  /** Wall clock, 64 bits of NTP time in two halves. */
+  /** Wall clock as 64-bit NTP time in two halves. */
   readonly ntpSeconds: number;
   readonly ntpFraction: number;
   /** The same instant on the media clock. */
@@ -53,7 +53,7 @@ export type RtcpPacket =
       readonly chunks: readonly { readonly ssrc: number; readonly items: readonly SdesItem[] }[];
     }
   | { readonly kind: 'bye'; readonly ssrcs: readonly number[]; readonly reason: string | undefined }
-  /** Application, feedback and extended reports: well-formed, and none of our business. */
+  /** Application, feedback and extended reports, which are not used. */
   | { readonly kind: 'other'; readonly type: number };
 
 export const RTCP_HEADER_BYTES = 4;

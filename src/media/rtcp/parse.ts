@@ -9,7 +9,7 @@ import {
   SENDER_INFO_BYTES,
 } from './packets.ts';
 
-/** Why a datagram is no compound RTCP packet; counted and dropped, never thrown. */
+/** Why a datagram is not a compound RTCP packet. */
 export type RtcpDefect =
   | 'too_short'
   | 'wrong_version'
@@ -23,10 +23,10 @@ const VERSION = 2;
 const SSRC_BYTES = 4;
 
 /**
- * Reads a compound packet strictly: every part has version 2 and a length that fits, the first is a report, padding
- * stands at the end only, and each part's counts agree with its length.
+ * Parses a compound packet strictly: each part has version 2 and a length that fits, the first is a report, only the last
+ * is padded, and each part's counts agree with its length.
  *
- * @returns The parts in order, or what is wrong with the datagram.
+ * @returns The parts in order, or the defect.
  * @see RFC 3550 section 6.1 and appendix A.2
  */
 export function parseRtcp(bytes: Uint8Array): readonly RtcpPacket[] | RtcpDefect {
@@ -51,7 +51,7 @@ export function parseRtcp(bytes: Uint8Array): readonly RtcpPacket[] | RtcpDefect
   return packets;
 }
 
-/** @returns The part from its header on, or undefined when its padding is not allowed or does not fit. */
+/** @returns The part without padding; undefined when the padding is not allowed or does not fit. */
 function withoutPadding(bytes: Uint8Array, offset: number, end: number): Uint8Array | undefined {
   if ((readUint8(bytes, offset) & 0x20) === 0) return bytes.subarray(offset, end);
   const paddingBytes = readUint8(bytes, end - 1);
@@ -133,7 +133,7 @@ function parseSourceDescription(part: Uint8Array, count: number): RtcpPacket | u
   return { kind: 'source_description', chunks };
 }
 
-/** @returns Where the chunk ends, after its null bytes up to a word; undefined when an item does not fit. */
+/** @returns The chunk's end, with its null bytes up to a word; undefined when an item does not fit. */
 function parseItems(part: Uint8Array, start: number, items: SdesItem[]): number | undefined {
   let offset = start;
   while (offset < part.length && readUint8(part, offset) !== 0) {

@@ -7,34 +7,34 @@ import type { ReportBlock, SenderInfo } from './packets.ts';
 import { parseRtcp } from './parse.ts';
 import { ReportSchedule } from './schedule.ts';
 
-/** G.711 both ways with its headers; RTCP may take a twentieth, which for two participants never is the bound. */
+/** G.711 in both directions with headers. RTCP gets a twentieth, which two participants never use up. */
 const SESSION_BANDWIDTH_BYTES_PER_SECOND = 20_000;
 
 export interface RtcpOptions {
   readonly startMs: number;
-  /** The wall clock at the monotonic clock's zero, ms since the Unix epoch. */
+  /** Unix time at the monotonic clock's zero. */
   readonly epochMs: number;
   readonly randomUint32: () => number;
-  /** @param packet - Its own memory. */
+  /** @param packet - Owned by the callee. */
   readonly send: (packet: Uint8Array) => void;
 }
 
-/** The streams that are reported on; they change with the codec. */
+/** The streams to report on, which change with the codec. */
 export interface ReportedStreams {
   readonly packetizer: Packetizer;
   readonly reception: ReceptionTracker;
-  /** Ticks of the RTP clock in a second, of both. */
+  /** Of both. */
   readonly rtpClockRateHz: number;
 }
 
-/** Keys of both directions. */
+/** SRTCP of both directions. */
 export interface SrtcpPair {
   readonly local: SrtcpStream;
   readonly remote: SrtcpStream;
 }
 
 /**
- * A call's RTCP: our reports by schedule, the peer's for the round trip, and BYE when we leave.
+ * A call's RTCP: our scheduled reports, the round trip from the peer's reports, and BYE at the end.
  *
  * @see RFC 3550 section 6
  */
@@ -42,7 +42,7 @@ export class RtcpSession {
   srtcp: SrtcpPair | undefined;
   malformedPackets = 0;
   packetsReceived = 0;
-  /** Undefined until the peer has told of one of our reports. */
+  /** Undefined until the peer has reported on one of our reports. */
   roundTripMs: number | undefined;
   readonly #options: RtcpOptions;
   readonly #cname: string;
@@ -60,7 +60,7 @@ export class RtcpSession {
     });
   }
 
-  /** Sends a report if one is due. @param frameStartMs - When the media frame of the packetizer's timestamp is due. */
+  /** Sends a report when one is due. @param frameStartMs - When the frame of the packetizer's timestamp is due. */
   tick(streams: ReportedStreams, nowMs: number, frameStartMs: number): void {
     if (!this.#schedule.isDue(nowMs)) return;
     const hasSent = streams.packetizer.packetsSent > this.#packetsReported;
@@ -69,12 +69,12 @@ export class RtcpSession {
     this.#schedule.sent(nowMs, lengthBytes, hasSent);
   }
 
-  /** Says that we leave, once, at the end. @see RFC 3550 section 6.6 */
+  /** Sends BYE. @see RFC 3550 section 6.6 */
   leave(streams: ReportedStreams, nowMs: number): void {
     this.#send({ ...this.#contents(streams, nowMs, nowMs), bye: { reason: '' } });
   }
 
-  /** @param bytes - A datagram; decrypted where it lies. */
+  /** @param bytes - A datagram; decrypted in place. */
   receive(bytes: Uint8Array, ourSsrc: number, nowMs: number): void {
     const plain = this.srtcp === undefined ? bytes : this.srtcp.remote.unprotect(bytes);
     const packets = typeof plain === 'string' ? plain : parseRtcp(plain);

@@ -1,29 +1,29 @@
-/** What the reporting interval depends on. @see RFC 3550 section 6.3.1 */
+/** Inputs of the reporting interval. @see RFC 3550 section 6.3.1 */
 export interface ReportingLoad {
   /** Of both directions, in octets per second; RTCP gets a twentieth of it. */
   readonly sessionBandwidthBytesPerSecond: number;
-  /** Participants known, ourselves included. */
+  /** Known participants, with ourselves. */
   readonly members: number;
-  /** Those of them who sent since the last but one report. */
+  /** Participants that have sent since the last report but one. */
   readonly senders: number;
   readonly weSent: boolean;
   readonly averagePacketBytes: number;
-  /** Nothing was reported yet. */
+  /** Before the first report. */
   readonly isFirst: boolean;
 }
 
 const RTCP_BANDWIDTH_SHARE = 0.05;
 const SENDER_BANDWIDTH_SHARE = 0.25;
 const MIN_INTERVAL_SECONDS = 5;
-/** Timer reconsideration makes the mean interval longer by this much: e - 1.5. */
+/** e - 1.5: timer reconsideration lengthens the mean interval by this factor. */
 const RECONSIDERATION_COMPENSATION = Math.E - 1.5;
-/** UDP and IPv4 headers count as load. */
+/** UDP and IPv4 headers count as bandwidth. */
 const LOWER_LAYER_BYTES = 28;
 /** Weight of the newest packet in the mean packet size. */
 const SIZE_SMOOTHING = 1 / 16;
 
 /**
- * Time from one report to the next, randomised so that participants never fall into step.
+ * Time between reports, randomised so that participants do not synchronise.
  *
  * @param random - 0..1.
  * @see RFC 3550 sections 6.3.1 and appendix A.7
@@ -42,19 +42,19 @@ export function reportIntervalMs(load: ReportingLoad, random: number): number {
   return (1000 * deterministic * (random + 0.5)) / RECONSIDERATION_COMPENSATION;
 }
 
-/** Two participants and a bandwidth: all that a phone call's schedule needs to know. */
+/** For the two participants of a phone call. */
 export interface ReportScheduleOptions {
   readonly startMs: number;
   readonly sessionBandwidthBytesPerSecond: number;
-  /** 0..1, a fresh one each call. */
+  /** 0..1. */
   readonly random: () => number;
 }
 
-/** Our own first report: header, sender info, one block, a canonical name. */
+/** Our first report: header, sender info, one block, a canonical name. */
 const FIRST_SIZE_GUESS_BYTES = 80 + LOWER_LAYER_BYTES;
 
 /**
- * When a call's next RTCP report is due. Time is an argument.
+ * Schedules a call's RTCP reports. Time is an argument.
  *
  * @see RFC 3550 section 6.3
  */
@@ -78,13 +78,13 @@ export class ReportSchedule {
     return nowMs >= this.#dueMs;
   }
 
-  /** A report left; the next one is planned. */
+  /** Schedules the next report. */
   sent(nowMs: number, lengthBytes: number, weSent: boolean): void {
     this.observe(lengthBytes);
     this.#dueMs = nowMs + this.#intervalMs(false, weSent);
   }
 
-  /** Counts the size of an RTCP packet that came in. */
+  /** Counts the size of a received RTCP packet. */
   observe(lengthBytes: number): void {
     this.#averagePacketBytes += (lengthBytes + LOWER_LAYER_BYTES - this.#averagePacketBytes) * SIZE_SMOOTHING;
   }

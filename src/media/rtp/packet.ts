@@ -1,9 +1,9 @@
 import { readUint8, readUint16, readUint32, writeUint16, writeUint32 } from '../bytes.ts';
 
-/** Why a datagram is no RTP packet; counted and dropped, never thrown. */
+/** Why a datagram is not an RTP packet. */
 export type RtpDefect = 'too_short' | 'wrong_version' | 'bad_header_length' | 'bad_padding' | 'is_rtcp';
 
-/** What stands in an RTP header that we write. */
+/** The header of a packet to send. */
 export interface RtpHeader {
   /** 0..127. */
   readonly payloadType: number;
@@ -34,8 +34,8 @@ const FIRST_RTCP_TYPE = 192;
 const LAST_RTCP_TYPE = 223;
 
 /**
- * An RTP packet read in place: `read` checks the header and notes where things are, the fields are then valid until
- * the next `read`. One view serves a socket for its life, so that receiving allocates nothing.
+ * An RTP packet read in place: `read` checks and reads the header; the fields are valid until the next `read`. One view
+ * serves a socket for its life, so that receiving allocates nothing.
  *
  * ```
  *  0                   1                   2                   3
@@ -45,7 +45,7 @@ const LAST_RTCP_TYPE = 223;
  * |           synchronization source (SSRC) identifier            |
  * |            contributing source (CSRC) identifiers ...         |
  * ```
- * The view never owns the bytes: whoever gave them must leave them alone while the packet is in use.
+ * The caller owns the bytes and must not change them while the packet is in use.
  *
  * @see RFC 3550 section 5.1
  */
@@ -57,14 +57,14 @@ export class RtpPacketView {
   timestamp = 0;
   ssrc = 0;
   csrcCount = 0;
-  /** Where the payload begins in `bytes`; also the length of the whole header. */
+  /** Offset of the payload in `bytes`: the length of the whole header. */
   payloadOffset = 0;
   payloadLengthBytes = 0;
   /** -1 when the packet has no header extension. */
   extensionProfile = -1;
   #extensionOffset = 0;
 
-  /** @returns What is wrong with the datagram, or undefined when the view now shows it. */
+  /** @returns Undefined when the view shows the packet, else its defect. */
   read(bytes: Uint8Array): RtpDefect | undefined {
     if (bytes.length < RTP_FIXED_HEADER_BYTES) return 'too_short';
     const first = readUint8(bytes, 0);
@@ -91,7 +91,7 @@ export class RtpPacketView {
     return undefined;
   }
 
-  /** The payload, without padding, as a view on the datagram. */
+  /** The payload without padding, as a view of the datagram. */
   payload(): Uint8Array {
     return this.bytes.subarray(this.payloadOffset, this.payloadOffset + this.payloadLengthBytes);
   }
@@ -102,7 +102,7 @@ export class RtpPacketView {
     return readUint32(this.bytes, RTP_FIXED_HEADER_BYTES + 4 * index);
   }
 
-  /** The extension's words, without its own four-byte header; empty when there is none. */
+  /** The extension's data, without its four-byte header; empty without an extension. */
   extensionData(): Uint8Array {
     return this.extensionProfile < 0
       ? this.bytes.subarray(0, 0)
@@ -111,9 +111,9 @@ export class RtpPacketView {
 }
 
 /**
- * Length of the header with all that belongs to it: where the payload begins.
+ * Length of the header with contributing sources and extension: the offset of the payload.
  *
- * @returns -1 when the datagram is too short for what its header announces.
+ * @returns -1 when the datagram is shorter than its header announces.
  * @see RFC 3550 sections 5.1 and 5.3.1
  */
 export function rtpHeaderLengthBytes(bytes: Uint8Array): number {
@@ -126,7 +126,7 @@ export function rtpHeaderLengthBytes(bytes: Uint8Array): number {
 }
 
 /**
- * Writes a header at the beginning of `out`; the payload belongs right behind it, so that a codec can encode in place.
+ * Writes a header at the start of `out`; the payload follows, so that a codec can encode in place.
  *
  * @returns Length of the header in bytes.
  * @throws {RangeError} When a field is out of range or `out` is too small.
@@ -153,7 +153,7 @@ export function writeRtpHeader(out: Uint8Array, header: RtpHeader): number {
 }
 
 /**
- * Tells RTCP from RTP where both use one port.
+ * Distinguishes RTCP from RTP on one port.
  *
  * @see RFC 5761 section 4
  */

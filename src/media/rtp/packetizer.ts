@@ -2,7 +2,7 @@ import { RTP_FIXED_HEADER_BYTES, writeRtpHeader } from './packet.ts';
 
 const MAX_UINT32 = 2 ** 32;
 
-/** Where a sender's numbers begin; random, so that a stranger cannot foresee them. */
+/** A sender's first numbers; random, so that they cannot be predicted. */
 export interface PacketizerStart {
   readonly ssrc: number;
   /** 0..65535. */
@@ -12,8 +12,8 @@ export interface PacketizerStart {
 }
 
 /**
- * The numbers of one outgoing stream: sequence, timestamp and the counts for sender reports. The timestamp follows
- * the media clock whether or not packets are sent (`advance`), so that a pause is a pause on the other side as well.
+ * Sequence numbers and timestamps of an outgoing stream, and the counts for sender reports. The timestamp follows the
+ * media clock whether or not packets are sent (`advance`), so that the peer sees pauses.
  *
  * @see RFC 3550 section 5.1, RFC 3551 section 4.1 (marker at the beginning of a talkspurt)
  */
@@ -42,9 +42,9 @@ export class Packetizer {
   }
 
   /**
-   * Writes the header for a payload that already stands at `out[RTP_FIXED_HEADER_BYTES]`, and counts the packet.
+   * Writes the header of a payload at `out[RTP_FIXED_HEADER_BYTES]`, and counts the packet.
    *
-   * @param timestamp - Of this packet; by default that of the current media frame. DTMF events keep theirs.
+   * @param timestamp - By default that of the current media frame; DTMF events keep their own.
    * @returns Length of the whole packet in bytes.
    */
   write(
@@ -62,7 +62,7 @@ export class Packetizer {
     return RTP_FIXED_HEADER_BYTES + payloadLengthBytes;
   }
 
-  /** Moves the media clock on, once per frame. */
+  /** Advances the media clock, once per frame. */
   advance(timestampTicks: number): void {
     this.#timestamp = (this.#timestamp + timestampTicks) % MAX_UINT32;
   }

@@ -1,12 +1,12 @@
 import { type PacketVerdict, SourceStatistics } from './sourceStatistics.ts';
 
-/** As for one source, and `source_changed` for the packet that makes another source the current one. */
+/** `source_changed` is the packet that makes another source the current one. */
 export type ReceptionVerdict = PacketVerdict | 'source_changed';
 
 /**
- * Follows one stream of a call over changes of its SSRC, as carriers make them on transfer, hold and re-INVITE.
- * A second source becomes the current one once it has shown two packets in sequence, so that one stray packet never
- * takes a call's audio; the totals go on over the change.
+ * Follows a call's stream over changes of its SSRC, as carriers make them on transfer, hold and re-INVITE. Another source
+ * becomes the current one after two packets in sequence, so that a stray packet never takes a call's audio. The totals
+ * include earlier sources.
  *
  * @see RFC 3550 sections 8.2 and appendix A.1
  */
@@ -42,7 +42,7 @@ export class ReceptionTracker {
     return 'source_changed';
   }
 
-  /** The source that is listened to; undefined before the first packet. */
+  /** The current source; undefined before the first packet. */
   get source(): SourceStatistics | undefined {
     return this.#current;
   }

@@ -1,31 +1,31 @@
 /**
- * What a packet's sequence number says about its source.
+ * A packet's validity by its sequence number.
  *
- * - `valid`: counts, and goes on to the audio.
- * - `probation`: the source has not yet shown two packets in sequence; not to be played.
- * - `restarted`: the source began a new sequence; counts, and everything that remembers the old one starts afresh.
- * - `jumped`: far from what was expected; dropped unless the next packet confirms the jump.
+ * - `valid`: counted and played.
+ * - `probation`: the source has not sent two packets in sequence yet; not played.
+ * - `restarted`: the source has started a new sequence; counted and played, and state of the old sequence is reset.
+ * - `jumped`: far from the expected number; dropped unless the next packet confirms the jump.
  */
 export type PacketVerdict = 'valid' | 'probation' | 'restarted' | 'jumped';
 
-/** The figures of one source for a report block; cumulative ones begin anew when the source restarts. */
+/** One source's values for a report block; cumulative ones restart with the source. */
 export interface ReceptionReport {
-  /** Share of packets lost since the report before, in 1/256. */
+  /** Share of packets lost since the previous report, in 1/256. */
   readonly fractionLost: number;
-  /** Since the beginning, clamped to 24 bits; duplicates can make it negative. */
+  /** Clamped to 24 bits; duplicates can make it negative. */
   readonly cumulativeLost: number;
   readonly extendedHighestSequence: number;
   readonly jitterTicks: number;
 }
 
-/** Packets in sequence before a source is believed. */
+/** Packets in sequence before a source is valid. */
 const MIN_SEQUENTIAL = 2;
-/** A larger step forward is a restart or nonsense, not loss: one minute at 50 packets a second. */
+/** A larger step forward is a restart, not loss: one minute at 50 packets a second. */
 const MAX_DROPOUT = 3000;
-/** A packet further back than this is not reordered but from another sequence: two seconds. */
+/** A packet further back is of another sequence, not reordered: two seconds. */
 const MAX_MISORDER = 100;
 const SEQUENCE_RANGE = 2 ** 16;
-/** Larger than any sequence number: no jump awaits its confirmation. */
+/** Above any sequence number: no jump awaits confirmation. */
 const NO_JUMP = SEQUENCE_RANGE + 1;
 /** A cumulative loss is a signed 24-bit number. */
 const MAX_CUMULATIVE_LOST = 0x7fffff;
@@ -40,12 +40,12 @@ export class SourceStatistics {
   readonly ssrc: number;
   readonly rtpClockRateHz: number;
   bytesReceived = 0;
-  /** Runs of consecutive missing packets, as seen when the gap opened; reordering may close one later. */
+  /** Runs of consecutive missing packets, counted at the gap; reordered packets may fill one later. */
   lossBursts = 0;
   restarts = 0;
   #probation: number;
   #received = 0;
-  /** What was counted in sequences that ended in a restart. */
+  /** Counts of earlier sequences. */
   #receivedEarlier = 0;
   #expectedEarlier = 0;
   #baseSequence = 0;
@@ -57,7 +57,7 @@ export class SourceStatistics {
   #jitterTicks = 0;
   #lastTransitTicks: number | undefined;
 
-  /** @param firstSequenceNumber - Of the packet that made the source known; give that packet to `receive` as well. */
+  /** @param firstSequenceNumber - Of the source's first packet; give that packet to `receive` as well. */
   constructor(ssrc: number, rtpClockRateHz: number, firstSequenceNumber: number) {
     this.ssrc = ssrc;
     this.rtpClockRateHz = rtpClockRateHz;
@@ -69,7 +69,7 @@ export class SourceStatistics {
   /**
    * @param sequenceNumber - 0..65535.
    * @param timestamp - In RTP ticks, 0..2^32-1.
-   * @param arrivalMs - When it came in, on a clock that never goes back.
+   * @param arrivalMs - Monotonic.
    */
   receive(
     sequenceNumber: number,
@@ -86,17 +86,17 @@ export class SourceStatistics {
     return verdict;
   }
 
-  /** All valid packets, duplicates too, over every sequence of this source. */
+  /** Valid packets with duplicates, of all sequences of this source. */
   get packetsReceived(): number {
     return this.#receivedEarlier + this.#received;
   }
 
-  /** Packets that should have come by now, over every sequence of this source. */
+  /** Expected packets, of all sequences of this source. */
   get packetsExpected(): number {
     return this.#expectedEarlier + this.#expected();
   }
 
-  /** Expected less received, never below 0. */
+  /** Expected minus received, at least 0. */
   get packetsLost(): number {
     return Math.max(0, this.packetsExpected - this.packetsReceived);
   }
@@ -105,12 +105,12 @@ export class SourceStatistics {
     return this.#wraps + this.#highestSequence;
   }
 
-  /** Mean deviation of the packets' spacing, smoothed over about 16 packets. */
+  /** Mean deviation of the packet spacing, smoothed over about 16 packets. */
   get jitterMs(): number {
     return (this.#jitterTicks * 1000) / this.rtpClockRateHz;
   }
 
-  /** The figures for an RTCP report block; the interval for `fractionLost` ends here and a new one begins. */
+  /** Values for an RTCP report block; starts a new interval of `fractionLost`. */
   report(): ReceptionReport {
     const expected = this.#expected();
     const expectedNow = expected - this.#expectedBefore;
@@ -160,7 +160,7 @@ export class SourceStatistics {
     return 'valid';
   }
 
-  /** Begins to count at this sequence number; what was counted before goes to the totals only. */
+  /** Restarts counting at this sequence number; earlier counts are kept in the totals. */
   #restart(sequenceNumber: number): void {
     this.#expectedEarlier += this.#expected();
     this.#receivedEarlier += this.#received;

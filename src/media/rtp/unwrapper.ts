@@ -1,17 +1,17 @@
 /**
- * Turns numbers that wrap into a count that never wraps, so that later code can compare with `<`.
+ * Extends numbers that wrap to numbers that never wrap, so that they compare with `<`.
  *
  * @see RFC 3550 appendix A.1
  */
 export interface Unwrapper {
   /**
    * @param value - 0..2^bits-1, as on the wire.
-   * @returns Extended number; the first call returns its input. The nearer way round counts: a step of half the range
-   *   or more is backwards. May go below 0 when early packets are reordered.
+   * @returns Extended number; the first call returns its input. A step of half the range or more is backwards. Negative
+   *   when the first packets are reordered.
    * @throws {RangeError} When the input is not an integer in range.
    */
   unwrap(value: number): number;
-  /** Forgets the past: the next call returns its input. */
+  /** The next call returns its input again. */
   reset(): void;
 }
 
@@ -41,7 +41,7 @@ function createUnwrapper(range: number): Unwrapper {
   };
 }
 
-/** How far it is from `last` to `value` the nearer way round. */
+/** The shorter step from `last` to `value`. */
 function signedStep(value: number, last: number, range: number): number {
   const forward = (((value - last) % range) + range) % range;
   return forward < range / 2 ? forward : forward - range;

@@ -1,5 +1,5 @@
 import type { Codec } from '../codecs/codec.ts';
-import { createCodecConcealer } from '../concealment/codecConcealer.ts';
+import { createCodecConcealer } from '../concealment/concealer.ts';
 import { PitchConcealer } from '../concealment/pitchConcealer.ts';
 import { DtmfReceiver, type DtmfSignal } from '../dtmf/receiver.ts';
 import { JitterBuffer } from '../jitter/jitterBuffer.ts';

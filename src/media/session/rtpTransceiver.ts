@@ -1,8 +1,8 @@
 import { invalid } from '../../base/errors.ts';
 import type { Codec, CodecFormat } from '../codecs/codec.ts';
 import type { CodecRegistry } from '../codecs/registry.ts';
+import { type MediaQuality, rateMedia } from '../mediaQuality.ts';
 import type { DtmfDigit, NegotiatedCodec } from '../mediaSession.ts';
-import { type MediaQuality, rateMedia } from '../quality/mediaQuality.ts';
 import { isSampleRate, type SampleRateHz } from '../resample/resampler.ts';
 import type { ReportedStreams } from '../rtcp/rtcpSession.ts';
 import type { PacketizerStart } from '../rtp/packetizer.ts';

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 /**
- * HMAC-SHA1, cut to the tag's length.
+ * HMAC-SHA1, truncated to the tag's length.
  *
  * @see RFC 3711 section 4.2
  */
@@ -14,13 +14,13 @@ export class Authenticator {
     this.tagBytes = tagBytes;
   }
 
-  /** @param trailer - Authenticated behind the message though it is not sent there: SRTP's rollover counter. */
+  /** @param trailer - Authenticated after the message and not sent: SRTP's rollover counter. */
   writeTag(message: Uint8Array, trailer: Uint8Array, out: Uint8Array, offset: number): void {
     const digest = this.#digest(message, trailer);
     for (let i = 0; i < this.tagBytes; i++) out[offset + i] = digest[i] ?? 0;
   }
 
-  /** Takes the same time wherever the first difference is. */
+  /** In constant time. */
   verify(message: Uint8Array, trailer: Uint8Array, tag: Uint8Array): boolean {
     const digest = this.#digest(message, trailer);
     let difference = tag.length ^ this.tagBytes;

@@ -1,6 +1,7 @@
 import { invalid } from '../../base/errors.ts';
+import { readUint8 } from '../bytes.ts';
 
-/** Names of the suites that we speak. @see RFC 4568 section 6.2 */
+/** The supported suites. @see RFC 4568 section 6.2 */
 export const SRTP_SUITES = {
   AES_CM_128_HMAC_SHA1_80: { rtpTagBytes: 10 },
   AES_CM_128_HMAC_SHA1_32: { rtpTagBytes: 4 },
@@ -17,13 +18,13 @@ export interface SrtpMasterKey {
   readonly salt: Uint8Array;
 }
 
-/** Tells which key a packet was made with; sent in every packet once agreed. */
+/** Identifies a packet's key; in every packet once negotiated. */
 export interface MasterKeyIdentifier {
   readonly value: number;
   readonly lengthBytes: number;
 }
 
-/** An `a=crypto` line that we can use. */
+/** A usable `a=crypto` line. */
 export interface CryptoAttribute {
   readonly tag: number;
   readonly suite: SrtpSuite;
@@ -37,15 +38,15 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const LIFETIME = /^(?:2\^\d{1,2}|\d+)$/;
 const KEY_IDENTIFIER = /^(\d+):(\d{1,3})$/;
 const MAX_KEY_IDENTIFIER_BYTES = 128;
-/** A number in JavaScript holds no longer value exactly; nobody sends more than four bytes. */
+/** The exact integers of JavaScript; four bytes are usual. */
 const MAX_USABLE_IDENTIFIER_BYTES = 6;
 
 /**
- * Reads the value of an `a=crypto` line, that is, what stands behind `a=crypto:`.
+ * Parses the value of an `a=crypto` line, after `a=crypto:`.
  *
- * @returns Undefined for a line that is well-formed but not for us: another suite, several keys, or a session
- *   parameter, all of which change how packets must be made; the next line of the offer may do.
- * @throws {CallwayError} `crypto_attribute_invalid` when the line breaks the grammar; the message names no key.
+ * @returns Undefined for a valid line that is not supported: another suite, several keys, or a session parameter. Try the
+ *   offer's next line.
+ * @throws {CallwayError} `crypto_attribute_invalid` when the line breaks the grammar; the message has no key.
  * @see RFC 4568 sections 4, 6.1 and 9.2
  */
 export function parseCryptoAttribute(value: string): CryptoAttribute | undefined {
@@ -60,7 +61,7 @@ export function parseCryptoAttribute(value: string): CryptoAttribute | undefined
   return keyIdentifier === undefined ? base : { ...base, keyIdentifier };
 }
 
-/** @returns What stands behind `a=crypto:`; it holds the key, so it belongs in SDP and nowhere else. */
+/** @returns The value after `a=crypto:`. It has the key, and so is for SDP only. */
 export function formatCryptoAttribute({ tag, suite, masterKey, keyIdentifier }: CryptoAttribute): string {
   const keySalt = Buffer.concat([masterKey.key, masterKey.salt]).toString('base64');
   const identifier =
@@ -68,11 +69,36 @@ export function formatCryptoAttribute({ tag, suite, masterKey, keyIdentifier }: 
   return `${tag} ${suite} inline:${keySalt}${identifier}`;
 }
 
+/** @returns Bytes written: none without a negotiated identifier. @see RFC 3711 section 3.1 (MKI) */
+export function writeKeyIdentifier(
+  identifier: MasterKeyIdentifier | undefined,
+  out: Uint8Array,
+  offset: number,
+): number {
+  if (identifier === undefined) return 0;
+  for (let i = 0, rest = identifier.value; i < identifier.lengthBytes; i++, rest = Math.floor(rest / 256)) {
+    out[offset + identifier.lengthBytes - 1 - i] = rest % 256;
+  }
+  return identifier.lengthBytes;
+}
+
+/** Whether the packet names our key; always without a negotiated identifier. */
+export function hasKeyIdentifier(
+  identifier: MasterKeyIdentifier | undefined,
+  bytes: Uint8Array,
+  offset: number,
+): boolean {
+  if (identifier === undefined) return true;
+  let value = 0;
+  for (let i = 0; i < identifier.lengthBytes; i++) value = value * 256 + readUint8(bytes, offset + i);
+  return value === identifier.value;
+}
+
 function isSuite(name: string): name is SrtpSuite {
   return Object.hasOwn(SRTP_SUITES, name);
 }
 
-/** A parameter that begins with `-` may be ignored; a window size hint (WSH) is only a hint. */
+/** A parameter that starts with `-` may be ignored, and so may a window size hint (WSH). */
 function mustUnderstand(sessionParameters: string): boolean {
   return sessionParameters
     .split(/\s+/)
@@ -87,14 +113,14 @@ function parseMasterKey(keySalt: string): SrtpMasterKey {
   return { key: bytes.subarray(0, MASTER_KEY_BYTES), salt: bytes.subarray(MASTER_KEY_BYTES) };
 }
 
-/** Lifetime and identifier are both optional; a lifetime is longer than any call lives, and so not kept. */
+/** Lifetime and identifier are optional. A lifetime outlasts any call and is ignored. */
 function parseKeyIdentifier(parts: readonly string[]): MasterKeyIdentifier | undefined {
   const identifiers = LIFETIME.test(parts[0] ?? '') ? parts.slice(1) : parts;
   const [identifier] = identifiers;
   if (identifier === undefined) return undefined;
   const match = KEY_IDENTIFIER.exec(identifier);
   if (match === null || identifiers.length > 1)
-    throw malformed('what follows its key is no lifetime or identifier');
+    throw malformed('its key is followed by neither a lifetime nor an identifier');
   const value = Number(match[1]);
   const lengthBytes = Number(match[2]);
   if (lengthBytes < 1 || lengthBytes > MAX_KEY_IDENTIFIER_BYTES) {

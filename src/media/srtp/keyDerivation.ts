@@ -1,7 +1,7 @@
 import { createCipheriv } from 'node:crypto';
 import { MASTER_SALT_BYTES, type SrtpMasterKey } from './cryptoAttribute.ts';
 
-/** What a session key is for. @see RFC 3711 section 4.3.2 */
+/** Purposes of session keys. @see RFC 3711 section 4.3.2 */
 const LABEL = {
   rtpEncryption: 0,
   rtpAuthentication: 1,
@@ -13,7 +13,7 @@ const LABEL = {
 
 const ENCRYPTION_KEY_BYTES = 16;
 const AUTHENTICATION_KEY_BYTES = 20;
-/** The label stands over this byte of the salt, above a 48-bit index that is always 0 here. */
+/** Offset of the label in the salt, above a 48-bit index that is always 0 here. */
 const LABEL_AT = 7;
 
 export interface SessionKeys {
@@ -23,8 +23,8 @@ export interface SessionKeys {
 }
 
 /**
- * Keys for SRTP and SRTCP from the master key, derived once: SDES has no way to ask for more but a session parameter
- * that nobody uses, and that we refuse.
+ * Derives the session keys of SRTP and SRTCP from the master key, once: a key derivation rate, which SDES can ask for in a
+ * session parameter, is not supported.
  *
  * @see RFC 3711 section 4.3
  */

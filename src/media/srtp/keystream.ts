@@ -2,14 +2,14 @@ import { type Cipher, createCipheriv } from 'node:crypto';
 import { writeUint16, writeUint32 } from '../bytes.ts';
 
 const BLOCK_BYTES = 16;
-/** Where the packet's index, and then the counter of blocks, stand in the block. */
+/** Offsets of the packet index and the block counter in a block. */
 const INDEX_AT = 8;
 const COUNTER_AT = 14;
 const TWO_TO_THE_16 = 2 ** 16;
 
 /**
- * AES in counter mode, as SRTP has it. One cipher lives as long as the key: the counters of a packet go through it as
- * plain blocks, which costs a quarter of a new cipher for each packet.
+ * SRTP's AES in counter mode. One cipher lives as long as the key: a packet's counters are encrypted as ECB blocks, which
+ * costs a quarter of a new cipher per packet.
  *
  * @see RFC 3711 section 4.1.1
  */
@@ -26,9 +26,9 @@ export class Keystream {
   }
 
   /**
-   * Encrypts or decrypts in place, which is the same.
+   * Encrypts or decrypts in place; both are the same operation.
    *
-   * @param index - Of the packet: 48 bits for SRTP, 31 for SRTCP.
+   * @param index - The packet index: 48 bits for SRTP, 31 for SRTCP.
    */
   apply(bytes: Uint8Array, ssrc: number, index: number): void {
     const stream = this.#generate(Math.ceil(bytes.length / BLOCK_BYTES), ssrc, index);
@@ -46,7 +46,7 @@ export class Keystream {
     return this.#cipher.update(blocks.subarray(0, count * BLOCK_BYTES));
   }
 
-  /** Salt, with the SSRC over its bytes 4 to 7 and the index over the six that follow; then a counter of 0. */
+  /** The salt XOR the SSRC at bytes 4 to 7 and the index at the next six; then a counter of 0. */
   #writeFirstBlock(blocks: Uint8Array, ssrc: number, index: number): void {
     blocks.fill(0, 0, BLOCK_BYTES);
     writeUint32(blocks, 4, ssrc);

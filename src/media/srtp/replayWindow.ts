@@ -1,9 +1,9 @@
-/** More than any network reorders; RFC 3711 asks for 64 at least. */
+/** RFC 3711 asks for 64 at least. */
 const WINDOW_PACKETS = 128;
 const NEVER = -1;
 
 /**
- * Remembers which packets were taken, so that a copy of one is not taken again.
+ * Remembers accepted packets, to reject replayed ones.
  *
  * @see RFC 3711 section 3.3.2
  */
@@ -11,13 +11,13 @@ export class ReplayWindow {
   #highest = NEVER;
   readonly #seen = new Float64Array(WINDOW_PACKETS).fill(NEVER);
 
-  /** @returns False for a packet that was taken before, or is too old to tell. Changes nothing. */
-  mayTake(index: number): boolean {
+  /** @returns False for a packet that was accepted before, or is older than the window. */
+  isNew(index: number): boolean {
     return index > this.#highest - WINDOW_PACKETS && this.#seen[index % WINDOW_PACKETS] !== index;
   }
 
-  /** Call once the packet has proved to be authentic. */
-  take(index: number): void {
+  /** Call only for authentic packets. */
+  accept(index: number): void {
     this.#seen[index % WINDOW_PACKETS] = index;
     if (index > this.#highest) this.#highest = index;
   }

@@ -1,35 +1,40 @@
 import { readUint16, readUint32, writeUint32 } from '../bytes.ts';
 import { RTP_FIXED_HEADER_BYTES, rtpHeaderLengthBytes } from '../rtp/packet.ts';
 import { Authenticator } from './authenticator.ts';
-import { type CryptoAttribute, type MasterKeyIdentifier, SRTP_SUITES } from './cryptoAttribute.ts';
+import {
+  type CryptoAttribute,
+  hasKeyIdentifier,
+  type MasterKeyIdentifier,
+  SRTP_SUITES,
+  writeKeyIdentifier,
+} from './cryptoAttribute.ts';
 import { deriveSessionKeys } from './keyDerivation.ts';
-import { hasKeyIdentifier, writeKeyIdentifier } from './keyIdentifier.ts';
 import { Keystream } from './keystream.ts';
 import { ReplayWindow } from './replayWindow.ts';
 
-/** Why a packet was not taken; counted and dropped, never thrown. */
+/** Why a packet is refused. */
 export type SrtpRefusal = 'too_short' | 'unknown_key' | 'replayed' | 'bad_tag';
 
-/** All that one direction was agreed to use. */
+/** The negotiated parameters of one direction. */
 export type SrtpParameters = Pick<CryptoAttribute, 'suite' | 'masterKey' | 'keyIdentifier'>;
 
-/** One SSRC's place in the 48 bits of packet indices. */
+/** One SSRC's position in the 48-bit packet index. */
 interface StreamState {
   rollovers: number;
   highestSequence: number;
   readonly window: ReplayWindow;
 }
 
-/** A peer changes its SSRC a few times in a call at most; more are forgotten, oldest first. */
+/** A peer changes its SSRC a few times in a call at most. */
 const MAX_STREAMS = 8;
 const ROLLOVER_BYTES = 4;
 const MAX_ROLLOVERS = 2 ** 32 - 1;
 
 /**
- * One direction of SRTP, for packets out (`protect`) or in (`unprotect`); both work in place.
+ * One direction of SRTP, for sending (`protect`) or receiving (`unprotect`), in place.
  *
  * ```
- *  | RTP header | payload, encrypted | MKI, if agreed | tag |
+ *  | RTP header | payload, encrypted | optional MKI   | tag |
  *  |<------- authenticated --------->|   + rollover counter
  * ```
  * @see RFC 3711 sections 3.1 and 3.3
@@ -52,10 +57,10 @@ export class SrtpStream {
   }
 
   /**
-   * @param buffer - Begins with the RTP packet and has `overheadBytes` of room behind it.
-   * @param lengthBytes - Of the packet in it.
+   * @param buffer - The RTP packet with `overheadBytes` of room behind it.
+   * @param lengthBytes - Of the packet.
    * @returns Length of the protected packet.
-   * @throws {RangeError} When the buffer holds no RTP packet or too little room, or after 2^48 packets.
+   * @throws {RangeError} When the buffer has no whole RTP packet or too little room, or after 2^48 packets.
    */
   protect(buffer: Uint8Array, lengthBytes: number): number {
     const packet = buffer.subarray(0, lengthBytes);
@@ -67,7 +72,7 @@ export class SrtpStream {
     const sequence = readUint16(packet, 2);
     const stream = this.#streams.get(ssrc) ?? newStream(sequence);
     const rollovers = estimateRollovers(stream, sequence);
-    if (rollovers > MAX_ROLLOVERS) throw new RangeError('an SRTP key has served its 2^48 packets');
+    if (rollovers > MAX_ROLLOVERS) throw new RangeError('the SRTP key is used up after 2^48 packets');
     advance(stream, sequence, rollovers);
     this.#remember(ssrc, stream);
     this.#keystream.apply(packet.subarray(headerLength), ssrc, rollovers * 2 ** 16 + sequence);
@@ -77,7 +82,7 @@ export class SrtpStream {
     return tagAt + this.#authenticator.tagBytes;
   }
 
-  /** @returns The RTP packet, decrypted where it lies, or why it is refused; the bytes are then as they came. */
+  /** @returns The RTP packet, decrypted in place; or why it is refused, with the bytes unchanged. */
   unprotect(bytes: Uint8Array): Uint8Array | SrtpRefusal {
     const lengthBytes = bytes.length - this.overheadBytes;
     if (lengthBytes < RTP_FIXED_HEADER_BYTES) return 'too_short';
@@ -90,18 +95,18 @@ export class SrtpStream {
     const stream = this.#streams.get(ssrc) ?? newStream(sequence);
     const rollovers = estimateRollovers(stream, sequence);
     const index = rollovers * 2 ** 16 + sequence;
-    if (rollovers < 0 || rollovers > MAX_ROLLOVERS || !stream.window.mayTake(index)) return 'replayed';
+    if (rollovers < 0 || rollovers > MAX_ROLLOVERS || !stream.window.isNew(index)) return 'replayed';
     writeUint32(this.#rollover, 0, rollovers);
     const tag = bytes.subarray(bytes.length - this.#authenticator.tagBytes);
     if (!this.#authenticator.verify(packet, this.#rollover, tag)) return 'bad_tag';
-    stream.window.take(index);
+    stream.window.accept(index);
     advance(stream, sequence, rollovers);
     this.#remember(ssrc, stream);
     this.#keystream.apply(packet.subarray(headerLength), ssrc, index);
     return packet;
   }
 
-  /** Only streams that proved authentic get here, so nobody can fill the memory by inventing SSRCs. */
+  /** Only for authentic streams, so that forged SSRCs take no memory. */
   #remember(ssrc: number, stream: StreamState): void {
     if (this.#streams.has(ssrc)) return;
     const [oldest] = this.#streams.keys();
@@ -114,7 +119,7 @@ function newStream(firstSequence: number): StreamState {
   return { rollovers: 0, highestSequence: firstSequence, window: new ReplayWindow() };
 }
 
-/** The count that brings the packet's index nearest to the highest one. @see RFC 3711 section 3.3.1 */
+/** The count whose packet index is nearest to the highest one. @see RFC 3711 section 3.3.1 */
 function estimateRollovers({ rollovers, highestSequence }: StreamState, sequence: number): number {
   const step = sequence - highestSequence;
   if (step > 2 ** 15) return rollovers - 1;

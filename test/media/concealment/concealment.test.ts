@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pcmu } from '../../../src/media/codecs/g711.ts';
 import { createOpus } from '../../../src/media/codecs/opus.ts';
-import { createCodecConcealer } from '../../../src/media/concealment/codecConcealer.ts';
+import { createCodecConcealer } from '../../../src/media/concealment/concealer.ts';
 import { PitchConcealer } from '../../../src/media/concealment/pitchConcealer.ts';
 import { createRandom, rootMeanSquare, segmentalSnrDb, tone, voiced } from '../signals.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Codec } from '../../../src/media/codecs/codec.ts';
 import { createOpus } from '../../../src/media/codecs/opus.ts';
-import { createCodecConcealer } from '../../../src/media/concealment/codecConcealer.ts';
+import { createCodecConcealer } from '../../../src/media/concealment/concealer.ts';
 import { PitchConcealer } from '../../../src/media/concealment/pitchConcealer.ts';
 import { JitterBuffer } from '../../../src/media/jitter/jitterBuffer.ts';
 import { createRandom, segmentalSnrDb, voiced } from '../signals.ts';

@@ -83,7 +83,7 @@ describe('StereoRecorder', () => {
     expect(disk.isClosed()).toBe(true);
   });
 
-  it('gives up a disk that does not keep up, before memory grows', async () => {
+  it('fails on a disk that is too slow, before memory grows', async () => {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -99,9 +99,9 @@ describe('StereoRecorder', () => {
     for (let n = 0; n < 50 * 8; n++) recorder.write(frame(1), frame(2));
     expect(failures).toEqual([]);
     for (let n = 0; n < 50; n++) recorder.write(frame(1), frame(2));
-    expect(failures).toEqual(['the disk does not keep up']);
+    expect(failures).toEqual(['the disk is too slow']);
     release();
-    expect((await recorder.close()).error).toBe('the disk does not keep up');
+    expect((await recorder.close()).error).toBe('the disk is too slow');
   });
 
   it('leaves a file that plays when its process is killed', async () => {

@@ -104,9 +104,9 @@ describe('resampler', () => {
     expect(Math.max(...steps)).toBeLessThan(45_000); // a wrap would be a step of 65,535
   });
 
-  it('refuses more than was announced, and too small an output', () => {
+  it('refuses an input above the maximum and an output that is too small', () => {
     const resampler = createResampler(8000, 16_000, 160);
-    expect(() => resampler.process(new Int16Array(161), new Int16Array(400))).toThrow('announced');
+    expect(() => resampler.process(new Int16Array(161), new Int16Array(400))).toThrow('more than the maximum');
     expect(() => resampler.process(new Int16Array(160), new Int16Array(319))).toThrow('does not fit');
   });
 

@@ -194,11 +194,11 @@ describe('SrtcpStream', () => {
 it('ReplayWindow takes each index once, in any order within 128', () => {
   const window = new ReplayWindow();
   for (const index of [2 ** 40, 2 ** 40 - 127, 2 ** 40 + 1]) {
-    expect(window.mayTake(index)).toBe(true);
-    window.take(index);
-    expect(window.mayTake(index)).toBe(false);
+    expect(window.isNew(index)).toBe(true);
+    window.accept(index);
+    expect(window.isNew(index)).toBe(false);
   }
-  expect(window.mayTake(2 ** 40 - 127)).toBe(false);
+  expect(window.isNew(2 ** 40 - 127)).toBe(false);
 });
 
 describe('crypto attribute', () => {
@@ -250,8 +250,8 @@ describe('crypto attribute', () => {
     [`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|2^20|1:0`, 'length of 0'],
     [`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|256:1`, 'does not fit'],
     [`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|1:7`, 'longer than 6'],
-    [`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|2^20|1:4|1:4`, 'no lifetime'],
-    [`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|soon`, 'no lifetime'],
+    [`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|2^20|1:4|1:4`, 'neither a lifetime'],
+    [`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|soon`, 'neither a lifetime'],
   ])('refuses %s without showing a key', (line, message) => {
     expect(() => parseCryptoAttribute(line)).toThrow(message);
     expect(() => parseCryptoAttribute(line)).not.toThrow(keySalt.slice(4, 20));

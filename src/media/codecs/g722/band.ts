@@ -4,13 +4,13 @@ import { POWERS_OF_TWO, type ScaleFactor } from './tables.ts';
 const ZEROS = 6;
 
 /**
- * One band's memory, alike in encoder and decoder: the quantiser's step and a predictor of two poles and six zeros,
- * both adapted from code words alone, so that the two sides stay equal without being told.
+ * One band's state, the same in encoder and decoder: the quantiser's step and a predictor of two poles and six zeros,
+ * both adapted by the code words alone.
  *
  * @see ITU-T G.722 sections 3.3 to 3.6 (blocks 3 and 4)
  */
 export class Band {
-  /** What the predictor expects the next sample to be. */
+  /** The predicted next sample. */
   prediction = 0;
   /** The quantiser's step. */
   step: number;
@@ -18,7 +18,7 @@ export class Band {
   #logarithm = 0;
   #pole1 = 0;
   #pole2 = 0;
-  /** Part of the prediction that comes from the zeros. */
+  /** The zeros' part of the prediction. */
   #fromZeros = 0;
   /** Reconstructed signal, one and two samples ago. */
   #signal1 = 0;
@@ -35,7 +35,7 @@ export class Band {
     this.step = scale.initialStep;
   }
 
-  /** Takes in one code word: `difference` is its value at the current step. */
+  /** Adapts to one code word; `difference` is its value at the current step. */
   update(code: number, difference: number): void {
     this.#adaptStep(code);
     const signal = saturate(this.prediction + difference);
@@ -72,7 +72,7 @@ export class Band {
     this.#pole1 = clamp(pole1, 15360 - this.#pole2);
   }
 
-  /** Adapts the zeros, moves the differences on, and filters, in one pass. */
+  /** Adapts the zeros, shifts the differences and filters, in one pass. */
   #adaptZeros(difference: number): void {
     const zeros = this.#zeros;
     const differences = this.#differences;
@@ -92,7 +92,7 @@ export class Band {
   }
 }
 
-/** Into 16 bits. */
+/** Clamps to 16 bits. */
 export function saturate(value: number): number {
   if (value > 32767) return 32767;
   if (value < -32768) return -32768;

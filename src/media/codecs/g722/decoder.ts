@@ -14,14 +14,14 @@ const TAPS = 2 * HALF_TAPS;
 const BAND_LIMIT = 16_384;
 
 /**
- * 64 kbit/s into 16 kHz speech.
+ * Decodes 64 kbit/s to 16 kHz speech.
  *
  * @see ITU-T G.722 section 4
  */
 export class G722Decoder {
   readonly #lower = new Band(LOWER_SCALE);
   readonly #higher = new Band(HIGHER_SCALE);
-  /** Sums and differences of the bands, twice over, so that a window without a seam begins at `#position`. */
+  /** Sums and differences of the bands, stored twice so that a contiguous window starts at `#position`. */
   readonly #history = new Int32Array(2 * TAPS);
   #position = 0;
 

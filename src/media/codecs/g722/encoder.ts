@@ -15,19 +15,19 @@ const HALF_TAPS = QMF_COEFFICIENTS.length;
 const TAPS = 2 * HALF_TAPS;
 
 /**
- * 16 kHz speech into 64 kbit/s: a quadrature mirror filter splits it into two bands, each is coded as the difference
- * from its prediction, the lower in six bits, the higher in two.
+ * Encodes 16 kHz speech to 64 kbit/s: a quadrature mirror filter splits it into two bands; the lower one's difference from
+ * its prediction has six bits, the higher one's two.
  *
  * @see ITU-T G.722 section 3
  */
 export class G722Encoder {
   readonly #lower = new Band(LOWER_SCALE);
   readonly #higher = new Band(HIGHER_SCALE);
-  /** The last 24 samples twice over, so that a window without a seam always begins at `#position`. */
+  /** The last 24 samples, stored twice so that a contiguous window starts at `#position`. */
   readonly #history = new Int32Array(2 * TAPS);
   #position = 0;
 
-  /** @returns Bytes written: one for each pair of samples; an odd sample at the end is left out. */
+  /** @returns Bytes written: one for each pair of samples; an odd sample at the end is ignored. */
   encode(samples: Int16Array, out: Uint8Array): number {
     const count = samples.length >> 1;
     for (let i = 0; i < count; i++) out[i] = this.#encodePair(samples[2 * i] ?? 0, samples[2 * i + 1] ?? 0);
@@ -62,7 +62,7 @@ function encodeLower(band: Band, sample: number): number {
   return code;
 }
 
-/** @returns 1 to 30: the first interval whose upper border lies above `magnitude`. */
+/** @returns 1 to 30: the first interval whose upper bound is above `magnitude`. */
 function findInterval(magnitude: number, step: number): number {
   let low = 1;
   let high = LOWER_DECISION_LEVELS.length;

@@ -3,7 +3,7 @@ import { G722Decoder } from './decoder.ts';
 import { G722Encoder } from './encoder.ts';
 
 /**
- * Wideband speech at 64 kbit/s. RTP counts it at 8 kHz by an old mistake that is now the rule.
+ * Wideband speech at 64 kbit/s. Its RTP clock is 8 kHz, by an old error that RFC 3551 keeps.
  *
  * @see ITU-T G.722, RFC 3551 section 4.5.2
  */

@@ -1,6 +1,6 @@
-/** Numbers of ITU-T G.722, all in its 16-bit fixed point. */
+/** Tables of ITU-T G.722, in its 16-bit fixed point. */
 
-/** Half of the 24 coefficients of the quadrature mirror filters; the other half mirrors them. @see table 11 */
+/** Half of the 24 coefficients of the quadrature mirror filters; the other half is symmetric. @see table 11 */
 export const QMF_COEFFICIENTS = Int32Array.of(3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11);
 
 /** One band's logarithmic scale factor: how it is adapted and turned into a quantiser step. */
@@ -9,9 +9,9 @@ export interface ScaleFactor {
   readonly logarithmStep: Int32Array;
   /** Largest logarithm. */
   readonly logarithmLimit: number;
-  /** Position of the binary point, in which the bands differ. */
+  /** Position of the binary point. */
   readonly shift: number;
-  /** Step of the quantiser before anything was heard. */
+  /** Initial step of the quantiser. */
   readonly initialStep: number;
 }
 
@@ -70,7 +70,7 @@ export const HIGHER_SCALE: ScaleFactor = {
   initialStep: 8,
 };
 
-/** Borders of the lower band's magnitudes, in 1/4096 of the step. @see table 14 */
+/** Bounds of the lower band's magnitudes, in 1/4096 of the step. @see table 14 */
 export const LOWER_DECISION_LEVELS = Int32Array.of(
   0,
   35,
@@ -104,13 +104,13 @@ export const LOWER_DECISION_LEVELS = Int32Array.of(
   2919,
 );
 
-/** Border between the higher band's two magnitudes, in 1/4096 of the step. */
+/** Bound between the higher band's two magnitudes, in 1/4096 of the step. */
 export const HIGHER_DECISION_LEVEL = 564;
 
 /** Higher band's values by code word, in 1/32768 of the step. @see table 14 */
 export const HIGHER_VALUES = Int32Array.of(-7408, -1616, 7408, 1616);
 
-/** Lower band's values by its upper four bits: what prediction is fed with, on both sides. @see table 14 */
+/** Lower band's values by its upper four bits, for the prediction at both ends. @see table 14 */
 export const LOWER_COARSE_VALUES = Int32Array.of(
   0,
   -20456,
@@ -136,12 +136,12 @@ const FINE_MAGNITUDES = [
   4944, 4464, 4008, 3576, 3168, 2776, 2400, 2032, 1688, 1360, 1040, 728, 432, 136,
 ] as const;
 const SMALLEST = 136;
-/** Code words 0 to 3 never leave an encoder, since 0 would look like a lost line; they mean the smallest value. */
+/** Code words 0 to 3 are never sent, since 0 would look like a lost line; they decode to the smallest value. */
 const UNUSED_CODES = 4;
-/** Negative magnitudes but the two smallest come right after the unused codes; those two come last. */
+/** Negative magnitudes follow the unused codes, but for the two smallest, which are last. */
 const SMALL_NEGATIVES = 2;
 
-/** Lower band's values by all six bits: what is heard. @see table 14 */
+/** Lower band's values by all six bits, for the output. @see table 14 */
 export const LOWER_FINE_VALUES = Int32Array.of(
   ...new Array<number>(UNUSED_CODES).fill(-SMALLEST),
   ...FINE_MAGNITUDES.slice(0, -SMALL_NEGATIVES).map((magnitude) => -magnitude),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meanOpinionScore, ratingFactor } from '../../../src/media/quality/eModel.ts';
-import { rateMedia } from '../../../src/media/quality/mediaQuality.ts';
+import { meanOpinionScore, rateMedia, ratingFactor } from '../../src/media/mediaQuality.ts';
 
 const perfect = { codec: 'PCMA', oneWayDelayMs: 50, lossRatio: 0, meanLossBurst: 1 } as const;
 
