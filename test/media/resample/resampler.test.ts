@@ -106,7 +106,9 @@ describe('resampler', () => {
 
   it('refuses an input above the maximum and an output that is too small', () => {
     const resampler = createResampler(8000, 16_000, 160);
-    expect(() => resampler.process(new Int16Array(161), new Int16Array(400))).toThrow('more than the maximum');
+    expect(() => resampler.process(new Int16Array(161), new Int16Array(400))).toThrow(
+      'more than the maximum',
+    );
     expect(() => resampler.process(new Int16Array(160), new Int16Array(319))).toThrow('does not fit');
   });
 
