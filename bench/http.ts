@@ -23,7 +23,7 @@ const CONNECTIONS = 10;
 const WARM_UP_REQUESTS = 20_000;
 /** Fewer, since a database is slower. */
 const REQUESTS_TO_ONE_WITH_A_DATABASE = 10;
-const WANTED_RATIO = 1.4;
+const WANTED_RATIO = 2;
 const WANTED_START_SECONDS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url));
 

@@ -61,8 +61,9 @@ export function errorBody(error: unknown): ErrorBody {
 /** Sends an error response, and logs what only the operator may see. */
 export function replyWithError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, headers, body } = errorBody(error);
-  if (isUnavailable(error)) request.log.warn({ err: error }, 'request refused: dependency unavailable');
-  else if (status >= 500) request.log.error({ err: error }, 'request failed');
+  if (isUnavailable(error))
+    request.log.warn({ requestId: request.id, err: error }, 'request refused: dependency unavailable');
+  else if (status >= 500) request.log.error({ requestId: request.id, err: error }, 'request failed');
   // Fastify would close the connection after a refused body, and a client that is still sending would often lose the
   // response. Without the header, Node reads and discards the rest until the body timeout.
   if (codeOf(error) in FASTIFY_ERRORS) reply.removeHeader('connection');

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
   LogController,
   type RawServerDefault,
 } from 'fastify';
-import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ZodType } from 'zod';
 
 import { CallwayError, invalid } from '../base/errors.ts';
@@ -47,7 +48,11 @@ export async function createServer(deps: HttpDeps): Promise<App> {
   }).withTypeProvider<ZodTypeProvider>();
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   app.setValidatorCompiler<ZodType>(({ schema }) => validator(schema));
-  app.setSerializerCompiler(serializerCompiler);
+  app.setSerializerCompiler<ZodType>(
+    ({ schema }) =>
+      (data) =>
+        JSON.stringify(schema.parse(data)),
+  );
   app.setErrorHandler(replyWithError);
   app.setNotFoundHandler((request, reply) =>
     replyWithError(new CallwayError('not_found', 'not_found', 'There is no such route'), request, reply),
@@ -65,8 +70,9 @@ export async function createServer(deps: HttpDeps): Promise<App> {
 
   const lifecycle = requestLifecycle(app, deps);
   await allowOrigins(app, deps.settings.corsOrigins);
-  app.addHook('onRequest', async ({ url }) => {
-    if (url.includes('%00')) throw invalid('invalid_url', 'The path contains the character U+0000');
+  app.addHook('onRequest', ({ url }, _reply, done) => {
+    if (url.includes('%00')) done(invalid('invalid_url', 'The path contains the character U+0000'));
+    else done();
   });
   legacyRoutes(app, { ...deps, usage: deps.storage.stores.legacyUsage });
   accessControl(app, deps);
@@ -84,10 +90,12 @@ export async function createServer(deps: HttpDeps): Promise<App> {
 function serverOptions(deps: HttpDeps): FastifyHttpOptions<RawServerDefault, FastifyBaseLogger> {
   return {
     loggerInstance: deps.logger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    // One logger for all requests: a child for each costs more than its few lines.
+    childLoggerFactory: (logger) => logger,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : deps.makeId();
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
     trustProxy: deps.settings.trustProxy,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,

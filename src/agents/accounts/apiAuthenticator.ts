@@ -41,13 +41,18 @@ export interface ApiAuthenticator {
   close(): Promise<void>;
 }
 
+interface CachedKey {
+  readonly digest: string;
+  readonly principal: KeyPrincipal;
+  readonly expiresAtMs: number;
+}
+
 /** Authenticates API keys and the admin token. A revocation on any node clears the cached key at once. */
 export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthenticator {
   const { clock, revocations } = deps;
   const adminDigest = Buffer.from(digestCredential(deps.adminToken), 'hex');
-  const cache = new LRUCache<string, { principal: KeyPrincipal; expiresAtMs: number }>({
-    max: CACHE_ENTRIES,
-  });
+  /** By credential, which saves each request a digest. */
+  const cache = new LRUCache<string, CachedKey>({ max: CACHE_ENTRIES });
   /** Counts revocations, to detect one during a lookup. */
   let revision = 0;
   let uses = new Map<string, Date>();
@@ -56,7 +61,9 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthentic
   const stopListening = revocations.listen(
     (digests) => {
       revision += 1;
-      for (const digest of digests) cache.delete(digest);
+      const revoked = new Set(digests);
+      for (const [credential, { digest }] of cache.entries())
+        if (revoked.has(digest)) cache.delete(credential);
     },
     () => {
       revision += 1;
@@ -75,22 +82,23 @@ export function createApiAuthenticator(deps: ApiAuthenticatorDeps): ApiAuthentic
     uses.set(principal.keyId, new Date(clock.now()));
     return principal;
   };
-  const fromCache = (digest: string): Principal | undefined => {
-    if (timingSafeEqual(Buffer.from(digest, 'hex'), adminDigest)) return { kind: 'admin' };
-    const entry = revocations.isConnected() ? cache.get(digest) : undefined;
-    return entry && entry.expiresAtMs > clock.monotonicMs() ? used(entry.principal) : undefined;
+  const authenticateFromCache = (credential: string): Principal | undefined => {
+    const entry = revocations.isConnected() ? cache.get(credential) : undefined;
+    if (entry && entry.expiresAtMs > clock.monotonicMs()) return used(entry.principal);
+    const digest = Buffer.from(digestCredential(credential), 'hex');
+    return timingSafeEqual(digest, adminDigest) ? { kind: 'admin' } : undefined;
   };
   return {
-    authenticateFromCache: (credential) => fromCache(digestCredential(credential)),
+    authenticateFromCache,
     async authenticate(credential) {
-      const digest = digestCredential(credential);
-      const cached = fromCache(digest);
+      const cached = authenticateFromCache(credential);
       if (cached || !looksLikeApiKey(credential)) return cached;
+      const digest = digestCredential(credential);
       const before = revision;
       const principal = await deps.findByDigest(digest);
       if (!principal) return undefined;
       if (before === revision) {
-        cache.set(digest, { principal, expiresAtMs: clock.monotonicMs() + CACHE_TTL_MS });
+        cache.set(credential, { digest, principal, expiresAtMs: clock.monotonicMs() + CACHE_TTL_MS });
       }
       return used(principal);
     },

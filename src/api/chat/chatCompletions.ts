@@ -213,7 +213,7 @@ async function answerStreaming(
     if (!isDone) throw new Error('the turn ended without an outcome');
   } catch (error) {
     if (signal.aborted || !stream) throw error;
-    request.log.error({ err: error }, 'chat stream failed midway');
+    request.log.error({ requestId: request.id, err: error }, 'chat stream failed midway');
     const { body: failure } = errorBody(error);
     if (!isDone) stream.end(failureEvent({ message: String(failure.error), code: String(failure.code) }));
   }

@@ -55,10 +55,8 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     return allowance.allowed ? error : tooManyFailures(allowance.retryAfterSeconds);
   };
 
-  const authenticate = async (request: FastifyRequest, credential: string): Promise<Principal> => {
-    // An address with too many failures causes no more database lookups; keys in the cache still pass.
-    const cached = authenticator.authenticateFromCache(credential);
-    if (cached) return cached;
+  /** An address with too many failures causes no more database lookups; keys in the cache still pass. */
+  const lookUp = async (request: FastifyRequest, credential: string): Promise<Principal> => {
     const allowance = rateLimiter.isExhausted(failureKey(request));
     if (!allowance.allowed) throw tooManyFailures(allowance.retryAfterSeconds);
     const found = await authenticator.authenticate(credential);
@@ -73,7 +71,7 @@ export function accessControl(app: App, deps: AccessControlDeps): void {
     requireDependencies(deps.dependencies);
     const credential = access.kind === 'knowledge' ? apiKeyHeader(request) : bearerToken(request);
     if (credential === undefined) throw await rejected(request, missingCredential(access));
-    const principal = await authenticate(request, credential);
+    const principal = authenticator.authenticateFromCache(credential) ?? (await lookUp(request, credential));
     const problem = authorize(access, principal, projectIdOf(request));
     if (problem) throw problem.category === 'unauthenticated' ? await rejected(request, problem) : problem;
     request.principal = principal;
