@@ -19,48 +19,10 @@ import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisSessionLock } from '../infra/redis/locks/sessionLock.ts';
-import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createRehearsalModel, REHEARSAL_MODEL } from '../providers/local/chat.ts';
-import { meteredChat } from '../providers/metered.ts';
-import { createOpenAiChatModel } from '../providers/openai/chat.ts';
-import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
-import { createResilientModel } from '../providers/resilient.ts';
 import type { Config } from './settings/config.ts';
 
 /** Handed on by whoever builds something that lives: what ends it, in the order of building. */
 export type Closers = (() => Promise<void>)[];
-
-/** The chat model of the settings: an OpenAI-compatible endpoint, or the rehearsal model, which says that it is one. */
-export function buildModels(
-  config: Config,
-  clock: Clock,
-  makeId: MakeId,
-  logger: Logger,
-  closers: Closers,
-  meter: Pick<SessionMetrics, 'watchModel'>,
-): ModelChoice {
-  if (config.CHAT_PROVIDER === 'local') {
-    logger.warn(
-      'no chat model is set: the rehearsal model answers by rules; set OPENAI_API_KEY or OPENAI_BASE_URL',
-    );
-    const chat = createRehearsalModel({ makeId });
-    return { chat, smart: REHEARSAL_MODEL, balance: REHEARSAL_MODEL, turbo: REHEARSAL_MODEL };
-  }
-  const endpoint = createOpenAiEndpoint({ apiKey: config.OPENAI_API_KEY, baseUrl: config.OPENAI_BASE_URL });
-  closers.push(() => endpoint.close());
-  const chat = createResilientModel(createOpenAiChatModel({ endpoint, clock, makeId }), {
-    clock,
-    timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
-    onRetry: (error) =>
-      logger.warn({ err: error }, 'the model failed before its first word; asked once more'),
-  });
-  return {
-    chat: meteredChat(chat, meter.watchModel('chat', chat.name)),
-    smart: config.CHAT_MODEL_SMART,
-    balance: config.CHAT_MODEL_BALANCE,
-    turbo: config.CHAT_MODEL_TURBO,
-  };
-}
 
 export interface ConversationParts {
   readonly config: Config;

@@ -26,7 +26,7 @@ import { redisTurnNotes } from '../infra/redis/nodes/turnNotes.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
 import { openJobQueues } from '../infra/redis/queues/jobQueues.ts';
 import { buildCalls } from './calls.ts';
-import { buildConversationEngine, buildModels } from './conversation.ts';
+import { buildConversationEngine } from './conversation.ts';
 import { logHealthChanges } from './healthMonitoring.ts';
 import { buildKnowledge } from './knowledge.ts';
 import { buildMedia, callCapacity, PORTS_PER_CALL, portsOf } from './media.ts';
@@ -34,6 +34,7 @@ import { buildMetrics } from './metrics.ts';
 import { keptAdminToken, keptKey, lockDataFolder, nodeIdOf } from './nodeFolder.ts';
 import { openObjectStore } from './objectStore.ts';
 import { buildPhone } from './phone.ts';
+import { buildChat } from './providers.ts';
 import { buildRecordings } from './recordings.ts';
 import type { Config } from './settings/config.ts';
 import { openSipServer } from './sipServer.ts';
@@ -136,7 +137,7 @@ async function build(
   const bucket = await openObjectStore(config, closers);
   const recordings = buildRecordings({ config, bucket, secretsKey, publicUrl, clock, onError });
   const metrics = buildMetrics();
-  const models = buildModels(config, clock, uuidV7, logger, closers, metrics.talks);
+  const models = await buildChat({ config, clock, makeId: uuidV7, logger, meter: metrics.talks, closers });
   const { dispatcher, webhookAdmin } = buildWebhooks({
     storage,
     models,
@@ -153,7 +154,7 @@ async function build(
     url: redisUrl,
     onError: (error, queue) => redisLogger.warn({ queue, reason: error.message }, 'queue trouble'),
   });
-  const knowledge = buildKnowledge({
+  const knowledge = await buildKnowledge({
     config,
     storage,
     jobs,

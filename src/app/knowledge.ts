@@ -17,25 +17,16 @@ import { startIngestionSweeps } from '../knowledge/ingest/sweeps.ts';
 import { createDocuments } from '../knowledge/intake/documents.ts';
 import { createRetrieval, type Retrieval } from '../knowledge/search/retrieval.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createLocalEmbedder } from '../providers/local/embedder.ts';
-import { meteredEmbedder } from '../providers/metered.ts';
-import { createOpenAiEmbedder } from '../providers/openai/embedder.ts';
-import { createOpenAiEndpoint } from '../providers/openai/endpoint.ts';
-import { createPatientEmbedder } from '../providers/patientEmbedder.ts';
-import {
-  type Embedder,
-  type EmbeddingModelName,
-  LOCAL_EMBEDDING_MODEL,
-  OPENAI_EMBEDDING_MODELS,
-} from '../providers/ports/embedder.ts';
+import { LOCAL_EMBEDDING_MODEL } from '../providers/ports/embedder.ts';
 import type { Closers } from './conversation.ts';
+import { buildEmbedders } from './providers.ts';
 import type { Config } from './settings/config.ts';
 
 /** Documents that one node reads at a time: each may take a thread with its memory. */
 const INGESTION_CONCURRENCY = 2;
-/** A caller waits for the answer to a question; nobody waits for a document's. */
-const QUESTION_PATIENCE = { attempts: 2, timeoutMs: 8_000 } as const;
-const DOCUMENT_PATIENCE = { attempts: 4, timeoutMs: 60_000 } as const;
+/** A caller waits for a query, and not for a document. */
+const QUERY_RETRIES = { maxAttempts: 2, timeoutMs: 8_000 } as const;
+const DOCUMENT_RETRIES = { maxAttempts: 4, timeoutMs: 60_000 } as const;
 
 export interface KnowledgeParts {
   readonly config: Config;
@@ -50,24 +41,15 @@ export interface KnowledgeParts {
 }
 
 /** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
-export function buildKnowledge(
+export async function buildKnowledge(
   parts: KnowledgeParts,
-): KnowledgeService & { readonly search: KnowledgeRetriever } {
+): Promise<KnowledgeService & { readonly search: KnowledgeRetriever }> {
   const { config, storage, jobs, clock, makeId, closers } = parts;
   const { stores } = storage;
   const logger = parts.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const files = buildFiles(parts);
-  const embedders = buildEmbedders(config, logger, closers);
-  const patient =
-    (patience: typeof QUESTION_PATIENCE | typeof DOCUMENT_PATIENCE) => (encoder: EmbeddingModelName) => {
-      const embedder = embedders.get(encoder);
-      const onRetry = (error: Error) =>
-        logger.warn({ err: error, encoder }, 'the encoder failed; asked once more');
-      if (!embedder) return undefined;
-      const patientOne = createPatientEmbedder(embedder, { clock, onRetry, ...patience });
-      return meteredEmbedder(patientOne, parts.meter.watchModel('embedding', encoder));
-    };
+  const embedders = await buildEmbedders({ ...parts, logger });
   const documents = createDocuments({
     files,
     removals: stores.fileRemovals,
@@ -77,14 +59,14 @@ export function buildKnowledge(
     onError,
   });
   const { knowledgebases, datasets, chunks } = stores;
-  const embedderOf = patient(QUESTION_PATIENCE);
+  const embedderOf = embedders(QUERY_RETRIES);
   const retrieval = createRetrieval({ knowledgebases, chunks: storage.chunkSearch, embedderOf, clock });
   if (config.ROLES.includes('worker')) {
     const deps = {
       datasets,
       chunks,
       files,
-      embedderOf: patient(DOCUMENT_PATIENCE),
+      embedderOf: embedders(DOCUMENT_RETRIES),
       clock,
       makeId,
       onError: (error: unknown, datasetId: string) =>
@@ -113,32 +95,6 @@ function buildFiles({ config, bucket, clock }: KnowledgeParts): DocumentFiles {
   if (!bucket) return local;
   const workingFolder = join(config.DATA_DIR, 'documents-in-use');
   return documentsWithFallback(bucketDocuments({ bucket, workingFolder, now: clock.now }), local);
-}
-
-/** All that may be asked for: what was embedded by one encoder is found by no other, whatever the settings say now. */
-function buildEmbedders(
-  config: Config,
-  logger: Logger,
-  closers: Closers,
-): ReadonlyMap<EmbeddingModelName, Embedder> {
-  const local = createLocalEmbedder();
-  closers.push(() => local.close());
-  const embedders = new Map<EmbeddingModelName, Embedder>([[local.model.name, local]]);
-  const apiKey = config.EMBEDDING_API_KEY ?? config.OPENAI_API_KEY;
-  const baseUrl = config.EMBEDDING_BASE_URL ?? config.OPENAI_BASE_URL;
-  if (config.EMBEDDING_PROVIDER === 'local') {
-    const encoder = local.model.name;
-    logger.warn(
-      { encoder },
-      'no embeddings endpoint is set: the local encoder, made for English, embeds documents',
-    );
-  }
-  if (apiKey === undefined && baseUrl === undefined) return embedders;
-  const endpoint = createOpenAiEndpoint({ apiKey, baseUrl });
-  closers.push(() => endpoint.close());
-  for (const { name } of Object.values(OPENAI_EMBEDDING_MODELS))
-    embedders.set(name, createOpenAiEmbedder(endpoint, name));
-  return embedders;
 }
 
 /** As the conversation engine wants it. Agents search by words too: names and numbers are what callers ask for. */

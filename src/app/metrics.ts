@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-import { systemClock } from '../base/clock.ts';
 import type { CallMetrics } from '../calls/callMetrics.ts';
 import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
 import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
@@ -38,7 +37,7 @@ export function buildMetrics(): BuiltMetrics {
     registry,
     texts,
     calls: createCallMetrics(registry),
-    talks: createSessionMetrics(registry, systemClock.monotonicMs),
+    talks: createSessionMetrics(registry),
     trunks: (board, nowMs) => withTrunkMetrics(registry, board, nowMs),
     watchNode: (sources) => registerNodeMetrics(registry, sources),
     watchMedia(media) {

@@ -54,7 +54,7 @@ test.each([8000, 16_000] as const)(
         releases: { find: async () => undefined },
       },
       turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
-      meter: createSessionMetrics(new Registry(), systemClock.monotonicMs),
+      meter: createSessionMetrics(new Registry()),
       clock: systemClock,
       logger: pino({ level: 'silent' }),
     });

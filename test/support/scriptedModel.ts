@@ -1,4 +1,5 @@
 import type { Situation } from '../../offline/chat/request.ts';
+import type { ChatProvider } from '../../src/providers/chatClient.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../src/providers/ports/chatModel.ts';
 
 /** What the model says to one request: words, tool calls, or a failure after them. */
@@ -50,6 +51,23 @@ export function scriptedModel(
         if (!isDone) left += 1;
       }
     },
+  };
+}
+
+/** A model as a provider, for tests of what stands above one. */
+export function asProvider(model: ChatModel): ChatProvider {
+  return {
+    name: model.name,
+    open: async (request, signal) => ({
+      chunks: model.stream(request, signal),
+      decode: (event: ChatEvent) => [event],
+      isComplete: false,
+      finish: () => [],
+    }),
+    toModelError(error) {
+      throw error;
+    },
+    close: async () => undefined,
   };
 }
 

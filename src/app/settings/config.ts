@@ -3,20 +3,25 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import { ConfigurationError } from '../../base/configurationError.ts';
+import type {
+  ChatProviderName,
+  EmbeddingProviderName,
+  SttProviderName,
+  TtsProviderName,
+} from '../../providers/registry.ts';
 import { type SettingName, type Settings, settings } from './settings.ts';
 
 export type Role = Settings['ROLES'][number];
-export type Provider = 'openai' | 'local';
 
 /** The validated settings with derived defaults. Frozen. */
 export type Config = Readonly<
   Omit<Settings, 'CHAT_PROVIDER' | 'STT_PROVIDER' | 'TTS_PROVIDER' | 'EMBEDDING_PROVIDER'> & {
     /** Absolute path. */
     DATA_DIR: string;
-    CHAT_PROVIDER: Provider;
-    STT_PROVIDER: Provider;
-    TTS_PROVIDER: Provider;
-    EMBEDDING_PROVIDER: Provider;
+    CHAT_PROVIDER: ChatProviderName;
+    STT_PROVIDER: SttProviderName;
+    TTS_PROVIDER: TtsProviderName;
+    EMBEDDING_PROVIDER: EmbeddingProviderName;
   }
 >;
 
@@ -77,7 +82,7 @@ function providers(values: Settings) {
   };
 }
 
-function fallback(reachable: boolean): Provider {
+function fallback(reachable: boolean): 'openai' | 'local' {
   return reachable ? 'openai' : 'local';
 }
 

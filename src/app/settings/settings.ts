@@ -1,4 +1,10 @@
 import { z } from 'zod';
+import {
+  CHAT_PROVIDERS,
+  EMBEDDING_PROVIDERS,
+  STT_PROVIDERS,
+  TTS_PROVIDERS,
+} from '../../providers/registry.ts';
 
 const SENTINEL_WITH_MASTER = /^redis\+sentinel:\/\/[^/]+\/[^/?]+/;
 
@@ -100,10 +106,12 @@ export const settings = z.object({
   OPENAI_BASE_URL: httpUrl()
     .optional()
     .describe('Base URL of the OpenAI-compatible endpoint; default OpenAI’s own when a key is set.'),
-  CHAT_PROVIDER: provider().describe('Chat provider: `openai`, or `local` for the offline model.'),
-  STT_PROVIDER: provider().describe('Speech-to-text provider: `openai` or `local`.'),
-  TTS_PROVIDER: provider().describe('Text-to-speech provider: `openai` or `local`.'),
-  EMBEDDING_PROVIDER: provider().describe('Embedding provider: `openai` or `local`.'),
+  CHAT_PROVIDER: provider(CHAT_PROVIDERS).describe(
+    'Chat provider: `openai`, or `local` for the offline model.',
+  ),
+  STT_PROVIDER: provider(STT_PROVIDERS).describe('Speech-to-text provider: `openai` or `local`.'),
+  TTS_PROVIDER: provider(TTS_PROVIDERS).describe('Text-to-speech provider: `openai` or `local`.'),
+  EMBEDDING_PROVIDER: provider(EMBEDDING_PROVIDERS).describe('Embedding provider: `openai` or `local`.'),
   VOICE_ACTIVITY: oneOf(['webrtc', 'neural'])
     .default('webrtc')
     .describe(
@@ -226,8 +234,9 @@ function headerList() {
   return list(pair).transform((pairs): Record<string, string> => Object.fromEntries(pairs.map(entry)));
 }
 
-function provider() {
-  return oneOf(['openai', 'local']).optional();
+function provider<Name extends string>(registry: Readonly<Record<Name, unknown>>) {
+  const names = Object.keys(registry) as Name[];
+  return z.enum(names, `must be one of ${names.join(', ')}`).optional();
 }
 
 function httpUrl() {

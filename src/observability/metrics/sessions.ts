@@ -25,12 +25,8 @@ export interface SessionMetrics {
   webhookSent(event: string, ok: boolean): void;
 }
 
-/**
- * Metrics of turns, providers and webhooks.
- *
- * @param nowMs - Of a monotonic clock.
- */
-export function createSessionMetrics(registry: Registry, nowMs: () => number): SessionMetrics {
+/** Metrics of turns, providers and webhooks. */
+export function createSessionMetrics(registry: Registry): SessionMetrics {
   const registers = [registry];
   const latency = new Histogram({
     name: 'callway_turn_latency_seconds',
@@ -74,7 +70,6 @@ export function createSessionMetrics(registry: Registry, nowMs: () => number): S
     watchModel: (model, provider) => ({
       recordError: (code) => modelErrors.inc({ model, provider, code }),
       recordFirstOutput: (waitedMs) => modelAnswers.observe({ model, provider }, waitedMs / 1000),
-      nowMs,
     }),
     webhookSent: (event, ok) => webhooks.inc({ event, result: ok ? 'delivered' : 'failed' }),
   };

@@ -1,35 +1,39 @@
 import type { Situation } from '../../../offline/chat/request.ts';
 import { answerByRules } from '../../../offline/chat/ruleModel.ts';
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatEvent, ChatModel, ChatRequest } from '../ports/chatModel.ts';
+import type { ChatProvider } from '../chatClient.ts';
+import type { ChatEvent, ChatRequest } from '../ports/chatModel.ts';
+import { ModelError } from '../ports/modelError.ts';
 
 /** Shown wherever a model's name is shown, so that its answers are not mistaken for a language model's. */
 export const REHEARSAL_MODEL = 'callway-rehearsal';
 const PROVIDER_NAME = 'rehearsal';
 
 /** The chat model for an installation without one. It reads `providerOptions.rehearsal`, a {@link Situation}. */
-export function createRehearsalModel({ makeId }: { readonly makeId: MakeId }): ChatModel {
+export function createRehearsalChat({ makeId }: { readonly makeId: MakeId }): ChatProvider {
   return {
     name: PROVIDER_NAME,
-    async *stream(request, signal) {
-      for (const event of answer(request, makeId)) {
-        signal.throwIfAborted();
-        yield event;
-      }
+    onlyModel: REHEARSAL_MODEL,
+    async open(request) {
+      const events = answer(request, makeId);
+      return { chunks: events, decode: (event: ChatEvent) => [event], isComplete: false, finish: () => [] };
     },
+    toModelError: (cause, beforeFirstToken) =>
+      new ModelError('model_unavailable', 'The rehearsal model failed', { beforeFirstToken, cause }),
+    close: async () => undefined,
   };
 }
 
 function* answer(request: ChatRequest, makeId: MakeId): Generator<ChatEvent> {
   const situation = request.providerOptions?.[PROVIDER_NAME] as Situation | undefined;
-  const answer = answerByRules({ ...request, ...(situation ? { situation } : {}) });
-  if (answer.kind === 'text') {
-    for (const text of answer.tokens) yield { type: 'text', text };
+  const result = answerByRules({ ...request, ...(situation ? { situation } : {}) });
+  if (result.kind === 'text') {
+    for (const text of result.tokens) yield { type: 'text', text };
     yield { type: 'end', finishReason: 'stop', model: REHEARSAL_MODEL };
     return;
   }
-  const call = { index: 0, id: `call_${makeId().replaceAll('-', '')}`, name: answer.name };
-  yield { type: 'tool_call_delta', ...call, argumentsDelta: answer.arguments };
-  yield { type: 'tool_call', ...call, arguments: answer.arguments };
+  const call = { index: 0, id: `call_${makeId().replaceAll('-', '')}`, name: result.name };
+  yield { type: 'tool_call_delta', ...call, argumentsDelta: result.arguments };
+  yield { type: 'tool_call', ...call, arguments: result.arguments };
   yield { type: 'end', finishReason: 'tool_calls', model: REHEARSAL_MODEL };
 }

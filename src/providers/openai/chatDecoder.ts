@@ -1,8 +1,16 @@
 import type { MakeId } from '../../base/ids.ts';
-import type { ChatEvent, EndEvent, FinishReason, Usage } from '../ports/chatModel.ts';
-import { createToolCallAssembler, type ToolCallAssembler } from './toolCallAssembler.ts';
-import { createWholeText } from './wholeText.ts';
-import { countOf, isRecord, listOf, textOf } from './wire.ts';
+import type { ChatEvent, FinishReason, Usage } from '../ports/chatModel.ts';
+import { ModelError } from '../ports/modelError.ts';
+import type { StreamedResponse } from '../streamWithRetry.ts';
+import type { OpenAiEndpoint } from './endpoint.ts';
+import { streamedError } from './errors.ts';
+import { asArray, asCount, asText, isRecord } from './looseJson.ts';
+import { DONE, type EventData } from './serverSentEvents.ts';
+import { ToolCallAssembler } from './toolCallAssembler.ts';
+import { WellFormedText } from './wellFormedText.ts';
+
+/** More than any model writes in one answer: a model that repeats itself has no other end. */
+const MAX_ANSWER_CHARACTERS = 1_000_000;
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -13,99 +21,118 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content_filter',
 };
 
-/** Turns the chunks of one answer into events. */
-export interface ChatReader {
-  /** @param chunk - One parsed chunk, or a whole completion where an endpoint does not stream. */
-  read(chunk: unknown): ChatEvent[];
-  /** Whether the answer's last chunk with content has come; only the usage may still follow. */
-  readonly isFinished: boolean;
-  /** Whether there was an answer in what was read, be it an empty one. */
-  readonly hasAnswer: boolean;
-  /** Whether any event was read. */
-  readonly hasBegun: boolean;
-  /** The end of the answer, after what was still to be told. */
-  finish(): ChatEvent[];
+export interface ChatDecoderOptions {
+  readonly endpoint: Pick<OpenAiEndpoint, 'redact'>;
+  readonly makeId: MakeId;
+  readonly requestedModel: string;
 }
 
-export function createChatReader(requestedModel: string, makeId: MakeId): ChatReader {
-  const calls = createToolCallAssembler(makeId);
-  const words = createWholeText();
-  let model = requestedModel;
-  let usage: Usage | undefined;
-  let wireReason: string | undefined;
-  let begun = false;
-  let hasAnswer = false;
+/** Decodes the chunks of one answer, or a whole completion where an endpoint does not stream. */
+export class ChatDecoder implements StreamedResponse<ChatEvent> {
+  readonly chunks: AsyncIterable<EventData> | Iterable<EventData>;
+  readonly #options: ChatDecoderOptions;
+  readonly #calls: ToolCallAssembler;
+  readonly #text = new WellFormedText();
+  #characters = 0;
+  #model: string;
+  #usage: Usage | undefined;
+  #finishReason: string | undefined;
+  #hasChoice = false;
+  #isDone = false;
 
-  const readChoice = (choice: Readonly<Record<string, unknown>>): ChatEvent[] => {
+  constructor(chunks: AsyncIterable<EventData> | Iterable<EventData>, options: ChatDecoderOptions) {
+    this.chunks = chunks;
+    this.#options = options;
+    this.#calls = new ToolCallAssembler(options.makeId);
+    this.#model = options.requestedModel;
+  }
+
+  get isComplete(): boolean {
+    return this.#hasChoice && (this.#isDone || this.#finishReason !== undefined);
+  }
+
+  decode({ data }: EventData): ChatEvent[] {
+    if (data === DONE) this.#isDone = true;
+    if (this.#isDone || data.trim() === '') return [];
+    const chunk = parse(data);
+    if (!isRecord(chunk)) return [];
+    if (chunk.error) throw streamedError(chunk.error, this.#options.endpoint);
+    this.#model = asText(chunk.model) || this.#model;
+    this.#usage = readUsage(chunk.usage) ?? this.#usage;
+    const [choice] = asArray(chunk.choices);
+    return isRecord(choice) ? this.#decodeChoice(choice) : [];
+  }
+
+  finish(): ChatEvent[] {
+    if (!this.#hasChoice) throw malformed('sent no choice in');
+    if (!this.isComplete) throw malformed('broke off in the middle of');
+    const rest = this.#text.finish();
+    const usage = this.#usage ? { usage: this.#usage } : {};
+    return [
+      ...(rest === '' ? [] : [{ type: 'text' as const, text: rest }]),
+      ...this.#calls.finish(),
+      { type: 'end', finishReason: this.#readFinishReason(), model: this.#model, ...usage },
+    ];
+  }
+
+  #decodeChoice(choice: Readonly<Record<string, unknown>>): ChatEvent[] {
+    this.#hasChoice = true;
     const events: ChatEvent[] = [];
     const delta = isRecord(choice.delta) ? choice.delta : choice.message;
     if (isRecord(delta)) {
-      const text = words.add(contentOf(delta.content) || textOf(delta.refusal));
+      const text = this.#text.add(readContent(delta.content) || asText(delta.refusal));
       if (text !== '') events.push({ type: 'text', text });
-      for (const piece of listOf(delta.tool_calls)) events.push(...calls.add(piece));
+      this.#characters += text.length;
+      if (this.#characters > MAX_ANSWER_CHARACTERS) throw malformed('does not end');
+      for (const part of asArray(delta.tool_calls)) events.push(...this.#calls.add(part));
     }
-    if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') {
-      wireReason = choice.finish_reason;
-      events.push(...calls.finish());
+    if (asText(choice.finish_reason) !== '') {
+      this.#finishReason = asText(choice.finish_reason);
+      events.push(...this.#calls.finish());
     }
-    if (events.length > 0) begun = true;
     return events;
-  };
+  }
 
-  return {
-    get isFinished() {
-      return wireReason !== undefined;
-    },
-    get hasAnswer() {
-      return hasAnswer;
-    },
-    get hasBegun() {
-      return begun;
-    },
-    read(chunk) {
-      if (!isRecord(chunk)) return [];
-      if (typeof chunk.model === 'string' && chunk.model !== '') model = chunk.model;
-      usage = usageOf(chunk.usage) ?? usage;
-      const [choice] = listOf(chunk.choices);
-      if (!isRecord(choice)) return [];
-      hasAnswer = true;
-      return readChoice(choice);
-    },
-    finish() {
-      const finishReason = finishReasonOf(wireReason, calls);
-      const end: EndEvent = { type: 'end', finishReason, model, ...(usage ? { usage } : {}) };
-      const rest = words.finish();
-      return [...(rest === '' ? [] : [{ type: 'text' as const, text: rest }]), ...calls.finish(), end];
-    },
-  };
+  /** Some endpoints finish an answer that calls tools with `stop`, and some have reasons of their own. */
+  #readFinishReason(): FinishReason {
+    const reason = FINISH_REASONS[this.#finishReason ?? ''] ?? 'stop';
+    if (reason === 'stop' && this.#calls.count > 0) return 'tool_calls';
+    return reason === 'tool_calls' && this.#calls.count === 0 ? 'stop' : reason;
+  }
 }
 
-/** Some endpoints end an answer that calls tools with `stop`, and some have reasons of their own. */
-function finishReasonOf(wireReason: string | undefined, calls: ToolCallAssembler): FinishReason {
-  const reason = FINISH_REASONS[wireReason ?? ''] ?? 'stop';
-  if (reason === 'stop' && calls.count > 0) return 'tool_calls';
-  return reason === 'tool_calls' && calls.count === 0 ? 'stop' : reason;
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    // The parser's own message would quote the answer.
+    throw malformed('sent invalid JSON in');
+  }
+}
+
+function malformed(problem: string): ModelError {
+  return new ModelError('model_malformed', `The model's endpoint ${problem} its answer`);
 }
 
 /** Text, or a list of parts of which those with text count. */
-function contentOf(content: unknown): string {
+function readContent(content: unknown): string {
   if (typeof content === 'string') return content;
-  return listOf(content)
-    .map((part) => (isRecord(part) && part.type === 'text' ? textOf(part.text) : ''))
+  return asArray(content)
+    .map((part) => (isRecord(part) && part.type === 'text' ? asText(part.text) : ''))
     .join('');
 }
 
-function usageOf(value: unknown): Usage | undefined {
+function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
-  const promptTokens = countOf(value.prompt_tokens);
-  const completionTokens = countOf(value.completion_tokens) ?? 0;
+  const promptTokens = asCount(value.prompt_tokens);
+  const completionTokens = asCount(value.completion_tokens) ?? 0;
   if (promptTokens === undefined) return undefined;
   const details = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  const cachedTokens = countOf(details.cached_tokens);
+  const cachedTokens = asCount(details.cached_tokens);
   return {
     promptTokens,
     completionTokens,
-    totalTokens: countOf(value.total_tokens) ?? promptTokens + completionTokens,
+    totalTokens: asCount(value.total_tokens) ?? promptTokens + completionTokens,
     ...(cachedTokens === undefined ? {} : { cachedTokens }),
   };
 }

@@ -4,9 +4,9 @@ import { OPENAI_EMBEDDING_MODELS } from '../ports/embedder.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { refusalMessage, toModelError } from './errors.ts';
-import { isRecord, listOf } from './wire.ts';
+import { asArray, isRecord } from './looseJson.ts';
 
-/** Well below what endpoints take at once (2,048 texts, 300,000 tokens), so that a failure costs little. */
+/** Well below what endpoints accept (2,048 texts, 300,000 tokens), so that a failure costs little. */
 const BATCH_SIZE = 128;
 const BATCH_CHARACTERS = 120_000;
 const FLOAT_BYTES = 4;
@@ -14,33 +14,31 @@ const FLOAT_BYTES = 4;
 type Encoding = 'base64' | 'float';
 
 /**
- * An encoder behind an OpenAI-compatible embeddings endpoint. It tries once: retries and time limits are the matter
- * of `createPatientEmbedder`. Vectors are asked for in base64, a quarter of their size as numbers; an endpoint that
- * does not know that is asked for numbers from then on.
+ * Embeddings by an OpenAI-compatible endpoint, tried once, without a timeout. Vectors are requested in base64, a quarter
+ * of their size as numbers; an endpoint that refuses that is asked for numbers from then on.
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings/create
  */
-export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEmbeddingModelName): Embedder {
-  const encoder = OPENAI_EMBEDDING_MODELS[model];
-  let encoding: Encoding = 'base64';
+export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, name: OpenAiEmbeddingModelName): Embedder {
+  const model = OPENAI_EMBEDDING_MODELS[name];
+  let supportedEncoding: Encoding = 'base64';
 
   const request = async (texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> => {
-    const asked = encoding;
+    const encoding = supportedEncoding;
     try {
-      const body = { model, input: [...texts], encoding_format: asked };
-      const answer: unknown = await endpoint.client.embeddings.create(body, { signal });
-      return readVectors(answer, texts.length, encoder.dimensions);
+      const body = { model: name, input: [...texts], encoding_format: encoding };
+      const response: unknown = await endpoint.client.embeddings.create(body, { signal });
+      return readVectors(response, texts.length, model.dimensions);
     } catch (error) {
-      const complaint = refusalMessage(error);
-      if (asked === 'float' || complaint === undefined || !/encoding_format|base64/.test(complaint))
-        throw error;
-      encoding = 'float';
+      const isRefused = /encoding_format|base64/.test(refusalMessage(error) ?? '');
+      if (encoding === 'float' || !isRefused) throw error;
+      supportedEncoding = 'float';
       return await request(texts, signal);
     }
   };
 
-  /** A text with more tokens than the encoder takes is embedded in halves, whose middle stands for it. */
-  const requestFitting = async (texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> => {
+  /** Splits what is too long: a batch into smaller ones, a text into halves, whose mean is its vector. */
+  const requestInParts = async (texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> => {
     try {
       return await request(texts, signal);
     } catch (error) {
@@ -48,28 +46,29 @@ export function createOpenAiEmbedder(endpoint: OpenAiEndpoint, model: OpenAiEmbe
       const [first = '', ...others] = texts;
       if (others.length > 0) {
         const middle = Math.ceil(texts.length / 2);
-        const head = await requestFitting(texts.slice(0, middle), signal);
-        return [...head, ...(await requestFitting(texts.slice(middle), signal))];
+        const head = await requestInParts(texts.slice(0, middle), signal);
+        return [...head, ...(await requestInParts(texts.slice(middle), signal))];
       }
       const middle = Math.ceil(first.length / 2);
       if (middle === first.length) throw error;
       const halves = [first.slice(0, middle), first.slice(middle)].map((half) => half.toWellFormed());
-      return [meanOf(await requestFitting(halves, signal), encoder.dimensions)];
+      return [meanOf(await requestInParts(halves, signal), model.dimensions)];
     }
   };
 
   return {
-    model: encoder,
+    model,
     batchSize: BATCH_SIZE,
-    async embed(texts, outerSignal) {
-      outerSignal.throwIfAborted();
-      const abort = linkAbort(outerSignal);
+    async embed(texts, signal) {
+      signal.throwIfAborted();
+      // The SDK never removes its listeners from a signal.
+      const abort = linkAbort(signal);
       try {
         const vectors: Float32Array[] = [];
-        for (const batch of batchesOf(texts)) vectors.push(...(await requestFitting(batch, abort.signal)));
+        for (const batch of batchesOf(texts)) vectors.push(...(await requestInParts(batch, abort.signal)));
         return vectors;
       } catch (error) {
-        outerSignal.throwIfAborted();
+        signal.throwIfAborted();
         throw toModelError(error, endpoint, true);
       } finally {
         abort.unlink();
@@ -93,16 +92,13 @@ function* batchesOf(texts: readonly string[]): Generator<string[]> {
   if (batch.length > 0) yield batch;
 }
 
-function isTooLong(complaint: string | undefined): boolean {
-  return (
-    complaint !== undefined &&
-    /maximum context length|too long|max(?:imum)?[\w ]*tokens|too large/i.test(complaint)
-  );
+function isTooLong(refusal = ''): boolean {
+  return /maximum context length|too long|max(?:imum)?[\w ]*tokens|too large/i.test(refusal);
 }
 
 /** @throws {ModelError} `model_malformed` unless there is one vector of the right length for each text. */
-function readVectors(answer: unknown, count: number, dimensions: number): Float32Array[] {
-  const items = isRecord(answer) ? listOf(answer.data) : [];
+function readVectors(response: unknown, count: number, dimensions: number): Float32Array[] {
+  const items = isRecord(response) ? asArray(response.data) : [];
   const vectors = new Array<Float32Array | undefined>(count);
   for (const [place, item] of items.entries()) {
     if (!isRecord(item)) continue;
@@ -116,7 +112,7 @@ function readVectors(answer: unknown, count: number, dimensions: number): Float3
     throw new ModelError(
       'model_malformed',
       `The embeddings endpoint should give a vector of ${dimensions} numbers for each text, and gave ${length}`,
-      { beforeFirstToken: true, retryable: false },
+      { retryable: false },
     );
   });
 }

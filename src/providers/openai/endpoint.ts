@@ -1,49 +1,40 @@
 import OpenAI from 'openai';
-import { Agent, type Dispatcher, interceptors, fetch as undiciFetch } from 'undici';
+import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
 
-import { type Completions, createCompletions } from './completions.ts';
-
-/** OpenAI's own; the SDK would take it from the environment, which only the configuration reads. */
+/** The SDK would take it from the environment, which only the configuration reads. */
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
-/** Keeps connections over the pauses of a talk, so that a turn does not begin with a TLS handshake. */
+/** Keeps connections over the pauses of a conversation, so that a turn does not start with a TLS handshake. */
 const KEEP_ALIVE_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** As many as a moved endpoint needs; the key goes to no other host. */
-const MOST_REDIRECTIONS = 3;
-/** The SDK must have a limit of its own; this one never comes, since setTimeout takes no longer one. */
+/** The SDK needs a timeout; this is the longest that setTimeout takes. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-export interface EndpointSettings {
+export interface EndpointOptions {
   /** Absent for an endpoint without keys. */
   readonly apiKey?: string | undefined;
   /** Default {@link OPENAI_BASE_URL}. */
   readonly baseUrl?: string | undefined;
 }
 
-/** An OpenAI-compatible endpoint: the SDK's client, with connections of its own. */
+/** An OpenAI-compatible endpoint: the SDK's client over connections of its own. */
 export interface OpenAiEndpoint {
   readonly client: OpenAI;
-  readonly completions: Completions;
   /** Host name, without the port. */
   readonly host: string;
-  /** Takes the key, and all that looks like one, out of a text that the endpoint wrote. */
+  /** Removes the key, and everything that looks like one, from a text. */
   redact(text: string): string;
-  /** Closes the connections; requests that still run fail. Idempotent. */
+  /** Closes the connections; running requests fail. Idempotent. */
   close(): Promise<void>;
 }
 
-/** The SDK's retries, timeouts, logs and environment variables are off: all four are Callway's own matter. */
-export function createOpenAiEndpoint({
-  apiKey,
-  baseUrl = OPENAI_BASE_URL,
-}: EndpointSettings): OpenAiEndpoint {
+/** The SDK's retries, timeouts, logs and environment variables are off: Callway has its own. */
+export function createOpenAiEndpoint({ apiKey, baseUrl = OPENAI_BASE_URL }: EndpointOptions): OpenAiEndpoint {
   const agent = new Agent({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: CONNECT_TIMEOUT_MS },
   });
-  const dispatcher = agent.compose(interceptors.redirect({ maxRedirections: MOST_REDIRECTIONS }));
   const client = new OpenAI({
     apiKey: apiKey ?? 'none',
     baseURL: baseUrl,
@@ -54,22 +45,25 @@ export function createOpenAiEndpoint({
     maxRetries: 0,
     timeout: NO_TIMEOUT_MS,
     logLevel: 'off',
-    fetch: fetchOver(dispatcher),
-    ...(apiKey === undefined ? { defaultHeaders: { Authorization: null } } : {}),
+    fetch: createFetch(agent),
+    defaultHeaders: {
+      // A compressed stream may be held back until a block is full.
+      'accept-encoding': 'identity',
+      ...(apiKey === undefined ? { authorization: null } : {}),
+    },
   });
   return {
     client,
-    completions: createCompletions(client, dispatcher),
     host: new URL(baseUrl).hostname,
     redact: (text) => redact(text, apiKey),
     close: () => agent.destroy(),
   };
 }
 
-/** Node's own fetch is of the same make, but of other types, and knows only connections of its own. */
-function fetchOver(dispatcher: Dispatcher): typeof fetch {
-  const fetchBy = undiciFetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
-  return (input, init) => fetchBy(input, { ...init, dispatcher });
+/** Node's own fetch has the same code but other types, and cannot use these connections. */
+function createFetch(dispatcher: Dispatcher): typeof fetch {
+  const fetchWith = undiciFetch as unknown as (input: unknown, init: unknown) => Promise<Response>;
+  return (input, init) => fetchWith(input, { ...init, dispatcher });
 }
 
 function redact(text: string, apiKey: string | undefined): string {

@@ -1,24 +1,20 @@
 import { APIConnectionError, APIError } from 'openai';
 import { ModelError } from '../ports/modelError.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
-import { isRecord, textOf } from './wire.ts';
+import { asText, isRecord } from './looseJson.ts';
 
-const LONGEST_QUOTE_CHARACTERS = 300;
-/** Timeouts and conflicts pass; these and all of 5xx are the endpoint's own trouble. */
-const PASSING_STATUSES: readonly number[] = [408, 409, 425, 429];
+const MAX_QUOTE_CHARACTERS = 300;
+/** Client errors that a retry may overcome. */
+const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429];
 const TOO_MANY_REQUESTS = 429;
 
+type Redactor = Pick<OpenAiEndpoint, 'redact'>;
+
 /**
- * Says in Callway's words why a request failed. The endpoint's own words are quoted, shortened and without keys, only
- * where they tell the user what to change.
- *
- * @param error - What the SDK, or a read of the response's body, threw.
+ * Maps what the SDK, or reading a response, threw. The endpoint's message is quoted, shortened and without keys, only
+ * where it tells the user what to change.
  */
-export function toModelError(
-  error: unknown,
-  endpoint: OpenAiEndpoint,
-  beforeFirstToken: boolean,
-): ModelError {
+export function toModelError(error: unknown, endpoint: Redactor, beforeFirstToken: boolean): ModelError {
   if (error instanceof ModelError) return error;
   if (error instanceof APIError && !(error instanceof APIConnectionError)) {
     return statusError(error, endpoint, beforeFirstToken);
@@ -32,59 +28,48 @@ export function toModelError(
 }
 
 /**
- * Says why an answer that had begun well holds an error: endpoints that fail after the response's status was sent put
- * an `error` into the stream.
+ * Maps the `error` in a response whose status was good: endpoints that fail later send it in the stream.
  *
- * @param wireError - What stands there: an object, or only a text.
+ * @param wireError - An object, or only a text.
  */
-export function streamedError(
-  wireError: unknown,
-  endpoint: OpenAiEndpoint,
-  beforeFirstToken: boolean,
-): ModelError {
+export function streamedError(wireError: unknown, endpoint: Redactor): ModelError {
   const { message, code } = isRecord(wireError) ? wireError : { message: wireError, code: undefined };
   const status = Number(code);
-  const quote = quoted(textOf(message), endpoint);
-  if (status >= 400 && status < 500 && !PASSING_STATUSES.includes(status)) {
-    return new ModelError('model_rejected', `The model's endpoint refuses the request${quote}`, {
-      beforeFirstToken,
-    });
-  }
-  return new ModelError('model_unavailable', `The model failed while it answered${quote}`, {
-    beforeFirstToken,
-  });
+  const quote = quoted(asText(message), endpoint);
+  return status >= 400 && status < 500 && !RETRYABLE_STATUSES.includes(status)
+    ? new ModelError('model_rejected', `The model's endpoint refuses the request${quote}`)
+    : new ModelError('model_unavailable', `The model failed while it answered${quote}`);
 }
 
-/** The endpoint's own words about a request that it refused; empty when the failure is of another kind. */
+/** @returns The endpoint's message about an invalid request; undefined for any other failure. */
 export function refusalMessage(error: unknown): string | undefined {
   const isRefusal = error instanceof APIError && (error.status === 400 || error.status === 422);
   return isRefusal ? error.message : undefined;
 }
 
-function statusError(error: APIError, endpoint: OpenAiEndpoint, beforeFirstToken: boolean): ModelError {
+function statusError(error: APIError, endpoint: Redactor, beforeFirstToken: boolean): ModelError {
   const { status } = error;
-  if (status === TOO_MANY_REQUESTS) return overloaded(error, beforeFirstToken);
-  if (status === undefined || status >= 500 || PASSING_STATUSES.includes(status)) {
+  if (status === TOO_MANY_REQUESTS) return rateLimitError(error, beforeFirstToken);
+  if (status === undefined || status >= 500 || RETRYABLE_STATUSES.includes(status)) {
     const message = `The model's endpoint answered with status ${status ?? 'unknown'}`;
-    const retryAfterSeconds = retryAfterOf(error);
+    const retryAfterSeconds = readRetryAfter(error);
     return new ModelError('model_unavailable', message, { beforeFirstToken, retryAfterSeconds });
   }
   const quote = quoted(error.message.replace(/^\d{3} /, ''), endpoint);
-  return new ModelError('model_rejected', refusal(status, quote), { beforeFirstToken });
+  return new ModelError('model_rejected', rejectionMessage(status, quote), { beforeFirstToken });
 }
 
-function overloaded(error: APIError, beforeFirstToken: boolean): ModelError {
+function rateLimitError(error: APIError, beforeFirstToken: boolean): ModelError {
   if (error.code === 'insufficient_quota') {
     const message = "The account at the model's endpoint has no quota left";
     return new ModelError('model_unavailable', message, { beforeFirstToken, retryable: false });
   }
-  return new ModelError('model_unavailable', "The model's endpoint takes no more requests at the moment", {
-    beforeFirstToken,
-    retryAfterSeconds: retryAfterOf(error),
-  });
+  const message = "The model's endpoint takes no more requests at the moment";
+  const retryAfterSeconds = readRetryAfter(error);
+  return new ModelError('model_unavailable', message, { beforeFirstToken, retryAfterSeconds });
 }
 
-function refusal(status: number, quote: string): string {
+function rejectionMessage(status: number, quote: string): string {
   if (status === 401) return "The model's endpoint does not accept the key; check OPENAI_API_KEY";
   if (status === 403) return `The key may not use this model${quote}`;
   if (status === 404)
@@ -92,13 +77,13 @@ function refusal(status: number, quote: string): string {
   return `The model's endpoint refuses the request with status ${status}${quote}`;
 }
 
-function quoted(text: string, endpoint: OpenAiEndpoint): string {
-  const oneLine = endpoint.redact(text).replace(/\s+/g, ' ').trim();
-  return oneLine === '' ? '' : `: ${oneLine.slice(0, LONGEST_QUOTE_CHARACTERS)}`;
+function quoted(text: string, endpoint: Redactor): string {
+  const line = endpoint.redact(text).replace(/\s+/g, ' ').trim();
+  return line === '' ? '' : `: ${line.slice(0, MAX_QUOTE_CHARACTERS)}`;
 }
 
 /** @see RFC 9110 section 10.2.3; `retry-after-ms` is OpenAI's own, and finer. */
-function retryAfterOf({ headers }: APIError): number | undefined {
+function readRetryAfter({ headers }: APIError): number | undefined {
   const milliseconds = Number.parseFloat(headers?.get('retry-after-ms') ?? '');
   if (milliseconds >= 0) return milliseconds / 1000;
   const value = headers?.get('retry-after') ?? '';

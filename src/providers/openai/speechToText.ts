@@ -1,146 +1,169 @@
 import { WAV_HEADER_BYTES, wavHeader } from '../../media/wav.ts';
 import { ModelError } from '../ports/modelError.ts';
 import type { RecognitionOptions, SpeechToText, Transcript } from '../ports/speechToText.ts';
-import { byteStreamOf } from './byteStream.ts';
+import { type StreamDeps, type StreamedResponse, streamWithRetry } from '../streamWithRetry.ts';
 import type { OpenAiEndpoint } from './endpoint.ts';
 import { streamedError, toModelError } from './errors.ts';
-import { multipartBody } from './multipart.ts';
-import { type PatienceDeps, patiently } from './patience.ts';
-import { createResponseEvents } from './responseEvents.ts';
-import { isRecord, textOf } from './wire.ts';
+import { asText, isRecord } from './looseJson.ts';
+import { DONE, type EventData, eventData } from './serverSentEvents.ts';
 
-/** Hints beyond this are more than a model heeds. */
-const LONGEST_HINT_CHARACTERS = 800;
-/** Of an utterance, which lasts a minute at most; a recogniser that hears more is caught in a loop. */
-const LONGEST_TRANSCRIPT_CHARACTERS = 4000;
+/** Models ignore longer hints. */
+const MAX_HINT_CHARACTERS = 800;
+/** Of an utterance, which lasts a minute at most: a model that repeats itself has no other end. */
+const MAX_TRANSCRIPT_CHARACTERS = 4000;
 
-export interface OpenAiTranscriptionDeps extends PatienceDeps {
+export interface OpenAiSpeechToTextDeps extends StreamDeps {
   readonly endpoint: OpenAiEndpoint;
   /** Such as `gpt-4o-mini-transcribe`. */
   readonly model: string;
 }
 
 /**
- * Recognition behind an OpenAI-compatible endpoint. An utterance is sent as a whole as soon as it seems to be over, and
- * its words come back as a stream where the endpoint knows that, else in one piece.
+ * Batch speech recognition by an OpenAI-compatible endpoint: an utterance is sent when it is finalized, and its
+ * transcript streams back where the endpoint supports that.
  *
  * @see https://platform.openai.com/docs/api-reference/audio/createTranscription
  */
-export function createOpenAiSpeechToText(deps: OpenAiTranscriptionDeps): SpeechToText {
+export function createOpenAiSpeechToText(deps: OpenAiSpeechToTextDeps): SpeechToText {
   return {
     name: 'openai',
-    openStream(request) {
-      let heard: Int16Array[] = [];
+    openStream(options) {
+      let chunks: Int16Array[] = [];
       return {
-        push: (samples) => void heard.push(samples.slice()),
-        finalize: (signal) => transcribe(deps, request, [...heard], signal),
+        push: (samples) => void chunks.push(samples.slice()),
+        finalize: (signal) => transcribe(deps, options, chunks, signal),
         close() {
-          heard = [];
+          chunks = [];
         },
       };
     },
-    close: async () => undefined,
+    close: () => deps.endpoint.close(),
   };
 }
 
 async function transcribe(
-  deps: OpenAiTranscriptionDeps,
-  request: RecognitionOptions,
-  heard: readonly Int16Array[],
+  deps: OpenAiSpeechToTextDeps,
+  options: RecognitionOptions,
+  chunks: readonly Int16Array[],
   signal: AbortSignal,
 ): Promise<Transcript> {
-  const { contentType, body } = formOf(deps.model, request, heard);
-  let text = '';
-  const attempt = (attemptSignal: AbortSignal) => send(deps, body, contentType, attemptSignal);
-  for await (const event of patiently(attempt, signal, deps)) {
-    text = event.isWhole ? event.text : text + event.text;
-    if (text.length > LONGEST_TRANSCRIPT_CHARACTERS)
-      throw malformed('hears more words than anybody can say', false);
-    if (text.trim() !== '') request.onInterim?.(text.trim());
+  const form = await encodeForm(deps.model, options, chunks);
+  const source = {
+    open: (attemptSignal: AbortSignal) => open(deps.endpoint, form, attemptSignal),
+    toModelError: (error: unknown, beforeFirstToken: boolean) =>
+      toModelError(error, deps.endpoint, beforeFirstToken),
+  };
+  let transcript = '';
+  for await (const { text, isFinal } of streamWithRetry(source, deps, signal)) {
+    transcript = isFinal ? text : transcript + text;
+    if (transcript.length > MAX_TRANSCRIPT_CHARACTERS)
+      throw new ModelError('model_malformed', "The endpoint's transcript does not end", {
+        beforeFirstToken: false,
+      });
+    if (transcript.trim() !== '') options.onInterim?.(transcript.trim());
   }
-  return { text: text.trim() };
+  return { text: transcript.trim() };
 }
 
-interface Words {
-  readonly text: string;
-  /** All of them, not the next ones. */
-  readonly isWhole: boolean;
+interface EncodedForm {
+  readonly contentType: string;
+  readonly body: Buffer;
 }
 
-async function* send(
-  { endpoint, clock }: OpenAiTranscriptionDeps,
-  body: Buffer,
-  contentType: string,
+async function open(
+  endpoint: OpenAiEndpoint,
+  { contentType, body }: EncodedForm,
   signal: AbortSignal,
-): AsyncGenerator<Words, void> {
-  let hasBegun = false;
-  try {
-    const response = await endpoint.client
-      .post('/audio/transcriptions', { body, headers: { 'content-type': contentType }, signal })
-      .asResponse();
-    const isDocument = response.headers.get('content-type')?.includes('application/json') ?? false;
-    const events = createResponseEvents(byteStreamOf(response), isDocument, clock);
-    let hasWords = false;
-    try {
-      for (let batch = await events.read(); batch; batch = await events.read()) {
-        for (const data of batch) {
-          const words = wordsOf(data, endpoint, !hasBegun);
-          hasBegun = true;
-          hasWords ||= words !== undefined;
-          if (words) yield words;
-        }
-      }
-      if (!hasWords) throw malformed('sent something that is no transcription', true);
-    } finally {
-      events.close();
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw toModelError(error, endpoint, !hasBegun);
+): Promise<TranscriptDecoder> {
+  const response = await endpoint.client
+    .post('/audio/transcriptions', { body, headers: { 'content-type': contentType }, signal })
+    .asResponse();
+  return new TranscriptDecoder(await eventData(response), endpoint);
+}
+
+interface TranscriptPart {
+  readonly text: string;
+  /** Whether it is the whole transcript, not the next part of it. */
+  readonly isFinal: boolean;
+}
+
+class TranscriptDecoder implements StreamedResponse<TranscriptPart> {
+  readonly chunks: AsyncIterable<EventData> | Iterable<EventData>;
+  readonly #endpoint: OpenAiEndpoint;
+  #hasStarted = false;
+  #isDone = false;
+
+  constructor(chunks: AsyncIterable<EventData> | Iterable<EventData>, endpoint: OpenAiEndpoint) {
+    this.chunks = chunks;
+    this.#endpoint = endpoint;
+  }
+
+  get isComplete(): boolean {
+    return this.#hasStarted && this.#isDone;
+  }
+
+  decode({ data }: EventData): TranscriptPart[] {
+    if (data === DONE) this.#isDone = true;
+    if (this.#isDone) return [];
+    const part = readPart(data, this.#endpoint);
+    if (!part) return [];
+    this.#hasStarted = true;
+    this.#isDone = part.isFinal;
+    return [part];
+  }
+
+  finish(): TranscriptPart[] {
+    if (!this.#hasStarted) throw malformed('something other than a transcript');
+    return [];
   }
 }
 
-function malformed(what: string, beforeFirstToken: boolean): ModelError {
-  return new ModelError('model_malformed', `The model's endpoint ${what}`, { beforeFirstToken });
-}
-
-function wordsOf(data: string, endpoint: OpenAiEndpoint, beforeFirstToken: boolean): Words | undefined {
+function readPart(data: string, endpoint: OpenAiEndpoint): TranscriptPart | undefined {
   let event: unknown;
   try {
     event = JSON.parse(data);
   } catch {
-    throw malformed('sent something that is not JSON as a transcription', beforeFirstToken);
+    throw malformed('invalid JSON as a transcript');
   }
   if (!isRecord(event)) return undefined;
-  if (event.error) throw streamedError(event.error, endpoint, beforeFirstToken);
-  if (event.type === 'transcript.text.delta') return { text: textOf(event.delta), isWhole: false };
-  return typeof event.text === 'string' ? { text: event.text, isWhole: true } : undefined;
+  if (event.error) throw streamedError(event.error, endpoint);
+  if (event.type === 'transcript.text.delta') return { text: asText(event.delta), isFinal: false };
+  return typeof event.text === 'string' ? { text: event.text, isFinal: true } : undefined;
 }
 
-function formOf(
+function malformed(what: string): ModelError {
+  return new ModelError('model_malformed', `The model's endpoint sent ${what}`);
+}
+
+/** Encoded here, since the SDK's fetch is not that of Node, whose `FormData` it does not know. */
+async function encodeForm(
   model: string,
   { sampleRateHz, language, expectedAnswers }: RecognitionOptions,
-  heard: readonly Int16Array[],
-) {
-  const lengthBytes = heard.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  chunks: readonly Int16Array[],
+): Promise<EncodedForm> {
+  const form = new FormData();
+  form.set('model', model);
+  form.set('response_format', 'json');
+  form.set('stream', 'true');
+  // The endpoint takes the language of a tag such as zh-TW, without the region.
+  const [code] = language?.toLowerCase().split('-') ?? [];
+  if (code?.length === 2) form.set('language', code);
+  const hint = expectedAnswers?.length ? `Possible answers: ${expectedAnswers.join('; ')}` : '';
+  if (hint !== '') form.set('prompt', hint.slice(0, MAX_HINT_CHARACTERS));
+  form.set('file', new File([encodeWav(chunks, sampleRateHz)], 'speech.wav', { type: 'audio/wav' }));
+  const encoded = new Response(form);
+  const contentType = encoded.headers.get('content-type') ?? '';
+  return { contentType, body: Buffer.from(await encoded.arrayBuffer()) };
+}
+
+function encodeWav(chunks: readonly Int16Array[], sampleRateHz: number): Uint8Array<ArrayBuffer> {
+  const lengthBytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const wav = new Uint8Array(WAV_HEADER_BYTES + lengthBytes);
   wav.set(wavHeader({ sampleRateHz, channels: 1 }, lengthBytes));
-  let at = WAV_HEADER_BYTES;
-  for (const { buffer, byteOffset, byteLength } of heard) {
-    wav.set(new Uint8Array(buffer, byteOffset, byteLength), at);
-    at += byteLength;
+  let offset = WAV_HEADER_BYTES;
+  for (const { buffer, byteOffset, byteLength } of chunks) {
+    wav.set(new Uint8Array(buffer, byteOffset, byteLength), offset);
+    offset += byteLength;
   }
-  const hint = expectedAnswers?.length ? `Possible answers: ${expectedAnswers.join('; ')}` : '';
-  // Of a tag such as zh-TW the endpoint takes the language alone.
-  const [code] = language?.toLowerCase().split('-') ?? [];
-  return multipartBody(
-    {
-      model,
-      response_format: 'json',
-      stream: 'true',
-      ...(code?.length === 2 ? { language: code } : {}),
-      ...(hint === '' ? {} : { prompt: hint.slice(0, LONGEST_HINT_CHARACTERS) }),
-    },
-    { name: 'file', fileName: 'speech.wav', contentType: 'audio/wav', bytes: wav },
-  );
+  return wav;
 }

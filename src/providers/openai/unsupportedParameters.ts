@@ -1,114 +1,102 @@
 import type { ChatCompletionMessageParam } from 'openai/resources';
 import type { ChatBody } from './chatBody.ts';
 
-/** What not every compatible endpoint takes, and how to do without it. */
-interface Concession {
-  readonly name: 'usage' | 'jsonSchema' | 'laterSystem';
-  /** What an endpoint's refusal mentions when this is what it did not like. */
-  readonly complaint: RegExp;
+/** A parameter that not every compatible endpoint supports, and how to do without it. */
+interface OptionalParameter {
+  readonly name: 'usage' | 'jsonSchema' | 'laterSystemMessage';
+  /** Matches a refusal that is about this parameter. */
+  readonly refusal: RegExp;
   isIn(body: ChatBody): boolean;
-  without(body: ChatBody): ChatBody;
+  removeFrom(body: ChatBody): ChatBody;
 }
 
-const CONCESSIONS: readonly Concession[] = [
+const OPTIONAL_PARAMETERS: readonly OptionalParameter[] = [
   {
     name: 'usage',
-    complaint: /stream_options|include_usage/,
+    refusal: /stream_options|include_usage/,
     isIn: (body) => body.stream_options !== undefined,
-    without({ stream_options: _, ...body }) {
+    removeFrom({ stream_options: _, ...body }) {
       return body;
     },
   },
   {
     name: 'jsonSchema',
-    complaint: /response_format|json_schema/,
+    refusal: /response_format|json_schema/,
     isIn: ({ response_format: format }) => format?.type === 'json_schema',
-    without: (body) => ({
+    removeFrom: (body) => ({
       ...body,
-      messages: [...body.messages, ...schemaInWords(body)],
+      messages: [...body.messages, ...schemaPrompt(body)],
       response_format: { type: 'json_object' },
     }),
   },
   {
-    // Chat templates of several open models know a system message at the beginning only.
-    name: 'laterSystem',
-    complaint: /system|\broles?\b/i,
-    isIn: ({ messages }) => messages.some(isLaterSystem),
-    without: (body) => ({ ...body, messages: foldSystem(body.messages) }),
+    // Chat templates of several open models accept a system message only at the start.
+    name: 'laterSystemMessage',
+    refusal: /system|\broles?\b/i,
+    isIn: ({ messages }) => messages.some(({ role }, index) => role === 'system' && index > 0),
+    removeFrom: (body) => ({ ...body, messages: mergeSystemMessages(body.messages) }),
   },
 ];
 
-/** What one endpoint is asked, less what it was found not to take. */
-export interface Concessions {
-  /** Leaves out what the endpoint is known not to take. */
-  apply(body: ChatBody): ChatBody;
-  /**
-   * After a refusal: what else to try.
-   *
-   * @param complaint - The endpoint's own words.
-   * @returns Undefined when nothing in the body is known to be the cause, or likely to be.
-   */
-  concede(body: ChatBody, complaint: string): { readonly body: ChatBody; readonly name: string } | undefined;
-  /** The endpoint took this body: what it holds is taken, and what was conceded for it stays conceded. */
-  remember(body: ChatBody, conceded: ReadonlySet<string>): void;
-}
-
 /**
- * Compatible endpoints differ in which newer fields they take, and some refuse a request for one that they do not
- * know. A field that a refusal names is left out; when the refusal names none of them, one that was never taken yet
- * is. What was learnt holds for the life of the instance.
+ * Learns which parameters one endpoint supports. A parameter that a refusal names is removed from the request; where the
+ * refusal names none of them, one that the endpoint has not accepted yet is removed. What is learned holds for the life
+ * of the instance.
  */
-export function createConcessions(): Concessions {
-  const refused = new Set<string>();
-  const taken = new Set<string>();
-  return {
-    apply: (body) =>
-      CONCESSIONS.filter(({ name, isIn }) => refused.has(name) && isIn(body)).reduce(
-        (conceded, concession) => concession.without(conceded),
-        body,
-      ),
-    concede(body, complaint) {
-      const present = CONCESSIONS.filter(({ isIn }) => isIn(body));
-      const concession =
-        present.find((candidate) => candidate.complaint.test(complaint)) ??
-        present.find(({ name }) => !taken.has(name));
-      return concession && { body: concession.without(body), name: concession.name };
-    },
-    remember(body, conceded) {
-      for (const name of conceded) refused.add(name);
-      for (const { name, isIn } of CONCESSIONS) if (isIn(body)) taken.add(name);
-    },
-  };
+export class UnsupportedParameters {
+  readonly #unsupported = new Set<string>();
+  readonly #supported = new Set<string>();
+
+  /** Removes what the endpoint is known not to support. */
+  removeFrom(body: ChatBody): ChatBody {
+    return OPTIONAL_PARAMETERS.filter(({ name, isIn }) => this.#unsupported.has(name) && isIn(body)).reduce(
+      (reduced, parameter) => parameter.removeFrom(reduced),
+      body,
+    );
+  }
+
+  /**
+   * @param refusal - The endpoint's error message.
+   * @returns The body without the refused parameter, and its name; undefined when no parameter may be the cause.
+   */
+  removeRefused(body: ChatBody, refusal: string): { body: ChatBody; name: string } | undefined {
+    const present = OPTIONAL_PARAMETERS.filter(({ isIn }) => isIn(body));
+    const refused =
+      present.find((parameter) => parameter.refusal.test(refusal)) ??
+      present.find(({ name }) => !this.#supported.has(name));
+    return refused && { body: refused.removeFrom(body), name: refused.name };
+  }
+
+  /** @param body - Accepted by the endpoint, once `removed` were left out. */
+  learn(body: ChatBody, removed: ReadonlySet<string>): void {
+    for (const name of removed) this.#unsupported.add(name);
+    for (const { name, isIn } of OPTIONAL_PARAMETERS) if (isIn(body)) this.#supported.add(name);
+  }
 }
 
 /** Plain JSON mode does not tell the model which keys are wanted. */
-function schemaInWords({ response_format: format }: ChatBody): ChatCompletionMessageParam[] {
+function schemaPrompt({ response_format: format }: ChatBody): ChatCompletionMessageParam[] {
   if (format?.type !== 'json_schema' || !format.json_schema.schema) return [];
   const content = `Answer with JSON of this schema: ${JSON.stringify(format.json_schema.schema)}`;
   return [{ role: 'system', content }];
 }
 
-function isLaterSystem({ role }: ChatCompletionMessageParam, index: number): boolean {
-  return role === 'system' && index > 0;
-}
-
-/** All that the system says goes to the beginning; what it asks at the end, the user asks. */
-function foldSystem(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+/** Moves system messages to the first one, and those after the conversation into its last user message. */
+function mergeSystemMessages(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
   const lastOther = messages.findLastIndex(({ role }) => role !== 'system');
-  const talk = messages.slice(0, lastOther + 1);
-  const question = messages.slice(Math.max(1, lastOther + 1)).map(textOf);
-  const rules = messages.slice(0, Math.max(1, lastOther)).filter(({ role }) => role === 'system');
-  const others = talk.filter(({ role }) => role !== 'system');
-  const last = others.at(-1);
-  const asked = last?.role === 'user' ? [textOf(last), ...question] : question;
-  const before = last?.role === 'user' ? others.slice(0, -1) : others;
+  const instructions = messages.slice(0, Math.max(1, lastOther)).filter(({ role }) => role === 'system');
+  const finalInstructions = messages.slice(Math.max(1, lastOther + 1)).map(contentOf);
+  const conversation = messages.slice(0, lastOther + 1).filter(({ role }) => role !== 'system');
+  const last = conversation.at(-1);
+  const isUserLast = last?.role === 'user';
+  const finalTexts = isUserLast ? [contentOf(last), ...finalInstructions] : finalInstructions;
   return [
-    { role: 'system', content: rules.map(textOf).join('\n\n') },
-    ...before,
-    ...(asked.length > 0 ? [{ role: 'user' as const, content: asked.join('\n\n') }] : []),
+    { role: 'system', content: instructions.map(contentOf).join('\n\n') },
+    ...(isUserLast ? conversation.slice(0, -1) : conversation),
+    ...(finalTexts.length > 0 ? [{ role: 'user' as const, content: finalTexts.join('\n\n') }] : []),
   ];
 }
 
-function textOf({ content }: ChatCompletionMessageParam): string {
+function contentOf({ content }: ChatCompletionMessageParam): string {
   return typeof content === 'string' ? content : '';
 }

@@ -5,6 +5,4 @@ export interface ProviderMetrics {
   readonly recordError: (code: ModelErrorCode) => void;
   /** The wait from the request to the first token or sample, or to the whole result where it is not streamed. */
   readonly recordFirstOutput: (waitedMs: number) => void;
-  /** From a monotonic clock. */
-  readonly nowMs: () => number;
 }

@@ -1,40 +1,46 @@
 import { CallwayError } from '../../base/errors.ts';
 
 /**
- * - `model_unavailable`: the endpoint is away, overloaded or silent.
- * - `model_rejected`: the endpoint will not take the request, however often it is sent.
- * - `model_malformed`: the endpoint answered with something that cannot be read, or broke off.
+ * - `model_unavailable`: the endpoint is unreachable, overloaded or silent.
+ * - `model_rejected`: the endpoint refuses the request, and would refuse it again.
+ * - `model_malformed`: the response is unreadable or incomplete.
  */
 export type ModelErrorCode = 'model_unavailable' | 'model_rejected' | 'model_malformed';
 
 export interface ModelErrorOptions {
-  /** Whether the answer had not begun: nobody has heard or read a word of it. */
-  readonly beforeFirstToken: boolean;
-  /** Whether the same request may well succeed when it is sent again. Default: all but `model_rejected`. */
+  /** Whether no part of the answer was passed on. Default: true. */
+  readonly beforeFirstToken?: boolean;
+  /** Whether the same request may succeed when it is sent again. Default: all but `model_rejected`. */
   readonly retryable?: boolean;
-  /** What the endpoint asked for. */
+  /** As the endpoint asked for. */
   readonly retryAfterSeconds?: number | undefined;
   /** Must not hold the key, or headers. */
   readonly cause?: unknown;
 }
 
 /**
- * A model that did not answer, or not to the end. The message is safe for the user and never holds a key.
- * Its category is `internal`, since to the caller of an API it is the service that failed.
+ * A request to a provider that failed. The message may be shown to users and never holds a key. The category is
+ * `internal`: to a client of the API, the service failed.
  */
 export class ModelError extends CallwayError {
   declare readonly code: ModelErrorCode;
   readonly beforeFirstToken: boolean;
   readonly retryable: boolean;
 
-  constructor(code: ModelErrorCode, message: string, options: ModelErrorOptions) {
+  constructor(code: ModelErrorCode, message: string, options: ModelErrorOptions = {}) {
     const { cause, retryAfterSeconds } = options;
     super('internal', code, message, {
       cause,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     });
     this.name = 'ModelError';
-    this.beforeFirstToken = options.beforeFirstToken;
+    this.beforeFirstToken = options.beforeFirstToken ?? true;
     this.retryable = options.retryable ?? code !== 'model_rejected';
+  }
+
+  /** @returns The same error, of an answer that had started. */
+  afterFirstToken(): ModelError {
+    const { code, message, retryable, retryAfterSeconds, cause } = this;
+    return new ModelError(code, message, { beforeFirstToken: false, retryable, retryAfterSeconds, cause });
   }
 }

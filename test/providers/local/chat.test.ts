@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Situation } from '../../../offline/chat/request.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { rehearsalOptions } from '../../../src/engine/prompt/rehearsal.ts';
 import {
   extractAnswer,
@@ -9,12 +10,16 @@ import {
   moveTool,
   routeAnswer,
 } from '../../../src/engine/prompt/structuredOutput.ts';
-import { createRehearsalModel } from '../../../src/providers/local/chat.ts';
+import { createChatClient } from '../../../src/providers/chatClient.ts';
+import { createRehearsalChat } from '../../../src/providers/local/chat.ts';
 import type { ChatEvent, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { collect } from '../../support/collect.ts';
 
 const forever = new AbortController().signal;
-const model = createRehearsalModel({ makeId: () => '1-2' });
+const model = createChatClient(createRehearsalChat({ makeId: () => '1-2' }), {
+  clock: systemClock,
+  timeoutMs: 5000,
+});
 const node = { id: 'n1', title: 'Greeting', prompt: 'Say "Hello there."', type: 'conversation' };
 const book = { id: 'e-book', label: '', sentence: 'The caller wants to book' };
 

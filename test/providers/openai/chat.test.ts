@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { createOpenAiChatModel } from '../../../src/providers/openai/chat.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { createChatClient } from '../../../src/providers/chatClient.ts';
+import { createOpenAiChat } from '../../../src/providers/openai/chat.ts';
 import { createOpenAiEndpoint, type OpenAiEndpoint } from '../../../src/providers/openai/endpoint.ts';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
@@ -21,6 +22,17 @@ const KEY = 'sk-test-0123456789abcdef';
 const QUESTION: ChatRequest = { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] };
 const forever = new AbortController().signal;
 
+/** Timers run 20 times as fast. */
+const clock: Clock = {
+  ...systemClock,
+  setTimer: (callback, delayMs) => systemClock.setTimer(callback, delayMs / 20),
+};
+const clientOf = (endpoint: OpenAiEndpoint) =>
+  createChatClient(createOpenAiChat({ endpoint, makeId: () => 'made' }), {
+    clock,
+    timeoutMs: 60_000,
+  });
+
 let upstream: ScriptedUpstream;
 let endpoint: OpenAiEndpoint;
 let model: ChatModel;
@@ -28,7 +40,7 @@ let model: ChatModel;
 beforeEach(async () => {
   upstream = await startScriptedUpstream();
   endpoint = createOpenAiEndpoint({ apiKey: KEY, baseUrl: upstream.baseUrl });
-  model = createOpenAiChatModel({ endpoint, clock: systemClock, makeId: () => 'made' });
+  model = clientOf(endpoint);
 });
 
 afterEach(async () => {
@@ -139,8 +151,7 @@ describe('a request', () => {
   it('shows no key to an endpoint without one', async () => {
     const open = createOpenAiEndpoint({ baseUrl: upstream.baseUrl });
     upstream.answerWith({ steps: saying('Hi') });
-    const keyless = createOpenAiChatModel({ endpoint: open, clock: systemClock, makeId: () => 'made' });
-    await collect(keyless.stream(QUESTION, forever));
+    await collect(clientOf(open).stream(QUESTION, forever));
     await open.close();
     expect(upstream.requests[0]?.headers.authorization).toBeUndefined();
   });

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { createChatReader } from '../../../src/providers/openai/chatDecoder.ts';
+import { ChatDecoder } from '../../../src/providers/openai/chatDecoder.ts';
 import type { ChatEvent } from '../../../src/providers/ports/chatModel.ts';
 
-function read(...chunks: readonly unknown[]): ChatEvent[] {
+function decoder() {
   let made = 0;
-  const reader = createChatReader('asked-for', () => `made-${++made}`);
-  return [...chunks.flatMap((chunk) => reader.read(chunk)), ...reader.finish()];
+  const makeId = () => `made-${++made}`;
+  const endpoint = { redact: (text: string) => text };
+  return new ChatDecoder([], { endpoint, makeId, requestedModel: 'asked-for' });
+}
+
+const data = (chunk: unknown) => ({ data: JSON.stringify(chunk) });
+
+function read(...chunks: readonly unknown[]): ChatEvent[] {
+  const answer = decoder();
+  const events = chunks.flatMap((chunk) => answer.decode(data(chunk)));
+  return [...events, ...answer.decode({ data: '[DONE]' }), ...answer.finish()];
 }
 
 const delta = (fields: object, finishReason: string | null = null) => ({
@@ -46,7 +55,7 @@ describe('text', () => {
     [{ choices: [null] }],
     [delta({ tool_calls: [7, null] })],
   ])('passes over the chunk %j', (chunk) => {
-    expect(read(chunk)).toEqual([{ type: 'end', finishReason: 'stop', model: 'asked-for' }]);
+    expect(read(chunk, delta({}))).toEqual([{ type: 'end', finishReason: 'stop', model: 'asked-for' }]);
   });
 });
 
@@ -163,10 +172,10 @@ describe('tool calls', () => {
   });
 
   it('gives the whole call with the finish reason, before the usage comes', () => {
-    const reader = createChatReader('m', () => 'id');
-    reader.read(call({ index: 0, id: 'c1', function: { name: 'look', arguments: '{}' } }));
-    expect(wholeCalls(reader.read(delta({}, 'tool_calls')))).toHaveLength(1);
-    expect(wholeCalls(reader.finish())).toEqual([]);
+    const answer = decoder();
+    answer.decode(data(call({ index: 0, id: 'c1', function: { name: 'look', arguments: '{}' } })));
+    expect(wholeCalls(answer.decode(data(delta({}, 'tool_calls'))))).toHaveLength(1);
+    expect(wholeCalls(answer.finish())).toEqual([]);
   });
 });
 

@@ -130,7 +130,7 @@ describe('speech', () => {
   test('an endpoint that is silent is given up', async () => {
     answers = [() => undefined];
     await expect(collect(tts(60).synthesize({ text: 'Hi.' }, forever))).rejects.toThrow(
-      /sent nothing for 0.06 s/,
+      /did not start to answer within 0.06 s/,
     );
     expect(bodies.length).toBe(2);
   });

@@ -1,8 +1,9 @@
 import { unavailable } from '../../../src/base/errors.ts';
 import { sleep } from '../../../src/base/sleep.ts';
+import { createChatClient } from '../../../src/providers/chatClient.ts';
 import type { ChatModel, ChatRequest } from '../../../src/providers/ports/chatModel.ts';
 import { ModelError } from '../../../src/providers/ports/modelError.ts';
-import { createResilientModel } from '../../../src/providers/resilient.ts';
+import { asProvider } from '../../support/scriptedModel.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 import { type SimulatedCall, simulatedCall } from '../support/simulatedCall.ts';
 import { type DeadAirWatch, watchDeadAir } from './deadAirWatch.ts';
@@ -32,7 +33,7 @@ export function setStage(scene: Scene): SetStage {
   const faults = createFaults(clock);
   const caller = createWordCaller(clock, () => faults.now('recogniser'));
   const voice = createWordVoice(clock, () => faults.now('voice'));
-  const model = createResilientModel(sceneModel(scene, clock, faults), {
+  const model = createChatClient(asProvider(sceneModel(scene, clock, faults)), {
     clock,
     timeoutMs: MODEL_TIMEOUT_MS,
   });

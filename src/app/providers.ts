@@ -1,0 +1,130 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../base/clock.ts';
+import type { MakeId } from '../base/ids.ts';
+import type { ModelChoice } from '../engine/prompt/modelCalls.ts';
+import type { SessionMetrics } from '../observability/metrics/sessions.ts';
+import { createChatClient } from '../providers/chatClient.ts';
+import {
+  type Embedder,
+  type EmbeddingModelName,
+  LOCAL_EMBEDDING_MODEL,
+} from '../providers/ports/embedder.ts';
+import type { SpeechToText } from '../providers/ports/speechToText.ts';
+import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
+import type { Credentials, ProviderOptions } from '../providers/providerOptions.ts';
+import { CHAT_PROVIDERS, EMBEDDING_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../providers/registry.ts';
+import { createRetryingEmbedder } from '../providers/retryingEmbedder.ts';
+import { withRecognitionMetrics, withSynthesisMetrics } from '../providers/speechMetrics.ts';
+import type { Closers } from './conversation.ts';
+import { type Config, readEnvironment } from './settings/config.ts';
+
+export interface ProviderParts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly meter: Pick<SessionMetrics, 'watchModel'>;
+  readonly closers: Closers;
+}
+
+export interface ChatParts extends ProviderParts {
+  readonly makeId: MakeId;
+}
+
+/** The chat provider of the settings. */
+export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
+  const { config, clock, makeId, meter, closers } = parts;
+  const options = providerOptions(parts, openAiCredentials(config));
+  const provider = await CHAT_PROVIDERS[config.CHAT_PROVIDER]({ ...options, makeId });
+  closers.push(() => provider.close());
+  const { timeoutMs, onRetry } = options;
+  const metrics = meter.watchModel('chat', provider.name);
+  const chat = createChatClient(provider, { clock, timeoutMs, onRetry, metrics });
+  const { onlyModel } = provider;
+  return {
+    chat,
+    smart: onlyModel ?? config.CHAT_MODEL_SMART,
+    balance: onlyModel ?? config.CHAT_MODEL_BALANCE,
+    turbo: onlyModel ?? config.CHAT_MODEL_TURBO,
+  };
+}
+
+export interface Speech {
+  readonly speechToText: SpeechToText;
+  readonly textToSpeech: TextToSpeech;
+}
+
+/** The speech providers of the settings. */
+export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
+  const { config, clock, meter, closers } = parts;
+  const options = providerOptions(parts, openAiCredentials(config));
+  const { STT_MODEL, TTS_MODEL, TTS_VOICE: voice } = config;
+  const speechToText = await STT_PROVIDERS[config.STT_PROVIDER]({ ...options, model: STT_MODEL });
+  closers.push(() => speechToText.close());
+  const textToSpeech = await TTS_PROVIDERS[config.TTS_PROVIDER]({ ...options, model: TTS_MODEL, voice });
+  closers.push(() => textToSpeech.close());
+  const recognitionMetrics = meter.watchModel('transcription', speechToText.name);
+  const synthesisMetrics = meter.watchModel('speech', textToSpeech.name);
+  return {
+    speechToText: withRecognitionMetrics(speechToText, recognitionMetrics, clock),
+    textToSpeech: withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
+  };
+}
+
+export interface EmbeddingRetries {
+  readonly maxAttempts: number;
+  /** Of each attempt. */
+  readonly timeoutMs: number;
+}
+
+/** Finds embedders by model; a model whose provider is not configured has none. */
+export type EmbedderLookup = (
+  retries: EmbeddingRetries,
+) => (model: EmbeddingModelName) => Embedder | undefined;
+
+/**
+ * Every embedding provider that is configured, whichever the settings select: vectors of one model are found by that
+ * model alone.
+ */
+export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLookup> {
+  const { config, clock, meter, closers, logger } = parts;
+  const openai = {
+    apiKey: config.EMBEDDING_API_KEY ?? config.OPENAI_API_KEY,
+    baseUrl: config.EMBEDDING_BASE_URL ?? config.OPENAI_BASE_URL,
+  };
+  const providers = [await EMBEDDING_PROVIDERS.local()];
+  if (openai.apiKey !== undefined || openai.baseUrl !== undefined)
+    providers.push(await EMBEDDING_PROVIDERS.openai(providerOptions(parts, openai)));
+  for (const { close } of providers) closers.push(close);
+  if (config.EMBEDDING_PROVIDER === 'local')
+    logger.warn(
+      { model: LOCAL_EMBEDDING_MODEL.name },
+      'no embeddings endpoint configured: documents are embedded by the local model, which is for English',
+    );
+  const embedders = new Map(
+    providers.flatMap((provider) => provider.embedders.map((embedder) => [embedder.model.name, embedder])),
+  );
+  return (retries) => (model) => {
+    const embedder = embedders.get(model);
+    const onRetry = (err: Error) => logger.warn({ err, model }, 'embedding failed, retrying');
+    const metrics = meter.watchModel('embedding', model);
+    return embedder && createRetryingEmbedder(embedder, { ...retries, clock, metrics, onRetry });
+  };
+}
+
+function openAiCredentials({ OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl }: Config): Credentials {
+  return { apiKey, baseUrl };
+}
+
+function providerOptions(
+  { config, clock, logger }: ProviderParts,
+  credentials: Credentials,
+): ProviderOptions & Required<Pick<ProviderOptions, 'onRetry'>> {
+  return {
+    credentials,
+    clock,
+    timeoutMs: config.MODEL_TIMEOUT_SECONDS * 1000,
+    searchPath: readEnvironment().PATH ?? '',
+    onRetry: (err) => logger.warn({ err }, 'model failed before its first output, retrying'),
+    warn: (message, fields) => logger.warn(fields, message),
+  };
+}

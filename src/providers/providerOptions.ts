@@ -1,0 +1,38 @@
+import type { MakeId } from '../base/ids.ts';
+import type { Embedder } from './ports/embedder.ts';
+import type { StreamDeps } from './streamWithRetry.ts';
+
+export interface Credentials {
+  /** Absent for an endpoint without keys. */
+  readonly apiKey?: string | undefined;
+  /** Default: the vendor's own. */
+  readonly baseUrl?: string | undefined;
+}
+
+/** What a vendor's factory may use. */
+export interface ProviderOptions extends StreamDeps {
+  readonly credentials: Credentials;
+  /** Folders of programs, as in `PATH`. */
+  readonly searchPath: string;
+  readonly warn: (message: string, fields: object) => void;
+}
+
+export interface ChatOptions extends ProviderOptions {
+  /** For tool calls. */
+  readonly makeId: MakeId;
+}
+
+export interface SpeechToTextOptions extends ProviderOptions {
+  readonly model: string;
+}
+
+export interface TextToSpeechOptions extends ProviderOptions {
+  readonly model: string;
+  readonly voice: string;
+}
+
+/** One vendor's embedding models. */
+export interface EmbeddingProvider {
+  readonly embedders: readonly Embedder[];
+  close(): Promise<void>;
+}

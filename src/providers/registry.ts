@@ -1,0 +1,42 @@
+import type { ChatProvider } from './chatClient.ts';
+import type { SpeechToText } from './ports/speechToText.ts';
+import type { TextToSpeech } from './ports/textToSpeech.ts';
+import type {
+  ChatOptions,
+  EmbeddingProvider,
+  ProviderOptions,
+  SpeechToTextOptions,
+  TextToSpeechOptions,
+} from './providerOptions.ts';
+
+type Factory<Options, Provider> = (options: Options) => Promise<Provider>;
+
+/*
+ * The vendors of each kind, by the names that settings use. Their code is loaded only where they are configured. A new
+ * vendor is a folder with a `provider.ts`, and a line below for each thing that it does.
+ */
+
+export const CHAT_PROVIDERS = {
+  openai: async (options) => (await import('./openai/provider.ts')).createChat(options),
+  local: async (options) => (await import('./local/provider.ts')).createChat(options),
+} satisfies Record<string, Factory<ChatOptions, ChatProvider>>;
+
+export const STT_PROVIDERS = {
+  openai: async (options) => (await import('./openai/provider.ts')).createSpeechToText(options),
+  local: async (options) => (await import('./local/provider.ts')).createSpeechToText(options),
+} satisfies Record<string, Factory<SpeechToTextOptions, SpeechToText>>;
+
+export const TTS_PROVIDERS = {
+  openai: async (options) => (await import('./openai/provider.ts')).createTextToSpeech(options),
+  local: async (options) => (await import('./local/provider.ts')).createTextToSpeech(options),
+} satisfies Record<string, Factory<TextToSpeechOptions, TextToSpeech>>;
+
+export const EMBEDDING_PROVIDERS = {
+  openai: async (options) => (await import('./openai/provider.ts')).createEmbeddings(options),
+  local: async () => (await import('./local/provider.ts')).createEmbeddings(),
+} satisfies Record<string, Factory<ProviderOptions, EmbeddingProvider>>;
+
+export type ChatProviderName = keyof typeof CHAT_PROVIDERS;
+export type SttProviderName = keyof typeof STT_PROVIDERS;
+export type TtsProviderName = keyof typeof TTS_PROVIDERS;
+export type EmbeddingProviderName = keyof typeof EMBEDDING_PROVIDERS;

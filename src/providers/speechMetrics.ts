@@ -1,0 +1,69 @@
+import type { Clock } from '../base/clock.ts';
+import type { ProviderMetrics } from './ports/metrics.ts';
+import { ModelError } from './ports/modelError.ts';
+import type { SpeechToText } from './ports/speechToText.ts';
+import type { TextToSpeech } from './ports/textToSpeech.ts';
+
+/** Measures the wait for the first samples of each text, and counts errors. */
+export function withSynthesisMetrics(
+  textToSpeech: TextToSpeech,
+  metrics: ProviderMetrics,
+  clock: Clock,
+): TextToSpeech {
+  const { name, sampleRateHz, isCacheable } = textToSpeech;
+  return {
+    name,
+    sampleRateHz,
+    isCacheable,
+    close: () => textToSpeech.close(),
+    async *synthesize(request, signal) {
+      const startedMs = clock.monotonicMs();
+      let isFirst = true;
+      try {
+        for await (const samples of textToSpeech.synthesize(request, signal)) {
+          if (isFirst) metrics.recordFirstOutput(clock.monotonicMs() - startedMs);
+          isFirst = false;
+          yield samples;
+        }
+      } catch (error) {
+        recordError(metrics, error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Measures the wait for each final transcript, and counts errors. */
+export function withRecognitionMetrics(
+  speechToText: SpeechToText,
+  metrics: ProviderMetrics,
+  clock: Clock,
+): SpeechToText {
+  return {
+    name: speechToText.name,
+    close: () => speechToText.close(),
+    openStream(options) {
+      const stream = speechToText.openStream(options);
+      return {
+        push: (samples) => stream.push(samples),
+        close: () => stream.close(),
+        async finalize(signal) {
+          const startedMs = clock.monotonicMs();
+          try {
+            const transcript = await stream.finalize(signal);
+            metrics.recordFirstOutput(clock.monotonicMs() - startedMs);
+            return transcript;
+          } catch (error) {
+            recordError(metrics, error);
+            throw error;
+          }
+        },
+      };
+    },
+  };
+}
+
+/** The reason of an abort is not a ModelError. */
+function recordError(metrics: ProviderMetrics, error: unknown): void {
+  if (error instanceof ModelError) metrics.recordError(error.code);
+}
