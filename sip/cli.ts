@@ -6,7 +6,7 @@ import { DEFAULT_CONTROL_PORT, DEFAULT_HOST, DEFAULT_SIP_PORT, type SipServerOpt
 import { type SipServer, startSipServer } from './server.ts';
 import { trustList } from './transport/guard.ts';
 
-/** A wrong argument; the message names it. */
+/** An invalid argument; the message names it. */
 export class UsageError extends Error {
   readonly code = 'usage';
 }
@@ -51,7 +51,7 @@ export function readArguments(args: readonly string[], env: NodeJS.ProcessEnv): 
   };
 }
 
-/** What the command line has of the world around it. */
+/** Environment and output of the command. */
 export interface CliContext {
   readonly environment: NodeJS.ProcessEnv;
   write(text: string): void;
@@ -61,7 +61,7 @@ export interface CliContext {
 /**
  * Runs `callway-sip` until SIGTERM or SIGINT.
  *
- * @returns The process's exit code: 0 after a signal or for help, 1 when the server cannot start, 2 for a wrong argument.
+ * @returns The exit code: 0 after a signal or for help, 1 when the server cannot start, 2 for an invalid argument.
  */
 export async function runSipServer(args: readonly string[], context: CliContext): Promise<0 | 1 | 2> {
   if (args.includes('--help') || args.includes('-h')) {
@@ -84,7 +84,7 @@ export async function runSipServer(args: readonly string[], context: CliContext)
   return 0;
 }
 
-/** Resolves with the first signal to end; a second one ends the process at once, as is usual. */
+/** Resolves on the first signal; a second one ends the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());

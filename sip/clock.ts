@@ -1,24 +1,24 @@
-/** The time, and being called back later, as a dependency, so that tests can drive both. */
+/** Time and timers as a dependency, so that tests can control both. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch; may jump when the machine's clock is set. */
+  /** Milliseconds since the Unix epoch. Jumps when the system clock is set. */
   now(): number;
-  /** Milliseconds since an arbitrary start; never goes back. For durations. */
+  /** Milliseconds since an arbitrary start. Never decreases; for durations. */
   monotonicMs(): number;
-  /** Calls back once after `delayMs`. */
+  /** Calls `callback` once after `delayMs`. */
   setTimer(callback: () => void, delayMs: number): Timer;
 }
 
 export interface Timer {
-  /** Idempotent; a callback that has begun is not undone. */
+  /** Idempotent. Has no effect once the callback has started. */
   cancel(): void;
 }
 
-/** The machine's own clock; tells how many of its timers are set. */
+/** The system clock, with the number of pending timers. */
 export interface SystemClock extends Clock {
   readonly pending: number;
 }
 
-/** Its timers do not keep the process alive: the server's sockets do. */
+/** Its timers do not keep the process alive. */
 export function createSystemClock(): SystemClock {
   let pending = 0;
   return {

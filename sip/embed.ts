@@ -7,30 +7,44 @@ import type { SipServerStats } from './server.ts';
 import type { TraceEntry } from './trace.ts';
 import { trustList } from './transport/guard.ts';
 import type { Endpoint } from './transport/types.ts';
-import type { FromWorker, ToWorker } from './workerMessages.ts';
 
-/** A SIP server in a thread of its own. */
+/** A SIP server in a worker thread. */
 export interface EmbeddedSipServer {
   readonly sipPorts: readonly Endpoint[];
   readonly controlPort: number;
-  /** @throws {Error} When the thread is gone. */
+  /** @throws {Error} When the thread has ended. */
   stats(): Promise<SipServerStats>;
-  /** Takes the place of the option `trusted`: addresses, `address:port` or networks. @throws {RangeError} */
+  /** Replaces the option `trusted`. @throws {RangeError} For an invalid source. */
   trust(sources: readonly string[]): void;
   /**
-   * Shows the messages of one call, in batches, until the returned function is called. Ask before the call is
-   * placed to see all of them.
+   * Calls back with the messages of one call, in batches, until the returned function is called. To be called before
+   * the first message.
    */
   trace(callId: string, listener: (entries: readonly TraceEntry[]) => void): () => void;
-  /** Resolves with the reason when the thread ended without being asked to. */
+  /** Resolves with the reason when the thread ends without `close`. */
   readonly lost: Promise<Error>;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
+/** Messages to the SIP server's thread. */
+export type ToWorker =
+  | { readonly type: 'stats'; readonly id: number }
+  | { readonly type: 'follow' | 'unfollow'; readonly callId: string }
+  | { readonly type: 'trust'; readonly sources: readonly string[] }
+  | { readonly type: 'close' };
+
+/** Messages of the SIP server's thread. */
+export type FromWorker =
+  | { readonly type: 'started'; readonly sipPorts: readonly Endpoint[]; readonly controlPort: number }
+  | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'stats'; readonly id: number; readonly stats: SipServerStats }
+  | { readonly type: 'trace'; readonly entries: readonly TraceEntry[] }
+  | { readonly type: 'closed' };
+
 /**
- * Starts a SIP server in a worker thread, so that neither a busy main thread delays its timers nor a flood of SIP
- * delays the main thread. Works from TypeScript sources (with tsx) and from built JavaScript.
+ * Starts a SIP server in a worker thread: a busy main thread does not delay its timers, nor a flood of SIP the main
+ * thread. Works from TypeScript sources (with tsx) and from built JavaScript.
  *
  * @throws {Error} As `startSipServer` does.
  */
@@ -71,7 +85,7 @@ export async function startEmbeddedSipServer(options: SipServerOptions): Promise
     controlPort,
     lost: ended.then((error) => (closing ? new Promise<Error>(() => undefined) : error)),
     trust(sources) {
-      // What is wrong with them is said here, where it can be caught.
+      // Throws here, not in the thread.
       trustList(sources);
       tell({ type: 'trust', sources });
     },
@@ -119,7 +133,7 @@ function showTrace(
   }
 }
 
-/** A thread does not inherit what made this file's TypeScript run, so that from sources it must load it itself. */
+/** A thread does not inherit the TypeScript loader; from sources it must register tsx itself. */
 function openWorker(options: SipServerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./worker.js', import.meta.url), { workerData: options });

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** Sources of what must be unique or not to be guessed; a dependency, so that tests can foresee them. */
+/** Unique and unguessable ids, as a dependency. */
 export interface Ids {
   uuid(): string;
   /** For tags and branches: 16 hexadecimal digits. @see RFC 3261 section 19.3 asks for 32 random bits at least */
@@ -10,7 +10,7 @@ export interface Ids {
 const TOKEN_BYTES = 8;
 const POOL_BYTES = 4096;
 
-/** Random bytes are drawn by the page: one system call for 512 tokens. */
+/** Random bytes are read in pages: one system call for 512 tokens. */
 export function createIds(): Ids {
   let pool = Buffer.alloc(0);
   let at = 0;

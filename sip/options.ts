@@ -5,30 +5,30 @@ import type { GuardOptions } from './transport/guard.ts';
 import type { DnsQueries } from './transport/resolver.ts';
 import type { TlsOptions } from './transport/stream.ts';
 
-/** How to start a SIP server; everything but the secret has a default. */
+/** Options of a SIP server; all but the secret have defaults. */
 export interface SipServerOptions {
   /** IP address to listen on. Default 127.0.0.1. */
   readonly host?: string;
-  /** UDP and TCP port; 0 lets the system choose one for both. Default 5060. */
+  /** UDP and TCP port; 0 for one chosen by the system. Default 5060. */
   readonly port?: number;
-  /** Which of UDP and TCP. Default both. */
+  /** Default UDP and TCP. */
   readonly transports?: readonly ('udp' | 'tcp')[];
   /** TLS port, with `tls.key` and `tls.cert`. Default: none. */
   readonly tlsPort?: number;
   readonly tls?: Partial<TlsOptions>;
-  /** What peers beyond this machine are told to reach us at. */
+  /** The address in Via and Contact to peers beyond this machine. */
   readonly publicAddress?: string;
   readonly control: {
     /** Default 127.0.0.1. */
     readonly host?: string;
-    /** 0 lets the system choose. Default 9022. */
+    /** 0 for one chosen by the system. Default 9022. */
     readonly port?: number;
-    /** Must not be empty: who knows it can place calls. */
+    /** Must not be empty: it authorizes applications to place calls. */
     readonly secret: string;
-    /** With key and certificate the control port speaks TLS. */
+    /** Makes the control port use TLS. */
     readonly tls?: { readonly key: string; readonly cert: string };
   };
-  /** Never limited or banned: `address`, `address:port` or `network/bits`. */
+  /** Sources without limits and bans: `address`, `address:port` or `network/bits`. */
   readonly trusted?: readonly string[];
   readonly guard?: Partial<Omit<GuardOptions, 'trusted'>>;
   /** Default 1000. */
@@ -37,13 +37,13 @@ export interface SipServerOptions {
   readonly maxConnectionsPerSource?: number;
   /** Default 100,000. */
   readonly maxTransactions?: number;
-  /** New requests that wait for an application's answer; a call beyond them is answered 503. Default 2,000. */
+  /** Requests that wait for an application; further calls get 503. Default 2,000. */
   readonly maxWaitingCalls?: number;
-  /** Beginnings of the User-Agents that are answered 603 without being shown to an application. */
+  /** Beginnings of User-Agents that get 603. */
   readonly scanners?: readonly string[];
   /**
-   * Shows applications the 100 Trying that their INVITEs get, which drachtio-server keeps to itself: without it a peer
-   * that takes its time to ring looks like a dead one. Default false.
+   * Delivers 100 Trying to applications, which drachtio-server does not: without it a peer that rings late looks
+   * unreachable. Default false.
    */
   readonly showTrying?: boolean;
   readonly sipTimes?: Partial<SipTimes>;
@@ -51,7 +51,7 @@ export interface SipServerOptions {
   readonly connectionTimes?: Partial<ConnectionTimes>;
 }
 
-/** What tests put in the place of the world. */
+/** External dependencies, replaced by tests. */
 export interface SipServerWorld {
   readonly dns?: DnsQueries;
 }
@@ -59,14 +59,14 @@ export interface SipServerWorld {
 export const DEFAULT_SIP_PORT = 5060;
 export const DEFAULT_CONTROL_PORT = 9022;
 export const DEFAULT_HOST = '127.0.0.1';
-/** Enough for every trunk and phone of a large site, far below the usual limit on open files. */
+/** Enough for a large site, far below the usual limit of open files. */
 export const DEFAULT_MAX_CONNECTIONS = 1000;
 export const DEFAULT_MAX_CONNECTIONS_PER_SOURCE = 100;
-/** 300 calls a second, each with some ten transactions that linger for 32 s. */
+/** 300 calls a second with about ten transactions each, which stay for 32 s. */
 export const DEFAULT_MAX_TRANSACTIONS = 100_000;
-/** Seven seconds of 300 calls a second: who comes after would not be answered in time. */
+/** Seven seconds at 300 calls a second; later callers would not get a response in time. */
 export const DEFAULT_MAX_WAITING_CALLS = 2000;
-/** What the scanners seen everywhere call themselves. */
+/** Common scanners. */
 export const DEFAULT_SCANNERS: readonly string[] = [
   'friendly-scanner',
   'friendly-request',

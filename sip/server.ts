@@ -29,7 +29,7 @@ import { createIds } from './ids.ts';
 import type { SipServerOptions, SipServerWorld } from './options.ts';
 import * as defaults from './options.ts';
 import { type Counters, createCounters } from './stats.ts';
-import { createTransactionLayer, type TransactionLayer } from './transaction/layer.ts';
+import { TransactionLayer } from './transaction/layer.ts';
 import { DEFAULT_SIP_TIMES } from './transaction/machine.ts';
 import { defaultConnectionTimes } from './transport/connection.ts';
 import { defaultGuard } from './transport/guard.ts';
@@ -39,36 +39,35 @@ import {
   type TransportLayer,
   type TransportOptions,
 } from './transport/layer.ts';
-import { createTargetResolver } from './transport/locator.ts';
-import { systemDns } from './transport/resolver.ts';
+import { createTargetResolver, systemDns } from './transport/resolver.ts';
 import type { Endpoint, TracedMessage } from './transport/types.ts';
 
-/** Counters since the start, and gauges of what is there now, by name. */
+/** Counters since the start, and gauges (`now.…`), by name. */
 export type SipServerStats = Readonly<Record<string, number>>;
 
 export interface SipServer {
-  /** The ports that it really listens on. */
+  /** The bound ports. */
   readonly sipPorts: readonly Endpoint[];
   readonly controlPort: number;
   stats(): SipServerStats;
-  /** Takes the place of the option `trusted`. @throws {RangeError} For what is no source. */
+  /** Replaces the option `trusted`. @throws {RangeError} For an invalid source. */
   trust(sources: readonly string[]): void;
-  /** Ends at once: calls in progress are not said goodbye to. Idempotent. */
+  /** Terminates all calls, then closes all sockets. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What a server may be asked to tell beside its work. */
+/** Observers of a server. */
 export interface SipServerHooks {
-  /** Each message in and out; leave it out for no cost. */
+  /** Each message, received or sent. */
   readonly onMessage?: (message: TracedMessage) => void;
-  /** A defect that one message brought to light; the server goes on. */
+  /** An internal error while a message was handled; the server continues. */
   readonly onInternalError?: (error: unknown) => void;
 }
 
-/** An application that connects must prove who it is within this time. */
+/** Unauthenticated control connections are closed after this time. */
 const AUTHENTICATE_MS = 10_000;
 /**
- * Starts a SIP server whose applications drive it by drachtio's control protocol.
+ * Starts a SIP server that applications control by drachtio's protocol.
  *
  * @throws {Error} When an address cannot be bound, TLS lacks its key or certificate, or the secret is empty.
  */
@@ -110,7 +109,7 @@ export async function startSipServer(
   };
   return {
     sipPorts: transport.locals,
-    trust: transport.trust,
+    trust: (sources) => transport.trust(sources),
     controlPort: (control.server.address() as AddressInfo).port,
     stats: () => ({ ...readStats(core, proxied), 'now.timers': clock.pending }),
     close: () => {
@@ -130,7 +129,7 @@ function createHub(
   const sipTimes = { ...DEFAULT_SIP_TIMES, ...options.sipTimes };
   const times = { ...defaultControlTimes, ...options.controlTimes };
   const maxWaitingCalls = options.maxWaitingCalls ?? defaults.DEFAULT_MAX_WAITING_CALLS;
-  const transactions: TransactionLayer = createTransactionLayer({
+  const transactions = new TransactionLayer({
     clock,
     ids,
     counters,
@@ -176,7 +175,7 @@ function createHub(
   return core;
 }
 
-/** The port that applications connect to. */
+/** Opens the control port. */
 function openControl(
   options: SipServerOptions,
   core: Core,

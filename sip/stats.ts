@@ -1,4 +1,4 @@
-/** Counters and gauges by name; a name comes to be when it is first counted. */
+/** Counters by name, created on first use. */
 export interface Counters {
   count(name: string, by?: number): void;
   read(): Record<string, number>;

@@ -1,7 +1,7 @@
 import { decodeText } from './message/bytes.ts';
 import type { TracedMessage, TransportName } from './transport/types.ts';
 
-/** One message of a call that somebody wants to see, as readable text. */
+/** One message of a traced call, as text. */
 export interface TraceEntry {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
@@ -13,18 +13,18 @@ export interface TraceEntry {
   readonly text: string;
 }
 
-/** Keeps the messages of those calls that were asked for, until they are taken in a batch. */
+/** Collects the messages of traced calls in batches. */
 export interface Tracer {
   follow(callId: string): void;
   unfollow(callId: string): void;
-  /** For the server's `onMessage`; cheap for calls that nobody asked for. */
+  /** For the server's `onMessage`; cheap for calls that are not traced. */
   readonly onMessage: (message: TracedMessage) => void;
   close(): void;
 }
 
-/** What comes together is told together; a call that is over is looked at at once, and its BYE is to be there. */
+/** Short, since users open the trace of an ended call at once. */
 const BATCH_MS = 10;
-/** A flood on one call must not fill the memory. */
+/** Bounds the memory during a flood. */
 const MAX_BATCH = 1000;
 
 export function createTracer(onBatch: (entries: TraceEntry[]) => void): Tracer {

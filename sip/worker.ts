@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { FromWorker, ToWorker } from './embed.ts';
 import type { SipServerOptions } from './options.ts';
 import { startSipServer } from './server.ts';
 import { createTracer } from './trace.ts';
-import type { FromWorker, ToWorker } from './workerMessages.ts';
 
-/** The thread's side of `embed.ts`: one server, driven by messages. */
+/** The worker thread of `embed.ts`. */
 async function run(): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error('this file runs in a worker thread only');

@@ -10,7 +10,7 @@ import type { ProxiedDialogs } from './proxy/recordRoute.ts';
 import { ACK_GENERATED_BY_SERVER, sendCancel, sendInDialog, sendNew } from './uac/send.ts';
 import { respond } from './uas/respond.ts';
 
-/** Tells the four kinds of `sip` command apart, and carries each one out. */
+/** Dispatches the `sip` and `proxy` commands of applications. */
 export function createCommands(core: Core, proxied: ProxiedDialogs): CommandHandlers {
   return {
     proxy: (_owner, command) => proxy(core, proxied, command),
@@ -18,7 +18,7 @@ export function createCommands(core: Core, proxied: ProxiedDialogs): CommandHand
       try {
         run(core, application, command, parseText(command.sip));
       } catch (error) {
-        // Whatever an application writes, the other calls go on.
+        // A failing command must not affect other calls.
         core.counters.count('commands.failed');
         command.reply(formatNok(core.ids.uuid(), command.id, refusalOf(error)));
       }

@@ -16,21 +16,21 @@ import type { Endpoint, Flow } from '../transport/types.ts';
 import type { Application, Applications } from './protocol/applications.ts';
 import type { TcpUpgrade } from './uac/tcpUpgrade.ts';
 
-/** How long things may take before the server decides in the application's place. */
+/** Timeouts after which the server acts for the application. */
 export interface ControlTimes {
-  /** An INVITE to which the application says nothing at all is answered 480. */
+  /** An INVITE without any response from the application gets 480. */
   readonly firstAnswerMs: number;
-  /** An INVITE that was only ever answered provisionally is answered 480. */
+  /** An INVITE with only provisional responses gets 480. */
   readonly finalAnswerMs: number;
-  /** A provisional answer is repeated so often, for proxies that would give the call up. @see RFC 3261 section 13.3.1.1 */
+  /** Interval of repeated provisional responses, which keep proxies from canceling. @see RFC 3261 section 13.3.1.1 */
   readonly provisionalMs: number;
-  /** Any other request that the application leaves unanswered is answered 480 (a BYE 200). */
+  /** Any other request without a response gets 480, a BYE 200. */
   readonly requestAnswerMs: number;
-  /** How long calls of an application that lost its connection are kept. */
+  /** How long the calls of a disconnected application are kept. */
   readonly graceMs: number;
-  /** How long one of several targets may be silent before the next one is tried. */
+  /** How long a target may be silent while there are others to try. */
   readonly failoverMs: number;
-  /** Smallest session interval accepted. */
+  /** Min-SE: the shortest session interval accepted. */
   readonly minSessionSeconds: number;
 }
 
@@ -44,37 +44,37 @@ export const defaultControlTimes: ControlTimes = {
   minSessionSeconds: 90,
 };
 
-/** A request from the network that waits for the application's answer. */
+/** A request from the network that waits for the application's response. */
 export interface IncomingRequest {
   readonly id: string;
   readonly transaction: ServerTransaction;
   readonly application: Application;
-  /** Ours, the same on all answers to this request. */
+  /** The To tag of all our responses to this request. */
   toTag: string;
   readonly dialogId: string;
   dialog: Dialog | undefined;
-  /** Ends the waiting. */
+  /** Responds for the application. */
   answerTimeout: Timer;
-  /** Repeats the newest provisional answer. */
+  /** Repeats the latest provisional response. */
   provisionalRefresh: Timer | undefined;
-  /** Set while several targets are asked on the application's behalf. */
+  /** Set while the request is proxied. */
   proxy: { cancel(): void } | undefined;
-  /** Reliable provisional answers, the one under way first. @see RFC 3262 */
+  /** Reliable provisional responses, the unacknowledged one first. @see RFC 3262 */
   reliable: ReliableQueue;
 }
 
 export interface ReliableQueue {
   nextNumber: number;
   current: { number: number; repeating: Retransmission; hasBody: boolean } | undefined;
-  /** What must wait until the current one is acknowledged. */
+  /** Sent when the current one is acknowledged. */
   waiting: (() => void)[];
 }
 
-/** A request that an application sent and that waits for its answer. */
+/** A request that an application has sent, until its final response. */
 export interface OutgoingRequest {
   readonly id: string;
   readonly application: Application;
-  /** Without our Via, to be sent to the next target if need be. */
+  /** The request without our Via, for the next target. */
   readonly template: SipRequest;
   readonly dialogId: string;
   dialog: Dialog | undefined;
@@ -82,57 +82,57 @@ export interface OutgoingRequest {
   targets: Target[];
   failover: Timer | undefined;
   canceled: { headers: [string, string][]; sent: boolean } | undefined;
-  /** The early dialogs of an INVITE, one for each callee that has answered so far. */
+  /** The early dialogs of an INVITE, one for each callee that has responded. */
   earlyDialogs: Dialog[];
-  /** The newest reliable provisional answer that was delivered of each callee, by its tag. */
+  /** The RSeq of the latest reliable provisional response of each callee, by its tag. */
   readonly lastRSeqs: Map<string, number>;
 }
 
-/** A 2xx of the peer that waits for the application's ACK, and later the ACK. */
+/** The ACK to a 2xx of the peer: first awaited from the application, then kept for retransmissions. */
 export interface PendingAck {
   readonly sequence: number;
-  /** The ACK, without our Via; `undefined` until the application has given it. */
+  /** The ACK without our Via; `undefined` until the application has sent it. */
   readonly request: SipRequest | undefined;
-  /** As it went out. */
+  /** As sent on the wire. */
   sent: { readonly flow: Flow; readonly text: string } | undefined;
   readonly limit: Timer | undefined;
 }
 
-/** A dialog, who owns it, and what is under way in it. */
+/** A dialog, its application and its pending transactions. */
 export interface Dialog {
-  /** The application's name for it. Early dialogs of one INVITE share theirs, which means the newest. */
+  /** The dialog id of the control protocol. Early dialogs of one INVITE share it; it then names the latest. */
   readonly id: string;
   readonly role: 'uac' | 'uas';
   readonly kind: string;
   readonly application: Application;
   readonly state: DialogState;
   confirmed: boolean;
-  /** Where the peer is known to be, when that is not where its Contact says. */
+  /** The peer's actual address, when its Contact is wrong, as behind a NAT. */
   natFlow: Flow | undefined;
-  /** Where its messages came from last. */
+  /** The flow of the peer's last message. */
   lastFlow: Flow;
-  /** Our 2xx that waits for its ACK. */
+  /** Our 2xx without an ACK so far. */
   unacknowledged2xx:
     | { sequence: number; transactionId: string; repeating: Retransmission; isFirst: boolean }
     | undefined;
   pendingAck: PendingAck | undefined;
-  /** A reliable provisional answer whose PRACK the 2xx did not wait for. */
+  /** A reliable provisional response that was followed by the 2xx before its PRACK. */
   lateRack: { readonly responseNumber: number; readonly sequence: number } | undefined;
-  /** The peer's INVITE that waits for an answer of ours. */
+  /** The peer's pending INVITE. */
   incomingInvite: IncomingRequest | undefined;
-  /** Our own INVITE that waits for the peer's. */
+  /** Our pending INVITE. */
   outgoingInvite: OutgoingRequest | undefined;
-  /** The last session description that we sent, for refreshes. */
+  /** Our last session description, for session refreshes. */
   localBody: { type: string; body: string } | undefined;
   peerAllowsUpdate: boolean;
   sessionTimer: (SessionTimer & { timer: Timer }) | undefined;
-  /** A CANCEL of ours crossed the 2xx: the call ends with the ACK. */
+  /** Our CANCEL crossed the 2xx: BYE follows the ACK. */
   endAfterAck: boolean;
-  /** The dialog's requests leave in the order in which they were given. */
+  /** Keeps the requests of the dialog in order while a host name is resolved. */
   sending: Promise<void> | undefined;
 }
 
-/** Everything that the parts of the control layer share. */
+/** What the UAC, UAS and proxy cores share. @see RFC 3261 section 6, "core" */
 export interface Core {
   readonly clock: Clock;
   readonly ids: Ids;
@@ -145,14 +145,14 @@ export interface Core {
   readonly incomingRequests: IncomingRequestTable;
   readonly outgoingRequests: OutgoingRequestTable;
   readonly dialogs: DialogTable;
-  /** At once for address literals, else by DNS. */
+  /** Synchronous for address literals, by DNS for host names. */
   resolve(uri: SipUri): Target[] | Promise<Target[]>;
   readonly tcpUpgrade: TcpUpgrade;
-  /** Whether applications see 100 Trying. */
+  /** Whether applications receive 100 Trying. */
   readonly showTrying: boolean;
-  /** The server says goodbye: nothing new begins. */
+  /** New calls are rejected. */
   isShuttingDown: boolean;
-  /** Whether a request is known to come from a scanner. */
+  /** Whether the User-Agent is that of a known scanner. */
   isScanner(request: SipRequest): boolean;
   announceCdr(event: CdrEvent): void;
 }
@@ -160,46 +160,46 @@ export interface Core {
 export interface CdrEvent {
   readonly verb: 'cdr:attempt' | 'cdr:start' | 'cdr:stop';
   readonly source: 'network' | 'application';
-  /** What the event's fourth field says; none for an attempt. */
+  /** The fourth field of the event; none for an attempt. */
   readonly detail?: string;
   readonly message: SipRequest | SipResponse;
 }
 
-/** All requests that wait for an application, found by whatever names them. */
+/** All requests that wait for an application. */
 export interface IncomingRequestTable {
   readonly size: number;
   add(incoming: IncomingRequest): void;
   remove(incoming: IncomingRequest): void;
   byId(id: string): IncomingRequest | undefined;
   byTransaction(transaction: ServerTransaction): IncomingRequest | undefined;
-  /** Whether the same request already waits, having come by another way. */
+  /** Whether the same request has arrived by another path. @see RFC 3261 section 8.2.2.2 */
   hasMerged(request: SipRequest): boolean;
-  /** Whether one of them is to become the dialog of that name. */
+  /** Whether one of them creates the dialog of that id. */
   createsDialog(dialogId: string): boolean;
   ofApplication(application: Application): IncomingRequest[];
   all(): IncomingRequest[];
 }
 
-/** All requests of applications that wait for an answer. */
+/** All requests of applications without a final response. */
 export interface OutgoingRequestTable {
   readonly size: number;
   add(sent: OutgoingRequest): void;
   remove(sent: OutgoingRequest): void;
   byId(id: string): OutgoingRequest | undefined;
-  /** Whether one of them is to become the dialog of that name. */
+  /** Whether one of them creates the dialog of that id. */
   createsDialog(dialogId: string): boolean;
   all(): OutgoingRequest[];
 }
 
-/** All dialogs, found by the application's name for them and by what the wire calls them. */
+/** All dialogs, by the control protocol's dialog id and by their tags. */
 export interface DialogTable {
   readonly size: number;
-  /** Of several with the same name the one added last is meant by it; adding one again makes it so. */
+  /** A shared id names the dialog added last; adding one again makes it the last. */
   add(dialog: Dialog): void;
   remove(dialog: Dialog): void;
   has(dialog: Dialog): boolean;
   byId(id: string): Dialog | undefined;
-  /** @see RFC 3261 section 12: both tags, for the two ends of one call may be ours. */
+  /** By both tags, since both ends of a call may be ours. @see RFC 3261 section 12 */
   byTags(callId: string, localTag: string, remoteTag: string): Dialog | undefined;
   ofCall(callId: string): Dialog[];
   ofApplication(application: Application): Dialog[];

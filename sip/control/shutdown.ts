@@ -6,7 +6,7 @@ import { timeOfDay } from './protocol/messages.ts';
 import { cancelInvite } from './uac/send.ts';
 import { answerForApplication } from './uas/receive.ts';
 
-/** An application's connection broke: whoever waits for it is told, and its calls wait for it to come back. */
+/** Rejects and cancels pending requests of an application; its calls stay for the grace period. */
 export function onApplicationDisconnected(core: Core, application: Application): void {
   for (const incoming of core.incomingRequests.ofApplication(application))
     answerForApplication(core, incoming, 503);
@@ -16,7 +16,7 @@ export function onApplicationDisconnected(core: Core, application: Application):
   }
 }
 
-/** It did not come back: its calls end, and their other ends hear why. */
+/** Terminates the calls of an application that did not reconnect. */
 export function onApplicationExpired(core: Core, application: Application): void {
   for (const dialog of core.dialogs.ofApplication(application)) {
     if (dialog.confirmed && dialog.kind === 'INVITE') terminateDialog(core, dialog, 503, 'application gone');
@@ -24,7 +24,7 @@ export function onApplicationExpired(core: Core, application: Application): void
   }
 }
 
-/** Tells one of the applications that asked for call records. */
+/** Sends a CDR event to an application with a route for it. */
 export function announceCdr(core: Core, { verb, source, detail, message }: CdrEvent): void {
   const application = core.applications.selectForRoute(verb);
   if (!application) return;
@@ -34,9 +34,9 @@ export function announceCdr(core: Core, { verb, source, detail, message }: CdrEv
 }
 
 /**
- * Ends all calls, and tells both their ends: who waits gets 503, who rings a CANCEL, who talks a BYE.
+ * Terminates all calls: pending INVITEs get 503, outgoing ones a CANCEL, established calls a BYE.
  *
- * @returns When the peers have heard it, or have had time for three tries.
+ * @returns When the peers have responded, or after three transmissions.
  */
 export async function terminateCalls(core: Core): Promise<void> {
   for (const incoming of core.incomingRequests.all()) answerForApplication(core, incoming, 503);
@@ -48,18 +48,18 @@ export async function terminateCalls(core: Core): Promise<void> {
     if (dialog.confirmed && dialog.kind === 'INVITE')
       terminateDialog(core, dialog, 503, 'the SIP server ends');
   }
-  // The BYE of a call whose peer has a host name leaves when that has been looked up.
+  // A BYE to a host name is sent after the DNS lookup.
   const untilMs = core.clock.monotonicMs() + FAREWELL_TIMES_T1 * core.sipTimes.t1Ms;
   while (core.transactions.openCalls > 0 && core.clock.monotonicMs() < untilMs) {
     await new Promise<void>((resolve) => core.clock.setTimer(resolve, FAREWELL_LOOK_MS));
   }
 }
 
-/** Sent at once, after T1, and after twice T1 more. */
+/** Time for transmissions at 0, T1 and 3·T1. */
 const FAREWELL_TIMES_T1 = 3.5;
 const FAREWELL_LOOK_MS = 10;
 
-/** Stops all timers; nobody is said goodbye to. */
+/** Stops all timers and forgets all calls, without a message to any peer. */
 export function closeCore(core: Core): void {
   core.applications.close();
   for (const dialog of [...core.dialogs.all()]) removeDialog(core, dialog);

@@ -69,7 +69,7 @@ export function createOutgoingRequestTable(): OutgoingRequestTable {
 export function createDialogTable(): DialogTable {
   const ids = new Map<string, Dialog>();
   const tags = new Map<string, Dialog>();
-  /** The local tags and names that a Call-ID has; nearly always one. */
+  /** The dialogs of each Call-ID; nearly always one. */
   const calls = new Map<string, Dialog[]>();
   const keyOf = (callId: string, localTag: string, remoteTag: string) => `${callId} ${localTag} ${remoteTag}`;
   const nameOf = ({ state }: Dialog) => keyOf(state.callId, state.localTag, state.remoteTag);
@@ -108,10 +108,10 @@ export function createDialogTable(): DialogTable {
 }
 
 /**
- * What applications are to call the dialog that a request begins: Call-ID and From tag, as with drachtio-server. Only
- * where that means another dialog already is more added, as in a call that comes back to us over a proxy.
+ * The dialog id for the dialog that a request creates: Call-ID and From tag, as with drachtio-server. A suffix is added
+ * only when another dialog has that id, as when a call comes back to us through a proxy.
  *
- * @returns '' when the request begins none.
+ * @returns '' when the request creates no dialog.
  */
 export function assignDialogId(core: Core, role: Dialog['role'], request: SipRequest): string {
   if (!DIALOG_MAKERS.has(request.method)) return '';
@@ -121,7 +121,7 @@ export function assignDialogId(core: Core, role: Dialog['role'], request: SipReq
   return isTaken ? `${usual};${role}=${core.ids.token()}` : usual;
 }
 
-/** What drachtio-server calls the dialog that a request begins. */
+/** The dialog id that drachtio-server assigns. */
 export function defaultDialogId({ headers }: SipRequest): string {
   return `${headers.get('call-id') ?? ''};from-tag=${tagOf(headers.get('from')) ?? ''}`;
 }
@@ -132,7 +132,7 @@ function isBeginning({ method, headers }: SipRequest): boolean {
   return DIALOG_MAKERS.has(method) && tagOf(headers.get('to')) === undefined;
 }
 
-/** A set whose members go when they were removed as often as they were added. */
+/** A multiset: a member stays until it is removed as often as it was added. */
 function createTally() {
   const counts = new Map<string, number>();
   return {

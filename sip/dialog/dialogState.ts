@@ -4,30 +4,30 @@ import { parseUri } from '../message/fields/uri.ts';
 import { SipHeaders } from '../message/headers.ts';
 import type { SipMessage, SipRequest, SipResponse } from '../message/message.ts';
 
-/** What two ends know of each other. @see RFC 3261 section 12 */
+/** The state of a dialog. @see RFC 3261 section 12 */
 export interface DialogState {
   readonly callId: string;
   readonly localTag: string;
   readonly remoteTag: string;
-  /** Our From (or, as UAS, To) with its tag, as we write it into our requests. */
+  /** The From of our requests. */
   readonly localAddress: string;
   readonly remoteAddress: string;
-  /** Highest CSeq that we sent. */
+  /** The last CSeq sent. */
   localSequence: number;
-  /** Highest CSeq that the peer sent; `undefined` before any. */
+  /** The last CSeq received; `undefined` before any. */
   remoteSequence: number | undefined;
   /** Route values, nearest hop first. */
   routeSet: string[];
   /** The peer's Contact URI. */
   remoteTarget: string;
-  /** Our own Contact value. */
+  /** Our Contact value. */
   localTarget: string;
 }
 
-/** The methods that may move the remote target. @see RFC 3261 section 12.2, RFC 3311, RFC 6665 */
+/** Target refresh requests. @see RFC 3261 section 12.2, RFC 3311, RFC 6665 */
 const TARGET_REFRESH = new Set(['INVITE', 'UPDATE', 'SUBSCRIBE', 'NOTIFY', 'REFER']);
 
-/** The dialog that our answer to a request makes. @throws {SipParseError} When the request has no usable Contact */
+/** The dialog created by our response. @throws {SipParseError} */
 export function dialogStateOfUas(request: SipRequest, response: SipResponse): DialogState {
   const to = response.headers.get('to') ?? '';
   const from = request.headers.get('from') ?? '';
@@ -45,7 +45,7 @@ export function dialogStateOfUas(request: SipRequest, response: SipResponse): Di
   };
 }
 
-/** The dialog that an answer to our request makes. @throws {SipParseError} */
+/** The dialog created by a response to our request. @throws {SipParseError} */
 export function dialogStateOfUac(request: SipRequest, response: SipResponse): DialogState {
   const from = request.headers.get('from') ?? '';
   const to = response.headers.get('to') ?? '';
@@ -63,15 +63,15 @@ export function dialogStateOfUac(request: SipRequest, response: SipResponse): Di
   };
 }
 
-/** The way that an answer to our request shows: its Record-Route, backwards. @see RFC 3261 section 12.1.2 */
+/** The route set of a response: its Record-Route in reverse order. @see RFC 3261 section 12.1.2 */
 export function routeSetOf(response: SipResponse): string[] {
   return response.headers.list('record-route').reverse();
 }
 
 /**
- * Whether a request may come now: its CSeq must be above all before it.
+ * Checks that the CSeq of a request is higher than the last one.
  *
- * Notes the new CSeq, and the new remote target where the method may move it.
+ * Updates the remote CSeq, and the remote target where the request refreshes it.
  *
  * @see RFC 3261 section 12.2.2
  */
@@ -83,15 +83,15 @@ export function acceptRequest(dialog: DialogState, request: SipRequest): boolean
   return true;
 }
 
-/** Takes over the peer's Contact, if the message carries one. */
+/** Updates the remote target from Contact, if present. */
 export function refreshTarget(dialog: DialogState, message: SipMessage): void {
   dialog.remoteTarget = contactUri(message) ?? dialog.remoteTarget;
 }
 
 /**
- * Starts a request inside the dialog; the caller adds what else it needs.
+ * Creates a request inside the dialog.
  *
- * @param sequence - For ACK (the INVITE's own) and retries; by default the next one.
+ * @param sequence - For ACK, that of the INVITE; by default the next one.
  * @see RFC 3261 section 12.2.1.1
  */
 export function createDialogRequest(dialog: DialogState, method: string, sequence?: number): SipRequest {
@@ -114,12 +114,12 @@ export function contactUri(message: SipMessage): string | undefined {
     const [first] = message.headers.list('contact');
     return first === undefined || first === '*' ? undefined : parseNameAddr(first).uri;
   } catch {
-    // An unusable Contact is as good as none; those who need one refuse the message.
+    // A malformed Contact counts as none.
     return undefined;
   }
 }
 
-/** A strict router as first hop wants its own URI in the request line. @see RFC 3261 section 12.2.1.1 */
+/** A strict router must be in the Request-URI. @see RFC 3261 section 12.2.1.1 */
 function routed(dialog: DialogState): { uri: string; routes: readonly string[] } {
   const [first, ...rest] = dialog.routeSet;
   if (first === undefined) return { uri: dialog.remoteTarget, routes: [] };

@@ -15,7 +15,7 @@ export type RetransmissionEffect =
 
 export interface RetransmissionTimes {
   readonly t1Ms: number;
-  /** No gap grows longer. */
+  /** Upper bound of the interval. */
   readonly maxGapMs: number;
 }
 
@@ -24,8 +24,8 @@ export function retransmissionStart(times: RetransmissionTimes): RetransmissionS
 }
 
 /**
- * How an answer is repeated end to end until the peer acknowledges it: a 2xx until ACK, a reliable provisional
- * response until PRACK. The first sending is not counted here; the first tick comes after T1.
+ * The end-to-end retransmission of a response: a 2xx until its ACK, a reliable provisional response until its PRACK.
+ * It starts after the first transmission; the first tick is after T1.
  *
  * ```
  *   repeating ◀─┐ tick: send, wait twice as long
@@ -55,9 +55,9 @@ export function retransmissionStep(
   };
 }
 
-/** A repetition under way. */
+/** A running retransmission. */
 export interface Retransmission {
-  /** The peer has it; idempotent. */
+  /** The response is acknowledged. Idempotent. */
   stop(): void;
 }
 

@@ -7,18 +7,18 @@ import {
 import type { SipHeaders } from '../message/headers.ts';
 import type { SipRequest } from '../message/message.ts';
 
-/** A dialog that ends unless somebody refreshes it. @see RFC 4028 */
+/** A negotiated session interval. @see RFC 4028 */
 export interface SessionTimer {
   readonly intervalSeconds: number;
   readonly weRefresh: boolean;
-  /** What the peer said is too small before; only of a timer that was lengthened. */
+  /** Min-SE of the peer's 422, if any. */
   readonly minimumSeconds?: number;
 }
 
-/** How long before the end the side that waits gives up. @see RFC 4028 section 10 */
+/** How long before the expiry the side that does not refresh sends BYE. @see RFC 4028 section 10 */
 const LEAD_SECONDS = 32;
 
-/** The interval that is too small, if the request asks for one. @throws {SipParseError} */
+/** Whether Session-Expires of a request is below the minimum. @throws {SipParseError} */
 export function isIntervalTooSmall(request: SipRequest, minSeconds: number): boolean {
   const value = request.headers.get('session-expires');
   if (value === undefined || !supportsTimer(request.headers)) return false;
@@ -26,8 +26,8 @@ export function isIntervalTooSmall(request: SipRequest, minSeconds: number): boo
 }
 
 /**
- * What a 2xx of ours says to the session timer that the request (or the application's answer) asks for, and what
- * follows for us. Writes Session-Expires and Require into the answer.
+ * Negotiates the session timer for our 2xx, from the request and the application's response. Writes Session-Expires
+ * and Require into the response.
  *
  * @throws {SipParseError}
  * @see RFC 4028 section 9
@@ -39,7 +39,7 @@ export function negotiateAsUas(request: SipRequest, answer: SipHeaders): Session
   const peerSupports = supportsTimer(request.headers);
   const asked = parseSessionExpires(theirs ?? own ?? '');
   const chosen = own === undefined ? asked : parseSessionExpires(own);
-  // A peer that does not know timers cannot refresh: then it is us.
+  // A peer without timer support cannot refresh.
   const refresher = peerSupports ? (asked.refresher ?? chosen.refresher ?? 'uac') : 'uas';
   const agreed: SessionExpires = {
     intervalSeconds: Math.min(asked.intervalSeconds, chosen.intervalSeconds),
@@ -50,7 +50,7 @@ export function negotiateAsUas(request: SipRequest, answer: SipHeaders): Session
   return { intervalSeconds: agreed.intervalSeconds, weRefresh: refresher === 'uas' };
 }
 
-/** What a 2xx to our request means; one that cannot be read means no timer. @see RFC 4028 section 7.2 */
+/** The session timer of a 2xx to our request; undefined when it has none or is malformed. @see RFC 4028 section 7.2 */
 export function negotiatedByUac(request: SipRequest, answer: SipHeaders): SessionTimer | undefined {
   try {
     return readClientTimer(request, answer);
@@ -71,14 +71,14 @@ function readClientTimer(request: SipRequest, answer: SipHeaders): SessionTimer 
   return { intervalSeconds: parseSessionExpires(asked).intervalSeconds, weRefresh: true };
 }
 
-/** The timer with the interval that a 422 asks for; nothing when it asks for no longer one. @see RFC 4028 section 6 */
+/** The timer with the Min-SE of a 422; undefined when that is not longer. @see RFC 4028 section 6 */
 export function withMinSe(timer: SessionTimer, refusal: SipHeaders): SessionTimer | undefined {
   const minimumSeconds = Number(/^\s*(\d{1,9})/.exec(refusal.get('min-se') ?? '')?.[1] ?? 0);
   if (minimumSeconds <= timer.intervalSeconds) return undefined;
   return { ...timer, intervalSeconds: minimumSeconds, minimumSeconds };
 }
 
-/** After how long the side that refreshes does so, and the side that waits gives up. */
+/** When the refresher refreshes, and when the other side sends BYE. */
 export function sessionDelays(timer: SessionTimer): { refreshMs: number; expireMs: number } {
   const { intervalSeconds } = timer;
   const lead = Math.min(LEAD_SECONDS, intervalSeconds / 3);
@@ -89,7 +89,7 @@ export function supportsTimer(headers: SipHeaders): boolean {
   return hasToken(headers, 'supported', 'timer') || hasToken(headers, 'require', 'timer');
 }
 
-/** Whether a list of option tags names one. */
+/** Whether a list header has a token. */
 export function hasToken(headers: SipHeaders, name: string, token: string): boolean {
   return headers.list(name).some((value) => value.toLowerCase() === token);
 }

@@ -1,26 +1,26 @@
 /**
- * Text off the wire in which each character stands for one byte (0..255). SIP is UTF-8, but a server that decoded
- * it would alter what it cannot decode and would have to count bytes again; here `length` is the length on the
- * wire, and what came in goes out unchanged.
+ * Text with one character per byte (0..255). SIP is UTF-8, but decoding would alter invalid bytes and require recounting:
+ * here `length` is the length on the wire, and messages are forwarded unchanged.
+ * @see decodeText
  */
 export type ByteString = string;
 
-/** @returns A new string that shares nothing with `bytes`. */
+/** The bytes as a byte string. */
 export function byteString(bytes: Buffer): ByteString {
   return bytes.toString('latin1');
 }
 
-/** @throws Never; a character above 255 (not a byte string) would lose its high bits. */
+/** The bytes of a byte string. Characters above 255 lose their high bits. */
 export function bytesOf(text: ByteString): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** The UTF-8 bytes of a text made for people, as a byte string. */
+/** The UTF-8 bytes of a text, as a byte string. */
 export function encodeText(text: string): ByteString {
   return byteString(Buffer.from(text, 'utf8'));
 }
 
-/** The text that a byte string holds as UTF-8; bytes that are not UTF-8 become U+FFFD. */
+/** Decodes UTF-8; invalid bytes become U+FFFD. */
 export function decodeText(text: ByteString): string {
   return bytesOf(text).toString('utf8');
 }

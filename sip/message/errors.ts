@@ -1,4 +1,4 @@
-/** Stable names of what can be wrong with a message; also the keys of the server's drop counters. */
+/** Stable codes of malformed messages; also the names of the drop counters. */
 export type SipParseCode =
   | 'start_line'
   | 'version'
@@ -11,9 +11,9 @@ export type SipParseCode =
   | 'header_value';
 
 /**
- * Bytes that are not a SIP message, or a header that does not follow its grammar.
+ * A malformed SIP message or header.
  *
- * `status` is what a request of that kind is answered with, if an answer can be addressed at all.
+ * `status` is that of the response to such a request.
  */
 export class SipParseError extends Error {
   readonly code: SipParseCode;

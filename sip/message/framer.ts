@@ -3,7 +3,7 @@ import { SipParseError } from './errors.ts';
 import type { SipMessage } from './message.ts';
 import { contentLength, defaultLimits, type ParseLimits, parseHead } from './parse.ts';
 
-/** What a stream held: a message with its size on the wire, or a peer's keep-alive ping or pong. */
+/** A message of a stream, or a keep-alive. */
 export type Framed =
   | {
       readonly kind: 'message';
@@ -14,34 +14,34 @@ export type Framed =
   | { readonly kind: 'ping' }
   | { readonly kind: 'pong' };
 
-/** Searched again from here when more bytes come: the blank line may begin in what was there before. */
+/** The blank line may be split between two segments. */
 const OVERLAP_BYTES = 3;
 
 /**
- * Cuts a byte stream (TCP, TLS) into messages by Content-Length, whatever the segments were.
+ * Splits a byte stream (TCP, TLS) into messages by Content-Length.
  *
  * Between messages a double CRLF is a ping, a single one a pong (RFC 5626 section 3.5.1).
- * It owns what it is fed until the message is complete, at most `maxMessageBytes` and one segment.
+ * Buffers at most `maxMessageBytes` and one segment.
  *
- * @throws {SipParseError} From `feed`: the stream is past saving, close it.
+ * @throws {SipParseError} From `feed`: the stream is unusable and must be closed.
  */
 export class StreamFramer {
   readonly #limits: ParseLimits;
   #pending: ByteString = '';
   #searchedTo = 0;
-  /** The parsed head of a message whose body is still coming. */
+  /** The parsed head of an incomplete message. */
   #head: { message: SipMessage; bodyAt: number; length: number } | undefined;
 
   constructor(limits: ParseLimits = defaultLimits) {
     this.#limits = limits;
   }
 
-  /** Whether a message was begun that is not yet whole. */
+  /** Whether a message is incomplete. */
   get isMidMessage(): boolean {
     return this.#pending !== '';
   }
 
-  /** What was fed and is not yet part of a whole message; where `feed` threw, what it threw over. */
+  /** The bytes of the incomplete message; after `feed` has thrown, those of the malformed one. */
   get unread(): ByteString {
     return this.#pending;
   }
@@ -77,7 +77,7 @@ export class StreamFramer {
     return undefined;
   }
 
-  /** A pong, or the first half of a ping: half a ping read as a pong does no harm, waiting forever would. */
+  /** A pong or the first half of a ping, which is handled as a pong rather than waited for. */
   #loneCrlf(): Framed {
     this.#drop(2);
     return { kind: 'pong' };

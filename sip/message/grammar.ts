@@ -11,12 +11,12 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** A whole quoted string, quotes and all. */
+/** Whether the text is one quoted string. */
 export function isQuoted(text: string): boolean {
   return QUOTED_ONLY.test(text);
 }
 
-/** Takes the quotes and escapes off; text without quotes comes back as it is. */
+/** Removes quotes and escapes; other text is returned unchanged. */
 export function unquote(text: string): string {
   if (!isQuoted(text)) return text;
   return text.slice(1, -1).replace(/\\(.)/gs, '$1');
@@ -27,7 +27,7 @@ export function quote(text: string): string {
 }
 
 /**
- * Cuts at each `separator` that stands outside of quoted strings and outside of `<…>`; trims the pieces.
+ * Splits at each `separator` outside quoted strings and `<…>`; trims the pieces.
  *
  * @throws {SipParseError} On a quoted string or an angle bracket that is never closed.
  */
@@ -73,7 +73,7 @@ export function endOfQuoted(text: string, open: number): number {
 /**
  * Parses `;name=value;flag` (generic-param). The first of a repeated name wins.
  *
- * @param text - What follows the value proper; empty, or beginning with `;`.
+ * @param text - What follows the value: empty, or starting with `;`.
  * @throws {SipParseError} When a name is not a token.
  */
 export function parseParams(text: string): Params {
@@ -99,7 +99,7 @@ export function formatParams(params: ReadonlyMap<string, string>): string {
 }
 
 /**
- * A decimal number with nothing else around it.
+ * Parses a decimal number.
  *
  * @param max - Inclusive.
  * @throws {SipParseError} On anything else, or above `max`.

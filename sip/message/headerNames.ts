@@ -22,7 +22,7 @@ const compactForms: Readonly<Record<string, string>> = {
   y: 'identity',
 };
 
-/** Names whose usual spelling is not merely each part capitalised, and those that nearly every message has. */
+/** Irregular names, and those of nearly every message. */
 const spellings: Readonly<Record<string, string>> = {
   via: 'Via',
   from: 'From',
@@ -49,13 +49,13 @@ const spellings: Readonly<Record<string, string>> = {
   'p-associated-uri': 'P-Associated-URI',
 };
 
-/** The lower-case long name under which a header is looked up. */
+/** The lower-case long name of a header. */
 export function headerKey(name: string): string {
   const lower = name.toLowerCase();
   return (lower.length === 1 ? compactForms[lower] : undefined) ?? lower;
 }
 
-/** How we write a name: the usual spelling, and an extension's (`X-…`) as it was given. */
+/** The usual spelling of a name; extension headers (`X-…`) are unchanged. */
 export function spellHeader(name: string): string {
   const key = headerKey(name);
   const usual = spellings[key];

@@ -11,8 +11,8 @@ interface Header {
 }
 
 /**
- * A message's header fields in order, spelled as they came. Values stay text until somebody asks: most headers of
- * most messages are only passed on.
+ * The header fields of a message in order, spelled as received. Values are parsed on demand: most are only forwarded.
+ * @see parseHead
  */
 export class SipHeaders {
   #fields: Header[];
@@ -25,7 +25,7 @@ export class SipHeaders {
     return this.#fields.length;
   }
 
-  /** The first field's whole value. */
+  /** The value of the first field. */
   get(name: string): string | undefined {
     const key = headerKey(name);
     for (const field of this.#fields) if (field.key === key) return field.value;
@@ -36,7 +36,7 @@ export class SipHeaders {
     return this.get(name) !== undefined;
   }
 
-  /** How many fields have that name, however many values each one lists. */
+  /** The number of fields, which may each list several values. */
   count(name: string): number {
     const key = headerKey(name);
     let count = 0;
@@ -44,22 +44,22 @@ export class SipHeaders {
     return count;
   }
 
-  /** The whole value of each field of that name. */
+  /** The value of each field. */
   all(name: string): string[] {
     const key = headerKey(name);
     return this.#fields.filter((field) => field.key === key).map((field) => field.value);
   }
 
   /**
-   * The values of a header that may list several in one field, taken apart.
+   * The values of a header that may list several in one field.
    *
-   * @throws {SipParseError} On quotes or brackets that are never closed.
+   * @throws {SipParseError} On unbalanced quotes or brackets.
    */
   list(name: string): string[] {
     return this.all(name).flatMap((value) => splitOutside(value, ',').filter((piece) => piece !== ''));
   }
 
-  /** Replaces all fields of that name by one, in the first one's place. */
+  /** Replaces all fields of the name by one, in the place of the first. */
   set(name: string, value: string): void {
     const key = headerKey(name);
     const first = this.#fields.find((field) => field.key === key);
@@ -71,7 +71,7 @@ export class SipHeaders {
     this.#fields = this.#fields.filter((field) => field.key !== key || field === first);
   }
 
-  /** Sets the header unless it is there. */
+  /** Adds the header unless it exists. */
   setDefault(name: string, value: string): void {
     if (!this.has(name)) this.add(name, value);
   }
@@ -80,12 +80,12 @@ export class SipHeaders {
     this.#fields.push({ key: headerKey(name), name: spellHeader(name), value });
   }
 
-  /** Puts a field before all others. */
+  /** Adds a field before all others. */
   prepend(name: string, value: string): void {
     this.#fields.unshift({ key: headerKey(name), name: spellHeader(name), value });
   }
 
-  /** Replaces all fields of that name by one for each value, in the first one's place. */
+  /** Replaces all fields of the name by one for each value, in the place of the first. */
   replaceAll(name: string, values: readonly string[]): void {
     const key = headerKey(name);
     const at = this.#fields.findIndex((field) => field.key === key);

@@ -21,7 +21,7 @@ export interface SipResponse {
 
 export type SipMessage = SipRequest | SipResponse;
 
-/** The message as on the wire, with a Content-Length that is right whatever the headers said. */
+/** The message as on the wire, with the correct Content-Length. */
 export function formatMessage(message: SipMessage): ByteString {
   message.headers.set('content-length', String(message.body.length));
   const startLine =
@@ -31,7 +31,7 @@ export function formatMessage(message: SipMessage): ByteString {
   return `${startLine}\r\n${message.headers.format()}\r\n${message.body}`;
 }
 
-/** A copy whose headers may be changed without the original noticing. */
+/** A copy with its own headers. */
 export function cloneRequest(request: SipRequest): SipRequest {
   return { ...request, headers: request.headers.clone() };
 }

@@ -5,24 +5,24 @@ import { headerKey } from './headerNames.ts';
 import { SipHeaders } from './headers.ts';
 import type { SipMessage } from './message.ts';
 
-/** What a message may be at most. */
+/** Limits of one message. */
 export interface ParseLimits {
   readonly maxMessageBytes: number;
   readonly maxHeaders: number;
 }
 
-/** 64 KiB is the most that a UDP datagram can carry; no honest message has hundreds of headers. */
+/** 64 KiB is the maximum of a UDP datagram. */
 export const defaultLimits: ParseLimits = { maxMessageBytes: 65_536, maxHeaders: 256 };
 
-/** Line ends followed by a blank go on with the line before. @see RFC 3261 section 7.3.1 */
+/** Header folding. @see RFC 3261 section 7.3.1 */
 const FOLD = /[ \t]*(?:\r\n|\n)[ \t]+/g;
 const RESPONSE_LINE = /^SIP\/2\.0 ([1-6]\d\d)(?: (.*))?$/i;
 
 /**
- * Parses one whole datagram.
+ * Parses one datagram.
  *
- * Structure is held strictly (start line, header lines, lengths); form is not: compact names, folding, any case,
- * bare line feeds, and blanks around colons all pass. Header values are not looked at; see {@link SipHeaders}.
+ * Strict about structure (start line, header lines, lengths), tolerant about form: compact names, folding, any case,
+ * bare line feeds, blanks around colons. Header values are not parsed; see {@link SipHeaders}.
  *
  * @throws {SipParseError} When the bytes are not a SIP message, or shorter than their Content-Length.
  * @see RFC 3261 section 7
@@ -69,7 +69,7 @@ export function parseHead(head: ByteString, limits: ParseLimits = defaultLimits)
  * The declared length of the body.
  *
  * @returns `undefined` when there is no Content-Length.
- * @throws {SipParseError} When it is not a number, or is there twice with different values.
+ * @throws {SipParseError} When it is not a number, or occurs twice with different values.
  */
 export function contentLength(headers: SipHeaders): number | undefined {
   const values = new Set(headers.all('content-length').map((value) => value.trim()));

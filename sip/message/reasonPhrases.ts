@@ -1,4 +1,4 @@
-/** The phrase that goes with each status. @see RFC 3261 section 21 and the IANA registry of response codes */
+/** The reason phrases. @see RFC 3261 section 21 and the IANA registry of response codes */
 const phrases: Readonly<Record<number, string>> = {
   100: 'Trying',
   180: 'Ringing',

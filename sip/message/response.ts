@@ -5,14 +5,14 @@ import { reasonPhrase } from './reasonPhrases.ts';
 
 export interface ResponseParts {
   readonly reason?: string;
-  /** Put on To when the request's To has none; a 100 needs none. */
+  /** Added to To when the request has none; a 100 needs none. */
   readonly toTag?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * A response with what must be copied from the request: Via, From, To, Call-ID, CSeq, and for responses that can
- * make a dialog Record-Route.
+ * A response with the headers copied from the request: Via, From, To, Call-ID, CSeq, and Record-Route where it may
+ * create a dialog.
  *
  * @see RFC 3261 section 8.2.6.2
  */

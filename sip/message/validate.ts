@@ -5,21 +5,21 @@ import { parseUri } from './fields/uri.ts';
 import { parseVia } from './fields/via.ts';
 import type { SipMessage, SipRequest, SipResponse } from './message.ts';
 
-/** Why a request cannot be taken, in the words of its answer. */
+/** The response that rejects a request. */
 export interface Rejection {
   readonly status: number;
   readonly reason: string;
 }
 
-/** Headers of which there may be only one. */
+/** Headers that may occur once. */
 const SINGLE = ['from', 'to', 'call-id', 'cseq', 'max-forwards', 'content-type'] as const;
 const REQUIRED = ['via', 'from', 'to', 'call-id', 'cseq'] as const;
 const MAX_FORWARDS = 255;
 
 /**
- * Looks at the headers that a server lives by: those every message needs, each once and well formed.
+ * Checks the headers that every request needs.
  *
- * @returns Why not, or `undefined` when the request may go on.
+ * @returns Undefined for a valid request.
  * @see RFC 3261 sections 8.1.1 and 8.2; RFC 4475
  */
 export function validateRequest(request: SipRequest): Rejection | undefined {
@@ -37,7 +37,7 @@ export function validateRequest(request: SipRequest): Rejection | undefined {
   }
 }
 
-/** @returns What is wrong with it; such a response is dropped. */
+/** @returns Why the response is invalid; undefined for a valid one. */
 export function validateResponse(response: SipResponse): string | undefined {
   try {
     checkCommon(response);

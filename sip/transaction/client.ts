@@ -8,11 +8,11 @@ import type { SipTimes } from './machine.ts';
 import { nonInviteClient, nonInviteClientStart } from './nonInviteClient.ts';
 import { createRunner, type EffectHandlers } from './runner.ts';
 
-/** Who asked for a request to be sent. */
+/** The TU of a client transaction. @see RFC 3261 section 6, "transaction user" */
 export interface ClientTransactionUser {
-  /** Each 1xx, the final response once, and for INVITE each further 2xx. */
+  /** Called for each 1xx, once for the final response, and for each further 2xx to INVITE. */
   onResponse(response: SipResponse, received: ReceivedMessage): void;
-  /** No final response ever came (Timers B and F). */
+  /** Timer B or F fired. */
   onTimeout(): void;
   onTransportError(error: Error): void;
   onTerminated?(): void;
@@ -21,7 +21,7 @@ export interface ClientTransactionUser {
 export interface ClientTransaction {
   readonly request: SipRequest;
   readonly flow: Flow;
-  /** The request as it went out. */
+  /** The request as sent. */
   readonly text: string;
   readonly hasProvisional: boolean;
   readonly hasFinal: boolean;
@@ -29,15 +29,20 @@ export interface ClientTransaction {
   stop(): void;
 }
 
-/** At the third sending, three times T1 after the first, a silent UDP peer is asked whether it is there at all. */
-const ASK_AT_SEND = 3;
+/** The transmission, 3·T1 after the first, at which the port of a silent UDP peer is probed. */
+const PROBE_AT_SEND = 3;
 
-/** Sends the request at once; the caller has put the Via on it. */
+/** Sends the request, which has its Via, and runs its transaction. */
 export function startClientTransaction(
   request: SipRequest,
   flow: Flow,
   user: ClientTransactionUser,
-  deps: { clock: Clock; times: SipTimes; onTerminated(): void; isRefused?(flow: Flow): Promise<boolean> },
+  deps: {
+    clock: Clock;
+    times: SipTimes;
+    onTerminated(): void;
+    isPortUnreachable?(flow: Flow): Promise<boolean>;
+  },
 ): ClientTransaction {
   const text = formatMessage(request);
   const way = { reliable: flow.reliable, times: deps.times };
@@ -51,15 +56,15 @@ export function startClientTransaction(
     error = cause;
     runner.handle({ type: 'transport_error' });
   };
-  const askIfRefused = async (): Promise<void> => {
-    if (!(await deps.isRefused?.(flow)) || hasProvisional || hasFinal) return;
-    onError(new Error('nobody listens on that port'));
+  const probePort = async (): Promise<void> => {
+    if (!(await deps.isPortUnreachable?.(flow)) || hasProvisional || hasFinal) return;
+    onError(new Error('the UDP port is closed'));
   };
   const handlers: EffectHandlers = {
     send() {
       flow.send(text, onError);
       sends += 1;
-      if (sends === ASK_AT_SEND && !flow.reliable) askIfRefused();
+      if (sends === PROBE_AT_SEND && !flow.reliable) probePort();
     },
     ack() {
       if (latest) flow.send(formatMessage(makeAck(request, latest.response)));
@@ -103,7 +108,7 @@ export function startClientTransaction(
 }
 
 /**
- * The ACK that belongs to a final response other than 2xx: same hop, same branch.
+ * The ACK to a final response other than 2xx: same hop, same branch.
  *
  * @see RFC 3261 section 17.1.1.3
  */
@@ -113,7 +118,7 @@ export function makeAck(invite: SipRequest, response: SipResponse): SipRequest {
   return ack;
 }
 
-/** The CANCEL of a request that is still pending. @see RFC 3261 section 9.1 */
+/** The CANCEL of a pending request. @see RFC 3261 section 9.1 */
 export function makeCancel(invite: SipRequest): SipRequest {
   return sameHopRequest(invite, 'CANCEL');
 }

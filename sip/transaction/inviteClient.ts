@@ -22,7 +22,7 @@ export const inviteClientStart: InviteClientState = { name: 'initial', retransmi
  *            start: send                      Timer A: send again, doubling (UDP)
  *  initial ──────────────▶ calling ◀─────────┐
  *                           │ │ │ └──────────┘
- *                    1xx:   │ │ └─ Timer B, transport error: tell ─▶ terminated
+ *                    1xx:   │ │ └─ Timer B, transport error: report ─▶ terminated
  *                  deliver  ▼ │
  *                    proceeding ◀─┐ 1xx: deliver
  *                      │  │  └────┘
@@ -114,7 +114,7 @@ function onTimer(state: InviteClientState, timer: machine.TimerName): Step<Invit
   return { state, effects: [] };
 }
 
-/** Once an answer has come, a failing ACK is mended by the peer's retransmission. */
+/** After a response, a failed ACK is repeated on the peer's retransmission. */
 function onTransportError(state: InviteClientState): Step<InviteClientState> {
   if (state.name !== 'calling') return { state, effects: [] };
   return {

@@ -8,9 +8,9 @@ export interface InviteServerState {
 }
 
 export type InviteServerEvent =
-  /** The same INVITE came once more. */
+  /** A retransmission of the INVITE. */
   | { readonly type: 'request' }
-  /** The user answers; the runner holds the answer, and `send` sends the newest. */
+  /** The TU responds; the runner keeps the response, and `send` sends the latest. */
   | { readonly type: 'respond'; readonly status: number }
   | { readonly type: 'ack' }
   | { readonly type: 'timer'; readonly timer: machine.TimerName }
@@ -110,7 +110,7 @@ function onTimer(
   return { state, effects: [] };
 }
 
-/** A 2xx that cannot be sent now is sent again by the user; all else ends here. */
+/** The TU retransmits a 2xx; other responses fail the transaction. */
 function onTransportError(state: InviteServerState): Step<InviteServerState> {
   if (state.name !== 'completed') return { state, effects: [] };
   return {

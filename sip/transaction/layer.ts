@@ -19,12 +19,12 @@ import {
 import type { SipTimes } from './machine.ts';
 import { type ServerTransaction, startServerTransaction } from './server.ts';
 
-/** The layer above: whoever answers requests. */
+/** The TU of server transactions. @see RFC 3261 section 6, "transaction user" */
 export interface TransactionUser {
   onRequest(transaction: ServerTransaction, received: ReceivedMessage): void;
-  /** An ACK for a 2xx; those for other answers never come here. */
+  /** An ACK to a 2xx; those to other responses belong to the transaction. */
   onAck(ack: SipRequest, received: ReceivedMessage): void;
-  /** A 2xx to an INVITE that no transaction waits for any more. */
+  /** A 2xx to an INVITE without a transaction. */
   onStrayResponse(response: SipResponse, received: ReceivedMessage): void;
 }
 
@@ -33,167 +33,178 @@ export interface TransactionDeps {
   readonly ids: Ids;
   readonly times: SipTimes;
   readonly counters: Counters;
-  readonly transport: Pick<TransportLayer, 'advertised' | 'flowTo' | 'isRefused'>;
+  readonly transport: Pick<TransportLayer, 'advertised' | 'flowTo' | 'isPortUnreachable'>;
   readonly maxTransactions: number;
-  /** Whether a new request may begin now; one that may not is answered 503 and forgotten. */
+  /** Whether a new request is within the limits; otherwise it gets a stateless 503. */
   mayBegin(request: SipRequest, flow: Flow): boolean;
   readonly user: TransactionUser;
 }
 
-export interface TransactionLayer {
-  /** Takes every message that the transports deliver. */
-  receive(received: ReceivedMessage): void;
-  /** Puts our Via on the request and sends it. */
-  request(request: SipRequest, flow: Flow, user: ClientTransactionUser): ClientTransaction;
-  /** Sends CANCEL for a pending INVITE; its own answer is nobody's business. */
-  cancel(invite: ClientTransaction, headers?: Iterable<readonly [string, string]>): ClientTransaction;
-  /** Puts our Via on a request that has no transaction (ACK for a 2xx) and sends it. */
-  sendWithoutTransaction(request: SipRequest, flow: Flow, onError?: (error: Error) => void): string;
-  /** The INVITE that a CANCEL means. */
-  inviteOf(cancel: SipRequest): ServerTransaction | undefined;
-  readonly size: { client: number; server: number };
-  /** Requests of ours that begin or end a call and have no final answer yet. */
-  readonly openCalls: number;
-  close(): void;
-}
-
-/** What a crowded server tells callers, so that they do not come back at once. */
 const RETRY_AFTER_SECONDS = '5';
 /** @see RFC 3261 section 18.2.2 */
 const DEFAULT_PORT = 5060;
 const DEFAULT_TLS_PORT = 5061;
-const OF_CALLS = new Set(['INVITE', 'CANCEL', 'BYE']);
+const CALL_METHODS = new Set(['INVITE', 'CANCEL', 'BYE']);
 
-export function createTransactionLayer(deps: TransactionDeps): TransactionLayer {
-  const { counters, transport, user } = deps;
-  const clients = new Map<string, ClientTransaction>();
-  const servers = new Map<string, ServerTransaction>();
+/** All transactions, matched to received messages. @see RFC 3261 section 17 */
+export class TransactionLayer {
+  readonly #deps: TransactionDeps;
+  readonly #clients = new Map<string, ClientTransaction>();
+  readonly #servers = new Map<string, ServerTransaction>();
 
-  const addVia = (request: SipRequest, flow: Flow): string => {
-    const branch = `${BRANCH_COOKIE}${deps.ids.token()}`;
-    const { host, port } = transport.advertised(flow);
+  constructor(deps: TransactionDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): { client: number; server: number } {
+    return { client: this.#clients.size, server: this.#servers.size };
+  }
+
+  /** Our requests that start or end a call and have no final response. */
+  get openCalls(): number {
+    const isOpen = ({ request, hasFinal }: ClientTransaction) =>
+      !hasFinal && CALL_METHODS.has(request.method);
+    return [...this.#clients.values()].filter(isOpen).length;
+  }
+
+  /** Handles each message of the transports. */
+  receive(received: ReceivedMessage): void {
+    const { message } = received;
+    if (message.kind === 'request') this.#onRequest(message, received);
+    else this.#onResponse(message, received);
+  }
+
+  /** Adds our Via to the request and sends it. */
+  request(request: SipRequest, flow: Flow, user: ClientTransactionUser): ClientTransaction {
+    const branch = this.#addVia(request, flow);
+    return this.#start(`${branch} ${request.method}`, request, flow, user);
+  }
+
+  /** Sends CANCEL for a pending INVITE; its response is ignored. */
+  cancel(invite: ClientTransaction, headers: Iterable<readonly [string, string]> = []): ClientTransaction {
+    const request = makeCancel(invite.request);
+    for (const [name, value] of headers) request.headers.setDefault(name, value);
+    const branch = parseVia(request.headers.get('via') ?? '').params.get('branch');
+    return this.#start(`${branch} CANCEL`, request, invite.flow, ignoring);
+  }
+
+  /** Adds our Via to a request without a transaction (ACK to a 2xx) and sends it. */
+  sendWithoutTransaction(request: SipRequest, flow: Flow, onError?: (error: Error) => void): string {
+    this.#addVia(request, flow);
+    const text = formatMessage(request);
+    flow.send(text, onError);
+    return text;
+  }
+
+  /** The INVITE of a CANCEL. */
+  inviteOf(cancel: SipRequest): ServerTransaction | undefined {
+    const via = parseVia(cancel.headers.list('via')[0] ?? '');
+    return this.#servers.get(serverKey({ ...cancel, method: 'INVITE' }, via));
+  }
+
+  close(): void {
+    for (const transaction of this.#clients.values()) transaction.stop();
+    for (const transaction of this.#servers.values()) transaction.stop();
+    this.#clients.clear();
+    this.#servers.clear();
+  }
+
+  #addVia(request: SipRequest, flow: Flow): string {
+    const branch = `${BRANCH_COOKIE}${this.#deps.ids.token()}`;
+    const { host, port } = this.#deps.transport.advertised(flow);
     const name = flow.remote.transport.toUpperCase();
     request.headers.prepend('via', `SIP/2.0/${name} ${bracketed(host)}:${port};rport;branch=${branch}`);
     return branch;
-  };
-  const start = (
-    key: string,
-    request: SipRequest,
-    flow: Flow,
-    clientUser: ClientTransactionUser,
-  ): ClientTransaction => {
-    let over = false;
-    const onTerminated = () => {
-      over = true;
-      clients.delete(key);
-    };
-    const isRefused = (to: Flow) => transport.isRefused(to.remote);
-    const transaction = startClientTransaction(request, flow, clientUser, {
-      ...deps,
-      onTerminated,
-      isRefused,
-    });
-    if (!over) clients.set(key, transaction);
-    return transaction;
-  };
+  }
 
-  const onResponse = (response: SipResponse, received: ReceivedMessage): void => {
-    const wrong = validateResponse(response);
-    if (wrong !== undefined) {
+  #start(key: string, request: SipRequest, flow: Flow, user: ClientTransactionUser): ClientTransaction {
+    let isTerminated = false;
+    const onTerminated = () => {
+      isTerminated = true;
+      this.#clients.delete(key);
+    };
+    const isPortUnreachable = (to: Flow) => this.#deps.transport.isPortUnreachable(to.remote);
+    const deps = { ...this.#deps, onTerminated, isPortUnreachable };
+    const transaction = startClientTransaction(request, flow, user, deps);
+    if (!isTerminated) this.#clients.set(key, transaction);
+    return transaction;
+  }
+
+  /** @see RFC 3261 section 17.1.3 */
+  #onResponse(response: SipResponse, received: ReceivedMessage): void {
+    const { counters, user } = this.#deps;
+    if (validateResponse(response) !== undefined) {
       counters.count('dropped.bad_response');
       return;
     }
     const via = parseVia(response.headers.list('via')[0] ?? '');
     const method = methodOf(response);
-    const transaction = clients.get(`${via.params.get('branch')} ${method}`);
+    const transaction = this.#clients.get(`${via.params.get('branch')} ${method}`);
     if (transaction) transaction.receive(response, received);
     else if (method === 'INVITE' && response.status >= 200 && response.status < 300) {
       user.onStrayResponse(response, received);
     } else counters.count('dropped.stray_response');
-  };
+  }
 
-  const onRequest = (request: SipRequest, received: ReceivedMessage): void => {
-    const refusal = validateRequest(request);
-    if (refusal) {
+  #onRequest(request: SipRequest, received: ReceivedMessage): void {
+    const { counters, user } = this.#deps;
+    const rejection = validateRequest(request);
+    if (rejection) {
       counters.count('refused.malformed');
-      refuseStateless(request, received.flow, refusal.status, refusal.reason, deps);
+      this.#rejectStateless(request, received.flow, rejection.status, rejection.reason);
       return;
     }
-    const source = noteSource(request, received.flow);
+    const source = recordSource(request, received.flow);
     const key = serverKey(request, source.via);
-    const known = servers.get(key);
+    const known = this.#servers.get(key);
     if (request.method === 'ACK') {
       if (!known || known.acknowledged()) user.onAck(request, received);
-      return;
-    }
-    if (known) {
+    } else if (known) {
       counters.count('retransmissions.in');
       known.retransmitted();
-      return;
-    }
-    const isCrowded = clients.size + servers.size >= deps.maxTransactions;
-    if (isCrowded || !deps.mayBegin(request, received.flow)) {
-      counters.count(isCrowded ? 'refused.crowded' : 'refused.flood');
-      refuseStateless(request, received.flow, 503, 'Service Unavailable', deps);
-      return;
-    }
-    const flows = {
-      received: received.flow,
-      answer: answerFlow(source, received.flow, transport),
-      fallback: fallbackFlow(source.via, received.flow, transport),
-      lengthBytes: received.lengthBytes,
-    };
-    const transaction = startServerTransaction(request, flows, {
-      ...deps,
-      onTerminated: () => servers.delete(key),
-    });
-    servers.set(key, transaction);
-    user.onRequest(transaction, received);
-  };
+    } else if (this.#hasCapacity(request, received.flow)) {
+      const transaction = this.#startServer(key, request, source, received);
+      user.onRequest(transaction, received);
+    } else this.#rejectStateless(request, received.flow, 503, 'Service Unavailable');
+  }
 
-  return {
-    receive(received) {
-      const { message } = received;
-      if (message.kind === 'request') onRequest(message, received);
-      else onResponse(message, received);
-    },
-    request(request, flow, clientUser) {
-      const branch = addVia(request, flow);
-      return start(`${branch} ${request.method}`, request, flow, clientUser);
-    },
-    cancel(invite, headers = []) {
-      const request = makeCancel(invite.request);
-      for (const [name, value] of headers) request.headers.setDefault(name, value);
-      const branch = parseVia(request.headers.get('via') ?? '').params.get('branch');
-      return start(`${branch} CANCEL`, request, invite.flow, silent);
-    },
-    sendWithoutTransaction(request, flow, onError) {
-      addVia(request, flow);
-      const text = formatMessage(request);
-      flow.send(text, onError);
-      return text;
-    },
-    inviteOf(cancel) {
-      const via = parseVia(cancel.headers.list('via')[0] ?? '');
-      return servers.get(serverKey({ ...cancel, method: 'INVITE' }, via));
-    },
-    get size() {
-      return { client: clients.size, server: servers.size };
-    },
-    get openCalls() {
-      const isOpen = ({ request, hasFinal }: ClientTransaction) => !hasFinal && OF_CALLS.has(request.method);
-      return [...clients.values()].filter(isOpen).length;
-    },
-    close() {
-      for (const transaction of clients.values()) transaction.stop();
-      for (const transaction of servers.values()) transaction.stop();
-      clients.clear();
-      servers.clear();
-    },
-  };
+  #hasCapacity(request: SipRequest, flow: Flow): boolean {
+    const { counters, maxTransactions } = this.#deps;
+    const isCrowded = this.#clients.size + this.#servers.size >= maxTransactions;
+    if (!isCrowded && this.#deps.mayBegin(request, flow)) return true;
+    counters.count(isCrowded ? 'refused.crowded' : 'refused.flood');
+    return false;
+  }
+
+  #startServer(
+    key: string,
+    request: SipRequest,
+    source: RequestSource,
+    { flow, lengthBytes }: ReceivedMessage,
+  ): ServerTransaction {
+    const { transport } = this.#deps;
+    const flows = {
+      received: flow,
+      answer: responseFlow(source, flow, transport),
+      fallback: fallbackFlow(source.via, flow, transport),
+      lengthBytes,
+    };
+    const onTerminated = () => void this.#servers.delete(key);
+    const transaction = startServerTransaction(request, flows, { ...this.#deps, onTerminated });
+    this.#servers.set(key, transaction);
+    return transaction;
+  }
+
+  /** Responds without a transaction; a retransmission of the request gets the same response. */
+  #rejectStateless(request: SipRequest, flow: Flow, status: number, reason: string): void {
+    if (request.method === 'ACK' || !request.headers.has('via')) return;
+    const headers: Record<string, string> = status === 503 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
+    const toTag = this.#deps.ids.token();
+    flow.send(formatMessage(makeResponse(request, status, { reason, toTag, headers })));
+  }
 }
 
-const silent: ClientTransactionUser = {
+const ignoring: ClientTransactionUser = {
   onResponse: () => undefined,
   onTimeout: () => undefined,
   onTransportError: () => undefined,
@@ -203,41 +214,46 @@ function methodOf(response: SipResponse): string {
   return response.headers.get('cseq')?.trim().split(/\s+/)[1] ?? '';
 }
 
+/** The top Via of a request, and the port for responses over UDP. */
+interface RequestSource {
+  readonly via: Via;
+  readonly responsePort: number;
+}
+
 /**
- * Writes where the request really came from into its topmost Via.
+ * Adds the source address to the top Via of a request.
  *
- * @returns That Via, and the port that answers go to over UDP: where the request came from, or, when the sender
- *   did not ask for that and sits behind no NAT, the port that it names.
+ * @returns With the source port for responses, or, without `rport` and NAT, the port of the Via.
  * @see RFC 3261 sections 18.2.1 and 18.2.2, RFC 3581 section 4
  */
-function noteSource(request: SipRequest, flow: Flow): { via: Via; answerPort: number } {
+function recordSource(request: SipRequest, flow: Flow): RequestSource {
   const [top = '', ...others] = request.headers.list('via');
   const via = parseVia(top);
   const { address, port } = flow.remote;
   const host = unbracketed(via.host);
-  // A name tells nothing of a NAT, but that the sender listens where it says, and may send from anywhere.
+  // A host name in Via does not indicate a NAT: the sender listens there and may send from another address.
   const isBehindNat = isIP(host) > 0 && host !== address;
-  const answerPort = isBehindNat || via.params.has('rport') ? port : (via.port ?? DEFAULT_PORT);
+  const responsePort = isBehindNat || via.params.has('rport') ? port : (via.port ?? DEFAULT_PORT);
   if (host !== address || via.params.has('rport')) via.params.set('received', address);
   via.params.set('rport', String(port));
   request.headers.replaceAll('via', [formatVia(via), ...others]);
-  return { via, answerPort };
+  return { via, responsePort };
 }
 
-/** Where an answer goes: over a stream, back on the connection it came by. */
-function answerFlow(
-  { via, answerPort }: { via: Via; answerPort: number },
+/** The flow for responses; over a stream, the connection of the request. */
+function responseFlow(
+  { via, responsePort }: RequestSource,
   flow: Flow,
   transport: Pick<TransportLayer, 'flowTo'>,
 ): Flow {
   if (flow.reliable) return flow;
   const maddr = via.params.get('maddr');
   const address = maddr !== undefined && isIP(maddr) > 0 ? maddr : flow.remote.address;
-  if (answerPort === flow.remote.port && address === flow.remote.address) return flow;
-  return transport.flowTo({ transport: 'udp', address, port: answerPort });
+  if (responsePort === flow.remote.port && address === flow.remote.address) return flow;
+  return transport.flowTo({ transport: 'udp', address, port: responsePort });
 }
 
-/** Where an answer goes whose connection was closed meanwhile: to the port that the sender named. */
+/** The flow for responses after the connection of the request was closed: to the port of the Via. */
 function fallbackFlow(via: Via, flow: Flow, transport: Pick<TransportLayer, 'flowTo'>): Flow | undefined {
   if (!flow.reliable) return undefined;
   const port = via.port ?? (flow.remote.transport === 'tls' ? DEFAULT_TLS_PORT : DEFAULT_PORT);
@@ -245,7 +261,7 @@ function fallbackFlow(via: Via, flow: Flow, transport: Pick<TransportLayer, 'flo
 }
 
 /**
- * Two requests with the same key are one, sent twice.
+ * The key of a server transaction, equal for retransmissions and for the ACK to a non-2xx.
  *
  * @see RFC 3261 section 17.2.3
  */
@@ -258,17 +274,4 @@ function serverKey(request: SipRequest, via: Via): string {
   const { headers } = request;
   const sequence = headers.get('cseq')?.trim().split(/\s+/)[0];
   return `2543 ${headers.get('call-id')} ${tagOf(headers.get('from'))} ${sequence} ${via.host}:${via.port ?? ''} ${branch} ${method}`;
-}
-
-/** Answers without remembering: the same refusal comes again if the request does. */
-function refuseStateless(
-  request: SipRequest,
-  flow: Flow,
-  status: number,
-  reason: string,
-  deps: TransactionDeps,
-): void {
-  if (request.method === 'ACK' || !request.headers.has('via')) return;
-  const headers: Record<string, string> = status === 503 ? { 'Retry-After': RETRY_AFTER_SECONDS } : {};
-  flow.send(formatMessage(makeResponse(request, status, { reason, toTag: deps.ids.token(), headers })));
 }

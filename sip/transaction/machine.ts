@@ -1,27 +1,27 @@
-/** The four base times of RFC 3261, in milliseconds; tests shorten them. @see RFC 3261 table 4 */
+/** The base timer values of RFC 3261. @see RFC 3261 table 4 */
 export interface SipTimes {
-  /** Estimate of the round trip. */
+  /** Round-trip time estimate. */
   readonly t1Ms: number;
-  /** Longest gap between retransmissions. */
+  /** Maximum retransmission interval. */
   readonly t2Ms: number;
-  /** How long a message may linger in the network. */
+  /** Maximum duration of a message in the network. */
   readonly t4Ms: number;
 }
 
 export const DEFAULT_SIP_TIMES: SipTimes = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 };
 
-/** 64 times T1: how long a transaction is worth waiting for (Timers B, F, H, J, L, M). */
+/** 64·T1: Timers B, F, H, J, L and M. */
 export function transactionLifeMs(times: SipTimes): number {
   return 64 * times.t1Ms;
 }
 
-/** Timer D: how long retransmitted answers are absorbed over UDP, at least 32 s with the usual T1. */
+/** Timer D: how long retransmitted responses are absorbed over UDP. */
 export const timerDMs = transactionLifeMs;
 
 /** Timer names of RFC 3261 table 4 and RFC 6026. */
 export type TimerName = 'A' | 'B' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M';
 
-/** What a transaction wants done. The runner does it; the machines only say it. */
+/** The effect of a state transition, performed by the runner. */
 export type Effect =
   | { readonly type: 'send' }
   | { readonly type: 'ack' }
@@ -37,7 +37,7 @@ export interface Step<State> {
   readonly effects: readonly Effect[];
 }
 
-/** What a machine knows about the way it sends on. */
+/** What the state machines know of the transport. */
 export interface TransactionContext {
   readonly reliable: boolean;
   readonly times: SipTimes;

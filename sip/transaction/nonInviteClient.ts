@@ -21,7 +21,7 @@ export const nonInviteClientStart: NonInviteClientState = { name: 'initial', ret
  * ```
  *           start: send             Timer E: send again, doubling to T2 (UDP)
  *  initial ─────────────▶ trying ◀────┐
- *                         │ │ └───────┘        Timer F, transport error: tell ─▶ terminated
+ *                         │ │ └───────┘        Timer F, transport error: report ─▶ terminated
  *            1xx: deliver │ │ final: deliver        (from trying and proceeding)
  *                         ▼ │
  *     E: send, T2  proceeding ─ final: deliver ─▶ completed ─ Timer K ─▶ terminated

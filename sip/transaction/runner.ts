@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { Effect, Step, TimerName, TransactionContext } from './machine.ts';
 
-/** What is done for each effect but the timers, under the effect's own name. */
+/** Performs the effects other than timers, by their types. */
 export interface EffectHandlers {
   send(): void;
   ack(): void;
@@ -13,11 +13,11 @@ export interface EffectHandlers {
 
 type MachineEvent = { readonly type: 'timer'; readonly timer: TimerName } | { readonly type: string };
 
-/** Drives one pure machine: holds its state and timers, and does what it says. */
+/** Runs one state machine: keeps its state and timers, and performs its effects. */
 export interface Runner<State, Event> {
   readonly state: State;
   handle(event: Event): void;
-  /** Stops the timers without a word to anybody. */
+  /** Stops the timers. */
   stop(): void;
 }
 

@@ -7,23 +7,23 @@ import type { SipTimes } from './machine.ts';
 import { nonInviteServer, nonInviteServerStart } from './nonInviteServer.ts';
 import { createRunner, type EffectHandlers } from './runner.ts';
 
-/** A request that came and waits for its answer. */
+/** A server transaction. @see RFC 3261 section 17.2 */
 export interface ServerTransaction {
   readonly request: SipRequest;
-  /** Where the request came from; answers go back on it. */
+  /** The flow of the request. */
   readonly flow: Flow;
   readonly lengthBytes: number;
-  /** The newest status sent; 0 before any. */
+  /** The latest status sent; 0 before any. */
   readonly status: number;
-  /** The tag on To of the newest answer; `undefined` before any that has one. */
+  /** The To tag of the latest response; `undefined` before any. */
   readonly toTag: string | undefined;
-  /** Sends an answer; one after the final answer is ignored, but for the retransmission of a 2xx to INVITE. */
+  /** Sends a response. Ignored after a final one, except retransmissions of a 2xx to INVITE. */
   respond(response: SipResponse): void;
-  /** Told that the final non-2xx was never acknowledged, or could not be sent. */
+  /** Called when the final non-2xx was not acknowledged or could not be sent. */
   onFailure: (() => void) | undefined;
   onTerminated: (() => void) | undefined;
   retransmitted(): void;
-  /** @returns Whether the ACK was for a 2xx and belongs to the dialog. */
+  /** Handles an ACK. @returns Whether it is for a 2xx, and thus for the dialog. */
   acknowledged(): boolean;
   stop(): void;
 }

@@ -7,13 +7,13 @@ import type { Endpoint, Flow } from './types.ts';
 
 export interface ConnectionTimes {
   readonly connectMs: number;
-  /** A client must have finished its TLS handshake by then. */
+  /** Timeout of an inbound TLS handshake. */
   readonly handshakeMs: number;
-  /** Nothing at all came or went for so long: closed. */
+  /** Connections without traffic are closed after this time. */
   readonly idleMs: number;
-  /** A message that was begun, or the first one, must be whole by then. */
+  /** Timeout of the first message, and of each incomplete one. */
   readonly messageMs: number;
-  /** How often an idle outgoing connection is pinged. @see RFC 5626 section 4.4.1 */
+  /** Ping interval of idle outbound connections. @see RFC 5626 section 4.4.1 */
   readonly pingMs: number;
 }
 
@@ -25,17 +25,17 @@ export const defaultConnectionTimes: ConnectionTimes = {
   pingMs: 90_000,
 };
 
-/** A peer that does not read gets no more queued for it than this. */
+/** A peer that does not read is disconnected beyond this. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
-/** Closed while the peer still writes, a connection would be reset, and the last answer with it. */
+/** Closing at once while the peer still writes would reset the connection and lose the last response. */
 const LINGER_MS = 1000;
 
 export interface ConnectionDeps {
   readonly clock: Clock;
   readonly times: ConnectionTimes;
   onFramed(framed: Framed & { kind: 'message' }, flow: Flow): void;
-  /** @param text - What could not be read. The connection ends when this has returned; an answer still goes out. */
-  onRubbish(error: SipParseError, text: ByteString, flow: Flow): void;
+  /** @param text - The malformed bytes. The connection is closed afterwards; a response is still sent. */
+  onMalformed(error: SipParseError, text: ByteString, flow: Flow): void;
   onSent(text: ByteString, remote: Endpoint): void;
   onClosed(connection: Connection): void;
 }
@@ -45,7 +45,7 @@ interface Queued {
   readonly onError: ((error: Error) => void) | undefined;
 }
 
-/** One TCP or TLS connection, ours or the peer's: frames what comes, queues what goes until it stands. */
+/** One TCP or TLS connection, inbound or outbound: frames what it receives, queues messages until it is open. */
 export class Connection {
   readonly flow: Flow;
   readonly inbound: boolean;
@@ -55,7 +55,7 @@ export class Connection {
   #queue: Queued[] = [];
   #ready: boolean;
   #closed = false;
-  /** Nothing is read or sent any more; what was sent is on its way. */
+  /** Half-closed: nothing more is read or sent. */
   #ending = false;
   #lastTrafficMs: number;
   #watch: Timer;
@@ -86,7 +86,7 @@ export class Connection {
     this.#watch = deps.clock.setTimer(() => this.#firstCheck(), first);
   }
 
-  /** Idempotent; tells the senders of what is still queued. */
+  /** Idempotent; fails the queued messages. */
   close(error: Error): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -99,7 +99,7 @@ export class Connection {
     for (const { onError } of queue) onError?.(error);
   }
 
-  /** Ends the connection when all that was sent has left; what still comes is thrown away. */
+  /** Closes the connection after the last message is sent; received bytes are dropped. */
   #end(error: Error): void {
     if (this.#closed || this.#ending) return;
     this.#ending = true;
@@ -119,8 +119,8 @@ export class Connection {
       return;
     }
     if (this.#socket.writableLength > MAX_QUEUED_BYTES) {
-      process.nextTick(() => item.onError?.(new Error('the peer does not read')));
-      this.close(new Error('the peer does not read'));
+      process.nextTick(() => item.onError?.(new Error('send queue full')));
+      this.close(new Error('send queue full'));
       return;
     }
     this.#lastTrafficMs = this.#deps.clock.monotonicMs();
@@ -145,7 +145,7 @@ export class Connection {
       framed = this.#framer.feed(bytes);
     } catch (error) {
       if (!(error instanceof SipParseError)) throw error;
-      this.#deps.onRubbish(error, this.#framer.unread, this.flow);
+      this.#deps.onMalformed(error, this.#framer.unread, this.flow);
       this.#end(error);
       return;
     }
@@ -156,7 +156,7 @@ export class Connection {
     this.#watchMessage(framed.length > 0);
   }
 
-  /** A message may not trickle in for ever. */
+  /** Bounds the time of an incomplete message. */
   #watchMessage(progressed: boolean): void {
     if (progressed) {
       this.#messageTimer?.cancel();
@@ -164,14 +164,14 @@ export class Connection {
     }
     if (!this.#framer.isMidMessage || this.#messageTimer || this.#closed) return;
     this.#messageTimer = this.#deps.clock.setTimer(
-      () => this.close(new Error('a message never ended')),
+      () => this.close(new Error('incomplete message')),
       this.#deps.times.messageMs,
     );
   }
 
   #firstCheck(): void {
-    if (!this.#ready) this.close(new Error('the connection was not made in time'));
-    else if (this.inbound && this.#socket.bytesRead === 0) this.close(new Error('nothing ever came'));
+    if (!this.#ready) this.close(new Error('connect timeout'));
+    else if (this.inbound && this.#socket.bytesRead === 0) this.close(new Error('no data received'));
     else this.#scheduleCheck();
   }
 

@@ -8,15 +8,15 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerSource: number;
 }
 
-/** Decides which connections may stay, before a byte of them is read. */
+/** Limits the inbound connections, in total and per source. */
 export interface ConnectionLimiter {
   /**
-   * Counts a connection for its source, or cuts it off. Whoever is trusted finds room whatever the others do.
+   * Accepts and counts a connection, or closes it. Trusted sources are always accepted.
    *
-   * @param present - How many connections there are.
+   * @param present - The number of open connections.
    */
   accept(remote: Endpoint, socket: Socket, present: number): boolean;
-  /** One that was let in is gone. */
+  /** An accepted connection is closed. */
   release(remote: Endpoint): void;
 }
 

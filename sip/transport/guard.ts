@@ -5,19 +5,19 @@ import { plainAddress } from './types.ts';
 
 export interface GuardOptions {
   /**
-   * `address`, `address:port` or `network/bits`: never limited, never banned. The other ports of an address that is
-   * trusted by its port are sources of their own, so that nothing is held against all who share it.
+   * `address`, `address:port` or `network/bits`: without limits and bans. Other ports of an address that is trusted by
+   * port are separate sources, since several hosts may share the address.
    */
   readonly trusted: readonly string[];
   readonly messagesPerSecond: number;
   readonly burst: number;
-  /** New calls of one source. */
+  /** New calls per source. */
   readonly callsPerSecond: number;
   readonly callBurst: number;
   readonly banMs: number;
 }
 
-/** A PBX of some hundred calls stays below it; a scanner's tens of thousands do not. A carrier's trunk is trusted. */
+/** Above the rates of a PBX with hundreds of calls, below those of a scanner. Trunks of carriers are trusted. */
 export const defaultGuard: GuardOptions = {
   trusted: [],
   messagesPerSecond: 2000,
@@ -27,14 +27,14 @@ export const defaultGuard: GuardOptions = {
   banMs: 60_000,
 };
 
-/** So much rubbish without one good message gets a source banned. */
+/** Malformed messages in a row that ban a source. */
 const BAN_AT_RUBBISH = 20;
-/** More sources than this are not told apart: a spoofed flood must not fill the memory. */
+/** Bounds the memory during a flood with spoofed addresses. */
 const MAX_SOURCES = 20_000;
-/** A source that was quiet for so long is forgotten. */
+/** Idle sources are forgotten after this time. */
 const FORGET_AFTER_MS = 120_000;
 
-/** So many at once, and then so many a second. */
+/** A token bucket. */
 interface Allowance {
   tokens: number;
   atMs: number;
@@ -47,17 +47,17 @@ interface Source {
   bannedUntilMs: number;
 }
 
-/** Decides cheaply, before anything is parsed, whether a source's bytes are looked at. */
+/** Rate limits and bans by source, applied before parsing. */
 export interface Guard {
   admit(address: string, port: number): boolean;
-  /** Whether one more call may begin; asked after `admit`. */
+  /** Whether a new call is within the limit; to be called after `admit`. */
   admitCall(address: string, port: number): boolean;
   isTrusted(address: string, port: number): boolean;
-  /** Trusts these from now on, and no others. @throws {RangeError} For an entry that is none; all stays as it was. */
+  /** Replaces the trusted sources. @throws {RangeError} For an invalid entry; nothing changes. */
   trust(entries: readonly string[]): void;
-  /** A well-formed message came. */
+  /** Resets the count of malformed messages. */
   noteValidMessage(address: string, port: number): void;
-  /** Rubbish came. */
+  /** Counts a malformed message, and bans the source at the limit. */
   noteMalformedMessage(address: string, port: number): void;
 }
 
@@ -142,14 +142,14 @@ function forgetQuiet(sources: Map<string, Source>, nowMs: number): void {
   }
 }
 
-/** Who is trusted. */
+/** The sources without limits. */
 export interface TrustList {
   includes(address: string, port: number): boolean;
-  /** Whether some port of the address is trusted by itself. */
+  /** Whether an address is trusted by port. */
   isShared(address: string): boolean;
 }
 
-/** @throws {RangeError} When an entry is neither an address, an address with port, nor a network. */
+/** @throws {RangeError} When an entry is not an address, an address with port, or a network. */
 export function trustList(entries: readonly string[]): TrustList {
   const networks = new BlockList();
   const exact = new Set<string>();
@@ -177,7 +177,7 @@ export function trustList(entries: readonly string[]): TrustList {
   };
 }
 
-/** @returns The port that the entry trusts, where it is one; else it is among the networks. */
+/** Adds an address or network to `networks`. @returns The address and port of an `address:port` entry. */
 function addTrusted(entry: string, networks: BlockList): { address: string; port: string } | undefined {
   const [network = '', bits] = entry.split('/');
   const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';

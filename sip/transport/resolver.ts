@@ -1,11 +1,12 @@
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
+import type { Clock } from '../clock.ts';
 import { type SipUri, unbracketed } from '../message/fields/uri.ts';
 import type { Endpoint, TransportName } from './types.ts';
 
-/** Where a request for a URI may go, best first. */
+/** A transport address of a URI. */
 export interface Target extends Endpoint {
-  /** The name that a TLS peer must prove. */
+  /** The name in the certificate of a TLS peer. */
   readonly servername?: string;
 }
 
@@ -16,13 +17,13 @@ export interface SrvRecord {
   readonly weight: number;
 }
 
-/** What a domain says about the transports that it takes, and where to ask about each. @see RFC 3263 section 4.1 */
+/** The transports of a domain and the names of their SRV records. @see RFC 3263 section 4.1 */
 export interface NaptrRecord {
   readonly order: number;
   readonly preference: number;
   /** `s` where `replacement` names SRV records. */
   readonly flags: string;
-  /** `SIP+D2U`, `SIP+D2T`, `SIPS+D2T`, or a service of somebody else's. */
+  /** `SIP+D2U`, `SIP+D2T`, `SIPS+D2T`, or another service. */
   readonly service: string;
   readonly replacement: string;
 }
@@ -37,21 +38,21 @@ export interface DnsQueries {
 
 export interface ResolverDeps {
   readonly dns: DnsQueries;
-  /** Transports that we can speak, in the order we like them. */
+  /** Our transports, in order of preference. */
   readonly transports: readonly TransportName[];
   /** 0 up to, not including, 1. */
   random(): number;
 }
 
-/** A registered service needs no more; a hostile zone gets no more. */
+/** Bounds the effect of a hostile zone. */
 const MAX_TARGETS = 8;
 
 /**
- * Finds where to send a request: an explicit transport and port are obeyed, else the domain's NAPTR records tell the
- * transport, else SRV records are followed in order of priority and weight, else the host's addresses are taken with
- * the default port.
+ * Resolves the targets of a request: by an explicit transport and port, else by the NAPTR records of the domain, else
+ * by its SRV records in order of priority and weight, else by the addresses of the host with the default port.
  *
- * @throws {Error} When the name leads nowhere.
+ *
+ * @throws {Error} When the name has no address.
  * @see RFC 3263 section 4
  */
 export async function resolveTargets(uri: SipUri, deps: ResolverDeps): Promise<Target[]> {
@@ -71,7 +72,7 @@ export async function resolveTargets(uri: SipUri, deps: ResolverDeps): Promise<T
 }
 
 /**
- * Sorts by priority, and among equals by a draw in which the weight is the chance.
+ * Sorts by priority, and within one priority randomly by weight.
  *
  * @see RFC 2782
  */
@@ -94,9 +95,9 @@ export function orderSrv(records: readonly SrvRecord[], random: () => number): S
   return ordered;
 }
 
-/** The system's resolver: SRV by DNS, addresses also by the hosts file. */
+/** The system resolver; addresses also come from the hosts file. */
 export const systemDns: DnsQueries = {
-  // No record, no server, no such name: the address lookup that follows tells.
+  // A failure shows in the address lookup that follows.
   naptr: (name) => dns.resolveNaptr(name).catch(() => []),
   srv: (name) => dns.resolveSrv(name).catch(() => []),
   async addresses(host) {
@@ -136,11 +137,11 @@ async function services(uri: SipUri, host: string, deps: ResolverDeps): Promise<
 
 interface Service {
   readonly transport: TransportName;
-  /** Of the SRV records. */
+  /** The name of the SRV records. */
   readonly name: string;
 }
 
-/** What the domain offers and we can speak, in the order that it likes. */
+/** The transports that the domain offers and we support, in its order. */
 async function offered(host: string, deps: ResolverDeps): Promise<Service[]> {
   const records = [...(await deps.dns.naptr(host))];
   records.sort((a, b) => a.order - b.order || a.preference - b.preference);
@@ -175,4 +176,39 @@ async function addressTargets(
   const addresses = isIP(host) > 0 ? [host] : await deps.dns.addresses(host);
   const named = transport === 'tls' && isIP(servername) === 0 ? { servername } : {};
   return addresses.slice(0, MAX_TARGETS).map((address) => ({ transport, address, port, ...named }));
+}
+
+/** How long resolved targets are cached. */
+const CACHE_MS = 30_000;
+const MAX_CACHED_NAMES = 1000;
+
+/** Resolves a URI: address literals synchronously, names by DNS with a cache. */
+export type Locate = (uri: SipUri) => Target[] | Promise<Target[]>;
+
+export function createTargetResolver(
+  transports: readonly TransportName[],
+  clock: Clock,
+  dns: DnsQueries,
+): Locate {
+  const cache = new Map<string, { targets: Target[]; untilMs: number }>();
+  return (uri) => {
+    const host = unbracketed(uri.params.get('maddr') ?? uri.host);
+    const asked = uri.params.get('transport')?.toLowerCase();
+    if (isIP(host) > 0) return [literal(uri, host, asked)];
+    const key = `${uri.scheme} ${host} ${uri.port} ${asked}`;
+    const known = cache.get(key);
+    if (known && known.untilMs > clock.monotonicMs()) return [...known.targets];
+    return resolveTargets(uri, { dns, transports, random: Math.random }).then((targets) => {
+      if (cache.size >= MAX_CACHED_NAMES) cache.clear();
+      cache.set(key, { targets, untilMs: clock.monotonicMs() + CACHE_MS });
+      return [...targets];
+    });
+  };
+}
+
+function literal(uri: SipUri, address: string, asked: string | undefined): Target {
+  const isTls = uri.scheme === 'sips' || asked === 'tls';
+  const overStream = isTls ? 'tls' : 'tcp';
+  const transport = isTls || asked === 'tcp' ? overStream : 'udp';
+  return { transport, address, port: uri.port ?? (isTls ? 5061 : 5060) };
 }

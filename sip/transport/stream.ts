@@ -7,17 +7,21 @@ import {
 } from 'node:tls';
 import type { Counters } from '../stats.ts';
 import { Connection, type ConnectionDeps } from './connection.ts';
-import { type ConnectionLimits, createConnectionLimiter } from './connectionLimits.ts';
+import {
+  type ConnectionLimiter,
+  type ConnectionLimits,
+  createConnectionLimiter,
+} from './connectionLimits.ts';
 import type { Guard } from './guard.ts';
-import { type Endpoint, endpointKey, type Flow, plainAddress } from './types.ts';
+import { type Endpoint, endpointKey, type Flow, plainAddress, type TransportName } from './types.ts';
 
 export interface TlsOptions {
-  /** PEM texts. Without key and certificate there is no listener, but calls can go out. */
+  /** PEM text. Without key and certificate there is no listener, but outbound TLS works. */
   readonly key?: string | undefined;
   readonly cert?: string | undefined;
-  /** Beside the system's own authorities. */
+  /** Additional certificate authorities. */
   readonly ca?: string | undefined;
-  /** Whether a peer that we connect to must prove its name. */
+  /** Whether certificates of servers are verified. */
   readonly verify: boolean;
 }
 
@@ -30,112 +34,127 @@ export interface StreamDeps extends Omit<ConnectionDeps, 'onClosed'> {
   readonly counters: Counters;
 }
 
-export interface StreamTransport {
-  /** @throws {Error} When the address cannot be bound, or TLS lacks its key or certificate. */
-  listen(transport: 'tcp' | 'tls', host: string, port: number): Promise<Endpoint>;
-  /** Reuses a connection to that end, or makes one when something is sent. */
-  flowTo(remote: Endpoint, servername?: string): Flow;
-  /** Whether there is a connection to that end. */
-  isConnected(remote: Endpoint): boolean;
-  /** Those in their TLS handshake, too. */
-  readonly connections: number;
-  close(): Promise<void>;
-}
+/** The TCP and TLS connections, inbound and outbound, reused by remote endpoint. */
+export class StreamTransport {
+  readonly #options: StreamOptions;
+  readonly #deps: StreamDeps;
+  readonly #connectionDeps: ConnectionDeps;
+  readonly #limiter: ConnectionLimiter;
+  readonly #connections = new Map<string, Connection>();
+  /** Inbound TLS connections during their handshake. */
+  readonly #handshakes = new Map<string, Socket>();
+  readonly #servers: Server[] = [];
+  readonly #locals = new Map<TransportName, Endpoint>();
 
-export function createStreams(options: StreamOptions, deps: StreamDeps): StreamTransport {
-  const connections = new Map<string, Connection>();
-  const admission = createConnectionLimiter(options, deps.guard, deps.counters);
-  const servers: Server[] = [];
-  const locals = new Map<'tcp' | 'tls', Endpoint>();
-  /** TLS connections that have not yet shown that they speak TLS. */
-  const handshakes = new Map<string, Socket>();
+  constructor(options: StreamOptions, deps: StreamDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#limiter = createConnectionLimiter(options, deps.guard, deps.counters);
+    this.#connectionDeps = { ...deps, onClosed: (connection) => this.#onClosed(connection) };
+  }
 
-  const connectionDeps: ConnectionDeps = {
-    ...deps,
-    onClosed(connection) {
-      const { remote } = connection.flow;
-      if (connections.get(endpointKey(remote)) === connection) connections.delete(endpointKey(remote));
-      if (connection.inbound) admission.release(remote);
-    },
-  };
+  /** Open connections, including those in their TLS handshake. */
+  get connections(): number {
+    return this.#connections.size + this.#handshakes.size;
+  }
 
-  const present = (): number => connections.size + handshakes.size;
-  const open = (remote: Endpoint, socket: Socket): void => {
-    const transport = remote.transport === 'tls' ? 'tls' : 'tcp';
-    const local = locals.get(transport) ?? { transport, address: socket.localAddress ?? '', port: 0 };
-    const ends = { remote, local, inbound: true, readyEvent: 'connect' as const };
-    connections.set(endpointKey(remote), new Connection(socket, ends, connectionDeps));
-  };
-  const acceptTcp = (socket: Socket): void => {
+  /** @throws {Error} When the address cannot be bound, or TLS has no key or certificate. */
+  async listen(transport: 'tcp' | 'tls', host: string, port: number): Promise<Endpoint> {
+    const server =
+      transport === 'tls'
+        ? tlsServer(this.#options.tls, this.#deps)
+        : createTcpServer((socket) => this.#acceptTcp(socket));
+    if (transport === 'tls') {
+      server.on('connection', (socket: Socket) => this.#beginHandshake(socket));
+      server.on('secureConnection', (socket: Socket) => this.#endHandshake(socket));
+    }
+    await listenOn(server, host, port);
+    this.#servers.push(server);
+    const bound = server.address();
+    if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
+    const local: Endpoint = { transport, address: bound.address, port: bound.port };
+    this.#locals.set(transport, local);
+    return local;
+  }
+
+  /** Reuses a connection to the endpoint, or opens one for the first message. */
+  flowTo(remote: Endpoint, servername?: string): Flow {
+    return {
+      remote,
+      local: this.#localOf(remote.transport),
+      reliable: true,
+      send: (text, onError) => {
+        const connection = this.#connections.get(endpointKey(remote)) ?? this.#connect(remote, servername);
+        connection.flow.send(text, onError);
+      },
+    };
+  }
+
+  isConnected(remote: Endpoint): boolean {
+    return this.#connections.has(endpointKey(remote));
+  }
+
+  async close(): Promise<void> {
+    const closing = this.#servers
+      .splice(0)
+      .map((server) => new Promise<void>((done) => server.close(() => done())));
+    for (const socket of this.#handshakes.values()) socket.destroy();
+    for (const connection of [...this.#connections.values()]) {
+      connection.close(new Error('the server is closing'));
+    }
+    await Promise.all(closing);
+  }
+
+  #localOf(transport: TransportName): Endpoint {
+    return this.#locals.get(transport) ?? { transport, address: '0.0.0.0', port: 0 };
+  }
+
+  #acceptTcp(socket: Socket): void {
     const remote = remoteOf('tcp', socket);
-    if (admission.accept(remote, socket, present())) open(remote, socket);
-  };
-  const beginHandshake = (socket: Socket): void => {
+    if (this.#limiter.accept(remote, socket, this.connections)) this.#addInbound(remote, socket);
+  }
+
+  #beginHandshake(socket: Socket): void {
     const remote = remoteOf('tls', socket);
-    if (!admission.accept(remote, socket, present())) return;
-    handshakes.set(endpointKey(remote), socket);
+    if (!this.#limiter.accept(remote, socket, this.connections)) return;
+    this.#handshakes.set(endpointKey(remote), socket);
     socket.once('close', () => {
-      if (handshakes.delete(endpointKey(remote))) admission.release(remote);
+      if (this.#handshakes.delete(endpointKey(remote))) this.#limiter.release(remote);
     });
-  };
-  const endHandshake = (socket: Socket): void => {
+  }
+
+  #endHandshake(socket: Socket): void {
     const remote = remoteOf('tls', socket);
-    if (handshakes.delete(endpointKey(remote))) open(remote, socket);
+    if (this.#handshakes.delete(endpointKey(remote))) this.#addInbound(remote, socket);
     else socket.destroy();
-  };
+  }
 
-  const dial = (remote: Endpoint, servername: string | undefined): Connection => {
-    const transport = remote.transport === 'tls' ? 'tls' : 'tcp';
-    const local = locals.get(transport) ?? { transport, address: '0.0.0.0', port: 0 };
-    const socket = openSocket(remote, servername, options.tls);
-    const readyEvent = transport === 'tls' ? ('secureConnect' as const) : ('connect' as const);
-    const connection = new Connection(socket, { remote, local, inbound: false, readyEvent }, connectionDeps);
-    connections.set(endpointKey(remote), connection);
-    deps.counters.count('connections.dialled');
+  #addInbound(remote: Endpoint, socket: Socket): void {
+    const ends = {
+      remote,
+      local: this.#localOf(remote.transport),
+      inbound: true,
+      readyEvent: 'connect',
+    } as const;
+    this.#connections.set(endpointKey(remote), new Connection(socket, ends, this.#connectionDeps));
+  }
+
+  #connect(remote: Endpoint, servername: string | undefined): Connection {
+    const socket = openSocket(remote, servername, this.#options.tls);
+    const readyEvent = remote.transport === 'tls' ? 'secureConnect' : 'connect';
+    const ends = { remote, local: this.#localOf(remote.transport), inbound: false, readyEvent } as const;
+    const connection = new Connection(socket, ends, this.#connectionDeps);
+    this.#connections.set(endpointKey(remote), connection);
+    this.#deps.counters.count('connections.dialled');
     return connection;
-  };
+  }
 
-  return {
-    get connections() {
-      return present();
-    },
-    async listen(transport, host, port) {
-      const server = transport === 'tls' ? tlsServer(options.tls, deps) : createTcpServer(acceptTcp);
-      if (transport === 'tls') {
-        server.on('connection', beginHandshake);
-        server.on('secureConnection', endHandshake);
-      }
-      await listenOn(server, host, port);
-      servers.push(server);
-      const bound = server.address();
-      if (bound === null || typeof bound === 'string') throw new Error('the server has no port');
-      const local: Endpoint = { transport, address: bound.address, port: bound.port };
-      locals.set(transport, local);
-      return local;
-    },
-    flowTo(remote, servername) {
-      const local = locals.get(remote.transport === 'tls' ? 'tls' : 'tcp');
-      return {
-        remote,
-        local: local ?? { transport: remote.transport, address: '0.0.0.0', port: 0 },
-        reliable: true,
-        send(text, onError) {
-          const connection = connections.get(endpointKey(remote)) ?? dial(remote, servername);
-          connection.flow.send(text, onError);
-        },
-      };
-    },
-    isConnected: (remote) => connections.has(endpointKey(remote)),
-    async close() {
-      const closing = servers
-        .splice(0)
-        .map((server) => new Promise<void>((done) => server.close(() => done())));
-      for (const socket of handshakes.values()) socket.destroy();
-      for (const connection of [...connections.values()])
-        connection.close(new Error('the server is closing'));
-      await Promise.all(closing);
-    },
-  };
+  #onClosed(connection: Connection): void {
+    const { remote } = connection.flow;
+    const key = endpointKey(remote);
+    if (this.#connections.get(key) === connection) this.#connections.delete(key);
+    if (connection.inbound) this.#limiter.release(remote);
+  }
 }
 
 function remoteOf(transport: 'tcp' | 'tls', socket: Socket): Endpoint {
@@ -155,7 +174,7 @@ function tlsServer(tls: TlsOptions, { counters, times }: StreamDeps): Server {
   const server = createTlsServer({ ...secureContext(tls), handshakeTimeout: times.handshakeMs });
   server.on('tlsClientError', (_error, socket) => {
     counters.count('connections.failed');
-    // One whose handshake ran out of time would stay open.
+    // The socket stays open after a handshake timeout.
     socket.destroy();
   });
   return server;

@@ -3,20 +3,20 @@ import type { SipMessage } from '../message/message.ts';
 
 export type TransportName = 'udp' | 'tcp' | 'tls';
 
-/** One end of a way: an IP address literal (IPv6 without brackets) and a port. */
+/** A transport address: an IP literal (IPv6 without brackets) and a port. */
 export interface Endpoint {
   readonly transport: TransportName;
   readonly address: string;
   readonly port: number;
 }
 
-/** A way to one remote end. Costs nothing until something is sent. */
+/** A path to one remote endpoint; a connection is opened on the first message. @see RFC 5626 section 2 */
 export interface Flow {
   readonly remote: Endpoint;
   readonly local: Endpoint;
-  /** Whether the transport repeats what is lost, so that transactions need not. */
+  /** Whether the transport retransmits, so that transactions need not. */
   readonly reliable: boolean;
-  /** @param onError - Called at most once for this message, when it is known not to arrive; never
+  /** @param onError - Called at most once, when the message is known not to arrive; never
    *   before `send` has returned. */
   send(text: ByteString, onError?: (error: Error) => void): void;
 }
@@ -24,11 +24,11 @@ export interface Flow {
 export interface ReceivedMessage {
   readonly message: SipMessage;
   readonly lengthBytes: number;
-  /** Back to the sender's address and port, over the socket or connection that it came by. */
+  /** To the sender's address and port, over the same socket or connection. */
   readonly flow: Flow;
 }
 
-/** One message seen on the wire. */
+/** One message on the wire. */
 export interface TracedMessage {
   /** Milliseconds since the Unix epoch. */
   readonly atMs: number;
@@ -42,9 +42,9 @@ export interface TracedMessage {
 
 export interface TransportEvents {
   onMessage(received: ReceivedMessage): void;
-  /** The layers above threw over a message: a defect of theirs. */
+  /** A layer above threw. */
   onInternalError?(error: unknown): void;
-  /** A request that could not be parsed, but whose sender can be told so. */
+  /** A malformed message that may be answered. */
   onBadRequest?(head: ByteString, status: number, reason: string, flow: Flow): void;
 }
 
@@ -52,7 +52,7 @@ export function endpointKey(endpoint: Endpoint): string {
   return `${endpoint.transport}:${endpoint.address}:${endpoint.port}`;
 }
 
-/** An IPv4 peer of a dual-stack socket, in IPv4 form. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }

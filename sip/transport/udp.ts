@@ -15,7 +15,7 @@ export interface UdpTransport {
   close(): Promise<void>;
 }
 
-/** Room for a burst of calls while the event loop is busy elsewhere. */
+/** Holds a burst of calls while the event loop is busy. */
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -25,7 +25,7 @@ const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
  */
 export async function openUdp(host: string, port: number, deps: UdpDeps): Promise<UdpTransport> {
   const family = isIP(host) === 6 ? 6 : 4;
-  // Of one socket for both families IPv4 peers would have addresses in the clothes of IPv6; they get their own.
+  // A dual-stack socket would report IPv4 peers as mapped IPv6 addresses.
   const socket = createSocket({ type: `udp${family}`, ipv6Only: family === 6, lookup: literalsOnly });
   await bind(socket, host, port);
   enlarge(socket);
@@ -47,7 +47,7 @@ export async function openUdp(host: string, port: number, deps: UdpDeps): Promis
           if (error) onError?.(error);
         });
       } catch (error) {
-        // A port or an address that cannot be, out of somebody's message.
+        // An invalid port or address from a message.
         process.nextTick(() => onError?.(error instanceof Error ? error : new Error(String(error))));
         return;
       }
@@ -57,7 +57,7 @@ export async function openUdp(host: string, port: number, deps: UdpDeps): Promis
 
   socket.on('error', deps.onError);
   socket.on('message', (bytes: Buffer, info: RemoteInfo) => {
-    // Port 0 cannot be answered, and sending to it throws.
+    // Sending to port 0 throws.
     if (info.port === 0) return;
     deps.onDatagram(bytes, flowTo({ transport: 'udp', address: info.address, port: info.port }));
   });
@@ -73,7 +73,7 @@ export async function openUdp(host: string, port: number, deps: UdpDeps): Promis
   };
 }
 
-/** Every address is a literal here; the system's resolver costs a turn of the event loop for each datagram. */
+/** All addresses are literals; the default lookup costs an event-loop turn per datagram. */
 function literalsOnly(
   address: string,
   _options: unknown,
@@ -93,11 +93,11 @@ function bind(socket: Socket, host: string, port: number): Promise<void> {
   });
 }
 
-/** The kernel may grant less; that is its right. */
+/** The kernel may grant less. */
 function enlarge(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
   } catch {
-    // Without it a burst may lose datagrams, which retransmission mends.
+    // Datagrams lost in a burst are retransmitted.
   }
 }

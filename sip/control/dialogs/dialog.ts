@@ -18,7 +18,7 @@ import type { Flow } from '../../transport/types.ts';
 import { type Core, type Dialog, messageMeta, type PendingAck } from '../core.ts';
 import { formatSipMessage, UNSOLICITED } from '../protocol/messages.ts';
 
-/** Begins to keep a dialog. */
+/** Creates a dialog. */
 export function addDialog(
   core: Core,
   parts: Pick<Dialog, 'id' | 'role' | 'kind' | 'application' | 'lastFlow' | 'state'>,
@@ -42,7 +42,7 @@ export function addDialog(
   return dialog;
 }
 
-/** Forgets a dialog and stops everything under way in it. Idempotent. */
+/** Removes a dialog and stops its timers. Idempotent. */
 export function removeDialog(core: Core, dialog: Dialog): void {
   dialog.unacknowledged2xx?.repeating.stop();
   dialog.unacknowledged2xx = undefined;
@@ -56,9 +56,9 @@ export function removeDialog(core: Core, dialog: Dialog): void {
 }
 
 /**
- * Notes where the peer really is: behind a NAT, or after its address changed, its Contact leads nowhere.
+ * Remembers the peer's actual address where its Contact is wrong: behind a NAT, or after its address changed.
  *
- * Only believed when the peer is our direct neighbour, and its own Via shows that it does not know its address.
+ * Only without a proxy in between, and when the peer's own Via differs from its source address.
  */
 export function updateNatFlow(dialog: Dialog, request: SipRequest, flow: Flow): void {
   dialog.lastFlow = flow;
@@ -72,7 +72,7 @@ export function updateNatFlow(dialog: Dialog, request: SipRequest, flow: Flow): 
   dialog.natFlow = isMistaken ? flow : undefined;
 }
 
-/** A callee that answers from a public address and names a private one cannot be reached there either. */
+/** A private Contact in a response from a public address is unreachable. */
 export function updateCalleeNatFlow(dialog: Dialog, flow: Flow): void {
   if (dialog.state.routeSet.length > 0) return;
   const { host } = parseRoutableUri(dialog.state.remoteTarget);
@@ -83,13 +83,13 @@ export function updateCalleeNatFlow(dialog: Dialog, flow: Flow): void {
 const PRIVATE =
   /^(?:10\.|127\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/;
 
-/** Where the next request of a dialog goes: the latched place, or the first route, or the remote target. */
+/** The target of the next request in a dialog: the NAT address, the first route or the remote target. */
 export function resolveDialogTarget(core: Core, dialog: Dialog): Target[] | Promise<Target[]> {
   if (dialog.natFlow) return [dialog.natFlow.remote];
   const [route] = dialog.state.routeSet;
   const uri = route === undefined ? dialog.state.remoteTarget : parseNameAddr(route).uri;
   const found = core.resolve(parseRoutableUri(uri));
-  // The connection that the peer made still stands, while its Contact may name a port on which nobody listens.
+  // The peer's connection is open, while its Contact may name a port that is not listening.
   if (!dialog.lastFlow.reliable || route !== undefined || !core.transport.isConnected(dialog.lastFlow.remote))
     return found;
   const connected: Target = dialog.lastFlow.remote;
@@ -97,9 +97,9 @@ export function resolveDialogTarget(core: Core, dialog: Dialog): Target[] | Prom
 }
 
 /**
- * Does something that depends on a place, at once when it is known, else in turn.
+ * Acts on resolved targets, in the order of the calls for one dialog; synchronously where no DNS is needed.
  *
- * @param onFailure - The place leads nowhere, or doing it threw.
+ * @param onFailure - The name cannot be resolved, or `act` threw.
  */
 export function runInOrder(
   dialog: Dialog | undefined,
@@ -131,7 +131,7 @@ function follow(dialog: Dialog, work: Promise<void>): void {
   });
 }
 
-/** Sends a request of the server's own inside a dialog. Nobody but `user` hears how it went. */
+/** Sends a request that the server generates, inside a dialog. */
 export function sendServerRequest(
   core: Core,
   dialog: Dialog,
@@ -153,7 +153,7 @@ export function sendServerRequest(
   );
 }
 
-/** Ends a call on the server's own account, and tells the application why. */
+/** Sends BYE for the server, and an unsolicited BYE with the reason to the application. */
 export function terminateDialog(core: Core, dialog: Dialog, cause: number, why: string): void {
   const bye = createDialogRequest(dialog.state, 'BYE');
   bye.headers.add('reason', formatReason({ protocol: 'SIP', cause, text: why }));
@@ -172,7 +172,7 @@ export function terminateDialog(core: Core, dialog: Dialog, cause: number, why: 
   core.announceCdr({ verb: 'cdr:stop', source: 'application', detail, message: bye });
 }
 
-/** Acknowledges a 2xx to an INVITE of ours, and keeps the ACK in case the 2xx comes again. */
+/** Sends ACK for a 2xx to our INVITE, and keeps it for retransmitted 2xx. */
 export function sendAck(
   core: Core,
   dialog: Dialog,
@@ -198,12 +198,12 @@ export function sendAck(
   return ack;
 }
 
-/** Sends the very same ACK again: a peer that has it knows it by its branch. @see RFC 3261 section 13.2.2.4 */
+/** Sends the identical ACK again, with its branch. @see RFC 3261 section 13.2.2.4 */
 export function retransmitAck({ sent }: PendingAck): void {
   sent?.flow.send(sent.text);
 }
 
-/** Starts, restarts or (without timer) ends the watch over a session. @see RFC 4028 */
+/** Starts or restarts the session timer; stops it when `timer` is undefined. @see RFC 4028 */
 export function startSessionTimer(core: Core, dialog: Dialog, timer: SessionTimer | undefined): void {
   dialog.sessionTimer?.timer.cancel();
   dialog.sessionTimer = undefined;
@@ -218,7 +218,7 @@ export function startSessionTimer(core: Core, dialog: Dialog, timer: SessionTime
   };
 }
 
-/** Refreshes by UPDATE where the peer can, else by the last offer again; the application need not know. */
+/** Refreshes by UPDATE if the peer supports it, else by a re-INVITE with the last offer. */
 function refreshSession(core: Core, dialog: Dialog, timer: SessionTimer): void {
   if (dialog.outgoingInvite || dialog.incomingInvite) {
     retrySession(core, dialog, timer);
@@ -266,13 +266,13 @@ function onRefreshed(
   }
 }
 
-/** The peer wants a longer interval, and gets it. @see RFC 4028 section 7.4 */
+/** Retries with the interval of a 422. @see RFC 4028 section 7.4 */
 function refreshAgain(core: Core, dialog: Dialog, timer: SessionTimer): void {
   dialog.sessionTimer?.timer.cancel();
   refreshSession(core, dialog, timer);
 }
 
-/** A refresh that could not be sent now, or was refused for now, is tried again well before the end. */
+/** Retries a refresh that was rejected or cannot be sent now. */
 function retrySession(core: Core, dialog: Dialog, timer: SessionTimer): void {
   dialog.sessionTimer?.timer.cancel();
   const again = () => refreshSession(core, dialog, timer);

@@ -2,30 +2,30 @@ import type { Clock, Timer } from '../../clock.ts';
 import type { ByteString } from '../../message/bytes.ts';
 import type { Counters } from '../../stats.ts';
 
-/** What a connected application looks like to the rest of the server. */
+/** The control connection of an application. */
 export interface ApplicationConnection {
-  /** Secret and tags: an application that comes back with the same ones is taken for the same. */
+  /** The tags: an application that reconnects with the same ones gets its calls back. */
   readonly identity: string;
   readonly routes: ReadonlySet<string>;
   write(payload: ByteString): void;
 }
 
-/** Who a call belongs to. Outlives the connection for a while. */
+/** The application that owns a call. It outlives its connection by a grace period. */
 export interface Application {
   readonly identity: string;
   readonly isConnected: boolean;
-  /** Writes, or keeps for the connection that comes back. */
+  /** Sends a frame, or keeps it for the next connection. */
   send(payload: ByteString): void;
 }
 
 export interface Applications {
-  /** The next of the applications that want such requests, in turn. */
+  /** Selects among the applications with a route for the verb, round robin. */
   selectForRoute(verb: string): Application | undefined;
-  /** The verbs that any application has asked for since the start. */
+  /** All verbs that had a route since the start. */
   readonly routedVerbs: ReadonlySet<string>;
   attach(connection: ApplicationConnection): Application;
   detach(connection: ApplicationConnection): void;
-  /** It asks for requests of that kind. */
+  /** Adds a verb to `routedVerbs`. */
   noteRoute(verb: string): void;
   readonly size: number;
   close(): void;
@@ -34,15 +34,15 @@ export interface Applications {
 export interface ApplicationsDeps {
   readonly clock: Clock;
   readonly counters: Counters;
-  /** How long an application without connection keeps its calls. */
+  /** How long a disconnected application keeps its calls. */
   readonly graceMs: number;
-  /** The connection broke; what waits for an answer gets none from there. */
+  /** The connection is lost; pending requests get no response from the application. */
   onDisconnected(application: Application): void;
-  /** Nobody came back in time; its calls are to be ended. */
+  /** The grace period is over; the calls must end. */
   onExpired(application: Application): void;
 }
 
-/** What is kept for an application that may come back. */
+/** Frames kept for a disconnected application. */
 const MAX_KEPT_FRAMES = 1000;
 
 class ApplicationRecord implements Application {
@@ -79,9 +79,9 @@ class ApplicationRecord implements Application {
 }
 
 export function createApplications(deps: ApplicationsDeps): Applications {
-  /** The one that new calls of a connection belong to. */
+  /** The application that new calls of a connection belong to. */
   const applications = new Map<ApplicationConnection, ApplicationRecord>();
-  /** All that still have calls or a connection, those that were adopted too. */
+  /** All with a connection or within their grace period. */
   const known = new Set<ApplicationRecord>();
   const turns = new Map<string, number>();
   const wanted = new Set<string>();

@@ -6,7 +6,7 @@ import type { Application, ApplicationConnection, Applications } from './applica
 import { ControlProtocolError, FrameReader, formatFrame, splitFrame } from './framing.ts';
 import { formatNo, formatOk } from './messages.ts';
 
-/** What an application may ask for once it has proved who it is. */
+/** The SIP commands of an authenticated application. */
 export interface CommandHandlers {
   sip(application: Application, command: Command): void;
   proxy(application: Application, command: Command): void;
@@ -14,13 +14,13 @@ export interface CommandHandlers {
 
 export interface Command {
   readonly id: string;
-  /** All fields of the meta line, id and type too. */
+  /** All fields of the meta line, including id and type. */
   readonly fields: readonly string[];
-  /** The sparse SIP message. */
+  /** The SIP message, with only the headers that the application sets. */
   readonly sip: ByteString;
-  /** Writes an answer on the connection that the command came by. */
+  /** Sends a frame on the connection of the command. */
   reply(payload: ByteString): void;
-  /** Answers, and closes the connection. */
+  /** Refuses the command and closes the connection. */
   close(why: string): void;
 }
 
@@ -31,103 +31,132 @@ export interface ConnectionDeps {
   readonly secret: string;
   readonly newId: () => string;
   readonly hostports: () => string;
-  /** An application must authenticate within this time. */
+  /** Unauthenticated connections are closed after this time. */
   readonly authenticateMs: number;
   readonly startTimer: (callback: () => void, delayMs: number) => { cancel(): void };
 }
 
-/** Tells clients which commands are understood; `v` and three numbers, 0.8.2 or later makes them able to ping. */
+/** drachtio-srf sends pings from version 0.8.2 on. */
 export const PROTOCOL_VERSION = 'v0.9.9';
-/** An application that does not read is cut off before it takes the memory of all. */
+/** An application that does not read is disconnected before it exhausts the memory. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
-/** More routes than there are methods are a mistake, or an attack. */
+/** Detects a crashed peer within minutes. */
+const KEEP_ALIVE_MS = 45_000;
+/** Far more than there are methods. */
 const MAX_ROUTES = 200;
 
-/** Serves one application's connection until it closes. */
+/** Serves the control connection of one application until it closes. */
 export function serveApplication(socket: Socket, deps: ConnectionDeps): void {
-  const reader = new FrameReader();
-  const routes = new Set<string>();
-  let application: Application | undefined;
-  let connection: ApplicationConnection | undefined;
-
-  let unsent = '';
-  const flush = (): void => {
-    if (unsent !== '' && socket.writable) socket.write(bytesOf(unsent));
-    unsent = '';
-  };
-  // What one turn of the event loop brings goes out together: a system call for each frame costs more than all else.
-  const write = (payload: ByteString): void => {
-    if (socket.destroyed) return;
-    if (socket.writableLength + unsent.length > MAX_QUEUED_BYTES) {
-      deps.counters.count('apps.too_slow');
-      socket.destroy();
-      return;
-    }
-    if (unsent === '') setImmediate(flush);
-    unsent += formatFrame(payload);
-  };
-  const hangUp = (id: string, why: string): void => {
-    deps.counters.count('apps.refused');
-    write(formatNo(deps.newId(), id, why));
-    flush();
-    socket.end();
-  };
-  const authenticate = (id: string, secret: string, tags: string): void => {
-    if (!sameSecret(secret, deps.secret)) {
-      hangUp(id, 'incorrect secret');
-      return;
-    }
-    waiting.cancel();
-    const hostports = deps.hostports();
-    write(formatOk(deps.newId(), id, hostports, PROTOCOL_VERSION, hostports));
-    connection = { identity: tags, routes, write };
-    application = deps.applications.attach(connection);
-  };
-  const run = (type: string, command: Command, as: Application): void => {
-    const verb = (command.fields[2] ?? '').toLowerCase();
-    if (type === 'sip') deps.commands.sip(as, command);
-    else if (type === 'proxy') deps.commands.proxy(as, command);
-    else if (type === 'ping') command.reply(formatOk(deps.newId(), command.id, 'pong'));
-    else if (type === 'route' || type === 'remove_route') {
-      if (type === 'route' && routes.size < MAX_ROUTES) {
-        routes.add(verb);
-        deps.applications.noteRoute(verb);
-      } else if (type === 'remove_route') routes.delete(verb);
-      command.reply(formatOk(deps.newId(), command.id));
-    } else command.close('Unknown message type');
-  };
-  const handle = (payload: ByteString): void => {
-    const { fields, sip } = splitFrame(payload);
-    const [id = '', type, secret = '', tags = ''] = fields;
-    if (type === undefined) hangUp(id, 'Invalid message format');
-    else if (application)
-      run(type, { id, fields, sip, reply: write, close: (why) => hangUp(id, why) }, application);
-    else if (type === 'authenticate') authenticate(id, secret, tags);
-    else hangUp(id, 'not authenticated');
-  };
-
-  const waiting = deps.startTimer(() => socket.destroy(), deps.authenticateMs);
-  socket.setNoDelay(true);
-  socket.setKeepAlive(true, KEEP_ALIVE_MS);
-  socket.on('data', (bytes: Buffer) => {
-    try {
-      for (const payload of reader.feed(bytes)) if (!socket.writableEnded) handle(payload);
-    } catch (error) {
-      if (!(error instanceof ControlProtocolError)) throw error;
-      deps.counters.count('apps.refused');
-      socket.destroy();
-    }
-  });
-  // 'close' follows and does what is to be done.
-  socket.on('error', () => deps.counters.count('apps.failed'));
-  socket.on('close', () => {
-    waiting.cancel();
-    if (connection) deps.applications.detach(connection);
-  });
+  new ControlSession(socket, deps).start();
 }
 
-/** A dead peer is found out within minutes although it says nothing. */
-const KEEP_ALIVE_MS = 45_000;
+class ControlSession {
+  readonly #socket: Socket;
+  readonly #deps: ConnectionDeps;
+  readonly #reader = new FrameReader();
+  readonly #routes = new Set<string>();
+  readonly #authenticateTimeout: { cancel(): void };
+  #application: Application | undefined;
+  #connection: ApplicationConnection | undefined;
+  #unsent = '';
+
+  constructor(socket: Socket, deps: ConnectionDeps) {
+    this.#socket = socket;
+    this.#deps = deps;
+    this.#authenticateTimeout = deps.startTimer(() => socket.destroy(), deps.authenticateMs);
+  }
+
+  start(): void {
+    const { applications, counters } = this.#deps;
+    this.#socket.setNoDelay(true);
+    this.#socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    this.#socket.on('data', (bytes: Buffer) => this.#receive(bytes));
+    // 'close' follows.
+    this.#socket.on('error', () => counters.count('apps.failed'));
+    this.#socket.on('close', () => {
+      this.#authenticateTimeout.cancel();
+      if (this.#connection) applications.detach(this.#connection);
+    });
+  }
+
+  #receive(bytes: Buffer): void {
+    try {
+      for (const payload of this.#reader.feed(bytes)) if (!this.#socket.writableEnded) this.#handle(payload);
+    } catch (error) {
+      if (!(error instanceof ControlProtocolError)) throw error;
+      this.#deps.counters.count('apps.refused');
+      this.#socket.destroy();
+    }
+  }
+
+  #handle(payload: ByteString): void {
+    const { fields, sip } = splitFrame(payload);
+    const [id = '', type, secret = '', tags = ''] = fields;
+    if (type === undefined) this.#close(id, 'Invalid message format');
+    else if (this.#application) {
+      const close = (why: string) => this.#close(id, why);
+      const reply = (answer: ByteString) => this.#write(answer);
+      this.#run(type, { id, fields, sip, reply, close }, this.#application);
+    } else if (type === 'authenticate') this.#authenticate(id, secret, tags);
+    else this.#close(id, 'not authenticated');
+  }
+
+  #authenticate(id: string, secret: string, tags: string): void {
+    const { applications, hostports, newId } = this.#deps;
+    if (!sameSecret(secret, this.#deps.secret)) {
+      this.#close(id, 'incorrect secret');
+      return;
+    }
+    this.#authenticateTimeout.cancel();
+    this.#write(formatOk(newId(), id, hostports(), PROTOCOL_VERSION, hostports()));
+    const write = (payload: ByteString) => this.#write(payload);
+    this.#connection = { identity: tags, routes: this.#routes, write };
+    this.#application = applications.attach(this.#connection);
+  }
+
+  #run(type: string, command: Command, application: Application): void {
+    const { commands, newId } = this.#deps;
+    if (type === 'sip') commands.sip(application, command);
+    else if (type === 'proxy') commands.proxy(application, command);
+    else if (type === 'ping') command.reply(formatOk(newId(), command.id, 'pong'));
+    else if (type === 'route' || type === 'remove_route') {
+      this.#changeRoute(type, (command.fields[2] ?? '').toLowerCase());
+      command.reply(formatOk(newId(), command.id));
+    } else command.close('Unknown message type');
+  }
+
+  #changeRoute(type: 'route' | 'remove_route', verb: string): void {
+    if (type === 'remove_route') this.#routes.delete(verb);
+    else if (this.#routes.size < MAX_ROUTES) {
+      this.#routes.add(verb);
+      this.#deps.applications.noteRoute(verb);
+    }
+  }
+
+  /** The frames of one event-loop turn are written together: the system call is the main cost of a frame. */
+  #write(payload: ByteString): void {
+    if (this.#socket.destroyed) return;
+    if (this.#socket.writableLength + this.#unsent.length > MAX_QUEUED_BYTES) {
+      this.#deps.counters.count('apps.too_slow');
+      this.#socket.destroy();
+      return;
+    }
+    if (this.#unsent === '') setImmediate(() => this.#flush());
+    this.#unsent += formatFrame(payload);
+  }
+
+  #flush(): void {
+    if (this.#unsent !== '' && this.#socket.writable) this.#socket.write(bytesOf(this.#unsent));
+    this.#unsent = '';
+  }
+
+  #close(id: string, why: string): void {
+    this.#deps.counters.count('apps.refused');
+    this.#write(formatNo(this.#deps.newId(), id, why));
+    this.#flush();
+    this.#socket.end();
+  }
+}
 
 function sameSecret(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text, 'latin1').digest();

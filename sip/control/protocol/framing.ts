@@ -1,6 +1,6 @@
 import { type ByteString, byteString, bytesOf } from '../../message/bytes.ts';
 
-/** The peer does not speak the control protocol; its connection is closed. */
+/** The peer does not use the control protocol; its connection is closed. */
 export class ControlProtocolError extends Error {
   readonly code = 'control_protocol';
 
@@ -10,17 +10,17 @@ export class ControlProtocolError extends Error {
   }
 }
 
-/** Five digits of length: no frame is larger. */
+/** Longer lengths are not accepted. */
 const MAX_LENGTH_DIGITS = 5;
 
 /**
- * Cuts the control connection's bytes into frames: decimal length, `#`, that many bytes. Owns at most one
+ * Splits the bytes of a control connection into frames: decimal length, `#`, that many bytes. Buffers at most one
  * unfinished frame.
  */
 export class FrameReader {
   #incoming: ByteString = '';
 
-  /** @throws {ControlProtocolError} When what comes is no frame; nothing after it can be trusted. */
+  /** @throws {ControlProtocolError} When the bytes are not a frame; the connection is unusable then. */
   feed(bytes: Buffer): ByteString[] {
     this.#incoming += byteString(bytes);
     const frames: ByteString[] = [];
@@ -41,7 +41,7 @@ export class FrameReader {
   }
 }
 
-/** A frame as it stands on the connection. */
+/** A frame as on the wire. */
 export function formatFrame(payload: ByteString): ByteString {
   return `${payload.length}#${payload}`;
 }
@@ -50,7 +50,7 @@ export function encodeFrame(payload: ByteString): Buffer {
   return bytesOf(formatFrame(payload));
 }
 
-/** The meta line's fields, and the SIP message that follows it. */
+/** The fields of the meta line, and the SIP message after it. */
 export function splitFrame(payload: ByteString): { fields: string[]; sip: ByteString } {
   const end = payload.indexOf('\r\n');
   if (end < 0) return { fields: payload.split('|'), sip: '' };

@@ -2,7 +2,7 @@ import type { ByteString } from '../../message/bytes.ts';
 import { unbracketed } from '../../message/fields/uri.ts';
 import type { Endpoint } from '../../transport/types.ts';
 
-/** Where and when a message was seen, as the meta lines tell it. */
+/** Transport, peer, size and time of a SIP message, as in the meta lines. */
 export interface MessageMeta {
   readonly lengthBytes: number;
   readonly protocol: string;
@@ -17,11 +17,11 @@ export interface SipMessageMeta {
   readonly meta: MessageMeta;
   readonly transactionId: string;
   readonly dialogId: string;
-  /** Only for new requests outside of dialogs. */
+  /** Only on requests outside dialogs. */
   readonly receivedOn?: Endpoint;
 }
 
-/** The literal that stands for a transaction when the server itself sent the request. */
+/** The transaction id of requests that the server generates. */
 export const UNSOLICITED = 'unsolicited';
 
 const MS_PER_DAY = 86_400_000;
@@ -36,7 +36,7 @@ export function timeOfDay(atMs: number): string {
   return `${two(hour)}:${two(minute)}:${two(seconds % 60)}.${thousandths}000`;
 }
 
-/** What a message shows that no peer sent. */
+/** The meta data of a response that the server generates. */
 export function generatedMeta(atMs: number): MessageMeta {
   return { lengthBytes: 0, protocol: 'udp', address: '', port: 0, atMs };
 }
@@ -46,7 +46,7 @@ export function formatSipMessage(id: string, line: SipMessageMeta, sip: ByteStri
   return `${id}|sip|${line.source}|${sighted(line.meta)}|${line.transactionId}|${line.dialogId}|${on}\r\n${sip}`;
 }
 
-/** Tells that a request of the application went out, as it went out. */
+/** Reports a request of the application as sent. */
 export function formatRequestSent(
   id: string,
   commandId: string,
@@ -57,7 +57,7 @@ export function formatRequestSent(
   return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${transactionId}|Msg sent:|\r\n${sip}`;
 }
 
-/** Tells that a response of the application went out, as it went out. */
+/** Reports a response of the application as sent. */
 export function formatResponseSent(
   id: string,
   commandId: string,
@@ -68,7 +68,7 @@ export function formatResponseSent(
   return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${ids.transactionId}|${ids.dialogId}||Msg sent:|\r\n${sip}`;
 }
 
-/** A final answer that a proxied request got from one of its targets; more follows. */
+/** Reports a final response to a proxied request; more follow. */
 export function formatProxyResponse(
   id: string,
   commandId: string,
@@ -82,12 +82,12 @@ export function formatOk(id: string, commandId: string, ...fields: readonly stri
   return [id, 'response', commandId, 'OK', ...fields].join('|');
 }
 
-/** A refusal of one SIP command; the session goes on. */
+/** Refuses one command. */
 export function formatNok(id: string, commandId: string, why: string): ByteString {
   return `${id}|response|${commandId}|NOK|${why}`;
 }
 
-/** A refusal that ends the session. */
+/** Refuses a command; the connection is closed then. */
 export function formatNo(id: string, commandId: string, why: string): ByteString {
   return `${id}|response|${commandId}|NO|${why}`;
 }

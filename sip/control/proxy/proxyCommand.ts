@@ -8,7 +8,7 @@ import { extendAnswerTimeout, removeIncomingRequest, respondWith } from '../uas/
 import { type ProxiedDialogs, prepareForwarding } from './recordRoute.ts';
 import { MAX_BRANCHES, type ProxyOptions, ResponseContext } from './responseContext.ts';
 
-/** Carries out the `proxy` command: asks the targets in the caller's name, and reports what each one said. */
+/** Runs the `proxy` command: forwards the request to its targets and reports each final response. */
 export function proxy(core: Core, proxied: ProxiedDialogs, command: Command): void {
   const transactionId = command.fields[2] ?? '';
   const incoming = core.incomingRequests.byId(transactionId);
@@ -51,7 +51,7 @@ export function readOptions(fields: readonly string[]): ProxyOptions {
   };
 }
 
-/** @returns The request whose headers are added, or why there is none. */
+/** @returns The request with the headers to add, or the reason of a refusal. */
 function readAdditions(command: Command): SipRequest | string {
   try {
     const sparse = parseText(command.sip);
@@ -61,7 +61,7 @@ function readAdditions(command: Command): SipRequest | string {
   }
 }
 
-/** `2s`, `1500ms`, or nothing. */
+/** Reads `2s` or `1500ms`. */
 function readDuration(text: string | undefined): number | undefined {
   const match = /^(\d{1,6})\s*(ms|s)$/.exec(text ?? '');
   return match ? Number(match[1]) * (match[2] === 's' ? 1000 : 1) : undefined;

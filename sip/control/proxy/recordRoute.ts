@@ -13,14 +13,14 @@ import type { ServerTransaction } from '../../transaction/server.ts';
 import type { Core } from '../core.ts';
 import { runInOrder } from '../dialogs/dialog.ts';
 
-/** The dialogs whose requests pass through us without an application seeing them. */
+/** The record-routed dialogs; their requests are forwarded without an application. */
 export interface ProxiedDialogs {
   readonly dialogs: Map<string, Timer>;
-  /** Requests on their way, to be withdrawn when the sender withdraws them. */
+  /** Cancels pending forwarded requests. */
   readonly underWay: Map<ServerTransaction, () => void>;
 }
 
-/** A proxied call whose BYE never passed is forgotten after so long. */
+/** A dialog without a BYE is forgotten after this time. */
 const MAX_CALL_MS = 12 * 3_600_000;
 
 export function createProxiedDialogs(): ProxiedDialogs {
@@ -33,7 +33,7 @@ export function closeProxiedDialogs(proxied: ProxiedDialogs): void {
   proxied.underWay.clear();
 }
 
-/** Remembers a call that runs through us, by the 2xx that made it. */
+/** Remembers the dialog of a forwarded 2xx. */
 export function addProxiedDialog(core: Core, proxied: ProxiedDialogs, response: SipResponse): void {
   const key = keyOf(response);
   proxied.dialogs.get(key)?.cancel();
@@ -47,7 +47,7 @@ export function isProxied(proxied: ProxiedDialogs, request: SipRequest): boolean
   return proxied.dialogs.size > 0 && proxied.dialogs.has(keyOf(request));
 }
 
-/** Passes an ACK on; nobody answers those. */
+/** Forwards an ACK. */
 export function forwardAck(core: Core, ack: SipRequest): void {
   const forwarded = prepareForwarding(core, ack);
   if (!forwarded) return;
@@ -61,7 +61,7 @@ export function forwardAck(core: Core, ack: SipRequest): void {
   );
 }
 
-/** Passes a request of a proxied dialog on, and its answers back. @see RFC 3261 section 16 */
+/** Forwards an in-dialog request and its responses. @see RFC 3261 section 16 */
 export function forwardInDialog(core: Core, proxied: ProxiedDialogs, transaction: ServerTransaction): void {
   const { request } = transaction;
   const refuse = (status: number) => {
@@ -96,14 +96,14 @@ export function forwardInDialog(core: Core, proxied: ProxiedDialogs, transaction
   );
 }
 
-/** The answer as the hop before us must see it. */
+/** Removes our Via. @see RFC 3261 section 16.7 step 3 */
 export function withoutOurVia(response: SipResponse): SipResponse {
   const copy = cloneResponse(response);
   copy.headers.replaceAll('via', copy.headers.list('via').slice(1));
   return copy;
 }
 
-/** Takes our own Route off and counts the hop. @returns `undefined` when it has made too many */
+/** Removes our Route and decrements Max-Forwards. @returns Undefined when Max-Forwards is 0 */
 export function prepareForwarding(core: Core, request: SipRequest): SipRequest | undefined {
   const copy = cloneRequest(request);
   const hops = Number(copy.headers.get('max-forwards') ?? 70);
@@ -120,7 +120,7 @@ function isOurs(core: Core, route: string): boolean {
   return core.transport.isSelf(host, port ?? (scheme === 'sips' ? 5061 : 5060));
 }
 
-/** @throws {SipParseError} When it is a URI that we cannot route. */
+/** @throws {SipParseError} When the URI cannot be routed. */
 export function nextHop(request: SipRequest): SipUri {
   const [route] = request.headers.list('route');
   return parseRoutableUri(route === undefined ? request.uri : parseNameAddr(route).uri);
@@ -134,7 +134,7 @@ function forget(core: Core, proxied: ProxiedDialogs, bye: SipRequest): void {
   }
 }
 
-/** The same whichever side sends. */
+/** Equal for both directions. */
 function keyOf(message: SipMessage): string {
   const tags = [tagOf(message.headers.get('from')) ?? '', tagOf(message.headers.get('to')) ?? ''].sort();
   return `${message.headers.get('call-id')} ${tags.join(' ')}`;

@@ -24,13 +24,13 @@ export interface ProxyOptions {
   readonly recordRoute: boolean;
   readonly followRedirects: boolean;
   readonly simultaneous: boolean;
-  /** How long a target may say nothing at all; `undefined`: as long as the transaction lives. */
+  /** Timeout for the first response of a target; `undefined`: that of the transaction. */
   readonly provisionalMs: number | undefined;
   readonly finalMs: number | undefined;
   readonly destinations: readonly string[];
 }
 
-/** One target that is asked. */
+/** One target of the forwarded request. */
 interface Branch {
   client: ClientTransaction | undefined;
   provisional: Timer | undefined;
@@ -38,13 +38,13 @@ interface Branch {
   over: boolean;
 }
 
-/** Never changed on the way. */
+/** Headers that a proxy must not change. */
 const KEPT = new Set(['from', 'to', 'call-id', 'cseq', 'contact', 'max-forwards']);
-/** How far redirects and lists of targets may go. */
+/** Bounds targets and redirects. */
 export const MAX_BRANCHES = 20;
 
 /**
- * One request that is passed on to its targets, in turn or all at once, until one accepts it or none is left.
+ * The response context of a forwarded request: tries its targets, in turn or in parallel, until one accepts.
  *
  * @see RFC 3261 section 16
  */
@@ -75,7 +75,7 @@ export class ResponseContext {
     this.#queue = [...task.options.destinations];
   }
 
-  /** Asks the next target, or all of them; ends when there is nobody left to ask or to wait for. */
+  /** Forwards to the next target, or to all; ends when none is left or pending. */
   next(): void {
     while (this.#queue.length > 0 && this.#branches.length < MAX_BRANCHES) {
       if (!this.#options.simultaneous && this.#branches.some(({ over }) => !over)) return;
@@ -84,7 +84,7 @@ export class ResponseContext {
     if (this.#branches.every(({ over }) => over)) this.#end();
   }
 
-  /** The caller gave up, or somebody accepted: nobody else is asked, and who was is told. */
+  /** Cancels all pending branches. */
   cancel(): void {
     this.#closed = true;
     this.#queue.length = 0;
@@ -136,7 +136,7 @@ export class ResponseContext {
   #onProvisional(branch: Branch, response: SipResponse): void {
     branch.provisional?.cancel();
     const { client } = branch;
-    // A target that was given up before it had said anything is told so now.
+    // CANCEL must wait for a provisional response.
     if (client && (this.#closed || branch.over)) this.#core.transactions.cancel(client);
     else if (response.status > 100) this.#incoming.transaction.respond(withoutOurVia(response));
   }
@@ -156,7 +156,7 @@ export class ResponseContext {
     else this.#fail(branch, 487);
   }
 
-  /** Settles a branch in the name of a target that says nothing. */
+  /** Settles a branch with a generated response. */
   #fail(branch: Branch, status: number): void {
     this.#settle(branch, madeUp(this.#incoming.transaction.request, status), undefined);
   }
@@ -179,7 +179,7 @@ export class ResponseContext {
     this.next();
   }
 
-  /** Every 2xx goes back, repeated ones too. */
+  /** Forwards a 2xx, retransmissions included. */
   #accept(response: SipResponse): void {
     const { transaction } = this.#incoming;
     transaction.respond(withoutOurVia(response));
@@ -211,7 +211,7 @@ export class ResponseContext {
   }
 }
 
-/** The answer that tells the caller most. @see RFC 3261 section 16.7 step 6 */
+/** The response to forward. @see RFC 3261 section 16.7 step 6 */
 export function bestResponse(responses: readonly SipResponse[]): SipResponse | undefined {
   const rank = ({ status }: SipResponse): number => {
     if (status >= 600) return 0;
@@ -225,7 +225,7 @@ function isRedirect({ status }: SipResponse): boolean {
   return status >= 300 && status < 400;
 }
 
-/** An answer in the name of a target, with a Via of ours on top as a real one has. */
+/** A generated response, with a top Via as a received one has. */
 function madeUp(request: SipRequest, status: number): SipResponse {
   const response = makeResponse(request, status);
   response.headers.prepend('via', 'SIP/2.0/UDP localhost');
@@ -240,7 +240,7 @@ function redirects(response: SipResponse): string[] {
       parseRoutableUri(uri);
       targets.push(uri);
     } catch {
-      // A Contact that cannot be called is no alternative.
+      // A malformed or non-SIP Contact is skipped.
     }
   }
   return targets;

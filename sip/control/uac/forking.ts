@@ -15,10 +15,10 @@ import {
 } from '../dialogs/dialog.ts';
 import type { Application } from '../protocol/applications.ts';
 
-/** More phones than one number rings at the same time. */
+/** More than any forking proxy calls at once. */
 const MAX_EARLY = 64;
 
-/** Each callee numbers its reliable answers one after the other; one out of turn is repeated, or will be. @see RFC 3262 section 4 */
+/** Whether the RSeq of a reliable response is not the next one of its callee. @see RFC 3262 section 4 */
 export function isRetransmittedReliable(outgoing: OutgoingRequest, response: SipResponse): boolean {
   const rseq = response.headers.get('rseq');
   if (rseq === undefined || !hasToken(response.headers, 'require', '100rel')) return false;
@@ -31,10 +31,10 @@ export function isRetransmittedReliable(outgoing: OutgoingRequest, response: Sip
 }
 
 /**
- * A dialog begins with the first answer that has a tag, so that PRACK and UPDATE have one to live in; each callee of a
- * forked INVITE has its own.
+ * Creates an early dialog on the first response with a To tag, for PRACK and UPDATE; each callee of a forked INVITE
+ * has its own.
  *
- * @returns False when there are more callees than anybody calls at once.
+ * @returns False when there are too many callees.
  */
 export function updateEarlyDialog(
   core: Core,
@@ -75,7 +75,7 @@ export function createDialogAsUac(
   return dialog;
 }
 
-/** Of the early dialogs only that of the callee who took the call goes on. @see RFC 3261 section 13.2.2.4 */
+/** Confirms the dialog of the 2xx, and ends the other early dialogs. @see RFC 3261 section 13.2.2.4 */
 export function confirmDialog(
   core: Core,
   outgoing: OutgoingRequest,
@@ -92,7 +92,7 @@ export function confirmDialog(
   return early;
 }
 
-/** A second callee took a call that is taken already (or was given up): thank you, and goodbye. */
+/** Sends ACK and BYE to a second callee that accepts the call. @see RFC 3261 section 13.2.2.4 */
 export function rejectFork(
   core: Core,
   application: Application,

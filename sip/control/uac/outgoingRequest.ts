@@ -34,7 +34,7 @@ export interface OutgoingRequestParts {
   readonly dialog: Dialog | undefined;
 }
 
-/** Sends a request to the first of its targets, and to the next ones if that one is silent or overloaded. */
+/** Sends a request to its first target, and to the next one when that is silent or overloaded. @see RFC 3263 section 4.3 */
 export function startRequest(
   core: Core,
   { application, request, targets, dialogId, dialog }: OutgoingRequestParts,
@@ -60,7 +60,7 @@ export function startRequest(
   return outgoing;
 }
 
-/** @param outgoingOf - Asked only when something comes back. */
+/** @param outgoingOf - Called on the first response. */
 function transmit(
   core: Core,
   outgoingOf: () => OutgoingRequest,
@@ -91,7 +91,7 @@ function transmit(
   return transaction;
 }
 
-/** While there are other targets, a silent one is not given the whole of Timer B. */
+/** Fails over from a silent target before Timer B, while there are others. */
 function watchSilence(core: Core, outgoing: OutgoingRequest): void {
   outgoing.failover?.cancel();
   if (outgoing.targets.length === 0) return;
@@ -112,10 +112,10 @@ function watchSilence(core: Core, outgoing: OutgoingRequest): void {
   }, connectMs);
 }
 
-/** A firewall swallows what should connect; who must have the request in time does not wait for that. */
+/** How long a TCP upgrade may take to connect, in round trips: a firewall may drop the SYN. */
 const CONNECT_ROUND_TRIPS = 2;
 
-/** @returns Whether there was a next target. */
+/** Sends the request to the next target. @returns False when there is none. */
 function tryNext(core: Core, outgoing: OutgoingRequest): boolean {
   const [next, ...rest] = outgoing.targets;
   if (!next || outgoing.canceled) return false;
@@ -130,7 +130,7 @@ function tryNext(core: Core, outgoing: OutgoingRequest): boolean {
   return true;
 }
 
-/** A target that we had given up answers after all: it must not believe that it has a call. */
+/** Cancels or ends the call of a target that responds after the failover. */
 function onAbandoned(
   core: Core,
   outgoing: OutgoingRequest,
@@ -142,7 +142,7 @@ function onAbandoned(
   else if (response.status < 300) rejectFork(core, outgoing.application, transaction, response);
 }
 
-/** No answer will come from the network: the application gets one from us. */
+/** Delivers a generated response when none comes from the network. */
 function fail(core: Core, outgoing: OutgoingRequest, status: number): void {
   if (tryNext(core, outgoing)) return;
   const response = makeResponse(outgoing.template, outgoing.canceled ? 487 : status, {
@@ -201,7 +201,7 @@ function onProvisional(
   deliver(core, outgoing, response, received);
 }
 
-/** A peer that takes our CANCEL and never ends its INVITE is not waited for. @see RFC 3261 section 9.1 */
+/** Ends the INVITE 64·T1 after the CANCEL, should the peer not end it. @see RFC 3261 section 9.1 */
 export function startCancelTimeout(core: Core, outgoing: OutgoingRequest): void {
   outgoing.failover?.cancel();
   const over = () => {
@@ -266,7 +266,7 @@ function confirm(
   if (isFirst) core.announceCdr({ verb: 'cdr:start', source: 'network', detail: 'uac', message: response });
 }
 
-/** Cleans up after a final answer of any kind. */
+/** Cleans up after a final response. */
 function finish(core: Core, outgoing: OutgoingRequest, response: SipResponse): void {
   outgoing.failover?.cancel();
   const { dialog } = outgoing;

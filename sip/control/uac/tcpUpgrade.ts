@@ -3,26 +3,26 @@ import type { SipRequest } from '../../message/message.ts';
 import type { Target } from '../../transport/resolver.ts';
 import type { Endpoint } from '../../transport/types.ts';
 
-/** How requests that are too large for UDP go by TCP, where that is to be had. @see RFC 3261 section 18.1.1 */
+/** Sends requests that are too large for UDP by TCP, and falls back to UDP. @see RFC 3261 section 18.1.1 */
 export interface TcpUpgrade {
-  /** The targets for a request; before each of UDP the same one of TCP where the request is large. */
+  /** For a large request, puts the TCP target before each UDP target. */
   withTcpTargets(request: SipRequest, targets: Target[]): Target[];
-  /** Whether TCP is only tried there, with UDP to follow. */
+  /** Whether a target is the TCP attempt before its UDP fallback. */
   isUpgrade(tried: Endpoint, next: readonly Target[]): boolean;
-  /** TCP led nowhere: for a while it is not tried there again. */
+  /** Skips TCP for this target for a while. */
   markUdpOnly(tried: Endpoint): void;
 }
 
-/** Larger requests may not go over UDP unless it must be. */
+/** @see RFC 3261 section 18.1.1 */
 const MAX_UDP_BYTES = 1300;
-/** Room for the Via that is still to come. */
+/** The Via, which is added later. */
 const VIA_BYTES = 120;
-/** Carriers do not begin to take TCP from one minute to the next. */
+/** How long a target without TCP is remembered. */
 const FORGET_MS = 10 * 60_000;
 const MAX_REMEMBERED = 10_000;
 
 export function createTcpUpgrade(clock: Pick<Clock, 'monotonicMs'>): TcpUpgrade {
-  /** Until when. */
+  /** Expiry by target. */
   const onlyUdp = new Map<string, number>();
   const keyOf = ({ address, port }: Endpoint) => `${address} ${port}`;
   const takesTcp = (target: Target) => (onlyUdp.get(keyOf(target)) ?? 0) <= clock.monotonicMs();

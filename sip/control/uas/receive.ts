@@ -14,7 +14,7 @@ import { assignDialogId, defaultDialogId } from '../tables.ts';
 import { rejectInDialogRequest, rejectNewRequest, rejectUnroutedMethod } from './reject.ts';
 import { endReliable } from './reliableProvisional.ts';
 
-/** Answers a request without asking anybody. */
+/** Responds without the application. */
 export function respondWith(
   core: Core,
   transaction: ServerTransaction,
@@ -27,7 +27,7 @@ export function respondWith(
   return response;
 }
 
-/** Takes every request from the network but ACK. */
+/** Handles each request from the network, except ACK. */
 export function onRequest(
   core: Core,
   proxied: ProxiedDialogs,
@@ -56,7 +56,7 @@ function dispatch(
   else onNew(core, transaction, received);
 }
 
-/** Takes every ACK that acknowledges a 2xx. */
+/** Handles each ACK to a 2xx. */
 export function onAck(core: Core, proxied: ProxiedDialogs, ack: SipRequest, received: ReceivedMessage): void {
   const dialog = legOf(core, ack);
   const waiting = dialog?.unacknowledged2xx;
@@ -93,7 +93,7 @@ function onNew(core: Core, transaction: ServerTransaction, received: ReceivedMes
   deliver(core, addPending(core, transaction, application, undefined), received);
 }
 
-/** The dialog that a request of the network belongs to. @see RFC 3261 section 12.2.2 */
+/** The dialog of a request from the network. @see RFC 3261 section 12.2.2 */
 function legOf(core: Core, { headers }: SipRequest): Dialog | undefined {
   const [localTag = '', remoteTag = ''] = [tagOf(headers.get('to')), tagOf(headers.get('from'))];
   return core.dialogs.byTags(headers.get('call-id') ?? '', localTag, remoteTag);
@@ -119,7 +119,7 @@ function onInDialog(core: Core, transaction: ServerTransaction, received: Receiv
   deliver(core, incoming, received);
 }
 
-/** The dialog ends at once, and with it an INVITE that still waits in it. @see RFC 3261 section 15.1.2 */
+/** Ends the dialog at once, and a pending INVITE in it. @see RFC 3261 section 15.1.2 */
 function onBye(core: Core, dialog: Dialog, bye: SipRequest): void {
   const waiting = dialog.incomingInvite;
   removeDialog(core, dialog);
@@ -139,7 +139,7 @@ function onCancel(core: Core, transaction: ServerTransaction): void {
     return;
   }
   const incoming = core.incomingRequests.byTransaction(invite);
-  // The same tag as on the INVITE's answers. RFC 3261 section 9.2
+  // The tag of the responses to the INVITE. RFC 3261 section 9.2
   const toTag = incoming?.toTag ?? invite.toTag;
   respondWith(core, transaction, 200, toTag === undefined ? {} : { toTag });
   if (!incoming || invite.status >= 200) return;
@@ -187,10 +187,10 @@ function addPending(
   return incoming;
 }
 
-/** @see RFC 3262 section 3: the first RSeq is below 2^31 */
+/** The first RSeq must be below 2^31. @see RFC 3262 section 3 */
 const MAX_FIRST_RSEQ = 2 ** 31 - 2;
 
-/** Sends a provisional answer, and sends it again while nothing newer is said. */
+/** Sends a provisional response, and repeats it until another response. @see RFC 3261 section 13.3.1.1 */
 export function sendProvisional(core: Core, incoming: IncomingRequest, response: SipResponse): void {
   incoming.transaction.respond(response);
   incoming.provisionalRefresh?.cancel();
@@ -199,7 +199,7 @@ export function sendProvisional(core: Core, incoming: IncomingRequest, response:
   incoming.provisionalRefresh = core.clock.setTimer(again, core.times.provisionalMs);
 }
 
-/** The application had something to say, but not for ever. */
+/** After a provisional response the application gets more time. */
 export function extendAnswerTimeout(core: Core, incoming: IncomingRequest): void {
   incoming.answerTimeout.cancel();
   incoming.answerTimeout = core.clock.setTimer(
@@ -208,7 +208,7 @@ export function extendAnswerTimeout(core: Core, incoming: IncomingRequest): void
   );
 }
 
-/** The request is answered; the application can say nothing more to it. Idempotent. */
+/** Forgets a request with a final response. Idempotent. */
 export function removeIncomingRequest(core: Core, incoming: IncomingRequest): void {
   incoming.answerTimeout.cancel();
   incoming.provisionalRefresh?.cancel();
@@ -217,7 +217,7 @@ export function removeIncomingRequest(core: Core, incoming: IncomingRequest): vo
   core.incomingRequests.remove(incoming);
 }
 
-/** Answers in the place of an application that does not, so that no caller waits in vain. */
+/** Sends the final response that the application does not send. */
 export function answerForApplication(core: Core, incoming: IncomingRequest, status = 480): void {
   if (core.incomingRequests.byId(incoming.id) !== incoming) return;
   const { transaction } = incoming;
@@ -237,7 +237,7 @@ export function answerForApplication(core: Core, incoming: IncomingRequest, stat
 function deliver(core: Core, incoming: IncomingRequest, received: ReceivedMessage): void {
   const { request } = incoming.transaction;
   const meta = messageMeta(core, received.flow.remote, received.lengthBytes);
-  // A dialog that begins has no name on the wire to applications yet, unless they could not guess it.
+  // A new request carries a dialog id only where it is not the default one.
   const isNew = incoming.dialog === undefined;
   const dialogId = isNew && incoming.dialogId === defaultDialogId(request) ? '' : incoming.dialogId;
   const line = { source: 'network', meta, transactionId: incoming.id, dialogId } as const;
@@ -246,7 +246,7 @@ function deliver(core: Core, incoming: IncomingRequest, received: ReceivedMessag
   incoming.application.send(formatSipMessage(core.ids.uuid(), shown, formatMessage(request)));
 }
 
-/** Shows an application the answer to one of its requests; without `received`, one that the server made up. */
+/** Delivers a response to an application; without `received`, one that the server generated. */
 export function deliverResponse(
   core: Core,
   to: { application: Application; transactionId: string; dialogId: string },

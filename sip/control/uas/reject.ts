@@ -10,17 +10,17 @@ import type { Flow } from '../../transport/types.ts';
 import type { Core, Dialog } from '../core.ts';
 import { acknowledgeReliable } from './reliableProvisional.ts';
 
-/** How a request is refused. */
+/** The response that rejects a request. */
 export type Rejection = { readonly status: number } & ResponseParts;
 
 const ONLY_IN_DIALOG = new Set(['BYE', 'UPDATE', 'PRACK']);
 const RETRY_SECONDS = '5';
-/** Extensions that the server does, and those that are entirely the application's. */
+/** Option tags that the server or the application implements. */
 const SUPPORTED = new Set(
   '100rel timer replaces norefersub outbound path gruu tdialog from-change histinfo precondition'.split(' '),
 );
 
-/** Why a new request is not even shown to an application. */
+/** Validates a request outside a dialog. @returns Undefined when it may be delivered. */
 export function rejectNewRequest(core: Core, request: SipRequest, { remote }: Flow): Rejection | undefined {
   if (core.isScanner(request) && !core.transport.isTrusted(remote)) return { status: 603 };
   if (ONLY_IN_DIALOG.has(request.method)) return { status: 481 };
@@ -38,7 +38,7 @@ function isAtItsEnd({ headers }: SipRequest): boolean {
 }
 
 /**
- * Whether a proxy before us forked, and the same request came by another way: it waits, or its call is up already.
+ * Whether the request is merged: a forking proxy sent it by several paths, and another copy is pending or established.
  *
  * @see RFC 3261 section 8.2.2.2
  */
@@ -62,7 +62,7 @@ function refuseInterval({ times }: Core, request: SipRequest): Rejection | undef
   return { status: 422, headers: { 'Min-SE': String(times.minSessionSeconds) } };
 }
 
-/** Methods that are known here, whether an application takes them or not. */
+/** Methods that get 405 instead of 501 without a route. */
 const KNOWN_METHODS = new Set(
   'INVITE ACK BYE CANCEL OPTIONS REGISTER PRACK UPDATE INFO SUBSCRIBE NOTIFY REFER MESSAGE PUBLISH'.split(
     ' ',
@@ -70,7 +70,7 @@ const KNOWN_METHODS = new Set(
 );
 
 /**
- * What a request of a method gets that no application takes: those that were taken before will be again.
+ * The response to a method without a route: 503 when an application had a route for it before, else 405 or 501.
  *
  * @see RFC 3261 sections 8.2.1 and 21.5.2
  */
@@ -86,10 +86,10 @@ export function rejectUnroutedMethod({ applications: apps }: Core, { method }: S
   return { status, headers: { Allow: [...methods, ...DIALOG_METHODS].join(', ') } };
 }
 
-/** What every application gets that has calls. */
+/** Methods that need no route. */
 const DIALOG_METHODS = ['ACK', 'BYE', 'CANCEL', 'PRACK', 'UPDATE'];
 
-/** Why a request inside a dialog is not shown to its application. */
+/** Validates a request inside a dialog. @returns Undefined when it may be delivered. */
 export function rejectInDialogRequest(
   core: Core,
   dialog: Dialog,
@@ -117,11 +117,11 @@ function refuseExtensions({ headers }: SipRequest): Rejection | undefined {
   return unknown.length === 0 ? undefined : { status: 420, headers: { Unsupported: unknown.join(', ') } };
 }
 
-/** Without these there is nobody to answer. */
+/** A response cannot be addressed without these. */
 const NEEDED = ['via', 'from', 'to', 'call-id', 'cseq'];
 
 /**
- * Answers a request that could not be parsed, as far as enough of its headers could be.
+ * Rejects a malformed request, if its headers suffice for a response.
  *
  * @see RFC 4475
  */
@@ -134,17 +134,17 @@ export function rejectUnparsable(text: ByteString, status: number, reason: strin
     if (request.kind !== 'request' || !NEEDED.every((name) => request.headers.has(name))) return;
     flow.send(formatMessage(makeResponse(request, status, { reason })));
   } catch {
-    // Not even its headers can be read: there is nobody to answer.
+    // The headers are malformed too; no response can be addressed.
   }
 }
 
-/** Whether there is room for a request: those of calls that there are always have it. */
+/** Whether a new call is within the limits. Requests of existing calls always are. */
 export function mayAccept(core: Core, request: SipRequest, flow: Flow, maxWaiting: number): boolean {
   if (request.method !== 'INVITE' || tagOf(request.headers.get('to')) !== undefined) return true;
   return core.incomingRequests.size < maxWaiting && core.transport.admitCall(flow.remote);
 }
 
-/** Tells scanners by how their User-Agent begins. */
+/** Recognizes scanners by the beginning of their User-Agent. */
 export function createScannerCheck(names: readonly string[]): (request: SipRequest) => boolean {
   const lower = names.map((name) => name.toLowerCase());
   return (request) => {

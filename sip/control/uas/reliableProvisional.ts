@@ -6,22 +6,22 @@ import type { SipRequest, SipResponse } from '../../message/message.ts';
 import type { ServerTransaction } from '../../transaction/server.ts';
 import type { Core, Dialog, IncomingRequest } from '../core.ts';
 
-/** What of a incoming request reliable answers are about. */
+/** The parts of an incoming request that reliable provisional responses need. */
 interface ReliablePending {
   readonly transaction: Pick<ServerTransaction, 'request' | 'respond'>;
   readonly reliable: IncomingRequest['reliable'];
 }
 
-/** Whether the caller lets provisional answers be reliable. @see RFC 3262 section 3 */
+/** Whether the caller supports 100rel. @see RFC 3262 section 3 */
 export function supportsReliable(request: SipRequest): boolean {
   return hasToken(request.headers, 'supported', '100rel') || hasToken(request.headers, 'require', '100rel');
 }
 
 /**
- * Sends a provisional answer until it is acknowledged; a second one waits for the first.
+ * Retransmits a provisional response until its PRACK; a second one waits for the first.
  *
- * @param sent - Called when it goes out, with its RSeq in it.
- * @param onGiveUp - Nobody acknowledged it in 64·T1: the call cannot go on.
+ * @param sent - Called when it is sent, with its RSeq.
+ * @param onGiveUp - Without a PRACK for 64·T1 the call fails.
  */
 export function sendReliable(
   core: Pick<Core, 'clock' | 'sipTimes'>,
@@ -48,14 +48,14 @@ export function sendReliable(
   else go();
 }
 
-/** A final answer must wait while an offer or answer of ours is not known to have arrived. @see RFC 3262 section 3 */
+/** A 2xx must wait while our offer or answer in a reliable response is unacknowledged. @see RFC 3262 section 3 */
 export function whenAcknowledged(incoming: ReliablePending, action: () => void): void {
   const { reliable } = incoming;
   if (reliable.current?.hasBody || reliable.waiting.length > 0) reliable.waiting.push(action);
   else action();
 }
 
-/** @returns Whether the PRACK belongs to the answer under way, or to one that the final answer overtook. */
+/** @returns Whether the PRACK matches the pending reliable response, or the last one before the final response. */
 export function acknowledgeReliable(
   core: Pick<Core, 'clock'>,
   dialog: { readonly incomingInvite: ReliablePending | undefined; lateRack: Dialog['lateRack'] },
@@ -72,13 +72,13 @@ export function acknowledgeReliable(
     return false;
   current.repeating.stop();
   incoming.reliable.current = undefined;
-  // The application hears of the PRACK first, then of what waited for it.
+  // The application receives the PRACK before what waited for it.
   core.clock.setTimer(() => runWaiting(incoming), 0);
   return true;
 }
 
 /**
- * The final answer ends the repetition of a provisional one; that its PRACK may still come is remembered.
+ * The final response ends the retransmission of a provisional one, whose PRACK may still arrive.
  *
  * @see RFC 3262 section 3
  */

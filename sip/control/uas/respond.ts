@@ -30,13 +30,13 @@ import {
 } from './receive.ts';
 import { sendReliable, supportsReliable, whenAcknowledged } from './reliableProvisional.ts';
 
-/** Copied from the request, whatever the application's copies say. */
+/** Copied from the request; the application's copies are ignored. */
 const FROM_REQUEST = new Set(['from', 'to', 'call-id', 'cseq']);
 const MAKES_DIALOG = new Set(['INVITE', 'SUBSCRIBE']);
-/** Methods whose 2xx carries our Contact. @see RFC 3261 section 12.1.1, RFC 3311 section 5.2 */
+/** Methods whose 2xx needs a Contact. @see RFC 3261 section 12.1.1, RFC 3311 section 5.2 */
 const SHOWS_CONTACT = new Set(['INVITE', 'SUBSCRIBE', 'UPDATE']);
 
-/** Sends an application's answer to a request from the network, and tells it how it went out. */
+/** Sends an application's response, and reports it as sent. */
 export function respond(core: Core, command: Command, transactionId: string, sparse: SipResponse): void {
   const refuse = (why: string) => command.reply(formatNok(core.ids.uuid(), command.id, why));
   const incoming = core.incomingRequests.byId(transactionId);
@@ -94,7 +94,7 @@ function completeResponse(core: Core, incoming: IncomingRequest, sparse: SipResp
   return response;
 }
 
-/** Keeps (or makes) the dialog that the answer belongs to. */
+/** Creates the dialog of the response, if there is none. */
 function noteDialog(core: Core, incoming: IncomingRequest, response: SipResponse): void {
   const { request, flow } = incoming.transaction;
   if (incoming.dialog || response.status >= 300 || !MAKES_DIALOG.has(request.method)) return;
@@ -112,7 +112,7 @@ function noteDialog(core: Core, incoming: IncomingRequest, response: SipResponse
   incoming.dialog.peerAllowsUpdate = hasToken(request.headers, 'allow', 'update');
 }
 
-/** Sends a 2xx to an INVITE again and again until its ACK comes; without one the call is ended. */
+/** Retransmits a 2xx to INVITE until its ACK; without one the dialog is terminated. @see RFC 3261 section 13.3.1.4 */
 function accept(
   core: Core,
   incoming: IncomingRequest,

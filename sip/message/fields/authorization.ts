@@ -1,7 +1,7 @@
 import { SipParseError } from '../errors.ts';
 import { isToken, splitOutside, unquote } from '../grammar.ts';
 
-/** A scheme and its parameters: WWW-Authenticate, Authorization, and their Proxy- likes. */
+/** The value of WWW-Authenticate, Authorization and their Proxy- variants. */
 export interface AuthParams {
   /** Lower-case: `digest`, … */
   readonly scheme: string;

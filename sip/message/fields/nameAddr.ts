@@ -2,11 +2,11 @@ import { SipParseError } from '../errors.ts';
 import { endOfQuoted, formatParams, isToken, type Params, parseParams } from '../grammar.ts';
 import { parseUri } from './uri.ts';
 
-/** The shape of From, To, Contact, Route, Record-Route, Refer-To and their like. */
+/** The value of From, To, Contact, Route, Record-Route, Refer-To and similar headers. */
 export interface NameAddr {
-  /** As written, in its quotes if it had any; `''` when there is none. */
+  /** As written, with its quotes; `''` when there is none. */
   readonly displayName: string;
-  /** Text of the URI, without brackets. */
+  /** The URI without brackets. */
   readonly uri: string;
   /** The header's parameters, not the URI's. */
   readonly params: Params;
@@ -42,14 +42,14 @@ export function formatNameAddr(address: NameAddr): string {
   return `${name}<${address.uri}>${formatParams(address.params)}`;
 }
 
-/** The tag of a From or To value, without minding the rest of its grammar. */
+/** The tag of a From or To value, without validating the rest. */
 export function tagOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const afterAddress = value.slice(value.lastIndexOf('>') + 1);
   return /;\s*tag\s*=\s*([^;\s]+)/i.exec(afterAddress)?.[1];
 }
 
-/** The same value with that tag in place of any other. */
+/** The value with this tag instead of any other. */
 export function withTag(value: string, tag: string): string {
   const close = value.lastIndexOf('>') + 1;
   const bare = value.slice(close).replace(/;\s*tag\s*=\s*[^;\s]*/i, '');

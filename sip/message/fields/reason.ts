@@ -1,7 +1,7 @@
 import { SipParseError } from '../errors.ts';
 import { isToken, parseParams, quote, unquote } from '../grammar.ts';
 
-/** Why a request was sent. @see RFC 3326 */
+/** A Reason header. @see RFC 3326 */
 export interface Reason {
   /** `SIP`, `Q.850`, … */
   readonly protocol: string;

@@ -6,7 +6,7 @@ export interface CSeq {
   readonly method: string;
 }
 
-/** Which reliable provisional response a PRACK acknowledges. @see RFC 3262 section 7.2 */
+/** The reliable provisional response that a PRACK acknowledges. @see RFC 3262 section 7.2 */
 export interface RAck extends CSeq {
   readonly responseNumber: number;
 }

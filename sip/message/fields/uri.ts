@@ -6,7 +6,7 @@ export interface SipUri {
   /** Still escaped, as written; `undefined` when there is none. */
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Name, IPv4 literal, or IPv6 literal in its brackets; lower-case. */
+  /** Name, IPv4 literal, or IPv6 literal in brackets; lower-case. */
   readonly host: string;
   readonly port: number | undefined;
   readonly params: Params;
@@ -20,7 +20,7 @@ export interface TelUri {
   readonly params: Params;
 }
 
-/** A URI of a scheme that we only pass on. */
+/** A URI of another scheme, which is only forwarded. */
 export interface OtherUri {
   readonly scheme: 'other';
   readonly name: string;
@@ -36,7 +36,7 @@ const PARAM = /^(?:[A-Za-z0-9\-_.!~*'()[\]/:&+$]|%[0-9A-Fa-f]{2})+$/;
 const TEL = /^(?:\+[\d().-]+|[\dA-Fa-f*#().-]+)$/;
 
 /**
- * Parses a SIP, SIPS or tel URI, and keeps any other one as text.
+ * Parses a SIP, SIPS or tel URI; others are kept as text.
  *
  * @param text - Without angle brackets.
  * @throws {SipParseError} On blanks, control characters, a bad host or port, or no scheme.
@@ -54,7 +54,7 @@ export function parseUri(text: string): Uri {
 }
 
 /**
- * Parses a URI that must be one a request can be sent to.
+ * Parses a URI that a request can be sent to.
  *
  * @throws {SipParseError} When it is not a sip or sips URI.
  */
@@ -74,7 +74,7 @@ export function formatUri(uri: Uri): string {
   return `${uri.scheme}:${user}${uri.host}${port}${formatParams(uri.params)}${headers}`;
 }
 
-/** An IPv6 address in the brackets that a URI and a Via want; anything else unchanged. */
+/** An IPv6 address in brackets, as in a URI and a Via; anything else unchanged. */
 export function bracketed(address: string): string {
   return address.includes(':') && !address.startsWith('[') ? `[${address}]` : address;
 }

@@ -2,7 +2,7 @@ import { SipParseError } from '../errors.ts';
 import { formatParams, type Params, parseParams } from '../grammar.ts';
 import { parseHostPort } from './uri.ts';
 
-/** One hop of a request's way. @see RFC 3261 section 20.42 */
+/** One hop of a request. @see RFC 3261 section 20.42 */
 export interface Via {
   /** Upper-case: UDP, TCP, TLS, or another token. */
   readonly transport: string;
@@ -12,7 +12,7 @@ export interface Via {
 }
 
 const VIA = /^SIP\s*\/\s*2\.0\s*\/\s*([A-Za-z0-9\-.!%*_+`'~]+)\s+([^;\s]+(?:\s*:\s*\d+)?)\s*(.*)$/is;
-/** What every branch of RFC 3261 begins with. @see RFC 3261 section 8.1.1.7 */
+/** Prefix of a branch that conforms to RFC 3261. @see RFC 3261 section 8.1.1.7 */
 export const BRANCH_COOKIE = 'z9hG4bK';
 
 /** @throws {SipParseError} */
