@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { voiced } from '../../test/media/signals.ts';
+import { voiced } from '../../test/media/support/signals.ts';
 
 const SPEECH_RATE_HZ = 24_000;
 /** Long enough to be interrupted. */

@@ -1,5 +1,5 @@
 import { PitchConcealer } from '../../src/media/concealment/pitchConcealer.ts';
-import { createRandom, segmentalSnrDb, voiced } from '../../test/media/signals.ts';
+import { createRandom, segmentalSnrDb, voiced } from '../../test/media/support/signals.ts';
 
 const RATE_HZ = 8000;
 const FRAME = RATE_HZ / 50;

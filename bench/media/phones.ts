@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { pcmu } from '../../src/media/codecs/g711.ts';
 import { writeRtpHeader } from '../../src/media/rtp/packet.ts';
-import { voiced } from '../../test/media/signals.ts';
+import { voiced } from '../../test/media/support/signals.ts';
 
 /** Phones that talk all the time; one timer serves all, spread over the 20 ms. */
 export interface Phones {

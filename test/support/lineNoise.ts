@@ -1,4 +1,4 @@
-import { createRandom, rootMeanSquare } from '../media/signals.ts';
+import { createRandom, rootMeanSquare } from '../media/support/signals.ts';
 
 const RATE_HZ = 8000;
 

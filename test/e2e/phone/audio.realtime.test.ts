@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { interleaveStereo, parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
-import { tone } from '../../media/signals.ts';
+import { tone } from '../../media/support/signals.ts';
 import { type BaresipOptions, startBaresip } from '../../sip/support/baresip.ts';
 import { type BotTalk, startBot } from './support/bot.ts';
 import { phoneInstallation } from './support/installation.ts';

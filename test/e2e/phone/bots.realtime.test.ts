@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { parseTelephoneEvent } from '../../../src/media/dtmf/event.ts';
-import { CODECS, read } from '../../media/session/harness.ts';
-import { tone } from '../../media/signals.ts';
+import { CODECS, read } from '../../media/support/callHarness.ts';
+import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { type Bot, type BotTalk, type Dialect, startBot } from './support/bot.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { CODECS } from '../../media/session/harness.ts';
+import { CODECS } from '../../media/support/callHarness.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { startBaresip } from '../../sip/support/baresip.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';

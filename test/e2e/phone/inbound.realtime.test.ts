@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { CODECS } from '../../media/session/harness.ts';
-import { tone } from '../../media/signals.ts';
+import { CODECS } from '../../media/support/callHarness.ts';
+import { tone } from '../../media/support/signals.ts';
 import { callers } from '../../scenarios/callers.ts';
 import { runSipp, type SippRun } from '../../sip/support/sipp.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';

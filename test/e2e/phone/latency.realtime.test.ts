@@ -5,7 +5,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { startSimulator } from '../../../src/app/simulator.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
-import { createRandom } from '../../media/signals.ts';
+import { createRandom } from '../../media/support/signals.ts';
 import { joined, spoken } from '../../support/spoken.ts';
 import { makeTempDir } from '../../support/tempDir.ts';
 import { wavOf } from '../../support/wavFile.ts';

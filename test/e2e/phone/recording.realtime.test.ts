@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { parseWav, pickChannel, WAV_HEADER_BYTES } from '../../../src/media/wav.ts';
-import { CODECS } from '../../media/session/harness.ts';
-import { tone } from '../../media/signals.ts';
+import { CODECS } from '../../media/support/callHarness.ts';
+import { tone } from '../../media/support/signals.ts';
 import { callees } from '../../scenarios/callees.ts';
 import { startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { startBot } from './support/bot.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../../src/media/codecs/l16.ts';
 import { createOpus, DEFAULT_OPUS_SETTINGS } from '../../../src/media/codecs/opus.ts';
 import { createCodecRegistry } from '../../../src/media/codecs/registry.ts';
-import { createRandom, rootMeanSquare, tone, tonePower, voiced } from '../signals.ts';
+import { createRandom, rootMeanSquare, tone, tonePower, voiced } from '../support/signals.ts';
 
 /** Integers only, so that every machine makes the same: a square wave that falls in pitch, under noise of growing power. */
 function g722Input(): Int16Array {

@@ -3,7 +3,7 @@ import { pcmu } from '../../../src/media/codecs/g711.ts';
 import { createOpus } from '../../../src/media/codecs/opus.ts';
 import { createCodecConcealer } from '../../../src/media/concealment/concealer.ts';
 import { PitchConcealer } from '../../../src/media/concealment/pitchConcealer.ts';
-import { createRandom, rootMeanSquare, segmentalSnrDb, tone, voiced } from '../signals.ts';
+import { createRandom, rootMeanSquare, segmentalSnrDb, tone, voiced } from '../support/signals.ts';
 
 const DELAY_MS = 3.75;
 

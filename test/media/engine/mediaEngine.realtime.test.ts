@@ -19,8 +19,8 @@ import { soundMs, toneMs } from '../../e2e/phone/support/tones.ts';
 import { watchLeaks } from '../../support/leaks.ts';
 import { type RtpPhone, startRtpPhone } from '../../support/media/rtpPhone.ts';
 import { tempDir } from '../../support/tempDir.ts';
-import { CODECS, read } from '../session/harness.ts';
-import { rootMeanSquare, tone, tonePower } from '../signals.ts';
+import { CODECS, read } from '../support/callHarness.ts';
+import { rootMeanSquare, tone, tonePower } from '../support/signals.ts';
 
 const ECHO_THREAD = new URL('../../support/media/echoThread.ts', import.meta.url);
 /** Of two channels of 16 bits at 8000 Hz. */

@@ -4,7 +4,7 @@ import { pcmu } from '../../../src/media/codecs/g711.ts';
 import { g722 } from '../../../src/media/codecs/g722/g722.ts';
 import { PitchConcealer } from '../../../src/media/concealment/pitchConcealer.ts';
 import { JitterBuffer, type PulledFrame } from '../../../src/media/jitter/jitterBuffer.ts';
-import { createRandom, rootMeanSquare, tone, voiced } from '../signals.ts';
+import { createRandom, rootMeanSquare, tone, voiced } from '../support/signals.ts';
 
 /** A sender, a network and a receiver, all in simulated time. */
 interface Network {

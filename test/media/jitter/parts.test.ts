@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PacketStore, type StoredPacket } from '../../../src/media/jitter/packetStore.ts';
 import { lengthen, shorten } from '../../../src/media/jitter/timeScale.ts';
 import { TransitEstimator } from '../../../src/media/jitter/transitEstimator.ts';
-import { createRandom, tone } from '../signals.ts';
+import { createRandom, tone } from '../support/signals.ts';
 
 const packet = (sequence: number): StoredPacket => ({
   sequence,

@@ -4,7 +4,7 @@ import { createOpus } from '../../../src/media/codecs/opus.ts';
 import { createCodecConcealer } from '../../../src/media/concealment/concealer.ts';
 import { PitchConcealer } from '../../../src/media/concealment/pitchConcealer.ts';
 import { JitterBuffer } from '../../../src/media/jitter/jitterBuffer.ts';
-import { createRandom, segmentalSnrDb, voiced } from '../signals.ts';
+import { createRandom, segmentalSnrDb, voiced } from '../support/signals.ts';
 
 const RATE_HZ = 16_000;
 const FRAME = RATE_HZ / 50;

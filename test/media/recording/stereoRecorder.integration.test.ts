@@ -9,7 +9,7 @@ import { inspectRecording, type RecordingFile } from '../../../src/media/recordi
 import { startRecorder } from '../../../src/media/recording/stereoRecorder.ts';
 import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
-import { tone } from '../signals.ts';
+import { tone } from '../support/signals.ts';
 
 /** A disk that is asked, and answers when it is let. */
 function fakeDisk(answer: (write: number) => Promise<void>) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createConvolver, sumsFor } from '../../../src/media/resample/convolver.ts';
-import { createRandom } from '../signals.ts';
+import { createRandom } from '../support/signals.ts';
 
 test.each([
   { taps: 1, stride: 1, from: 0, count: 1 },

@@ -5,7 +5,7 @@ import {
   SAMPLE_RATES_HZ,
   type SampleRateHz,
 } from '../../../src/media/resample/resampler.ts';
-import { createRandom, tone, tonePower, voiced } from '../signals.ts';
+import { createRandom, tone, tonePower, voiced } from '../support/signals.ts';
 
 const AMPLITUDE = 10_000;
 /** Long enough for a sharp look at one frequency, in seconds. */

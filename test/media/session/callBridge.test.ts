@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
-import { rootMeanSquare, tone, tonePower } from '../signals.ts';
-import { type CallHarness, CODECS, openCall, Phone, read } from './harness.ts';
+import { type CallHarness, CODECS, openCall, Phone, read } from '../support/callHarness.ts';
+import { rootMeanSquare, tone, tonePower, toneShare } from '../support/signals.ts';
 
-const share = (samples: Int16Array, rateHz: number, frequencyHz: number) =>
-  tonePower(samples, rateHz, frequencyHz) / (2 * rootMeanSquare(samples) ** 2);
 const CALLER_HZ = 1000;
 const OTHER_HZ = 600;
 const naturalRateHz = { PCMU: 8000, PCMA: 8000, G722: 16_000, opus: 16_000, L16: 24_000 } as const;
 
-/** Two calls on one thread: what each peer says, and what it has heard. */
+/** Two calls on one thread, each with a phone that sends a tone. */
 async function twoCalls(one: keyof typeof CODECS, other: keyof typeof CODECS) {
   const side = async (name: keyof typeof CODECS, frequencyHz: number) => {
     const call = await openCall();
@@ -30,37 +28,37 @@ async function twoCalls(one: keyof typeof CODECS, other: keyof typeof CODECS) {
   };
   return { near, far, ticks };
 }
-const keysIn = ({ rtp }: CallHarness) =>
+const dtmfPacketsIn = ({ rtp }: CallHarness) =>
   rtp.sent.filter(({ bytes }) => read(bytes).payloadType === 101).length;
 
-describe('two calls that are joined', () => {
+describe('Call bridge', () => {
   it.each([
     ['PCMU', 'PCMU'],
     ['PCMU', 'G722'],
     ['opus', 'PCMA'],
     ['L16', 'PCMU'],
-  ] as const)('hear each other from %s to %s and back', async (one, other) => {
+  ] as const)('carries audio in both directions between %s and %s', async (one, other) => {
     const { near, far, ticks } = await twoCalls(one, other);
     near.call.audio.bridge(far.call.audio);
     ticks(100);
-    expect(share(near.heard().slice(near.rateHz), near.rateHz, OTHER_HZ)).toBeGreaterThan(0.9);
-    expect(share(far.heard().slice(far.rateHz), far.rateHz, CALLER_HZ)).toBeGreaterThan(0.9);
+    expect(toneShare(near.heard().slice(near.rateHz), near.rateHz, OTHER_HZ)).toBeGreaterThan(0.9);
+    expect(toneShare(far.heard().slice(far.rateHz), far.rateHz, CALLER_HZ)).toBeGreaterThan(0.9);
   });
 
-  it('pass keys on', async () => {
+  it('forwards DTMF digits', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMA');
     near.call.audio.bridge(far.call.audio);
     ticks(5);
-    // RFC 4733: event 5, the end bit set, 800 ticks of 8 kHz; sent three times, as the end of a key is.
+    // RFC 4733: event 5 with the end bit, 800 ticks of 8 kHz; the end is sent three times.
     const event = Uint8Array.of(5, 0x80 | 10, 0x03, 0x20);
     for (let n = 0; n < 3; n++) near.call.rtp.deliver(near.phone.packet(101, event));
     ticks(20);
-    expect(near.call.told('dtmf')).toEqual([{ digit: '5', durationMs: 100 }]);
-    expect(keysIn(far.call)).toBeGreaterThanOrEqual(7);
-    expect(keysIn(near.call)).toBe(0);
+    expect(near.call.valuesOf('dtmf')).toEqual([{ digit: '5', durationMs: 100 }]);
+    expect(dtmfPacketsIn(far.call)).toBeGreaterThanOrEqual(7);
+    expect(dtmfPacketsIn(near.call)).toBe(0);
   });
 
-  it('part, and hear nothing of each other any more; so they do when one of them ends', async () => {
+  it('ends with unbridge, and with either call', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
     near.call.audio.bridge(far.call.audio);
     ticks(20);
@@ -78,7 +76,7 @@ describe('two calls that are joined', () => {
     expect(rootMeanSquare(near.heard().slice(atEnd + 640))).toBe(0);
   });
 
-  it('go on when one changes its codec', async () => {
+  it('survives a change of codec', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
     near.call.audio.bridge(far.call.audio);
     ticks(20);
@@ -89,27 +87,26 @@ describe('two calls that are joined', () => {
       near.call.ticks(1, () => near.call.rtp.deliver(near.phone.next()));
       far.call.ticks(1, () => far.call.rtp.deliver(wide.next()));
     }
-    expect(share(near.heard().slice(from.near + 8000), 8000, OTHER_HZ)).toBeGreaterThan(0.9);
+    expect(toneShare(near.heard().slice(from.near + 8000), 8000, OTHER_HZ)).toBeGreaterThan(0.9);
     const atFar = wide.hear(far.call.rtp.sent.slice(from.far));
-    expect(share(atFar.slice(16_000), 16_000, CALLER_HZ)).toBeGreaterThan(0.9);
+    expect(toneShare(atFar.slice(16_000), 16_000, CALLER_HZ)).toBeGreaterThan(0.9);
   });
 
-  it('bound what waits between them, however their ticks come', async () => {
+  it('queues three frames at most', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
     near.call.audio.bridge(far.call.audio);
     near.call.ticks(50, () => near.call.rtp.deliver(near.phone.next()));
     far.call.ticks(10);
-    // Three frames at most have waited of the fifty.
     expect(far.heard().filter((sample) => Math.abs(sample) > 1000).length).toBeLessThanOrEqual(3 * 160);
     ticks(1);
   });
 
-  it('are recorded: the caller left, and right whoever speaks to them', async () => {
+  it('is recorded with the caller left, and the agent or the other call right', async () => {
     const { near, far, ticks } = await twoCalls('PCMU', 'PCMU');
-    const path = join(tempDir(), 'joined.wav');
-    const link = await near.call.bridge();
+    const path = join(tempDir(), 'bridged.wav');
+    const link = await near.call.startStream();
     await near.call.audio.startRecording(path);
-    link.receiver.audio(tone(8000, 440, 4000));
+    link.handler.audio(tone(8000, 440, 4000));
     ticks(50);
     near.call.audio.stopStream();
     near.call.audio.bridge(far.call.audio);
@@ -117,21 +114,21 @@ describe('two calls that are joined', () => {
     await near.call.audio.close();
     const file = parseWav(readFileSync(path));
     const [left, right] = [pickChannel(file, 0), pickChannel(file, 1)];
-    expect(share(left.slice(16_000), 8000, CALLER_HZ)).toBeGreaterThan(0.9);
-    expect(share(right.slice(0, 4000), 8000, 440)).toBeGreaterThan(0.9);
-    expect(share(right.slice(16_000), 8000, OTHER_HZ)).toBeGreaterThan(0.9);
+    expect(toneShare(left.slice(16_000), 8000, CALLER_HZ)).toBeGreaterThan(0.9);
+    expect(toneShare(right.slice(0, 4000), 8000, 440)).toBeGreaterThan(0.9);
+    expect(toneShare(right.slice(16_000), 8000, OTHER_HZ)).toBeGreaterThan(0.9);
     expect(link.closedWith).toMatchObject({ code: 1000 });
-    expect(near.call.told('streamClosed')).toEqual([]);
+    expect(near.call.valuesOf('streamClosed')).toEqual([]);
   });
 });
 
-describe('a phone that rings', () => {
-  it('is heard for a second of three, at any rate, and never over the engine’s words', async () => {
+describe('Ringback', () => {
+  it('plays one second of three at any rate, and not over the agent’s audio', async () => {
     const call = await openCall();
     call.connect({ codec: CODECS.G722 });
-    const link = await call.bridge();
+    const link = await call.startStream();
     call.audio.startRingback();
-    link.receiver.audio(tone(16_000, 1000, 16_000 / 5));
+    link.handler.audio(tone(16_000, 1000, 16_000 / 5));
     call.ticks(150);
     const heard = new Phone(CODECS.G722, new Int16Array(320)).hear(call.rtp.sent);
     const isTone = (from: number, frequencyHz: number) =>
@@ -141,7 +138,7 @@ describe('a phone that rings', () => {
     expect(rootMeanSquare(heard.slice(16_000 * 1.5, 16_000 * 2.9))).toBeLessThan(100);
   });
 
-  it('falls silent when nobody is beside the call any more, and is not there before there is audio', async () => {
+  it('ends with unbridge, and needs a connected call', async () => {
     const call = await openCall();
     expect(() => call.audio.startRingback()).toThrow('not connected');
     call.connect();
@@ -152,14 +149,5 @@ describe('a phone that rings', () => {
     const heard = new Phone(CODECS.PCMU, new Int16Array(160)).hear(call.rtp.sent);
     expect(rootMeanSquare(heard.slice(0, 1600))).toBeGreaterThan(1000);
     expect(rootMeanSquare(heard.slice(1600))).toBe(0);
-  });
-
-  it('the engine is told how a transfer goes', async () => {
-    const call = await openCall();
-    call.connect();
-    const link = await call.bridge();
-    const progress = { status: 'failed', to: '+886223456789', reason: 'busy' } as const;
-    call.audio.sendTransferStatus(progress);
-    expect(link.said).toEqual([{ transfer: progress }]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DelayHistogram } from '../../../src/media/ticker/delayHistogram.ts';
 import { TickSchedule } from '../../../src/media/ticker/tickSchedule.ts';
-import { createRandom } from '../signals.ts';
+import { createRandom } from '../support/signals.ts';
 
 function create(startMs = 0) {
   const visits: { member: string; atMs: number; deadlineMs: number; lateMs: number; skipped: number }[] = [];

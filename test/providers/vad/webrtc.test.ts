@@ -3,7 +3,7 @@ import { atRate, type SampleRateHz } from '../../../src/media/resample/resampler
 import { createLocalTextToSpeech } from '../../../src/providers/local/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
-import { createRandom } from '../../media/signals.ts';
+import { createRandom } from '../../media/support/signals.ts';
 import { collect } from '../../support/collect.ts';
 
 let activity: VoiceActivityDetection;

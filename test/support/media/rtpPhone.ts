@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { NegotiatedCodec } from '../../../src/media/mediaSession.ts';
-import { Phone } from '../../media/session/harness.ts';
+import { Phone } from '../../media/support/callHarness.ts';
 
 export interface RtpPhone {
   readonly port: number;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createCrossCorrelator } from '../../../src/voice/recognition/crossCorrelation.ts';
-import { createRandom } from '../../media/signals.ts';
+import { createRandom } from '../../media/support/signals.ts';
 
 /** The definition. */
 function sumsOfProducts(window: Float64Array, past: Float64Array, offsets: number): number[] {

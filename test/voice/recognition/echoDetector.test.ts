@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createLocalTextToSpeech } from '../../../src/providers/local/textToSpeech.ts';
 import type { VoiceActivityDetection } from '../../../src/providers/ports/voiceActivity.ts';
 import { createWebrtcVad } from '../../../src/providers/vad/webrtc.ts';
-import { createRandom } from '../../media/signals.ts';
+import { createRandom } from '../../media/support/signals.ts';
 import { recordedSession, speechOf } from '../support/recordedSession.ts';
 
 const LINES = [

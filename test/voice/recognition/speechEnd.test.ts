@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { createSpeechEnd } from '../../../src/voice/recognition/speechEnd.ts';
-import { createRandom, tone } from '../../media/signals.ts';
+import { createRandom, tone } from '../../media/support/signals.ts';
 
 const FRAME = 160;
 const loud = tone(8000, 300, FRAME);

@@ -1,4 +1,4 @@
-import { rootMeanSquare, tonePower } from '../../../media/signals.ts';
+import { rootMeanSquare, tonePower } from '../../../media/support/signals.ts';
 
 export const AMPLITUDE = 10_000;
 /** Far above any codec's quantization noise, far below speech. */

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 
-import { tone } from '../../../media/signals.ts';
+import { tone } from '../../../media/support/signals.ts';
 import { type LoopbackServer, serveOnLoopback } from '../../../support/loopbackServer.ts';
 
 export type Service = 'chat' | 'speech' | 'transcription';

@@ -76,3 +76,8 @@ export function segmentalSnrDb(reference: Int16Array, actual: Int16Array, frame:
   }
   return sum / frames;
 }
+
+/** The tone's share of the signal's power, 0..1. */
+export function toneShare(samples: Int16Array, rateHz: number, frequencyHz: number): number {
+  return tonePower(samples, rateHz, frequencyHz) / (2 * rootMeanSquare(samples) ** 2);
+}

@@ -19,6 +19,15 @@ import type { PacketIo, PacketListener, PacketSocket } from '../../../src/media/
 import type { MediaAddress } from '../../../src/media/transport/sourceLatch.ts';
 import { createSimulatedClock, type SimulatedClock } from '../../support/simulatedClock.ts';
 
+export const TARGET: StreamTarget = {
+  url: 'ws://agent.test/',
+  dialect: 'callway',
+  streamId: 's',
+  callId: 'c',
+  customParameters: {},
+  canReconnect: false,
+};
+
 export const PEER: MediaAddress = { address: '192.0.2.7', port: 4000 };
 
 export const CODECS = {
@@ -29,7 +38,7 @@ export const CODECS = {
   L16: { encodingName: 'L16', rtpClockRateHz: 24_000, channels: 1, payloadType: 97 },
 } as const satisfies Record<string, NegotiatedCodec>;
 
-/** One for all tests of a file: compiling Opus takes a while. */
+/** Shared, since compiling Opus takes a while. */
 const codecs: CodecRegistry = createCodecRegistry();
 
 export class FakeSocket implements PacketSocket {
@@ -60,15 +69,15 @@ export class FakeSocket implements PacketSocket {
   }
 }
 
-/** What an engine got, in order, and its mouth. */
-export class FakeLink implements StreamClient {
+/** An agent's stream: records the messages to the agent, and gives access to the handler of the agent's messages. */
+export class FakeStreamClient implements StreamClient {
   readonly sampleRateHz: SampleRateHz;
   bufferedBytes = 0;
-  receiver: StreamHandler;
+  handler: StreamHandler;
   closedWith: { readonly code: number; readonly reason: string } | undefined;
   readonly audio: number[] = [];
   readonly positions: number[] = [];
-  readonly said: (
+  readonly messages: (
     | { readonly mark: MarkReport }
     | { readonly cleared: PlayoutPosition }
     | { readonly isHeld: boolean }
@@ -76,27 +85,27 @@ export class FakeLink implements StreamClient {
     | { readonly transfer: TransferStatus }
   )[] = [];
 
-  constructor(sampleRateHz: SampleRateHz, receiver: StreamHandler) {
+  constructor(sampleRateHz: SampleRateHz, handler: StreamHandler) {
     this.sampleRateHz = sampleRateHz;
-    this.receiver = receiver;
+    this.handler = handler;
   }
   readonly toAgent: AgentMessages = {
     audio: (samples, position) => {
       this.positions.push(position);
       for (const sample of samples) this.audio.push(sample);
     },
-    dtmf: (digit, durationMs) => this.said.push({ digit, durationMs }),
-    hold: (isHeld) => this.said.push({ isHeld }),
-    transferStatus: (transfer) => this.said.push({ transfer }),
-    mark: (mark) => this.said.push({ mark }),
-    cleared: (cleared) => this.said.push({ cleared }),
+    dtmf: (digit, durationMs) => this.messages.push({ digit, durationMs }),
+    hold: (isHeld) => this.messages.push({ isHeld }),
+    transferStatus: (transfer) => this.messages.push({ transfer }),
+    mark: (mark) => this.messages.push({ mark }),
+    cleared: (cleared) => this.messages.push({ cleared }),
   };
   async close(code: number, reason: string): Promise<void> {
     this.closedWith ??= { code, reason };
   }
 }
 
-/** A peer on paper: makes packets of a codec, and reads those that come back. */
+/** A peer: encodes packets of a codec and decodes those that come back. */
 export class Phone {
   readonly codec: Codec;
   readonly payloadType: number;
@@ -106,7 +115,7 @@ export class Phone {
   readonly #samples: Int16Array;
   #at = 0;
 
-  /** @param samples - What it says, at its codec's rate, over and over. */
+  /** @param samples - Sent in a loop, at the codec's rate. */
   constructor(codec: NegotiatedCodec, samples: Int16Array) {
     const format = codecs.find(codec);
     if (format === undefined) throw new Error('no such codec');
@@ -136,7 +145,7 @@ export class Phone {
   advance(): void {
     this.timestamp = (this.timestamp + this.codec.format.rtpClockRateHz / 50) % 2 ** 32;
   }
-  /** What packets of ours say, one after the other. */
+  /** Decodes packets in their order. */
   hear(packets: readonly { readonly bytes: Uint8Array }[]): Int16Array {
     const out: number[] = [];
     const frame = new Int16Array(this.codec.format.sampleRateHz / 50);
@@ -161,17 +170,17 @@ export interface CallHarness {
   readonly clock: SimulatedClock;
   readonly rtp: FakeSocket;
   readonly rtcp: FakeSocket;
-  readonly links: FakeLink[];
+  readonly clients: FakeStreamClient[];
   readonly events: { readonly name: string; readonly value: unknown }[];
-  /** Of one kind. */
-  told(name: string): unknown[];
+  /** The values of the events with this name. */
+  valuesOf(name: string): unknown[];
   connect(parameters?: Partial<MediaParameters>): void;
-  bridge(target?: Partial<StreamTarget>): Promise<FakeLink>;
-  /** Lets so many ticks pass; before each `before` is called. */
+  startStream(target?: Partial<StreamTarget>): Promise<FakeStreamClient>;
+  /** Advances the clock tick by tick, with a call of `before` before each. */
   ticks(count: number, before?: (index: number) => void): void;
 }
 
-/** A call with everything around it simulated. */
+/** Call audio with simulated sockets, agent and clock. */
 export async function openCall(
   options: { timeoutMs?: number; connectStream?: ConnectStream } = {},
 ): Promise<CallHarness> {
@@ -185,11 +194,11 @@ export async function openCall(
       return socket;
     },
   };
-  const links: FakeLink[] = [];
-  const connectStream: ConnectStream = async ({ target, sampleRateHz }, receiver) => {
-    const link = new FakeLink(target.dialect === 'twilio' ? 8000 : sampleRateHz, receiver);
-    links.push(link);
-    return link;
+  const clients: FakeStreamClient[] = [];
+  const connectStream: ConnectStream = async ({ target, sampleRateHz }, handler) => {
+    const client = new FakeStreamClient(target.dialect === 'twilio' ? 8000 : sampleRateHz, handler);
+    clients.push(client);
+    return client;
   };
   const events: CallHarness['events'] = [];
   let randoms = 0;
@@ -216,9 +225,9 @@ export async function openCall(
     clock,
     rtp,
     rtcp,
-    links,
+    clients,
     events,
-    told: (name) => events.filter((event) => event.name === name).map(({ value }) => value),
+    valuesOf: (name) => events.filter((event) => event.name === name).map(({ value }) => value),
     connect: (parameters) =>
       audio.connect({
         remote: { address: PEER.address, port: PEER.port, rtcpPort: PEER.port + 1 },
@@ -228,19 +237,11 @@ export async function openCall(
         direction: 'sendrecv',
         ...parameters,
       }),
-    async bridge(target) {
-      await audio.startStream({
-        url: 'ws://engine.test/',
-        dialect: 'callway',
-        streamId: 's',
-        callId: 'c',
-        customParameters: {},
-        canReconnect: false,
-        ...target,
-      });
-      const link = links.at(-1);
-      if (link === undefined) throw new Error('no link was asked for');
-      return link;
+    async startStream(target) {
+      await audio.startStream({ ...TARGET, ...target });
+      const client = clients.at(-1);
+      if (client === undefined) throw new Error('no stream was connected');
+      return client;
     },
     ticks(count, before = () => {}) {
       for (let index = 0; index < count; index++) {
