@@ -15,7 +15,7 @@ import {
 } from './answeringMachine/answeringMachineDetector.ts';
 import type { AudioStream } from './audioStream.ts';
 import { SpeechRecognition } from './recognition/speechRecognition.ts';
-import { fallbackPhrasesOf, STREAM_RESUMED } from './speech/fallbackPhrases.ts';
+import { STREAM_RESUMED } from './speech/fallbackPhrases.ts';
 import type { SpeechSynthesis } from './speech/speechSynthesis.ts';
 import { TurnController } from './turnController.ts';
 import { TurnSettings } from './turnDetection/turnSettings.ts';
@@ -148,24 +148,16 @@ export class VoiceSession {
 
   #createAgentTurns(session: NewSession): AgentTurnQueue {
     const deps = this.#deps;
-    const settings = this.#settings;
     const store = deps.checkpoints;
     return new AgentTurnQueue({
       ...deps,
       session,
       checkpoints: store && new TurnCheckpoints({ ...deps, store }),
-      language: () => settings.language,
-      fallbackPhrase: (input, isLast) => settings.fallbackPhrase(input, isLast),
-      filler: () => fallbackPhrasesOf(settings.language).filler,
-      nodeId: () => settings.node?.node.id ?? null,
-      onNode: (current) => settings.enterNode(current),
+      settings: this.#settings,
+      history: this.#history,
+      dispatch: (event) => this.#turns.dispatch(event),
       onSession: (found) => this.#onSession(found),
-      onStartedSpeaking: () => this.#turns.dispatch({ type: 'agent_started_speaking' }),
-      onTurnEnded: () => this.#turns.dispatch({ type: 'agent_turn_ended' }),
-      onTurnRetried: () => this.#turns.dispatch({ type: 'agent_turn_started' }),
       onSessionOver: (outcome) => this.#onSessionOver(outcome),
-      onLateMessages: (messages) => this.#history.addMessages(messages),
-      onSpeechFailure: (error) => this.#onSpeechFailure(error),
     });
   }
 
@@ -209,12 +201,6 @@ export class VoiceSession {
     this.#deps.onError(error, 'speech recognition failed');
     const message = error instanceof CallwayError ? error.message : 'Speech recognition failed';
     this.#turns.dispatch({ type: 'transcription_failed', message });
-  }
-
-  #onSpeechFailure(error: unknown): void {
-    this.#deps.onError(error, 'speech synthesis failed');
-    const message = error instanceof CallwayError ? error.message : 'Speech synthesis failed';
-    this.#history.addEvent('error', { code: 'speech_failed', message });
   }
 
   #onSession({ instanceId, state }: Session): void {

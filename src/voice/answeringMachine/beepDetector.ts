@@ -3,12 +3,8 @@ const LOWEST_HZ = 400;
 const HIGHEST_HZ = 2200;
 /** Half the bandwidth of a 20 ms frame, so that no tone falls between two probes. */
 const STEP_HZ = 25;
-/** Probed first; a tone between two coarse probes still shows in both. */
-const COARSE_STEP_HZ = 2 * STEP_HZ;
 /** Share of a frame's energy that a beep has in one narrow band; speech and music spread theirs. */
 const TONE_SHARE = 0.7;
-/** A coarse probe half a bin off still shows 0.4 of the tone's power. */
-const COARSE_SHARE = 0.35 * TONE_SHARE;
 /** RMS below which a tone is ignored. */
 const LOWEST_RMS = 300;
 /** Bounds of a beep; ring-back and dial tones are longer. */
@@ -67,15 +63,10 @@ export function toneOf(frame: Int16Array, sampleRateHz: number): number | undefi
   const whole = (energy * frame.length) / 2;
   let best = 0;
   let bestHz = 0;
-  const probe = (hz: number) => {
+  for (let hz = LOWEST_HZ; hz <= HIGHEST_HZ; hz += STEP_HZ) {
     const power = goertzel(frame, hz / sampleRateHz);
     if (power > best) [best, bestHz] = [power, hz];
-  };
-  for (let hz = LOWEST_HZ; hz <= HIGHEST_HZ; hz += COARSE_STEP_HZ) probe(hz);
-  if (best < COARSE_SHARE * whole) return undefined;
-  const nearHz = bestHz;
-  probe(nearHz - STEP_HZ);
-  probe(nearHz + STEP_HZ);
+  }
   return best >= TONE_SHARE * whole ? bestHz : undefined;
 }
 

@@ -1,5 +1,3 @@
-import type { TurnInput } from '../../engine/turn/turn.ts';
-
 /** Codes of notices, which stand in the history as the code of an `error` event. */
 export const AGENT_FAILED = 'agent_failed';
 export const NOT_UNDERSTOOD = 'not_understood';
@@ -21,44 +19,14 @@ export interface FallbackPhrases {
   readonly transferFailed: string;
 }
 
-export interface FallbackPhraseRequest {
-  readonly input: TurnInput;
-  readonly language: string;
-  /** The node's own, in order. */
-  readonly silencePrompts: readonly string[];
-  /** Silence prompts already spoken at this node. */
-  readonly prompted: number;
-  /** The agent hangs up after it. */
-  readonly isLast: boolean;
-}
-
-/** The phrase for a turn in which the pathway says nothing; undefined where none is needed. */
-export function fallbackPhraseFor(request: FallbackPhraseRequest): string | undefined {
-  const { input, language, silencePrompts, prompted, isLast } = request;
-  const phrases = fallbackPhrasesOf(language);
-  switch (input.kind) {
-    case 'failure':
-      return phrases.apology;
-    case 'notice':
-      return noticePhrase(input.code, phrases);
-    case 'transfer_failed':
-      return phrases.transferFailed;
-    case 'silence': {
-      if (isLast) return phrases.goodbye;
-      return silencePrompts[Math.min(prompted, silencePrompts.length - 1)] ?? phrases.stillThere;
-    }
-    default:
-      return undefined;
-  }
-}
-
 /** @param language - A tag such as `zh-TW`; English for languages without phrases. */
 export function fallbackPhrasesOf(language: string | undefined): FallbackPhrases {
   const english = PHRASES.en as FallbackPhrases;
   return PHRASES[language?.toLowerCase().split('-')[0] ?? 'en'] ?? english;
 }
 
-function noticePhrase(code: string, phrases: FallbackPhrases): string {
+/** @param code - Of the notice. */
+export function noticePhrase(code: string, phrases: FallbackPhrases): string {
   if (code === AGENT_FAILED) return phrases.apology;
   if (code === STREAM_RESUMED) return phrases.sessionResumed;
   return code === NOT_UNDERSTOOD ? phrases.reprompt : phrases.useDtmf;

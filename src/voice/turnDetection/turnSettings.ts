@@ -1,7 +1,7 @@
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { CurrentNode } from '../../engine/turn/delivery.ts';
 import type { TurnInput } from '../../engine/turn/turn.ts';
-import { fallbackPhraseFor } from '../speech/fallbackPhrases.ts';
+import { fallbackPhrasesOf, noticePhrase } from '../speech/fallbackPhrases.ts';
 import {
   type CallerPauses,
   type EndpointingBounds,
@@ -89,6 +89,11 @@ export class TurnSettings {
     return this.#node?.node.data.expectedAnswers ?? [];
   }
 
+  /** Covers a long wait for an answer. */
+  get filler(): string {
+    return fallbackPhrasesOf(this.language).filler;
+  }
+
   enterNode(current: CurrentNode): void {
     if (current.node.id !== this.#node?.node.id) this.#silencePrompts = 0;
     this.#node = current;
@@ -117,11 +122,24 @@ export class TurnSettings {
     return endpointingDelayMs(transcript, this.expectedAnswers, this.#pauses, this.#policy);
   }
 
-  /** What the agent says where the pathway says nothing. Counts silence prompts. */
+  /** What the agent says where the pathway says nothing. Silence prompts come in order; the last one repeats. */
   fallbackPhrase(input: TurnInput, isLast: boolean): string | undefined {
-    const prompted = this.#silencePrompts;
-    if (input.kind === 'silence') this.#silencePrompts += 1;
-    const { silencePrompts } = this.#policy;
-    return fallbackPhraseFor({ input, language: this.language, silencePrompts, prompted, isLast });
+    const phrases = fallbackPhrasesOf(this.language);
+    switch (input.kind) {
+      case 'failure':
+        return phrases.apology;
+      case 'notice':
+        return noticePhrase(input.code, phrases);
+      case 'transfer_failed':
+        return phrases.transferFailed;
+      case 'silence': {
+        const { silencePrompts } = this.#policy;
+        const index = Math.min(this.#silencePrompts, silencePrompts.length - 1);
+        this.#silencePrompts += 1;
+        return isLast ? phrases.goodbye : (silencePrompts[index] ?? phrases.stillThere);
+      }
+      default:
+        return undefined;
+    }
   }
 }

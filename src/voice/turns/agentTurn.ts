@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import type { NewSession, Session } from '../../engine/session/session.ts';
-import { type CurrentNode, type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
+import { type Delivered, TurnCancelledError } from '../../engine/turn/delivery.ts';
 import type {
   ExternalMessage,
   TurnAction,
@@ -14,6 +14,7 @@ import type { AudioStream } from '../audioStream.ts';
 import { AgentSpeech } from '../speech/agentSpeech.ts';
 import { createSentenceSplitter } from '../speech/sentenceSplitter.ts';
 import type { SpeechSynthesis } from '../speech/speechSynthesis.ts';
+import type { TurnSettings } from '../turnDetection/turnSettings.ts';
 import { speechEndEpochMs, type TurnLatency, type TurnTimestamps, turnLatency } from './turnLatency.ts';
 
 /** Turns without fillers: an answering machine does not wait, and the other two have their text at once. */
@@ -32,12 +33,7 @@ export interface AgentTurnDeps {
   readonly clock: Clock;
   /** Returns a name that is unique on the stream. */
   readonly nextMark: () => string;
-  /** Tag of the session's current language. */
-  readonly language: () => string;
-  /** What to say where the pathway says nothing. */
-  readonly fallbackPhrase: (input: TurnInput, isLast: boolean) => string | undefined;
-  readonly filler: () => string;
-  readonly onNode: (current: CurrentNode) => void;
+  readonly settings: TurnSettings;
   /** @throws {CallwayError} `session_ended` when the session is not the one that the voice session started with. */
   readonly onSession: (session: Session) => void;
   /** The agent's first sample was played. */
@@ -127,16 +123,16 @@ export class AgentTurn {
     if (nowMs - this.#starvedSinceMs < FILLER_AFTER_MS) return;
     if (this.#fillerAtMs !== undefined && nowMs - this.#fillerAtMs < FILLER_INTERVAL_MS) return;
     this.#fillerAtMs = nowMs;
-    this.speech.say(this.#deps.filler());
+    this.speech.say(this.#deps.settings.filler);
   }
 
   #openSpeech(): AgentSpeech {
-    const { stream, synthesis, clock, nextMark, language, onStartedSpeaking, onSpeechFailure } = this.#deps;
+    const { stream, synthesis, settings, clock, nextMark, onStartedSpeaking, onSpeechFailure } = this.#deps;
     return new AgentSpeech({
       stream,
       synthesis,
       nextMark,
-      voice: { language: language() },
+      voice: { language: settings.language },
       nowMs: () => clock.monotonicMs(),
       onFirstSamples: () => {
         this.timestamps.firstSamplesAtMs = clock.monotonicMs();
@@ -162,13 +158,13 @@ export class AgentTurn {
   }
 
   #turnRequest(): TurnRequest {
-    const { clock, onSession, onNode } = this.#deps;
+    const { settings, clock, onSession } = this.#deps;
     const { input, history, timestamps } = this.#request;
     return {
       input,
       delivery: {
         onSession,
-        onNode,
+        onNode: (current) => settings.enterNode(current),
         finish: () => this.#finish(),
         heardSoFar: () => this.#heardSoFar(),
       },
@@ -205,7 +201,7 @@ export class AgentTurn {
   async #finish(): Promise<Delivered> {
     for (const piece of this.#splitter.flush()) this.speech.say(piece);
     const { input, isLast, timestamps } = this.#request;
-    const fallback = this.#hasText ? undefined : this.#deps.fallbackPhrase(input, isLast);
+    const fallback = this.#hasText ? undefined : this.#deps.settings.fallbackPhrase(input, isLast);
     if (fallback !== undefined) this.speech.say(fallback);
     this.speech.finish();
     this.#isPlayed = (await this.speech.playout.ended) === 'played';

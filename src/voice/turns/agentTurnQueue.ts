@@ -1,10 +1,12 @@
 import { CallwayError } from '../../base/errors.ts';
 import type { TurnCheckpoint } from '../../engine/session/interruptedTurn.ts';
 import type { Session } from '../../engine/session/session.ts';
-import type { ExternalMessage, TurnInput } from '../../engine/turn/turn.ts';
+import type { TurnInput } from '../../engine/turn/turn.ts';
 import type { AgentSpeech } from '../speech/agentSpeech.ts';
 import { AGENT_FAILED } from '../speech/fallbackPhrases.ts';
+import type { TurnEvent } from '../turnDetection/turnState.ts';
 import { AgentTurn, type AgentTurnDeps, type AgentTurnResult } from './agentTurn.ts';
+import type { SessionHistory } from './sessionHistory.ts';
 import type { TurnCheckpoints } from './turnCheckpoints.ts';
 import type { SpokenTurn, TurnTimestamps } from './turnLatency.ts';
 import { callerMessages, UnansweredMessages } from './unansweredMessages.ts';
@@ -15,16 +17,13 @@ export const SESSION_ENDED = 'session_ended';
 /** How a voice session ended: by the agent, by a transfer, by the caller, or after an apology because turns failed. */
 export type SessionOutcome = 'hung_up' | 'transferred' | 'closed' | 'failed';
 
-export interface AgentTurnQueueDeps extends Omit<AgentTurnDeps, 'nextMark'> {
-  readonly nodeId: () => string | null;
-  /** The answer was played to its end, or there was none. */
-  readonly onTurnEnded: () => void;
-  /** A turn failed and another one follows. */
-  readonly onTurnRetried: () => void;
+export interface AgentTurnQueueDeps
+  extends Omit<AgentTurnDeps, 'nextMark' | 'onStartedSpeaking' | 'onSpeechFailure'> {
+  readonly history: SessionHistory;
+  /** Takes what happens to the agent's turns into turn detection. */
+  readonly dispatch: (event: TurnEvent) => void;
   /** The agent hangs up or transfers the call. */
   readonly onSessionOver: (outcome: SessionOutcome) => void;
-  /** What the caller said and no turn can store, since the session has ended. */
-  readonly onLateMessages: (messages: readonly ExternalMessage[]) => void;
   /** A turn in which the agent was heard has ended. */
   readonly onSpokenTurn?: ((turn: SpokenTurn) => void) | undefined;
   /** Absent where no other node recovers turns. */
@@ -154,7 +153,7 @@ export class AgentTurnQueue {
     }
     // The session has ended: the history takes the messages without a turn.
     this.#unanswered.add(text);
-    this.#deps.onLateMessages(this.#unanswered.takeAll());
+    this.#deps.history.addMessages(this.#unanswered.takeAll());
   }
 
   #dropQueued(): void {
@@ -176,6 +175,8 @@ export class AgentTurnQueue {
           this.#deps.onSession(session);
           this.#session = session;
         },
+        onStartedSpeaking: () => this.#deps.dispatch({ type: 'agent_started_speaking' }),
+        onSpeechFailure: (error) => this.#onSpeechFailure(error),
       },
       { input, history, timestamps, isLast },
     );
@@ -191,9 +192,10 @@ export class AgentTurnQueue {
   }
 
   #checkpointOf({ input, speech }: AgentTurn, { turn }: Session): TurnCheckpoint {
-    const at = new Date(this.#deps.clock.now()).toISOString();
+    const { settings, clock } = this.#deps;
+    const at = new Date(clock.now()).toISOString();
     const said = String(callerMessages(input)[0]?.content ?? '');
-    return { turn, at, nodeId: this.#deps.nodeId(), said, heard: speech.heardText() };
+    return { turn, at, nodeId: settings.node?.node.id ?? null, said, heard: speech.heardText() };
   }
 
   #countSpoken({ kind }: TurnInput, { outcome, latency }: AgentTurnResult): void {
@@ -218,7 +220,13 @@ export class AgentTurnQueue {
     const isOver = ended !== null || isGivenUp || input.kind === 'voicemail' || (isLast && !hasText);
     if (isTransferred) this.#deps.onSessionOver('transferred');
     else if (isOver) this.#deps.onSessionOver(isGivenUp ? 'failed' : 'hung_up');
-    else if (isCompleted && this.#turn === turn) this.#deps.onTurnEnded();
+    else if (isCompleted && this.#turn === turn) this.#deps.dispatch({ type: 'agent_turn_ended' });
+  }
+
+  #onSpeechFailure(error: unknown): void {
+    this.#deps.onError(error, 'speech synthesis failed');
+    const message = error instanceof CallwayError ? error.message : 'Speech synthesis failed';
+    this.#deps.history.addEvent('error', { code: 'speech_failed', message });
   }
 
   /** Runs the pathway's fallback; when that fails too, an apology. */
@@ -233,7 +241,7 @@ export class AgentTurnQueue {
       this.#deps.onSessionOver('failed');
       return;
     }
-    this.#deps.onTurnRetried();
+    this.#deps.dispatch({ type: 'agent_turn_started' });
     const message = error instanceof CallwayError ? error.message : 'The turn failed';
     const next: TurnInput =
       input.kind === 'failure' ? { kind: 'notice', code: AGENT_FAILED, message } : { kind: 'failure' };

@@ -18,9 +18,11 @@ type Write = (instanceId: string) => Promise<void>;
 /** Writes what belongs to no turn into the session's history, in order, as soon as the session is known. */
 export class SessionHistory {
   readonly #deps: SessionHistoryDeps;
-  readonly #queue: Write[] = [];
-  #instanceId: string | undefined;
-  #isWriting = false;
+  #resolveInstanceId: (instanceId: string) => void = () => undefined;
+  readonly #instanceId = new Promise<string>((resolve) => {
+    this.#resolveInstanceId = resolve;
+  });
+  #writes: Promise<void> = Promise.resolve();
 
   constructor(deps: SessionHistoryDeps) {
     this.#deps = deps;
@@ -40,8 +42,7 @@ export class SessionHistory {
 
   /** @param instanceId - Empty for a session that its first turn is about to create. */
   onSession(instanceId: string): void {
-    if (instanceId !== '') this.#instanceId = instanceId;
-    void this.#writeAll();
+    if (instanceId !== '') this.#resolveInstanceId(instanceId);
   }
 
   #now(): string {
@@ -49,25 +50,20 @@ export class SessionHistory {
   }
 
   #add(write: Write): void {
-    this.#queue.push(write);
-    void this.#writeAll();
+    this.#writes = this.#writes.then(async () => this.#write(write, await this.#instanceId));
   }
 
-  async #writeAll(): Promise<void> {
-    if (this.#isWriting) return;
-    this.#isWriting = true;
-    for (let write = this.#queue[0]; this.#instanceId !== undefined && write; write = this.#queue[0]) {
+  /** Retries while the database is down; a write that it rejects is dropped. */
+  async #write(write: Write, instanceId: string): Promise<void> {
+    const { clock, onError } = this.#deps;
+    for (;;) {
       try {
-        await write(this.#instanceId);
+        return await write(instanceId);
       } catch (error) {
-        this.#deps.onError(error, 'session history write failed');
-        if (isUnavailable(error)) {
-          await new Promise<void>((resolve) => this.#deps.clock.setTimer(resolve, RETRY_MS));
-          continue;
-        }
+        onError(error, 'session history write failed');
+        if (!isUnavailable(error)) return;
+        await new Promise<void>((resolve) => clock.setTimer(resolve, RETRY_MS));
       }
-      this.#queue.shift();
     }
-    this.#isWriting = false;
   }
 }
