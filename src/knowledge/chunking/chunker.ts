@@ -1,6 +1,6 @@
 import type { Block } from '../parse/block.ts';
 import { cleanText } from '../parse/clean.ts';
-import { firstWordFrom, type Span, sentenceSpans } from './segments.ts';
+import { nextWordStart, type Span, type SpanLimits, sentenceSpans } from './segments.ts';
 
 /** A part of a document's cleaned text. */
 export interface TextChunk {
@@ -12,123 +12,141 @@ export interface TextChunk {
 }
 
 export interface ChunkerOptions {
-  /** Most characters of a chunk, in UTF-16 code units. */
+  /** Maximum characters of a chunk, in UTF-16 code units. */
   readonly size: number;
-  /** Most characters that a chunk takes over from the one before it. */
+  /** Maximum characters that a chunk repeats from the one before it; below `size`. */
   readonly overlap: number;
 }
 
-/** Cuts a document while it comes; needs no more memory than a block and a chunk. */
-export interface Chunker {
-  push(block: Block): TextChunk[];
-  end(): TextChunk[];
-  /** Characters of cleaned text so far. */
-  readonly length: number;
-}
-
-/** A heading begins a new chunk where the one before it has come to this share of its size. */
+/** A heading starts a new chunk when the open one has this share of its size. */
 const HEADING_BREAK_SHARE = 1 / 3;
+/** Minimum share of a chunk that is not overlap, in a text without sentence marks: bounds the number of chunks. */
+const MIN_NEW_SHARE = 1 / 2;
 
 /**
- * Gathers sentences into chunks: as many as fit, never parted where they need not be. A heading goes with what
- * follows it. Each chunk begins with the end of the one before it, from the beginning of a sentence, or at least of a
- * word, within the overlap; not so after a heading, since there another matter begins.
+ * Splits a document into chunks of whole sentences while it is read; keeps a block and a chunk in memory. A sentence
+ * that is longer than a chunk is split between words. A heading goes with what follows it. Each chunk repeats the end of
+ * the one before it, from the start of a sentence or at least of a word, but not across a heading.
  */
-export function createChunker({ size, overlap }: ChunkerOptions): Chunker {
-  let text = '';
-  /** Offset of `text`, of which what is done is dropped. */
-  let base = 0;
-  let lastKind: Block['kind'] | undefined;
-  let open: Span[] = [];
+export class Chunker {
+  readonly #size: number;
+  readonly #overlap: number;
+  readonly #spanLimits: SpanLimits;
+  #text = '';
+  /** Offset of `#text` in the document, whose finished part is dropped. */
+  #textOffset = 0;
+  #lastKind: Block['kind'] | undefined;
+  #open: Span[] = [];
   /** How many spans at the end of the open chunk are headings. */
-  let headings = 0;
-  let done: TextChunk[] = [];
-  let position = 0;
+  #openHeadings = 0;
+  #finished: TextChunk[] = [];
+  #nextPosition = 0;
 
-  const lengthWith = (span: Span) => span.end - (open[0]?.start ?? span.start);
+  constructor({ size, overlap }: ChunkerOptions) {
+    this.#size = size;
+    this.#overlap = overlap;
+    // Parts of a long sentence leave room for the overlap.
+    const maxPartLength = Math.max(size - overlap, Math.ceil(size * MIN_NEW_SHARE));
+    this.#spanLimits = { maxLength: size, maxPartLength };
+  }
 
-  const emit = (spans: readonly Span[]) => {
+  /** @returns The chunks that this block completes. */
+  push({ kind, text }: Block): TextChunk[] {
+    const cleaned = cleanText(text);
+    if (cleaned === '') return [];
+    const start = this.#append(cleaned, kind);
+    for (const span of sentenceSpans(cleaned, this.#spanLimits))
+      this.#add({ start: start + span.start, end: start + span.end }, kind === 'heading');
+    return this.#takeFinished();
+  }
+
+  /** @returns The last chunks. */
+  end(): TextChunk[] {
+    this.#finish(this.#open);
+    this.#open = [];
+    return this.#takeFinished();
+  }
+
+  /** @returns Offset of the text in the document. */
+  #append(cleaned: string, kind: Block['kind']): number {
+    const isNextRow = kind === 'row' && this.#lastKind === 'row';
+    const separator = this.#lastKind === undefined ? '' : isNextRow ? '\n' : '\n\n';
+    this.#lastKind = kind;
+    const start = this.#textOffset + this.#text.length + separator.length;
+    this.#text += separator + cleaned;
+    return start;
+  }
+
+  #add(span: Span, isHeading: boolean): void {
+    if (isHeading) this.#breakBeforeHeading(span);
+    if (this.#open.length > 0 && this.#lengthWith(span) > this.#size) this.#breakBefore(span);
+    this.#open.push(span);
+    this.#openHeadings = isHeading ? this.#openHeadings + 1 : 0;
+  }
+
+  #lengthWith(span: Span): number {
+    return span.end - (this.#open[0]?.start ?? span.start);
+  }
+
+  #breakBeforeHeading(heading: Span): void {
+    const [first, last] = [this.#open[0], this.#open.at(-1)];
+    if (!first || !last || this.#openHeadings === this.#open.length) return;
+    const isShort = last.end - first.start < this.#size * HEADING_BREAK_SHARE;
+    if (isShort && this.#lengthWith(heading) <= this.#size) return;
+    this.#finish(this.#open);
+    this.#open = [];
+    this.#openHeadings = 0;
+  }
+
+  /** Headings at the end of the open chunk move to the next one where they fit. */
+  #breakBefore(span: Span): void {
+    const hasOnlyHeadings = this.#openHeadings === this.#open.length;
+    const headings = hasOnlyHeadings ? [] : this.#open.slice(this.#open.length - this.#openHeadings);
+    const closed = this.#open.slice(0, this.#open.length - headings.length);
+    this.#finish(closed);
+    const [firstHeading] = headings;
+    if (!firstHeading) this.#open = this.#overlapOf(closed, span);
+    else if (span.end - firstHeading.start <= this.#size) this.#open = headings;
+    else {
+      this.#finish(headings);
+      this.#open = [];
+    }
+    this.#openHeadings = Math.min(this.#openHeadings, this.#open.length);
+  }
+
+  #overlapOf(closed: readonly Span[], next: Span): Span[] {
+    const [first, last] = [closed[0], closed.at(-1)];
+    if (this.#overlap === 0 || !first || !last) return [];
+    const earliest = Math.max(first.start + 1, last.end - this.#overlap, next.end - this.#size);
+    if (earliest >= last.end) return [];
+    const sentences = closed.filter(({ start }) => start >= earliest);
+    if (sentences.length > 0) return sentences;
+    const word = nextWordStart(this.#slice(last), earliest - last.start);
+    return word === undefined ? [] : [{ start: last.start + word, end: last.end }];
+  }
+
+  #finish(spans: readonly Span[]): void {
     const [first, last] = [spans[0], spans.at(-1)];
     if (!first || !last) return;
-    const content = text.slice(first.start - base, last.end - base);
-    done.push({ position, content, startOffset: first.start, endOffset: last.end });
-    position += 1;
-  };
-  const breakBeforeHeading = (span: Span) => {
-    const start = open[0]?.start;
-    if (start === undefined || headings === open.length) return;
-    const length = (open.at(-1)?.end ?? start) - start;
-    if (length < size * HEADING_BREAK_SHARE && lengthWith(span) <= size) return;
-    emit(open);
-    open = [];
-    headings = 0;
-  };
-  const breakBefore = (span: Span) => {
-    const kept = headings > 0 && headings < open.length ? open.slice(-headings) : [];
-    const closed = open.slice(0, open.length - kept.length);
-    emit(closed);
-    const keptStart = kept[0]?.start;
-    if (keptStart !== undefined && span.end - keptStart <= size) {
-      open = kept;
-      return;
-    }
-    if (keptStart !== undefined) {
-      emit(kept);
-      open = [];
-      return;
-    }
-    open = overlapOf(closed, span);
-  };
-  const overlapOf = (closed: readonly Span[], next: Span): Span[] => {
-    const last = closed.at(-1);
-    const first = closed[0];
-    if (overlap === 0 || !last || !first) return [];
-    const earliest = Math.max(first.start + 1, last.end - overlap, next.end - size);
-    if (earliest >= last.end) return [];
-    const whole = closed.filter(({ start }) => start >= earliest);
-    if (whole.length > 0) return whole;
-    const word = firstWordFrom(text.slice(last.start - base, last.end - base), earliest - last.start);
-    return word === undefined ? [] : [{ start: last.start + word, end: last.end }];
-  };
-  const take = (span: Span, isHeading: boolean) => {
-    if (isHeading) breakBeforeHeading(span);
-    if (open.length > 0 && lengthWith(span) > size) breakBefore(span);
-    open.push(span);
-    headings = isHeading ? headings + 1 : 0;
-  };
-  const drop = () => {
-    const from = (open[0]?.start ?? base + text.length) - base;
-    text = text.slice(from);
-    base += from;
-  };
-  const taken = () => {
-    const result = done;
-    done = [];
-    return result;
-  };
+    const span = { start: first.start, end: last.end };
+    const content = this.#slice(span);
+    const position = this.#nextPosition;
+    this.#finished.push({ position, content, startOffset: span.start, endOffset: span.end });
+    this.#nextPosition += 1;
+  }
 
-  return {
-    push({ kind, text: raw }) {
-      const cleaned = cleanText(raw);
-      if (cleaned === '') return [];
-      const separator = lastKind === undefined ? '' : kind === 'row' && lastKind === 'row' ? '\n' : '\n\n';
-      lastKind = kind;
-      const start = base + text.length + separator.length;
-      text += separator + cleaned;
-      for (const span of sentenceSpans(cleaned, size)) {
-        take({ start: start + span.start, end: start + span.end }, kind === 'heading');
-      }
-      drop();
-      return taken();
-    },
-    end() {
-      emit(open);
-      open = [];
-      drop();
-      return taken();
-    },
-    get length() {
-      return base + text.length;
-    },
-  };
+  #slice({ start, end }: Span): string {
+    return this.#text.slice(start - this.#textOffset, end - this.#textOffset);
+  }
+
+  /** Drops the text before the open chunk. */
+  #takeFinished(): TextChunk[] {
+    const documentEnd = this.#textOffset + this.#text.length;
+    const openStart = this.#open[0]?.start ?? documentEnd;
+    this.#text = this.#text.slice(openStart - this.#textOffset);
+    this.#textOffset = openStart;
+    const finished = this.#finished;
+    this.#finished = [];
+    return finished;
+  }
 }

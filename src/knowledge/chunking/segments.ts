@@ -1,74 +1,81 @@
 import { cutPoint } from '../parse/clean.ts';
 
-/** A part of a text, from and to these indices; without spaces at its ends. */
+/** A part of a text by start and end index, without white space at its ends. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** Sentences by Unicode's rules, which hold for Chinese and Japanese as for English. @see UAX #29 */
+/** Sentences by Unicode's rules, also of Chinese and Japanese. @see UAX #29 */
 const SENTENCES = new Intl.Segmenter('und', { granularity: 'sentence' });
-/** Words of Chinese, Japanese and Thai, which have no spaces between them, come from a dictionary. */
+/** Words of Chinese, Japanese and Thai, which have no spaces between them, are found by a dictionary. */
 const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
-const CHARACTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
+const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/**
- * The sentences of a text; one that is too long in parts, cut between words where that can be, and else between
- * characters as a reader sees them.
- *
- * @param most - No span is longer.
- */
-export function* sentenceSpans(text: string, most: number): Generator<Span> {
+/** Limits in UTF-16 code units. */
+export interface SpanLimits {
+  /** Of a sentence, or a word, that is not split. */
+  readonly maxLength: number;
+  /** Of a part of a longer sentence; at most `maxLength`. */
+  readonly maxPartLength: number;
+}
+
+/** The sentences of a text. A longer one is split between words, or between graphemes where a word is longer still. */
+export function* sentenceSpans(text: string, limits: SpanLimits): Generator<Span> {
   for (const { segment, index } of SENTENCES.segment(text)) {
     const span = trimmed(text, index, index + segment.length);
     if (!span) continue;
-    if (span.end - span.start <= most) yield span;
-    else yield* split(text, span, most, WORDS);
+    if (span.end - span.start <= limits.maxLength) yield span;
+    else yield* split(text, span, limits, WORDS);
   }
 }
 
-/** Where the first word at or after `from` begins; `undefined` when none does before the end. */
-export function firstWordFrom(text: string, from: number): number | undefined {
+/** Where the first word starts at or after `from`; undefined when none does. */
+export function nextWordStart(text: string, from: number): number | undefined {
   for (const { index, isWordLike } of WORDS.segment(text)) {
     if (index >= from && isWordLike) return index;
   }
   return undefined;
 }
 
-function* split(text: string, whole: Span, most: number, segmenter: Intl.Segmenter): Generator<Span> {
-  let start = whole.start;
-  let end = whole.start;
-  const part = function* (): Generator<Span> {
-    const span = trimmed(text, start, end);
-    if (span) yield span;
-  };
+function* split(text: string, whole: Span, limits: SpanLimits, segmenter: Intl.Segmenter): Generator<Span> {
+  let { start, start: end } = whole;
   for (const { segment, index } of segmenter.segment(text.slice(whole.start, whole.end))) {
-    const from = whole.start + index;
-    const to = from + segment.length;
-    if (to - start > most) {
-      yield* part();
-      start = from;
-      if (segment.length > most) {
-        yield* smaller(text, { start: from, end: to }, most, segmenter);
-        start = to;
-      }
+    const segmentStart = whole.start + index;
+    const segmentEnd = segmentStart + segment.length;
+    if (segmentEnd - start > limits.maxPartLength) {
+      yield* nonEmpty(trimmed(text, start, end));
+      start = segmentStart;
     }
-    end = to;
+    if (segment.length > limits.maxLength) {
+      yield* splitSegment(text, { start: segmentStart, end: segmentEnd }, limits, segmenter);
+      start = segmentEnd;
+    }
+    end = segmentEnd;
   }
-  yield* part();
+  yield* nonEmpty(trimmed(text, start, end));
 }
 
-function* smaller(text: string, span: Span, most: number, segmenter: Intl.Segmenter): Generator<Span> {
+function* splitSegment(
+  text: string,
+  span: Span,
+  limits: SpanLimits,
+  segmenter: Intl.Segmenter,
+): Generator<Span> {
   if (segmenter === WORDS) {
-    yield* split(text, span, most, CHARACTERS);
+    yield* split(text, span, limits, GRAPHEMES);
     return;
   }
-  // One character of more marks than a chunk can hold.
+  // One grapheme with more combining marks than a chunk holds.
   for (let { start } = span; start < span.end; ) {
-    const end = start + cutPoint(text.slice(start, span.end), most);
+    const end = start + cutPoint(text.slice(start, span.end), limits.maxLength);
     yield { start, end };
     start = end;
   }
+}
+
+function nonEmpty(span: Span | undefined): Span[] {
+  return span ? [span] : [];
 }
 
 function trimmed(text: string, start: number, end: number): Span | undefined {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
-import { createChunker, type TextChunk } from '../chunking/chunker.ts';
+import { Chunker, type TextChunk } from '../chunking/chunker.ts';
 import { DocumentError } from '../parse/block.ts';
 import { READERS } from '../parse/readers.ts';
 import type { FromThread, ParseOrder } from './threadMessages.ts';
@@ -23,7 +23,7 @@ async function run(order: ParseOrder): Promise<void> {
 
 async function parse(order: ParseOrder, port: MessagePort): Promise<void> {
   const read = await READERS[order.type]();
-  const chunker = createChunker({ size: order.chunkSize, overlap: order.chunkOverlap });
+  const chunker = new Chunker({ size: order.chunkSize, overlap: order.chunkOverlap });
   let waiting: TextChunk[] = [];
   const send = async () => {
     const heard = once(port, 'message');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createChunker, type TextChunk } from '../../../src/knowledge/chunking/chunker.ts';
+import { Chunker, type TextChunk } from '../../../src/knowledge/chunking/chunker.ts';
 import type { Block } from '../../../src/knowledge/parse/block.ts';
 import { cleanText } from '../../../src/knowledge/parse/clean.ts';
 
@@ -10,7 +10,7 @@ const heading = (text: string): Block => ({ kind: 'heading', text });
 const row = (text: string): Block => ({ kind: 'row', text });
 
 function chunksOf(blocks: readonly Block[], size: number, overlap = 0): TextChunk[] {
-  const chunker = createChunker({ size, overlap });
+  const chunker = new Chunker({ size, overlap });
   return [...blocks.flatMap((block) => chunker.push(block)), ...chunker.end()];
 }
 const contents = (chunks: readonly TextChunk[]) => chunks.map(({ content }) => content);
@@ -125,6 +125,31 @@ describe('overlap', () => {
     );
     expect(first).toBe('The quick brown fox jumps over the dog.');
     expect(second).toBe('the dog. It sleeps.');
+  });
+
+  test('holds in a text without sentence marks, from the start of a word', () => {
+    const text = 'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu';
+    expect(contents(chunksOf([paragraph(text)], 24, 8))).toEqual([
+      'alpha beta gamma',
+      'gamma delta epsilon',
+      'epsilon zeta eta theta',
+      'theta iota kappa',
+      'kappa lambda mu',
+    ]);
+  });
+
+  test('holds in Chinese without sentence marks', () => {
+    const chunks = chunksOf([paragraph('我們明天一起去台北看電影'.repeat(10))], 50, 10);
+    const overlaps = chunks
+      .slice(1)
+      .map(({ startOffset }, index) => (chunks[index]?.endOffset ?? 0) - startOffset);
+    expect(chunks.length).toBeGreaterThan(2);
+    expect(Math.min(...overlaps)).toBeGreaterThan(5);
+  });
+
+  test('takes at most half of a chunk in a text without sentence marks', () => {
+    const chunks = chunksOf([paragraph('word '.repeat(1000))], 100, 99);
+    expect(chunks.length).toBeLessThan(110);
   });
 
   test('gives way to a sentence that needs the room', () => {
