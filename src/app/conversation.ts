@@ -44,18 +44,19 @@ export function buildConversationEngine(parts: ConversationParts): ConversationE
   const { config, storage, clock, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
-  const sessions = new WriteBehind({
+  const attachedSessions = new WriteBehind({
     sessions: stores.sessions,
     spool: createTurnSpool(join(config.DATA_DIR, 'waiting-turns')),
     clock,
     onError,
   });
-  parts.closers.push(() => sessions.close());
+  parts.closers.push(() => attachedSessions.close());
   if (config.ROLES.includes('voice'))
-    sessions.start().catch((error: unknown) => onError(error, 'spooled turns not read'));
+    attachedSessions.start().catch((error: unknown) => onError(error, 'spooled turns not read'));
   return createConversationEngine({
     ...engineDeps(parts),
-    sessions,
+    sessions: stores.sessions,
+    attachedSessions,
     lock: redisSessionLock(parts.redis, clock),
     onError,
   });
@@ -71,7 +72,7 @@ function engineDeps({
   tracing,
   logger,
   ...parts
-}: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'lock' | 'onError'> {
+}: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'attachedSessions' | 'lock' | 'onError'> {
   const templates = createTemplateCache();
   return {
     releases: cacheReleases(stores.releases),

@@ -5,7 +5,7 @@ import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { BuildTurnRequest, ConversationEngine, PreparedSession } from './conversationEngine.ts';
 import { summariseIfDue } from './history/summary.ts';
-import { PromptPrefixes } from './prompt/promptPrefixes.ts';
+import { PromptPrefixes } from './prompt/prompts.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
 import { type CurrentRelease, createCurrentReleases, type ReleaseStore } from './session/releases.ts';
 import {
@@ -16,7 +16,8 @@ import {
   type Session,
 } from './session/session.ts';
 import { endingOf, type SessionCall } from './session/sessionEnding.ts';
-import { bestEffortLock, type HeldLock, type SessionLock } from './session/sessionLock.ts';
+import { bestEffortLock, type SessionLock } from './session/sessionLock.ts';
+import type { SessionStore } from './session/sessionStore.ts';
 import type { WriteBehind } from './session/writeBehind.ts';
 import { Journal } from './turn/journal.ts';
 import { runTurn } from './turn/runTurn.ts';
@@ -25,7 +26,9 @@ import { createTurnContext, type TurnContext, type TurnDeps } from './turn/turnC
 import { TurnTrace } from './turn/turnTrace.ts';
 
 export interface ConversationEngineDeps {
-  readonly sessions: WriteBehind;
+  readonly sessions: SessionStore;
+  /** The store of sessions that are attached to an audio stream. */
+  readonly attachedSessions: WriteBehind;
   readonly releases: ReleaseStore;
   /** Reads the project's live release, or its draft. */
   readonly releaseFor: (projectId: string, draft: boolean) => Promise<AgentRelease>;
@@ -52,6 +55,16 @@ interface OpenedSession {
   readonly request: TurnRequest;
 }
 
+/** A turn that holds the lock of its session. */
+interface LockedTurn extends OpenedSession {
+  readonly sessions: SessionStore;
+  readonly sink: TurnSink;
+  /** Aborted when the client leaves. */
+  readonly signal: AbortSignal;
+  /** Aborted when the lock is lost. */
+  readonly lost: AbortSignal;
+}
+
 export function createConversationEngine(deps: ConversationEngineDeps): ConversationEngine {
   return new Engine(deps);
 }
@@ -59,6 +72,7 @@ export function createConversationEngine(deps: ConversationEngineDeps): Conversa
 class Engine implements ConversationEngine {
   readonly #deps: ConversationEngineDeps;
   readonly #turnDeps: TurnContext['deps'];
+  readonly #attached = new Set<string>();
   readonly #bestEffortLock: SessionLock;
   readonly #currentRelease: (projectId: string, isDraft: boolean) => Promise<CurrentRelease>;
 
@@ -80,15 +94,22 @@ class Engine implements ConversationEngine {
   }
 
   find(projectId: string, sessionId: string): Promise<Session | undefined> {
-    return this.#deps.sessions.find(projectId, sessionId);
+    return this.#access(projectId, sessionId).sessions.find(projectId, sessionId);
   }
 
-  attach(projectId: string, sessionId: string): Promise<Session | undefined> {
-    return this.#deps.sessions.attach(projectId, sessionId);
+  async attach(projectId: string, sessionId: string): Promise<Session | undefined> {
+    this.#attached.add(keyOf(projectId, sessionId));
+    try {
+      return await this.#deps.attachedSessions.find(projectId, sessionId);
+    } catch (error) {
+      this.detach(projectId, sessionId);
+      throw error;
+    }
   }
 
   detach(projectId: string, sessionId: string): void {
-    this.#deps.sessions.detach(projectId, sessionId);
+    this.#attached.delete(keyOf(projectId, sessionId));
+    this.#deps.attachedSessions.forget(projectId, sessionId);
   }
 
   async runTurn(
@@ -98,17 +119,18 @@ class Engine implements ConversationEngine {
     signal: AbortSignal,
   ): Promise<void> {
     const { projectId, sessionId, isNew = false } = wanted;
-    const acquiring = this.#lockFor(projectId, sessionId).acquire(projectId, sessionId);
-    const reading = isNew ? Promise.resolve(undefined) : this.find(projectId, sessionId);
+    const { sessions, lock } = this.#access(projectId, sessionId);
+    const acquiring = lock.acquire(projectId, sessionId);
+    const reading = isNew ? Promise.resolve(undefined) : sessions.find(projectId, sessionId);
     reading.catch(() => {}); // reported below, unless the lock fails first
     const held = await acquiring;
     try {
       const isStale = held.wasContended && !isNew;
-      const session = await (isStale ? this.find(projectId, sessionId) : reading);
+      const session = await (isStale ? sessions.find(projectId, sessionId) : reading);
       const opened = session
         ? await this.#openKnown(session, buildRequest)
-        : await this.#openNew(wanted, buildRequest);
-      await this.#run(wanted, opened, sink, signal, held);
+        : await this.#openNew(sessions, wanted, buildRequest);
+      await this.#run({ ...opened, sessions, sink, signal, lost: held.lost }, wanted);
     } finally {
       await held.release();
     }
@@ -119,7 +141,7 @@ class Engine implements ConversationEngine {
   }
 
   async endIdle({ projectId, sessionId, instanceId, turn }: IdleSession): Promise<boolean> {
-    const held = await this.#lockFor(projectId, sessionId).acquire(projectId, sessionId);
+    const held = await this.#access(projectId, sessionId).lock.acquire(projectId, sessionId);
     try {
       return await this.#end(
         projectId,
@@ -133,21 +155,18 @@ class Engine implements ConversationEngine {
   }
 
   async #run(
+    { sessions, session, release, request, sink, signal: outerSignal, lost }: LockedTurn,
     wanted: NewSession,
-    { session, release, request }: OpenedSession,
-    sink: TurnSink,
-    outerSignal: AbortSignal,
-    held: HeldLock,
   ): Promise<void> {
-    const { sessions, onError } = this.#deps;
-    const signal = AbortSignal.any([outerSignal, held.lost]);
+    const { onError } = this.#deps;
+    const signal = AbortSignal.any([outerSignal, lost]);
     const trace = new TurnTrace(this.#deps, wanted, request);
     try {
       const { started, journal } = await this.#beforeStart(session, release, signal, trace);
       const start = { session: started, release, request, journal, trace, sink, signal };
       const turn = createTurnContext(this.#turnDeps, start);
       await sink({ type: 'start', model: turn.modelName });
-      const completed = await runTurn(this.#deps, turn);
+      const completed = await runTurn({ sessions, onError }, turn);
       const { ended } = completed.done;
       // The session's id may belong to another session by now.
       const { projectId, sessionId, instanceId } = completed.session;
@@ -181,7 +200,11 @@ class Engine implements ConversationEngine {
     return { session, release: await this.#releaseOf(session), request };
   }
 
-  async #openNew(wanted: NewSession, buildRequest: BuildTurnRequest): Promise<OpenedSession> {
+  async #openNew(
+    sessions: SessionStore,
+    wanted: NewSession,
+    buildRequest: BuildTurnRequest,
+  ): Promise<OpenedSession> {
     const { projectId, sessionId, draft = false } = wanted;
     // A request that is rejected creates no session.
     const request = buildRequest(draftSession(wanted, this.#now()));
@@ -189,11 +212,11 @@ class Engine implements ConversationEngine {
     const { session, started } = this.#newSession(wanted, current);
     request.delivery?.onSession(session);
     try {
-      await this.#deps.sessions.insert(session, started);
+      await sessions.insert(session, started);
     } catch (error) {
       // The API creates sessions without the lock. A channel that was told of this one cannot switch to another.
       const isInUse = error instanceof CallwayError && error.code === 'session_id_in_use';
-      const created = isInUse && !request.delivery ? await this.find(projectId, sessionId) : undefined;
+      const created = isInUse && !request.delivery ? await sessions.find(projectId, sessionId) : undefined;
       if (!created) throw error;
       return await this.#openKnown(created, buildRequest);
     }
@@ -220,7 +243,8 @@ class Engine implements ConversationEngine {
     reason: EndReason,
     isMeant: (session: Session) => boolean,
   ): Promise<boolean> {
-    const { sessions, clock, callOf, finalizeTimeoutSeconds, onEnded } = this.#deps;
+    const { clock, callOf, finalizeTimeoutSeconds, onEnded } = this.#deps;
+    const { sessions } = this.#access(projectId, sessionId);
     const ended = await sessions.end(projectId, sessionId, async (session) => {
       if (!isMeant(session)) return undefined;
       const { agent } = await this.#releaseOf(session);
@@ -237,11 +261,16 @@ class Engine implements ConversationEngine {
     return release;
   }
 
-  #lockFor(projectId: string, sessionId: string): SessionLock {
-    return this.#deps.sessions.isAttached(projectId, sessionId) ? this.#bestEffortLock : this.#deps.lock;
+  /** An attached session stays available while the database or the lock service is not. */
+  #access(projectId: string, sessionId: string): { sessions: SessionStore; lock: SessionLock } {
+    const { sessions, lock, attachedSessions } = this.#deps;
+    const isAttached = this.#attached.has(keyOf(projectId, sessionId));
+    return isAttached ? { sessions: attachedSessions, lock: this.#bestEffortLock } : { sessions, lock };
   }
 
   #now(): string {
     return new Date(this.#deps.clock.now()).toISOString();
   }
 }
+
+const keyOf = (projectId: string, sessionId: string) => `${projectId} ${sessionId}`;

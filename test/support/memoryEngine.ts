@@ -65,9 +65,11 @@ export function memoryEngine(options: MemoryOptions): MemoryEngine {
     tools: options.tools ?? [],
   };
   const wrap = options.wrapSessions ?? ((stored) => stored);
+  const store = wrap(memorySessions(sessions, records, endings));
   const conversations = createConversationEngine({
-    sessions: new WriteBehind({
-      sessions: wrap(memorySessions(sessions, records, endings)),
+    sessions: store,
+    attachedSessions: new WriteBehind({
+      sessions: store,
       spool: { put: async () => undefined, drop: async () => undefined, readPending: async () => [] },
       clock: options.clock ?? systemClock,
       onError: options.onError ?? (() => undefined),

@@ -1,8 +1,13 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import { contextMessages } from '../history/contextWindow.ts';
-import { askForJson, executionMode, type ModelChoice, UsageMeter } from '../prompt/modelCalls.ts';
+import {
+  askForJson,
+  executionMode,
+  type ModelChoice,
+  rehearsalOptions,
+  UsageMeter,
+} from '../prompt/modelCalls.ts';
 import { askForSummary, type Question } from '../prompt/questions.ts';
-import { rehearsalOptions } from '../prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../prompt/structuredOutput.ts';
 import type { SessionMessage } from '../session/session.ts';
 import { customerOf, type MemoryStore } from './customerMemory.ts';

@@ -8,9 +8,9 @@ import { runToolOfNode } from '../tools/toolCalls.ts';
 import { answerNode, type SpeechState } from '../turn/answerNode.ts';
 import { currentNodeOf } from '../turn/delivery.ts';
 import { sayFiller } from '../turn/filler.ts';
-import { recordInput, triggerOf } from '../turn/input.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
 import { emit, isSpoken, questionAt, say, type TurnContext } from '../turn/turnContext.ts';
+import { triggerOf } from './selectEdge.ts';
 import {
   advanceTurn,
   initialTurn,
@@ -32,8 +32,8 @@ export interface PathwayResult {
 
 /** Runs the pathway for one turn, while the agent's variables are extracted from what the customer said. */
 export async function runPathway(turn: TurnContext): Promise<PathwayResult> {
-  recordInput(turn);
-  const { session, request } = turn;
+  const { session, request, journal } = turn;
+  journal.recordInput(request);
   if (RECORDED_ONLY.has(request.input.kind)) return { hasSpoken: session.state.hasSpoken, ended: null };
   if (request.input.kind === 'failure') await sayFiller(turn);
   const extraction = extractVariables(turn);

@@ -8,6 +8,7 @@ import {
 } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { Variables } from '../../agents/pathway/templates.ts';
+import { TRANSFER_TOOL, type TurnInput } from '../turn/turn.ts';
 
 /** What a move reacts to: the customer's input, or the end of a node that does not wait for the customer. */
 export type TurnTrigger =
@@ -18,6 +19,24 @@ export type TurnTrigger =
   | { readonly kind: 'failure' }
   | { readonly kind: 'passed' }
   | { readonly kind: 'tool_result'; readonly ok: boolean; readonly tool: string };
+
+/** What the pathway reacts to. Results of the client's tools let the current node go on speaking, as `begin` does. */
+export function triggerOf(input: TurnInput): TurnTrigger | 'begin' {
+  switch (input.kind) {
+    case 'begin':
+    case 'tool_results':
+      return 'begin';
+    case 'words':
+      return { kind: 'words' };
+    case 'notice':
+    case 'last_words':
+      return { kind: 'passed' };
+    case 'transfer_failed':
+      return { kind: 'tool_result', ok: false, tool: TRANSFER_TOOL };
+    default:
+      return input;
+  }
+}
 
 /** The edge out of a node, as far as it can be selected without a model. */
 export interface EdgeSelection {

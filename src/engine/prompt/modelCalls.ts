@@ -1,9 +1,13 @@
 import type { ZodType } from 'zod';
+import type { Situation } from '../../../offline/chat/request.ts';
 import type { AgentConfig } from '../../agents/agentConfig.ts';
 import type { ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
 import type { TurnUsage } from '../turn/turn.ts';
 import type { ModelSpan } from '../turn/turnTrace.ts';
+import { MOVE_TOOL } from './structuredOutput.ts';
+
+export type { Situation };
 
 export type ExecutionMode = 'smart' | 'balance' | 'turbo';
 
@@ -43,6 +47,11 @@ export class UsageMeter {
   get total(): TurnUsage {
     return this.#total;
   }
+}
+
+/** The rehearsal model follows rules, which do not read prompts: it is given the facts behind them. */
+export function rehearsalOptions(situation: Situation): Pick<ChatRequest, 'providerOptions'> {
+  return { providerOptions: { rehearsal: { ...situation, moveTool: MOVE_TOOL } satisfies Situation } };
 }
 
 /**

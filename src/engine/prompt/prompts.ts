@@ -1,10 +1,15 @@
+import { LRUCache } from 'lru-cache';
 import type { PathwayGraph } from '../../agents/pathway/graph.ts';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
+import { templateVariables } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
-import type { Channel } from '../session/session.ts';
+import type { Channel, Session } from '../session/session.ts';
 import { type Passage, shownPassage } from '../tools/knowledge.ts';
+
+/** Of all prefixes together: a few hundred sessions with long prompts. */
+const MAX_CACHED_CHARACTERS = 16 * 1_048_576;
 
 /** Fills the variables into a template; a missing one renders empty and is reported, unless it is optional. */
 export type Render = (template: string, options?: { readonly isOptional?: boolean }) => string;
@@ -20,7 +25,57 @@ const PHONE_RULES = [
 ];
 const TURBO_RULES = ['Answer in at most two short sentences.'];
 
-export interface StablePromptInput {
+export interface PrefixInput {
+  readonly session: Session;
+  readonly release: AgentRelease;
+  readonly journal: { readonly variables: Readonly<Record<string, unknown>> };
+  readonly render: Render;
+}
+
+/**
+ * Renders the stable prompt of each session, and again only when a variable that its templates use has changed. The
+ * prompt then stays the same from turn to turn, so that a provider's prompt cache hits, even where a template depends on
+ * the time.
+ */
+export class PromptPrefixes {
+  readonly #bySession = new LRUCache<string, { readonly values: string; readonly text: string }>({
+    maxSize: MAX_CACHED_CHARACTERS,
+    sizeCalculation: ({ values, text }) => values.length + text.length,
+  });
+  readonly #variables = new WeakMap<AgentRelease, readonly string[]>();
+
+  of({ session, release, journal, render }: PrefixInput): string {
+    const { memory } = session.state;
+    const used = this.#variablesOf(release).map((name) => journal.variables[name]);
+    const values = JSON.stringify([memory, ...used]);
+    const known = this.#bySession.get(session.instanceId);
+    if (known?.values === values) return known.text;
+    const text = stablePrompt({ release, channel: session.channel, memory, render });
+    this.#bySession.set(session.instanceId, { values, text });
+    return text;
+  }
+
+  #variablesOf(release: AgentRelease): readonly string[] {
+    const known = this.#variables.get(release);
+    if (known) return known;
+    const { agent, pathway } = release;
+    const steps = agent.type === 'monolithic' ? pathway.nodes.map(({ data }) => data.prompt) : [];
+    const names = [...new Set([agent.globalPrompt ?? '', ...steps].flatMap(variablesIn))];
+    this.#variables.set(release, names);
+    return names;
+  }
+}
+
+function variablesIn(template: string): string[] {
+  try {
+    return templateVariables(template);
+  } catch {
+    // Rendering the malformed template reports it.
+    return [];
+  }
+}
+
+interface StablePromptInput {
   readonly release: AgentRelease;
   readonly channel: Channel;
   readonly memory: string | null;
@@ -31,7 +86,7 @@ export interface StablePromptInput {
  * The prompt before the conversation, which stays the same from turn to turn: the rules, the global prompt, and for a
  * monolithic agent every step, rendered with the variables known so far.
  */
-export function stablePrompt({ release, channel, memory, render }: StablePromptInput): string {
+function stablePrompt({ release, channel, memory, render }: StablePromptInput): string {
   const { agent, pathway } = release;
   const rules = [
     ...RULES,

@@ -4,9 +4,8 @@ import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatRequest } from '../../providers/ports/chatModel.ts';
 import { coerceVariable } from './coerceVariable.ts';
-import { askForJson, askForText, type ModelAccess } from './modelCalls.ts';
+import { askForJson, askForText, type ModelAccess, rehearsalOptions, type Situation } from './modelCalls.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT } from './prompts.ts';
-import { rehearsalOptions, type Situation } from './rehearsal.ts';
 import { type Choice, extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
 
 /** What the engine asks a model on its own behalf, beside the answer to the customer. */

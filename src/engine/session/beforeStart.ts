@@ -7,8 +7,7 @@ import { CallwayError, invalid } from '../../base/errors.ts';
 import { noopTracer, type Tracer, withSpan } from '../../base/tracing.ts';
 import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
-import type { MemoryStore } from '../memory/customerMemory.ts';
-import { customerOf } from '../memory/customerMemory.ts';
+import { customerOf, type MemoryStore } from '../memory/customerMemory.ts';
 import type { HistoryEvent, Session } from './session.ts';
 
 /** The customer waits: the session starts without a slower answer. */

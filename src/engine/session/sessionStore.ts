@@ -1,4 +1,5 @@
 import type { WebhookEventName } from '../../agents/agentConfig.ts';
+import { CallwayError } from '../../base/errors.ts';
 import type { Page, PageOf } from '../../base/page.ts';
 import type { EndReason, HistoryEvent, IdleSession, Session, SessionMessage } from './session.ts';
 
@@ -57,4 +58,27 @@ export interface SessionStore {
   search(projectId: string, text: string, page: Page): Promise<PageOf<FoundSession>>;
   /** Live chat and web sessions without traffic for longer than their project allows. */
   idle(now: Date, limit: number): Promise<IdleSession[]>;
+}
+
+export type TurnStore = Pick<SessionStore, 'saveTurn' | 'find' | 'appendLateTurn'>;
+
+/**
+ * Adds a turn that {@link SessionStore.saveTurn} rejected to the history, where its session has ended meanwhile: it was
+ * said all the same.
+ *
+ * @param rejection - What `saveTurn` threw.
+ * @returns The session where it is still live and another turn was stored; undefined where it has ended.
+ * @throws The rejection, where it is not `session_changed`.
+ */
+export async function recordLateTurn(
+  sessions: TurnStore,
+  session: Session,
+  history: TurnHistory,
+  rejection: unknown,
+): Promise<Session | undefined> {
+  if (!(rejection instanceof CallwayError) || rejection.code !== 'session_changed') throw rejection;
+  const current = await sessions.find(session.projectId, session.sessionId);
+  if (current?.instanceId === session.instanceId) return current;
+  await sessions.appendLateTurn(session, history);
+  return undefined;
 }

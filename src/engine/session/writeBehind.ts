@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUnavailable, unavailable } from '../../base/errors.ts';
-import { recordLateTurn } from './lateTurn.ts';
 import type { HistoryEvent, Session } from './session.ts';
-import type { SessionEnding, SessionStore, TurnHistory } from './sessionStore.ts';
+import { recordLateTurn, type SessionEnding, type SessionStore, type TurnHistory } from './sessionStore.ts';
 
 /** The caller hears nothing while the database is waited for. */
 const DATABASE_TIMEOUT_MS = 1_500;
@@ -38,17 +37,18 @@ type Pending =
 
 /** A session that this node holds in memory. */
 interface HeldSession {
-  newest: Session | undefined;
-  isAttached: boolean;
+  newest: Session;
+  /** Dropped from memory once its pending work is stored. */
+  isForgotten: boolean;
   readonly pending: Pending[];
   /** Runs while pending work is being stored. */
   storing: Promise<void> | undefined;
 }
 
 /**
- * A session store with write-behind for sessions that are attached to an audio stream of this node. While the database is
- * unavailable, or too slow for a caller, an attached session continues from memory; its turns and its end wait there and
- * in the spool, and are stored in order once the database is back. Every other session goes straight to the database.
+ * A session store with write-behind, for sessions that only this node uses. While the database is unavailable, or too slow
+ * for a caller, a session that was found before continues from memory; its turns and its end wait there and in the spool,
+ * and are stored in order once the database is back.
  */
 export class WriteBehind implements SessionStore {
   readonly #deps: WriteBehindDeps;
@@ -62,66 +62,48 @@ export class WriteBehind implements SessionStore {
   /** Stores what earlier processes left in the spool, in the background. */
   async start(): Promise<void> {
     for (const turns of await this.#deps.spool.readPending())
-      for (const turn of turns) this.#storeLater(this.#update(turn.session), { kind: 'turn', ...turn });
+      for (const turn of turns) {
+        const held = this.#hold(turn.session);
+        held.isForgotten = true;
+        this.#storeLater(held, { kind: 'turn', ...turn });
+      }
   }
 
-  /** Loads a session for an audio stream, and holds it in memory until {@link detach}. */
-  async attach(projectId: string, sessionId: string): Promise<Session | undefined> {
-    const key = keyOf(projectId, sessionId);
-    const held = this.#held.get(key) ?? newHeldSession();
-    held.isAttached = true;
-    this.#held.set(key, held);
-    try {
-      return await this.find(projectId, sessionId);
-    } catch (error) {
-      this.detach(projectId, sessionId);
-      throw error;
-    }
-  }
-
-  isAttached(projectId: string, sessionId: string): boolean {
-    return this.#held.get(keyOf(projectId, sessionId))?.isAttached ?? false;
-  }
-
-  /** Pending work of the session is stored all the same. Idempotent. */
-  detach(projectId: string, sessionId: string): void {
+  /** Drops a session from memory; its pending work is stored all the same. Idempotent. */
+  forget(projectId: string, sessionId: string): void {
     const key = keyOf(projectId, sessionId);
     const held = this.#held.get(key);
-    if (!held) return;
-    held.isAttached = false;
-    if (!held.storing) this.#held.delete(key);
+    if (held?.storing) held.isForgotten = true;
+    else this.#held.delete(key);
   }
 
   async insert(session: Session, started: HistoryEvent): Promise<void> {
     await this.#deps.sessions.insert(session, started);
-    if (this.isAttached(session.projectId, session.sessionId)) this.#update(session);
+    this.#hold(session);
   }
 
   async find(projectId: string, sessionId: string): Promise<Session | undefined> {
     const key = keyOf(projectId, sessionId);
     const before = this.#held.get(key);
-    if (!before) return await this.#deps.sessions.find(projectId, sessionId);
-    if (before.storing) return before.newest;
-    const { newest } = before;
+    if (before?.storing) return before.newest;
+    const newest = before?.newest;
     try {
       const found = await this.#withTimeout(this.#deps.sessions.find(projectId, sessionId));
       const now = this.#held.get(key);
       // A turn may have been run during the read.
       if (now?.storing) return now.newest;
-      if (found && now && now.newest === newest) this.#update(found);
+      if (found && now?.newest === newest) this.#hold(found);
       return found;
     } catch (error) {
       const now = this.#held.get(key);
-      if (now?.newest && isUnavailable(error)) return now.newest;
+      if (now && isUnavailable(error)) return now.newest;
       throw error;
     }
   }
 
   async saveTurn(session: Session, record: TurnHistory): Promise<void> {
     const { sessions, spool, onError } = this.#deps;
-    if (!this.#held.has(keyOf(session.projectId, session.sessionId)))
-      return await sessions.saveTurn(session, record);
-    const held = this.#update(session);
+    const held = this.#hold(session);
     if (!held.storing) {
       try {
         return await this.#withTimeout(sessions.saveTurn(session, record));
@@ -143,15 +125,14 @@ export class WriteBehind implements SessionStore {
   async end(projectId: string, sessionId: string, ending: Ending): Promise<Session | undefined> {
     const { sessions } = this.#deps;
     const held = this.#held.get(keyOf(projectId, sessionId));
-    if (!held) return await sessions.end(projectId, sessionId, ending);
-    if (!held.storing) {
+    if (!held?.storing) {
       try {
         return await this.#withTimeout(sessions.end(projectId, sessionId, ending));
       } catch (error) {
-        if (!held.newest || !isUnavailable(error)) throw error;
+        if (!held || !isUnavailable(error)) throw error;
       }
     }
-    if (held.newest) this.#storeLater(held, { kind: 'end', session: held.newest, ending });
+    this.#storeLater(held, { kind: 'end', session: held.newest, ending });
     return held.newest;
   }
 
@@ -169,26 +150,27 @@ export class WriteBehind implements SessionStore {
     await Promise.all([...this.#held.values()].map(({ storing }) => storing));
   }
 
-  #update(session: Session): HeldSession {
+  #hold(session: Session): HeldSession {
     const key = keyOf(session.projectId, session.sessionId);
-    const held = this.#held.get(key);
+    const known = this.#held.get(key);
     // The id of an ended session may be used again while turns of the former session still wait.
-    if (held && (!held.newest || held.newest.instanceId === session.instanceId)) {
-      held.newest = session;
-      return held;
+    if (known && known.newest.instanceId === session.instanceId) {
+      known.newest = session;
+      return known;
     }
-    const next = { ...newHeldSession(), newest: session, isAttached: held?.isAttached ?? false };
-    this.#held.set(key, next);
-    return next;
+    const held = { newest: session, isForgotten: false, pending: [], storing: undefined };
+    this.#held.set(key, held);
+    return held;
   }
 
   #storeLater(held: HeldSession, pending: Pending): void {
     held.pending.push(pending);
-    held.storing ??= this.#storeAll(held, pending.session);
+    held.storing ??= this.#storeAll(held);
   }
 
-  async #storeAll(held: HeldSession, { projectId, sessionId, instanceId }: Session): Promise<void> {
+  async #storeAll(held: HeldSession): Promise<void> {
     const { spool, onError } = this.#deps;
+    const { projectId, sessionId, instanceId } = held.newest;
     // A turn may be added while the spool is emptied.
     while (held.pending.length > 0) {
       await this.#storePending(held);
@@ -197,7 +179,7 @@ export class WriteBehind implements SessionStore {
     }
     held.storing = undefined;
     const key = keyOf(projectId, sessionId);
-    if (!held.isAttached && this.#held.get(key) === held) this.#held.delete(key);
+    if (held.isForgotten && this.#held.get(key) === held) this.#held.delete(key);
   }
 
   /** Returns with work left only when this store is closed. */
@@ -241,10 +223,6 @@ export class WriteBehind implements SessionStore {
       work.then(resolve, reject).finally(() => timer.cancel());
     });
   }
-}
-
-function newHeldSession(): HeldSession {
-  return { newest: undefined, isAttached: false, pending: [], storing: undefined };
 }
 
 const keyOf = (projectId: string, sessionId: string) => `${projectId} ${sessionId}`;

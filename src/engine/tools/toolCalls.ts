@@ -1,6 +1,8 @@
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { renderDeep } from '../../agents/pathway/templates.ts';
+import type { AgentRelease } from '../../agents/release.ts';
+import type { Tool } from '../../agents/tool.ts';
 import type { ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import { toChoice } from '../prompt/questions.ts';
@@ -11,7 +13,7 @@ import { emit, type TurnContext } from '../turn/turnContext.ts';
 import { BUILT_IN_DEFINITIONS, readBuiltInCall } from './builtInTools.ts';
 import { shownPassage } from './knowledge.ts';
 import { retrieve } from './retrieval.ts';
-import { type ToolOutcome, toDefinition, toolsOfNode } from './toolRunner.ts';
+import type { ToolOutcome } from './toolRunner.ts';
 
 type Halt = 'ended' | 'transferred' | null;
 
@@ -43,6 +45,23 @@ export function offeredTools(
   ];
   const callers = turn.request.callerTools ?? [];
   return { own, callers: callers.filter(({ name }) => !own.some((tool) => tool.name === name)) };
+}
+
+/** The tools that a node offers; ids of no project tool name built-in ones. */
+function toolsOfNode(release: AgentRelease, node: PathwayNode): { project: Tool[]; builtIn: string[] } {
+  const byId = new Map(release.tools.map((tool) => [tool.id, tool]));
+  const project: Tool[] = [];
+  const builtIn: string[] = [];
+  for (const id of node.data.tools) {
+    const tool = byId.get(id);
+    if (tool) project.push(tool);
+    else builtIn.push(id);
+  }
+  return { project, builtIn };
+}
+
+function toDefinition(tool: Tool): ToolDefinition {
+  return { name: tool.name, description: tool.description, parameters: tool.parameters };
 }
 
 /** Runs the model's tool calls concurrently, and adds their results to the conversation and the history. */

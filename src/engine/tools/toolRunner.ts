@@ -1,13 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
-import type { AgentRelease } from '../../agents/release.ts';
 import type { Tool } from '../../agents/tool.ts';
 import { noopTracer, type Tracer } from '../../base/tracing.ts';
-import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
-import { responseText } from '../../infra/httpClient/client.ts';
+import { type GuardedHttpClient, responseText } from '../../infra/httpClient/client.ts';
 import { withTraceparent } from '../../infra/httpClient/headers.ts';
-import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 
 /** The longest part of a tool's response that a model is shown. */
 const MAX_RESULT_CHARACTERS = 20_000;
@@ -79,26 +75,6 @@ export function createToolRunner({ client, templates, tracing = noopTracer }: To
       }
     },
   };
-}
-
-/** The tools that a node offers; ids of no project tool name built-in ones. */
-export function toolsOfNode(
-  release: AgentRelease,
-  node: PathwayNode,
-): { project: Tool[]; builtIn: string[] } {
-  const byId = new Map(release.tools.map((tool) => [tool.id, tool]));
-  const project: Tool[] = [];
-  const builtIn: string[] = [];
-  for (const id of node.data.tools) {
-    const tool = byId.get(id);
-    if (tool) project.push(tool);
-    else builtIn.push(id);
-  }
-  return { project, builtIn };
-}
-
-export function toDefinition(tool: Tool): ToolDefinition {
-  return { name: tool.name, description: tool.description, parameters: tool.parameters };
 }
 
 function toRequest(

@@ -9,6 +9,7 @@ import type {
 } from '../session/session.ts';
 import type { TurnHistory } from '../session/sessionStore.ts';
 import type { Delivered } from './delivery.ts';
+import { TRANSFER_TOOL, type TurnRequest } from './turn.ts';
 
 export interface TurnOutcome {
   readonly hasSpoken: boolean;
@@ -63,6 +64,53 @@ export class Journal {
 
   add(message: Omit<SessionMessage, 'at'>): void {
     this.#added.push({ message: { ...message, at: this.#now() }, saidBefore: this.#said.length });
+  }
+
+  /** Records what the turn answers, in the conversation and in the history. */
+  recordInput(request: TurnRequest): void {
+    const { input } = request;
+    for (const message of request.history ?? []) this.add(message);
+    switch (input.kind) {
+      case 'words':
+        this.add({ role: 'user', content: input.text });
+        return;
+      case 'dtmf':
+        this.event('dtmf', { digits: input.digits });
+        this.add({ role: 'user', content: input.digits });
+        return;
+      case 'silence':
+        this.event('silence', { durationMs: input.durationMs });
+        return;
+      case 'voicemail': {
+        const evidence = input.evidence === undefined ? {} : { evidence: input.evidence };
+        this.event('answering_machine', { kind: 'voicemail', ...evidence });
+        return;
+      }
+      case 'notice':
+        this.event('error', { code: input.code, message: input.message });
+        return;
+      case 'tool_results':
+        for (const { toolCallId, name, content } of input.results) {
+          const named = name === undefined ? {} : { name };
+          this.add({ role: 'tool', content, tool_call_id: toolCallId, ...named });
+          this.event('tool_result', { name: name ?? null, ok: true, result: content, by: 'caller' });
+        }
+        return;
+      case 'transfer_failed': {
+        const { to, reason } = input;
+        this.event('tool_result', { name: TRANSFER_TOOL, ok: false, result: reason, to });
+        // Without it the model assumes that the customer is gone.
+        const content = `[The transfer to ${to} failed (${reason}); the customer is back.]`;
+        this.add({ role: 'user', content, internal: true });
+        return;
+      }
+      case 'last_words':
+        if (input.text !== '') this.add({ role: 'user', content: input.text });
+        return;
+      case 'begin':
+      case 'failure':
+        return;
+    }
   }
 
   /** Adds a piece of the answer. */

@@ -1,7 +1,7 @@
 import { CallwayError } from '../../base/errors.ts';
 import { runPathway } from '../pathway/runPathway.ts';
-import { recordLateTurn, type TurnStore } from '../session/lateTurn.ts';
 import type { HistoryEventType, Session } from '../session/session.ts';
+import { recordLateTurn, type TurnStore } from '../session/sessionStore.ts';
 import { TurnCancelledError } from './delivery.ts';
 import type { TurnDone } from './turn.ts';
 import type { TurnContext } from './turnContext.ts';

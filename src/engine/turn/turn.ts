@@ -3,6 +3,9 @@ import type { ToolDefinition } from '../../providers/ports/toolDefinition.ts';
 import type { FunctionCall } from '../session/session.ts';
 import type { SpokenDelivery } from './delivery.ts';
 
+/** The tool name of a transfer's outcome, whether a model called the tool or a node transferred. */
+export const TRANSFER_TOOL = 'transfer_call';
+
 /** What a turn answers. */
 export type TurnInput =
   /** The agent speaks first, as when a call is answered. */

@@ -6,11 +6,15 @@ import type { Clock } from '../../base/clock.ts';
 import { localDate } from '../../base/localDate.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import { contextMessages } from '../history/contextWindow.ts';
-import { executionMode, type ModelAccess, type ModelChoice, UsageMeter } from '../prompt/modelCalls.ts';
-import type { PromptPrefixes } from '../prompt/promptPrefixes.ts';
-import type { Render } from '../prompt/prompts.ts';
+import {
+  executionMode,
+  type ModelAccess,
+  type ModelChoice,
+  type Situation,
+  UsageMeter,
+} from '../prompt/modelCalls.ts';
+import type { PromptPrefixes, Render } from '../prompt/prompts.ts';
 import type { Question } from '../prompt/questions.ts';
-import type { Situation } from '../prompt/rehearsal.ts';
 import type { Session } from '../session/session.ts';
 import type { KnowledgeRetriever } from '../tools/knowledge.ts';
 import type { ToolRunner } from '../tools/toolRunner.ts';

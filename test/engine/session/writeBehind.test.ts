@@ -121,7 +121,7 @@ beforeEach(async () => {
   emptying = undefined;
   errors = [];
   talks = begin();
-  await talks.attach('p', 's');
+  await talks.find('p', 's');
 });
 
 describe('while the database is there', () => {
@@ -197,7 +197,7 @@ describe('while it is away', () => {
     database.state = 'away';
     await talks.saveTurn(turn(2), record('one'));
     expect((await talks.end('p', 's', async () => ENDING))?.turn).toBe(2);
-    talks.detach('p', 's');
+    talks.forget('p', 's');
     database.state = 'there';
     await pass(600);
     expect(database.kept).toEqual(['one', 'end']);
