@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { ModelChoice } from '../engine/prompt/modelCalls.ts';
+import type { ModelChoice } from '../engine/turn/turnContext.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { createChatClient } from '../providers/chatClient.ts';
 import {

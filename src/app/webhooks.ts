@@ -5,7 +5,7 @@ import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
 import { createPostSessionTasks } from '../engine/memory/postSessionTasks.ts';
-import type { ModelChoice } from '../engine/prompt/modelCalls.ts';
+import type { ModelChoice } from '../engine/turn/turnContext.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';

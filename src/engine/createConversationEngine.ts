@@ -4,7 +4,7 @@ import { CallwayError } from '../base/errors.ts';
 import type { MakeId } from '../base/ids.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { BuildTurnRequest, ConversationEngine, PreparedSession } from './conversationEngine.ts';
-import { summariseIfDue } from './history/summary.ts';
+import { summariseIfDue } from './memory/conversationSummary.ts';
 import { PromptPrefixes } from './prompt/prompts.ts';
 import type { BeforeStart } from './session/beforeStart.ts';
 import { type CurrentRelease, createCurrentReleases, type ReleaseStore } from './session/releases.ts';

@@ -27,27 +27,6 @@ export function contextMessages(state: Pick<SessionState, 'messages' | 'summary'
   return [...summary, ...completed(recent).map(toChatMessage)];
 }
 
-/**
- * How many messages to summarise once those after the last summary are over budget: about the older half, without
- * separating a tool result from its call.
- *
- * @returns 0 while they are within budget.
- */
-export function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>): number {
-  const from = state.summary?.upTo ?? 0;
-  const sizes = state.messages.slice(from).map(messageTokens);
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  if (total <= CONTEXT_BUDGET_TOKENS) return 0;
-  let passed = 0;
-  let count = 0;
-  while (count < sizes.length && passed < total / 2) {
-    passed += sizes[count] ?? 0;
-    count += 1;
-  }
-  while (count < sizes.length && state.messages[from + count]?.role === 'tool') count += 1;
-  return from + count;
-}
-
 /** Needed where a summary failed. */
 function newestThatFit(messages: readonly SessionMessage[], budgetTokens: number): readonly SessionMessage[] {
   let left = budgetTokens;
@@ -61,7 +40,8 @@ function newestThatFit(messages: readonly SessionMessage[], budgetTokens: number
   return messages.slice(first);
 }
 
-function messageTokens(message: SessionMessage | undefined): number {
+/** @returns 0 for no message. */
+export function messageTokens(message: SessionMessage | undefined): number {
   if (!message) return 0;
   const calls = message.tool_calls ? JSON.stringify(message.tool_calls) : '';
   return MESSAGE_OVERHEAD_TOKENS + estimateTokens((message.content ?? '') + calls);

@@ -1,15 +1,10 @@
 import type { AgentRelease } from '../../agents/release.ts';
 import { contextMessages } from '../history/contextWindow.ts';
-import {
-  askForJson,
-  executionMode,
-  type ModelChoice,
-  rehearsalOptions,
-  UsageMeter,
-} from '../prompt/modelCalls.ts';
-import { askForSummary, type Question } from '../prompt/questions.ts';
+import { askForJson, askForSummary, type Question } from '../prompt/questions.ts';
+import { rehearsalOptions } from '../prompt/rehearsal.ts';
 import { judgeAnswer, judgeFormat } from '../prompt/structuredOutput.ts';
 import type { SessionMessage } from '../session/session.ts';
+import { executionMode, type ModelChoice, UsageMeter } from '../turn/turnContext.ts';
 import { customerOf, type MemoryStore } from './customerMemory.ts';
 
 const LONGEST_MEMORY_CHARACTERS = 4_000;

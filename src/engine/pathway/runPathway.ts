@@ -1,7 +1,7 @@
 import { isEventCondition } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
-import { askForRoute, askForVariables } from '../prompt/questions.ts';
+import { askForRoute, askForVariables, questionAt } from '../prompt/questions.ts';
 import type { Passage } from '../tools/knowledge.ts';
 import { prefetchRetrievalAt, queryOf, retrieve } from '../tools/retrieval.ts';
 import { runToolOfNode } from '../tools/toolCalls.ts';
@@ -9,7 +9,7 @@ import { answerNode, type SpeechState } from '../turn/answerNode.ts';
 import { currentNodeOf } from '../turn/delivery.ts';
 import { sayFiller } from '../turn/filler.ts';
 import type { TurnDone, TurnInput } from '../turn/turn.ts';
-import { emit, isSpoken, questionAt, say, type TurnContext } from '../turn/turnContext.ts';
+import { emit, isSpoken, say, type TurnContext } from '../turn/turnContext.ts';
 import { triggerOf } from './selectEdge.ts';
 import {
   advanceTurn,

@@ -1,11 +1,14 @@
+import type { ZodType } from 'zod';
 import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
 import type { ChatRequest } from '../../providers/ports/chatModel.ts';
+import { ModelError } from '../../providers/ports/modelError.ts';
+import { type ModelAccess, promptMessages, type TurnContext } from '../turn/turnContext.ts';
 import { coerceVariable } from './coerceVariable.ts';
-import { askForJson, askForText, type ModelAccess, rehearsalOptions, type Situation } from './modelCalls.ts';
 import { EXTRACT_PROMPT, type Render, routePrompt, SUMMARY_PROMPT } from './prompts.ts';
+import { rehearsalOptions, type Situation, situationOf } from './rehearsal.ts';
 import { type Choice, extractAnswer, extractFormat, routeAnswer, routeFormat } from './structuredOutput.ts';
 
 /** What the engine asks a model on its own behalf, beside the answer to the customer. */
@@ -14,6 +17,10 @@ export interface Question {
   /** The stable prompt and the conversation. */
   readonly messages: readonly ChatMessage[];
   readonly situation: Situation;
+}
+
+export function questionAt(turn: TurnContext, node: PathwayNode | undefined): Question {
+  return { access: turn, messages: promptMessages(turn), situation: situationOf(turn, node) };
 }
 
 /** An edge as a model is shown it. */
@@ -69,4 +76,53 @@ export async function askForSummary(question: Question): Promise<string> {
 
 function requestOf({ access, messages }: Question, prompt: string): Pick<ChatRequest, 'model' | 'messages'> {
   return { model: access.modelName, messages: [...messages, { role: 'system', content: prompt }] };
+}
+
+/**
+ * Asks a model for one JSON document.
+ *
+ * @throws {ModelError} `model_malformed` when the answer is not JSON or does not match the schema.
+ */
+export async function askForJson<Answer>(
+  access: ModelAccess,
+  request: ChatRequest,
+  schema: ZodType<Answer>,
+): Promise<Answer> {
+  const parsed = schema.safeParse(parseJson(await askForText(access, request)));
+  if (parsed.success) return parsed.data;
+  throw new ModelError('model_malformed', 'The model answered with something other than the JSON asked for', {
+    beforeFirstToken: false,
+    cause: parsed.error,
+  });
+}
+
+/** Asks a model for a whole text. @throws {ModelError} */
+export async function askForText(access: ModelAccess, request: ChatRequest): Promise<string> {
+  const { chat, usage, signal, startSpan } = access;
+  const span = startSpan?.(request);
+  let text = '';
+  try {
+    for await (const event of chat.stream(request, signal)) {
+      span?.onEvent();
+      if (event.type === 'text') text += event.text;
+      if (event.type === 'end') usage.add(event.usage);
+    }
+    return text;
+  } catch (error) {
+    if (!signal.aborted) span?.recordError(error);
+    throw error;
+  } finally {
+    span?.end();
+  }
+}
+
+/** Some models wrap their JSON into a Markdown fence or into prose. */
+function parseJson(text: string): unknown {
+  const from = text.indexOf('{');
+  const to = text.lastIndexOf('}');
+  try {
+    return JSON.parse(from >= 0 && to > from ? text.slice(from, to + 1) : text);
+  } catch {
+    return undefined;
+  }
 }

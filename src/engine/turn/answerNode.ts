@@ -2,22 +2,15 @@ import type { PathwayEdge } from '../../agents/pathway/schema/edgeSchema.ts';
 import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import type { ChatRequest, ToolCallEvent } from '../../providers/ports/chatModel.ts';
 import { ModelError } from '../../providers/ports/modelError.ts';
-import { rehearsalOptions } from '../prompt/modelCalls.ts';
 import { stepPrompt, withStep } from '../prompt/prompts.ts';
 import { toChoice } from '../prompt/questions.ts';
+import { rehearsalOptions, situationOf } from '../prompt/rehearsal.ts';
 import { MOVE_TOOL, moveArguments } from '../prompt/structuredOutput.ts';
 import type { FunctionCall } from '../session/session.ts';
 import type { Passage } from '../tools/knowledge.ts';
 import { type OfferedTools, offeredTools, runToolCalls } from '../tools/toolCalls.ts';
 import { parseArguments } from '../tools/toolRunner.ts';
-import {
-  emit,
-  isSpoken,
-  lineBreakAfter,
-  promptMessages,
-  situationOf,
-  type TurnContext,
-} from './turnContext.ts';
+import { emit, isSpoken, lineBreakAfter, promptMessages, type TurnContext } from './turnContext.ts';
 
 /** A model that keeps calling tools is asked without tools after this many rounds. */
 const MAX_TOOL_ROUNDS = 8;

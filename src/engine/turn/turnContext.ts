@@ -1,26 +1,59 @@
+import type { AgentConfig } from '../../agents/agentConfig.ts';
 import { createGraph, type PathwayGraph } from '../../agents/pathway/graph.ts';
-import type { PathwayNode } from '../../agents/pathway/schema/nodeSchema.ts';
 import { renderTemplate, type TemplateCache } from '../../agents/pathway/templates.ts';
 import type { AgentRelease } from '../../agents/release.ts';
 import type { Clock } from '../../base/clock.ts';
 import { localDate } from '../../base/localDate.ts';
 import type { ChatMessage } from '../../providers/ports/chatMessage.ts';
+import type { ChatModel, ChatRequest, Usage } from '../../providers/ports/chatModel.ts';
 import { contextMessages } from '../history/contextWindow.ts';
-import {
-  executionMode,
-  type ModelAccess,
-  type ModelChoice,
-  type Situation,
-  UsageMeter,
-} from '../prompt/modelCalls.ts';
 import type { PromptPrefixes, Render } from '../prompt/prompts.ts';
-import type { Question } from '../prompt/questions.ts';
 import type { Session } from '../session/session.ts';
 import type { KnowledgeRetriever } from '../tools/knowledge.ts';
 import type { ToolRunner } from '../tools/toolRunner.ts';
 import type { Journal } from './journal.ts';
-import type { TurnOutput, TurnRequest, TurnSink } from './turn.ts';
-import type { TurnTrace } from './turnTrace.ts';
+import type { TurnOutput, TurnRequest, TurnSink, TurnUsage } from './turn.ts';
+import type { ModelSpan, TurnTrace } from './turnTrace.ts';
+
+export type ExecutionMode = 'smart' | 'balance' | 'turbo';
+
+/** The chat model, and the model name that each execution mode uses. */
+export interface ModelChoice extends Readonly<Record<ExecutionMode, string>> {
+  readonly chat: ChatModel;
+}
+
+export function executionMode(agent: Pick<AgentConfig, 'executionMode'>): ExecutionMode {
+  return agent.executionMode ?? 'balance';
+}
+
+/** What every model request of a turn or a post-session task shares. */
+export interface ModelAccess {
+  readonly chat: ChatModel;
+  readonly modelName: string;
+  readonly usage: UsageMeter;
+  readonly signal: AbortSignal;
+  /** Absent outside of a traced turn. */
+  readonly startSpan?: (request: ChatRequest) => ModelSpan;
+}
+
+/** Adds up the token usage of several requests. */
+export class UsageMeter {
+  #total: TurnUsage = { modelCalls: 0, promptTokens: 0, completionTokens: 0, totalTokens: 0 };
+
+  add({ promptTokens = 0, completionTokens = 0 }: Partial<Usage> = {}): void {
+    const total = this.#total;
+    this.#total = {
+      modelCalls: total.modelCalls + 1,
+      promptTokens: total.promptTokens + promptTokens,
+      completionTokens: total.completionTokens + completionTokens,
+      totalTokens: total.totalTokens + promptTokens + completionTokens,
+    };
+  }
+
+  get total(): TurnUsage {
+    return this.#total;
+  }
+}
 
 export interface TurnDeps {
   readonly models: ModelChoice;
@@ -109,22 +142,4 @@ export function promptMessages(turn: TurnContext): ChatMessage[] {
     { role: 'system', content: deps.prefixes.of(turn) },
     ...contextMessages({ messages: journal.messages(), summary: journal.summary() }),
   ];
-}
-
-export function situationOf(turn: TurnContext, node: PathwayNode | undefined): Situation {
-  const { input } = turn.request;
-  const { id, type, data } = node ?? {};
-  return {
-    variables: turn.journal.variables,
-    today: turn.today,
-    ...(input.kind === 'words' ? { lastUserText: input.text } : {}),
-    ...(id !== undefined && type !== undefined && data
-      ? { node: { id, title: data.title, type, prompt: turn.render(data.prompt) } }
-      : {}),
-    ...(data?.expectedAnswers ? { expectedAnswers: data.expectedAnswers } : {}),
-  };
-}
-
-export function questionAt(turn: TurnContext, node: PathwayNode | undefined): Question {
-  return { access: turn, messages: promptMessages(turn), situation: situationOf(turn, node) };
 }

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import type { Call, RecordingResult } from '../../../src/calls/call.ts';
-import { isFinal } from '../../../src/calls/call.ts';
+import { type Call, isFinal, type RecordingResult } from '../../../src/calls/call.ts';
 import { type CallEnd, CallFinisher, type CallFinisherDeps } from '../../../src/calls/runner/callFinisher.ts';
 import { AT, later, makeCall } from '../support/makeCall.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Situation } from '../../../offline/chat/request.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { rehearsalOptions } from '../../../src/engine/prompt/modelCalls.ts';
+import { rehearsalOptions } from '../../../src/engine/prompt/rehearsal.ts';
 import {
   extractAnswer,
   extractFormat,

@@ -1,0 +1,47 @@
+import { CONTEXT_BUDGET_TOKENS, messageTokens } from '../history/contextWindow.ts';
+import { askForSummary, questionAt } from '../prompt/questions.ts';
+import type { Session, SessionState } from '../session/session.ts';
+import type { SessionStore } from '../session/sessionStore.ts';
+import type { TurnContext } from '../turn/turnContext.ts';
+
+export interface SummaryDeps {
+  readonly sessions: Pick<SessionStore, 'saveTurn'>;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+/**
+ * Keeps the context bounded: replaces the oldest messages by a summary once they are over budget. Without a summary the
+ * context window drops them.
+ */
+export async function summariseIfDue(deps: SummaryDeps, turn: TurnContext, session: Session): Promise<void> {
+  const upTo = dueForSummary(session.state);
+  if (upTo === 0) return;
+  try {
+    const text = await askForSummary(questionAt(turn, undefined));
+    const state = { ...session.state, summary: { text, upTo } };
+    await deps.sessions.saveTurn({ ...session, turn: session.turn + 1, state }, { messages: [], events: [] });
+  } catch (error) {
+    deps.onError(error, 'conversation not summarised');
+  }
+}
+
+/**
+ * How many messages to summarise once those after the last summary are over budget: about the older half, without
+ * separating a tool result from its call.
+ *
+ * @returns 0 while they are within budget.
+ */
+function dueForSummary(state: Pick<SessionState, 'messages' | 'summary'>): number {
+  const from = state.summary?.upTo ?? 0;
+  const sizes = state.messages.slice(from).map(messageTokens);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total <= CONTEXT_BUDGET_TOKENS) return 0;
+  let passed = 0;
+  let count = 0;
+  while (count < sizes.length && passed < total / 2) {
+    passed += sizes[count] ?? 0;
+    count += 1;
+  }
+  while (count < sizes.length && state.messages[from + count]?.role === 'tool') count += 1;
+  return from + count;
+}
