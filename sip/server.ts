@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { type Clock, createSystemClock } from './clock.ts';
 import { createCommands } from './control/commands.ts';
 import { type Core, defaultControlTimes } from './control/core.ts';
+import { createDialogTable } from './control/dialogs/dialogTable.ts';
 import { createApplications } from './control/protocol/applications.ts';
 import { serveApplication } from './control/protocol/connection.ts';
 import {
@@ -10,6 +11,7 @@ import {
   createProxiedDialogs,
   type ProxiedDialogs,
 } from './control/proxy/recordRoute.ts';
+import { createIncomingRequestTable, createOutgoingRequestTable } from './control/requestTables.ts';
 import {
   announceCdr,
   closeCore,
@@ -17,11 +19,6 @@ import {
   onApplicationExpired,
   terminateCalls,
 } from './control/shutdown.ts';
-import {
-  createDialogTable,
-  createIncomingRequestTable,
-  createOutgoingRequestTable,
-} from './control/tables.ts';
 import { createTcpUpgrade } from './control/uac/tcpUpgrade.ts';
 import { onAck, onRequest } from './control/uas/receive.ts';
 import { createScannerCheck, mayAccept, rejectUnparsable } from './control/uas/reject.ts';

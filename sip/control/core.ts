@@ -65,7 +65,7 @@ export interface IncomingRequest {
 
 export interface ReliableQueue {
   nextNumber: number;
-  current: { number: number; repeating: Retransmission; hasBody: boolean } | undefined;
+  current: { number: number; retransmission: Retransmission; hasBody: boolean } | undefined;
   /** Sent when the current one is acknowledged. */
   waiting: (() => void)[];
 }
@@ -113,7 +113,7 @@ export interface Dialog {
   lastFlow: Flow;
   /** Our 2xx without an ACK so far. */
   unacknowledged2xx:
-    | { sequence: number; transactionId: string; repeating: Retransmission; isFirst: boolean }
+    | { sequence: number; transactionId: string; retransmission: Retransmission; isFirst: boolean }
     | undefined;
   pendingAck: PendingAck | undefined;
   /** A reliable provisional response that was followed by the 2xx before its PRACK. */

@@ -66,7 +66,7 @@ export function closeCore(core: Core): void {
   for (const incoming of core.incomingRequests.all()) {
     incoming.answerTimeout.cancel();
     incoming.provisionalRefresh?.cancel();
-    incoming.reliable.current?.repeating.stop();
+    incoming.reliable.current?.retransmission.stop();
     core.incomingRequests.remove(incoming);
   }
   for (const outgoing of core.outgoingRequests.all()) {

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../clock.ts';
 
 export interface RetransmissionState {
-  readonly name: 'repeating' | 'acknowledged' | 'given_up';
+  readonly name: 'retransmitting' | 'acknowledged' | 'given_up';
   readonly gapMs: number;
   readonly elapsedMs: number;
 }
@@ -20,7 +20,7 @@ export interface RetransmissionTimes {
 }
 
 export function retransmissionStart(times: RetransmissionTimes): RetransmissionState {
-  return { name: 'repeating', gapMs: times.t1Ms, elapsedMs: 0 };
+  return { name: 'retransmitting', gapMs: times.t1Ms, elapsedMs: 0 };
 }
 
 /**
@@ -28,7 +28,7 @@ export function retransmissionStart(times: RetransmissionTimes): RetransmissionS
  * It starts after the first transmission; the first tick is after T1.
  *
  * ```
- *   repeating ◀─┐ tick: send, wait twice as long
+ *   retransmitting ◀─┐ tick: send, wait twice as long
  *     │    │ └──┘
  *     │    └── tick after 64·T1: give up ──▶ given_up
  *     └─ acknowledged ──▶ acknowledged
@@ -41,7 +41,7 @@ export function retransmissionStep(
   event: RetransmissionEvent,
   times: RetransmissionTimes,
 ): { state: RetransmissionState; effects: readonly RetransmissionEffect[] } {
-  if (state.name !== 'repeating') return { state, effects: [] };
+  if (state.name !== 'retransmitting') return { state, effects: [] };
   if (event === 'acknowledged') return { state: { ...state, name: 'acknowledged' }, effects: [] };
   const elapsedMs = state.elapsedMs + state.gapMs;
   const limitMs = 64 * times.t1Ms;
@@ -50,7 +50,7 @@ export function retransmissionStep(
   }
   const gapMs = Math.min(state.gapMs * 2, times.maxGapMs, limitMs - elapsedMs);
   return {
-    state: { name: 'repeating', gapMs, elapsedMs },
+    state: { name: 'retransmitting', gapMs, elapsedMs },
     effects: [{ type: 'send' }, { type: 'wait', delayMs: gapMs }],
   };
 }

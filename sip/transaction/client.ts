@@ -45,7 +45,7 @@ export function startClientTransaction(
   },
 ): ClientTransaction {
   const text = formatMessage(request);
-  const way = { reliable: flow.reliable, times: deps.times };
+  const context = { reliable: flow.reliable, times: deps.times };
   let latest: { response: SipResponse; received: ReceivedMessage } | undefined;
   let error = new Error('the transport failed');
   let hasProvisional = false;
@@ -85,8 +85,8 @@ export function startClientTransaction(
   };
   const runner =
     request.method === 'INVITE'
-      ? createRunner(inviteClient, inviteClientStart, way, deps.clock, handlers)
-      : createRunner(nonInviteClient, nonInviteClientStart, way, deps.clock, handlers);
+      ? createRunner(inviteClient, inviteClientStart, context, deps.clock, handlers)
+      : createRunner(nonInviteClient, nonInviteClientStart, context, deps.clock, handlers);
   runner.handle({ type: 'start' });
 
   return {

@@ -39,13 +39,13 @@ export const inviteClientStart: InviteClientState = { name: 'initial', retransmi
 export function inviteClient(
   state: InviteClientState,
   event: InviteClientEvent,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<InviteClientState> {
   switch (event.type) {
     case 'start':
-      return start(way);
+      return start(context);
     case 'response':
-      return onResponse(state, event.status, way);
+      return onResponse(state, event.status, context);
     case 'timer':
       return onTimer(state, event.timer);
     case 'transport_error':
@@ -53,18 +53,18 @@ export function inviteClient(
   }
 }
 
-function start(way: TransactionContext): Step<InviteClientState> {
-  const retransmit = way.reliable ? [] : [startTimer('A', way.times.t1Ms)];
+function start(context: TransactionContext): Step<InviteClientState> {
+  const retransmit = context.reliable ? [] : [startTimer('A', context.times.t1Ms)];
   return {
-    state: { name: 'calling', retransmitMs: way.times.t1Ms },
-    effects: [machine.send, ...retransmit, startTimer('B', machine.transactionLifeMs(way.times))],
+    state: { name: 'calling', retransmitMs: context.times.t1Ms },
+    effects: [machine.send, ...retransmit, startTimer('B', machine.transactionLifeMs(context.times))],
   };
 }
 
 function onResponse(
   state: InviteClientState,
   status: number,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<InviteClientState> {
   switch (state.name) {
     case 'calling':
@@ -76,15 +76,15 @@ function onResponse(
       if (status < 300) {
         return {
           state: { ...state, name: 'accepted' },
-          effects: [...stops, startTimer('M', machine.transactionLifeMs(way.times)), machine.deliver],
+          effects: [...stops, startTimer('M', machine.transactionLifeMs(context.times)), machine.deliver],
         };
       }
       const effects = [...stops, machine.ack, machine.deliver];
-      if (way.reliable)
+      if (context.reliable)
         return { state: { ...state, name: 'terminated' }, effects: [...effects, machine.terminated] };
       return {
         state: { ...state, name: 'completed' },
-        effects: [...effects, startTimer('D', machine.timerDMs(way.times))],
+        effects: [...effects, startTimer('D', machine.timerDMs(context.times))],
       };
     }
     case 'completed':

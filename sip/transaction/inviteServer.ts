@@ -38,7 +38,7 @@ export const inviteServerStart: InviteServerState = { name: 'proceeding', retran
 export function inviteServer(
   state: InviteServerState,
   event: InviteServerEvent,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<InviteServerState> {
   switch (event.type) {
     case 'request':
@@ -47,11 +47,11 @@ export function inviteServer(
         effects: state.name === 'proceeding' || state.name === 'completed' ? [machine.send] : [],
       };
     case 'respond':
-      return onRespond(state, event.status, way);
+      return onRespond(state, event.status, context);
     case 'ack':
-      return onAck(state, way);
+      return onAck(state, context);
     case 'timer':
-      return onTimer(state, event.timer, way);
+      return onTimer(state, event.timer, context);
     case 'transport_error':
       return onTransportError(state);
   }
@@ -60,42 +60,42 @@ export function inviteServer(
 function onRespond(
   state: InviteServerState,
   status: number,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<InviteServerState> {
   if (state.name === 'accepted')
     return { state, effects: status >= 200 && status < 300 ? [machine.send] : [] };
   if (state.name !== 'proceeding') return { state, effects: [] };
   if (status < 200) return { state, effects: [machine.send] };
-  const lifeMs = machine.transactionLifeMs(way.times);
+  const lifeMs = machine.transactionLifeMs(context.times);
   if (status < 300) {
     return { state: { ...state, name: 'accepted' }, effects: [machine.send, startTimer('L', lifeMs)] };
   }
   return {
-    state: { name: 'completed', retransmitMs: way.times.t1Ms },
+    state: { name: 'completed', retransmitMs: context.times.t1Ms },
     effects: [
       machine.send,
-      ...(way.reliable ? [] : [startTimer('G', way.times.t1Ms)]),
+      ...(context.reliable ? [] : [startTimer('G', context.times.t1Ms)]),
       startTimer('H', lifeMs),
     ],
   };
 }
 
-function onAck(state: InviteServerState, way: TransactionContext): Step<InviteServerState> {
+function onAck(state: InviteServerState, context: TransactionContext): Step<InviteServerState> {
   if (state.name === 'accepted') return { state, effects: [machine.deliver] };
   if (state.name !== 'completed') return { state, effects: [] };
   const stops = [stopTimer('G'), stopTimer('H')];
-  if (way.reliable)
+  if (context.reliable)
     return { state: { ...state, name: 'terminated' }, effects: [...stops, machine.terminated] };
-  return { state: { ...state, name: 'confirmed' }, effects: [...stops, startTimer('I', way.times.t4Ms)] };
+  return { state: { ...state, name: 'confirmed' }, effects: [...stops, startTimer('I', context.times.t4Ms)] };
 }
 
 function onTimer(
   state: InviteServerState,
   timer: machine.TimerName,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<InviteServerState> {
   if (timer === 'G' && state.name === 'completed') {
-    const retransmitMs = Math.min(state.retransmitMs * 2, way.times.t2Ms);
+    const retransmitMs = Math.min(state.retransmitMs * 2, context.times.t2Ms);
     return { state: { ...state, retransmitMs }, effects: [machine.send, startTimer('G', retransmitMs)] };
   }
   if (timer === 'H' && state.name === 'completed') {

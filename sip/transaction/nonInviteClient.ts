@@ -33,22 +33,22 @@ export const nonInviteClientStart: NonInviteClientState = { name: 'initial', ret
 export function nonInviteClient(
   state: NonInviteClientState,
   event: NonInviteClientEvent,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<NonInviteClientState> {
   switch (event.type) {
     case 'start':
       return {
-        state: { name: 'trying', retransmitMs: way.times.t1Ms },
+        state: { name: 'trying', retransmitMs: context.times.t1Ms },
         effects: [
           machine.send,
-          ...(way.reliable ? [] : [startTimer('E', way.times.t1Ms)]),
-          startTimer('F', machine.transactionLifeMs(way.times)),
+          ...(context.reliable ? [] : [startTimer('E', context.times.t1Ms)]),
+          startTimer('F', machine.transactionLifeMs(context.times)),
         ],
       };
     case 'response':
-      return onResponse(state, event.status, way);
+      return onResponse(state, event.status, context);
     case 'timer':
-      return onTimer(state, event.timer, way);
+      return onTimer(state, event.timer, context);
     case 'transport_error':
       return isWaiting(state) ? fail(state, machine.transportFailed) : { state, effects: [] };
   }
@@ -61,24 +61,24 @@ function isWaiting(state: NonInviteClientState): boolean {
 function onResponse(
   state: NonInviteClientState,
   status: number,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<NonInviteClientState> {
   if (!isWaiting(state)) return { state, effects: [] };
   if (status < 200) return { state: { ...state, name: 'proceeding' }, effects: [machine.deliver] };
   const stops = [stopTimer('E'), stopTimer('F'), machine.deliver];
-  if (way.reliable)
+  if (context.reliable)
     return { state: { ...state, name: 'terminated' }, effects: [...stops, machine.terminated] };
-  return { state: { ...state, name: 'completed' }, effects: [...stops, startTimer('K', way.times.t4Ms)] };
+  return { state: { ...state, name: 'completed' }, effects: [...stops, startTimer('K', context.times.t4Ms)] };
 }
 
 function onTimer(
   state: NonInviteClientState,
   timer: machine.TimerName,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<NonInviteClientState> {
   if (timer === 'E' && isWaiting(state)) {
-    const doubled = Math.min(state.retransmitMs * 2, way.times.t2Ms);
-    const retransmitMs = state.name === 'proceeding' ? way.times.t2Ms : doubled;
+    const doubled = Math.min(state.retransmitMs * 2, context.times.t2Ms);
+    const retransmitMs = state.name === 'proceeding' ? context.times.t2Ms : doubled;
     return { state: { ...state, retransmitMs }, effects: [machine.send, startTimer('E', retransmitMs)] };
   }
   if (timer === 'F' && isWaiting(state)) return fail(state, machine.timedOut);

@@ -29,7 +29,7 @@ export const nonInviteServerStart: NonInviteServerState = { name: 'trying' };
 export function nonInviteServer(
   state: NonInviteServerState,
   event: NonInviteServerEvent,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<NonInviteServerState> {
   switch (event.type) {
     case 'request':
@@ -38,7 +38,7 @@ export function nonInviteServer(
         effects: state.name === 'proceeding' || state.name === 'completed' ? [machine.send] : [],
       };
     case 'respond':
-      return onRespond(state, event.status, way);
+      return onRespond(state, event.status, context);
     case 'timer':
       if (event.timer !== 'J' || state.name !== 'completed') return { state, effects: [] };
       return { state: { name: 'terminated' }, effects: [machine.terminated] };
@@ -51,13 +51,13 @@ export function nonInviteServer(
 function onRespond(
   state: NonInviteServerState,
   status: number,
-  way: TransactionContext,
+  context: TransactionContext,
 ): Step<NonInviteServerState> {
   if (state.name !== 'trying' && state.name !== 'proceeding') return { state, effects: [] };
   if (status < 200) return { state: { name: 'proceeding' }, effects: [machine.send] };
-  if (way.reliable) return { state: { name: 'terminated' }, effects: [machine.send, machine.terminated] };
+  if (context.reliable) return { state: { name: 'terminated' }, effects: [machine.send, machine.terminated] };
   return {
     state: { name: 'completed' },
-    effects: [machine.send, startTimer('J', machine.transactionLifeMs(way.times))],
+    effects: [machine.send, startTimer('J', machine.transactionLifeMs(context.times))],
   };
 }

@@ -22,9 +22,9 @@ export interface Runner<State, Event> {
 }
 
 export function createRunner<State, Event extends MachineEvent>(
-  machine: (state: State, event: Event, way: TransactionContext) => Step<State>,
+  machine: (state: State, event: Event, context: TransactionContext) => Step<State>,
   initial: State,
-  way: TransactionContext,
+  context: TransactionContext,
   clock: Clock,
   handlers: EffectHandlers,
 ): Runner<State, Event | { type: 'timer'; timer: TimerName }> {
@@ -56,7 +56,7 @@ export function createRunner<State, Event extends MachineEvent>(
     }
   };
   const handle = (event: Event): void => {
-    const step = machine(state, event, way);
+    const step = machine(state, event, context);
     state = step.state;
     for (const effect of step.effects) perform(effect);
   };

@@ -33,7 +33,7 @@ export function startServerTransaction(
   flows: { received: Flow; answer: Flow; fallback: Flow | undefined; lengthBytes: number },
   deps: { clock: Clock; times: SipTimes; onTerminated(): void },
 ): ServerTransaction {
-  const way = { reliable: flows.answer.reliable, times: deps.times };
+  const context = { reliable: flows.answer.reliable, times: deps.times };
   let text = '';
   let status = 0;
   let toTag: string | undefined;
@@ -58,9 +58,9 @@ export function startServerTransaction(
   };
   const isInvite = request.method === 'INVITE';
   const invite = isInvite
-    ? createRunner(inviteServer, inviteServerStart, way, deps.clock, handlers)
+    ? createRunner(inviteServer, inviteServerStart, context, deps.clock, handlers)
     : undefined;
-  const runner = invite ?? createRunner(nonInviteServer, nonInviteServerStart, way, deps.clock, handlers);
+  const runner = invite ?? createRunner(nonInviteServer, nonInviteServerStart, context, deps.clock, handlers);
 
   const transaction: ServerTransaction = {
     request,

@@ -50,32 +50,32 @@ export function formatSipMessage(id: string, line: SipMessageMeta, sip: ByteStri
 export function formatRequestSent(
   id: string,
   commandId: string,
-  seen: MessageMeta,
+  meta: MessageMeta,
   transactionId: string,
   sip: string,
 ): string {
-  return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${transactionId}|Msg sent:|\r\n${sip}`;
+  return `${id}|response|${commandId}|OK|application|${sighted(meta)}|${transactionId}|Msg sent:|\r\n${sip}`;
 }
 
 /** Reports a response of the application as sent. */
 export function formatResponseSent(
   id: string,
   commandId: string,
-  seen: MessageMeta,
+  meta: MessageMeta,
   ids: { transactionId: string; dialogId: string },
   sip: ByteString,
 ): ByteString {
-  return `${id}|response|${commandId}|OK|application|${sighted(seen)}|${ids.transactionId}|${ids.dialogId}||Msg sent:|\r\n${sip}`;
+  return `${id}|response|${commandId}|OK|application|${sighted(meta)}|${ids.transactionId}|${ids.dialogId}||Msg sent:|\r\n${sip}`;
 }
 
 /** Reports a final response to a proxied request; more follow. */
 export function formatProxyResponse(
   id: string,
   commandId: string,
-  seen: MessageMeta,
+  meta: MessageMeta,
   sip: ByteString,
 ): ByteString {
-  return `${id}|response|${commandId}|OK|network|${sighted(seen)}|||continue\r\n${sip}`;
+  return `${id}|response|${commandId}|OK|network|${sighted(meta)}|||continue\r\n${sip}`;
 }
 
 export function formatOk(id: string, commandId: string, ...fields: readonly string[]): ByteString {
@@ -92,6 +92,6 @@ export function formatNo(id: string, commandId: string, why: string): ByteString
   return `${id}|response|${commandId}|NO|${why}`;
 }
 
-function sighted(seen: MessageMeta): string {
-  return `${seen.lengthBytes}|${seen.protocol}|${seen.address}|${seen.port}|${timeOfDay(seen.atMs)}`;
+function sighted(meta: MessageMeta): string {
+  return `${meta.lengthBytes}|${meta.protocol}|${meta.address}|${meta.port}|${timeOfDay(meta.atMs)}`;
 }

@@ -11,7 +11,7 @@ import {
 import { makeResponse } from '../../message/response.ts';
 import type { ServerTransaction } from '../../transaction/server.ts';
 import type { Core } from '../core.ts';
-import { runInOrder } from '../dialogs/dialog.ts';
+import { runInOrder } from '../dialogs/routing.ts';
 
 /** The record-routed dialogs; their requests are forwarded without an application. */
 export interface ProxiedDialogs {

@@ -8,7 +8,7 @@ import type { Target } from '../../transport/resolver.ts';
 import type { ReceivedMessage } from '../../transport/types.ts';
 import { overlayHeaders, ownUri } from '../applicationMessage.ts';
 import { type Core, type IncomingRequest, messageMeta } from '../core.ts';
-import { runInOrder } from '../dialogs/dialog.ts';
+import { runInOrder } from '../dialogs/routing.ts';
 import type { Command } from '../protocol/connection.ts';
 import { formatOk, formatProxyResponse, generatedMeta } from '../protocol/messages.ts';
 import { removeIncomingRequest } from '../uas/receive.ts';
@@ -191,11 +191,11 @@ export class ResponseContext {
   }
 
   #report(response: SipResponse, received: ReceivedMessage | undefined): void {
-    const seen = received
+    const meta = received
       ? messageMeta(this.#core, received.flow.remote, received.lengthBytes)
       : generatedMeta(this.#core.clock.now());
     this.#command.reply(
-      formatProxyResponse(this.#core.ids.uuid(), this.#command.id, seen, formatMessage(response)),
+      formatProxyResponse(this.#core.ids.uuid(), this.#command.id, meta, formatMessage(response)),
     );
   }
 

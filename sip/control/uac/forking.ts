@@ -6,13 +6,8 @@ import type { SipResponse } from '../../message/message.ts';
 import type { ClientTransaction } from '../../transaction/client.ts';
 import type { ReceivedMessage } from '../../transport/types.ts';
 import type { Core, Dialog, OutgoingRequest } from '../core.ts';
-import {
-  addDialog,
-  removeDialog,
-  sendAck,
-  sendServerRequest,
-  updateCalleeNatFlow,
-} from '../dialogs/dialog.ts';
+import { addDialog, removeDialog, sendAck } from '../dialogs/dialog.ts';
+import { sendServerRequest, updateCalleeNatFlow } from '../dialogs/routing.ts';
 import type { Application } from '../protocol/applications.ts';
 
 /** More than any forking proxy calls at once. */

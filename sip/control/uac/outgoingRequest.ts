@@ -8,14 +8,9 @@ import type { ClientTransaction } from '../../transaction/client.ts';
 import type { Target } from '../../transport/resolver.ts';
 import type { ReceivedMessage } from '../../transport/types.ts';
 import type { Core, Dialog, OutgoingRequest } from '../core.ts';
-import {
-  removeDialog,
-  retransmitAck,
-  sendAck,
-  startSessionTimer,
-  terminateDialog,
-  updateCalleeNatFlow,
-} from '../dialogs/dialog.ts';
+import { removeDialog, retransmitAck, sendAck, terminateDialog } from '../dialogs/dialog.ts';
+import { updateCalleeNatFlow } from '../dialogs/routing.ts';
+import { startSessionTimer } from '../dialogs/sessionRefresh.ts';
 import type { Application } from '../protocol/applications.ts';
 import { deliverResponse } from '../uas/receive.ts';
 import {

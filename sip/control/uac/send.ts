@@ -6,11 +6,12 @@ import type { Target } from '../../transport/resolver.ts';
 import type { Flow } from '../../transport/types.ts';
 import { ensureContentType, overlayHeaders, refusalOf } from '../applicationMessage.ts';
 import { type Core, type Dialog, messageMeta, type OutgoingRequest } from '../core.ts';
-import { resolveDialogTarget, runInOrder, sendAck, terminateDialog } from '../dialogs/dialog.ts';
+import { sendAck, terminateDialog } from '../dialogs/dialog.ts';
+import { assignDialogId } from '../dialogs/dialogTable.ts';
+import { resolveDialogTarget, runInOrder } from '../dialogs/routing.ts';
 import type { Application } from '../protocol/applications.ts';
 import type { Command } from '../protocol/connection.ts';
 import { formatNok, formatRequestSent } from '../protocol/messages.ts';
-import { assignDialogId } from '../tables.ts';
 import { completeInDialog, completeNew, FROM_DIALOG } from './completeRequest.ts';
 import { startRequest } from './outgoingRequest.ts';
 
@@ -127,8 +128,8 @@ export function sendCancel(core: Core, command: Command, sparse: SipRequest, tra
     .filter(([, , key]) => !NOT_IN_CANCEL.has(key))
     .map(([name, value]) => [name, value] as [string, string]);
   const echoed = cancelInvite(core, outgoing, headers);
-  const seen = messageMeta(core, outgoing.transaction.flow.local, echoed.length);
-  command.reply(formatRequestSent(core.ids.uuid(), command.id, seen, core.ids.uuid(), echoed));
+  const meta = messageMeta(core, outgoing.transaction.flow.local, echoed.length);
+  command.reply(formatRequestSent(core.ids.uuid(), command.id, meta, core.ids.uuid(), echoed));
 }
 
 /** CANCEL copies these from the INVITE. @see RFC 3261 section 9.1 */
@@ -165,12 +166,12 @@ function start(
     dialogId: dialog?.id ?? assignDialogId(core, 'uac', request),
   });
   const { text, flow } = outgoing.transaction;
-  const seen = messageMeta(
+  const meta = messageMeta(
     core,
     flow.reliable ? flow.remote : { ...flow.local, ...advertisedAs(core, flow) },
     text.length,
   );
-  command.reply(formatRequestSent(core.ids.uuid(), command.id, seen, outgoing.id, text));
+  command.reply(formatRequestSent(core.ids.uuid(), command.id, meta, outgoing.id, text));
   if (request.method === 'INVITE' && !dialog) {
     core.announceCdr({ verb: 'cdr:attempt', source: 'application', message: request });
   }

@@ -6,11 +6,12 @@ import { makeResponse, type ResponseParts } from '../../message/response.ts';
 import type { ServerTransaction } from '../../transaction/server.ts';
 import type { ReceivedMessage } from '../../transport/types.ts';
 import { type Core, type Dialog, type IncomingRequest, messageMeta } from '../core.ts';
-import { removeDialog, updateNatFlow } from '../dialogs/dialog.ts';
+import { removeDialog } from '../dialogs/dialog.ts';
+import { assignDialogId, defaultDialogId } from '../dialogs/dialogTable.ts';
+import { updateNatFlow } from '../dialogs/routing.ts';
 import type { Application } from '../protocol/applications.ts';
 import { formatSipMessage, generatedMeta } from '../protocol/messages.ts';
 import { forwardAck, forwardInDialog, isProxied, type ProxiedDialogs } from '../proxy/recordRoute.ts';
-import { assignDialogId, defaultDialogId } from '../tables.ts';
 import { rejectInDialogRequest, rejectNewRequest, rejectUnroutedMethod } from './reject.ts';
 import { endReliable } from './reliableProvisional.ts';
 
@@ -65,7 +66,7 @@ export function onAck(core: Core, proxied: ProxiedDialogs, ack: SipRequest, rece
     else core.counters.count('dropped.stray_ack');
     return;
   }
-  waiting.repeating.stop();
+  waiting.retransmission.stop();
   dialog.unacknowledged2xx = undefined;
   const meta = { ...messageMeta(core, received.flow.remote, received.lengthBytes), protocol: '' };
   const transactionId = waiting.isFirst ? waiting.transactionId : core.ids.uuid();

@@ -37,11 +37,11 @@ export function sendReliable(
     response.headers.set('rseq', String(number));
     incoming.transaction.respond(response);
     const times = { t1Ms: core.sipTimes.t1Ms, maxGapMs: Number.POSITIVE_INFINITY };
-    const repeating = startRetransmission(core.clock, times, {
+    const retransmission = startRetransmission(core.clock, times, {
       send: () => incoming.transaction.respond(response),
       giveUp: onGiveUp,
     });
-    queue.current = { number, repeating, hasBody: response.body !== '' };
+    queue.current = { number, retransmission, hasBody: response.body !== '' };
     sent(response);
   };
   if (queue.current) queue.waiting.push(go);
@@ -70,7 +70,7 @@ export function acknowledgeReliable(
   const current = incoming?.reliable.current;
   if (!incoming || rack.responseNumber !== current?.number || rack.sequence !== sequenceOf(incoming))
     return false;
-  current.repeating.stop();
+  current.retransmission.stop();
   incoming.reliable.current = undefined;
   // The application receives the PRACK before what waited for it.
   core.clock.setTimer(() => runWaiting(incoming), 0);
@@ -86,7 +86,7 @@ export function endReliable(incoming: ReliablePending, dialog: Pick<Dialog, 'lat
   const { current } = incoming.reliable;
   incoming.reliable.waiting = [];
   if (!current) return;
-  current.repeating.stop();
+  current.retransmission.stop();
   if (dialog) dialog.lateRack = { responseNumber: current.number, sequence: sequenceOf(incoming) };
 }
 

@@ -13,13 +13,9 @@ import {
   replaceLocalhost,
 } from '../applicationMessage.ts';
 import { type Core, type Dialog, type IncomingRequest, messageMeta } from '../core.ts';
-import {
-  addDialog,
-  removeDialog,
-  startSessionTimer,
-  terminateDialog,
-  updateNatFlow,
-} from '../dialogs/dialog.ts';
+import { addDialog, removeDialog, terminateDialog } from '../dialogs/dialog.ts';
+import { updateNatFlow } from '../dialogs/routing.ts';
+import { startSessionTimer } from '../dialogs/sessionRefresh.ts';
 import type { Command } from '../protocol/connection.ts';
 import { formatNok, formatResponseSent } from '../protocol/messages.ts';
 import {
@@ -128,12 +124,12 @@ function accept(
   dialog.state.localTarget = response.headers.get('contact') ?? dialog.state.localTarget;
   noteBody(dialog, response);
   const times = { t1Ms: core.sipTimes.t1Ms, maxGapMs: core.sipTimes.t2Ms };
-  const repeating = startRetransmission(core.clock, times, {
+  const retransmission = startRetransmission(core.clock, times, {
     send: () => transaction.respond(response),
     giveUp: () => terminateDialog(core, dialog, 200, 'ACK timeout'),
   });
   const { sequence } = parseCSeq(transaction.request.headers.get('cseq') ?? '');
-  dialog.unacknowledged2xx = { sequence, transactionId: incoming.id, repeating, isFirst };
+  dialog.unacknowledged2xx = { sequence, transactionId: incoming.id, retransmission, isFirst };
   startSessionTimer(core, dialog, timer);
   removeIncomingRequest(core, incoming);
   echo(response);
@@ -168,8 +164,8 @@ function noteBody(dialog: Dialog, response: SipResponse): void {
 
 function echoResponse(core: Core, command: Command, incoming: IncomingRequest, response: SipResponse): void {
   const text = formatMessage(response);
-  const seen = messageMeta(core, incoming.transaction.flow.remote, text.length);
+  const meta = messageMeta(core, incoming.transaction.flow.remote, text.length);
   const isGone = incoming.transaction.request.method === 'BYE';
   const ids = { transactionId: incoming.id, dialogId: isGone ? '' : incoming.dialogId };
-  command.reply(formatResponseSent(core.ids.uuid(), command.id, seen, ids, text));
+  command.reply(formatResponseSent(core.ids.uuid(), command.id, meta, ids, text));
 }

@@ -6,7 +6,7 @@ import { simulatedClock } from '../support/simulatedClock.ts';
 function run(maxGapMs: number, acknowledgedAtMs?: number): string[] {
   const clock = simulatedClock();
   const log: string[] = [];
-  const repeating = startRetransmission(
+  const retransmission = startRetransmission(
     clock,
     { t1Ms: 500, maxGapMs },
     {
@@ -15,7 +15,7 @@ function run(maxGapMs: number, acknowledgedAtMs?: number): string[] {
     },
   );
   clock.advance(acknowledgedAtMs ?? 60_000);
-  repeating.stop();
+  retransmission.stop();
   clock.advance(60_000);
   expect(clock.pending).toBe(0);
   return log;
