@@ -14,12 +14,12 @@ export interface PathwayEdit {
   readonly author: NewPathwayVersion['author'];
   /** ISO 8601. */
   readonly at: string;
-  /** The version that the editor saw; any other is refused. */
+  /** The version that the edit is based on; any other is refused. */
   readonly ifVersion?: number | undefined;
   readonly restoredFrom?: number;
 }
 
-/** The names outside the graph that a project's pathway may use. */
+/** The names that a project's pathway may refer to. */
 export async function knownNames(
   stores: Pick<PathwayStores, 'tools'>,
   projectId: string,
@@ -40,10 +40,10 @@ export async function findPathway(
 }
 
 /**
- * Makes the next version of a pathway; runs in a transaction, and one editor at a time. An edit that changes nothing
- * makes no version.
+ * Creates the next version of a pathway. Runs in a transaction; concurrent edits wait for each other. An edit without a
+ * change creates no version.
  *
- * @throws {CallwayError} 412 `version_mismatch` when the editor had seen another version.
+ * @throws {CallwayError} 412 `version_mismatch` when the edit is based on another version.
  */
 export async function editPathway(
   stores: PathwayStores,

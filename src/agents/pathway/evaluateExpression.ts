@@ -2,23 +2,23 @@ import { defaultMethods, LogicEngine } from 'json-logic-engine';
 import { checkExpression, OPERATORS } from './expressions.ts';
 import type { Variables } from './templates.ts';
 
-/** Operations in one evaluation; a real condition has some ten, a long list with a nested search some hundreds. */
+/** Operations per evaluation; a real condition needs tens, a nested search in a long list hundreds. */
 const MAX_STEPS = 10_000;
-/** Length of any string or list on the way; what doubles with each step stops here. */
+/** Length of any intermediate string or list; stops exponential growth. */
 const MAX_INTERMEDIATE_LENGTH = 100_000;
 
 export interface EvaluateOptions {
-  /** Told why an expression could not be evaluated; the result is then false. */
+  /** Called with the reason when an expression cannot be evaluated; the result is then false. */
   readonly onFailure?: (reason: string) => void;
 }
 
 type Method = (operands: unknown, scope: unknown) => unknown;
 
 /**
- * Evaluates a JSONLogic expression over the variables. It reads own properties only, runs within a bound of steps,
- * and never throws: what cannot be evaluated (a malformed expression, an order of text and numbers) is false.
+ * Evaluates a JSONLogic expression over the variables. It reads own properties only, limits the number of steps, and
+ * never throws: an expression that cannot be evaluated is false, such as `<` between a text and a number.
  *
- * `==` and `!=` compare a number with a numeric string by value; values of other unlike types are just unequal.
+ * `==` and `!=` compare a number with a numeric string by value; other values of different types are unequal.
  */
 export function evaluateExpression(
   expression: unknown,
@@ -39,7 +39,7 @@ export function evaluateExpression(
   }
 }
 
-/** One engine per evaluation, since it counts the steps. */
+/** One engine per evaluation, which counts its steps. */
 function createEngine(): LogicEngine {
   const engine = new LogicEngine(methods, { disableInterpretedOptimization: true, disableInline: true });
   const run = engine.run.bind(engine);
@@ -57,7 +57,7 @@ function createEngine(): LogicEngine {
   return engine;
 }
 
-/** The library's operators that we allow, with our own where it would follow inherited properties or give up early. */
+/** The allowed operators of the library; replaced where it reads inherited properties or stops early. */
 const methods: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(Object.entries(defaultMethods).filter(([name]) => OPERATORS.has(name))),
   var: eager((operands, scope) => {
@@ -76,7 +76,7 @@ const methods: Readonly<Record<string, unknown>> = {
   '!=': eager((operands) => !isLooselyEqual(...pairOf(operands))),
 };
 
-/** A method that gets its operands evaluated. */
+/** A method whose operands are evaluated first. */
 function eager(method: Method) {
   return { lazy: false, method };
 }
@@ -120,7 +120,7 @@ function pairOf(operands: unknown): [unknown, unknown] {
   return [left, right];
 }
 
-/** The library throws NaN and plain objects too. */
+/** The library also throws NaN and plain objects. */
 function reasonOf(error: unknown): string {
   if (error instanceof Error) return error.message;
   if (Number.isNaN(error)) return 'a value is not a number';

@@ -2,13 +2,13 @@ import type { ErrorDetail } from '../../base/errors.ts';
 import { jsonPointer } from '../../base/validation.ts';
 import { MAX_JSON_DEPTH } from './schema/fields.ts';
 
-/** How many arguments an operator takes, from and to. */
+/** The number of arguments of an operator. */
 type Arity = readonly [min: number, max: number];
 
 const ANY = Number.POSITIVE_INFINITY;
 
 /**
- * The operators of JSONLogic, without `log`, which reaches outside.
+ * The operators of JSONLogic, without `log`, which has a side effect.
  *
  * @see https://jsonlogic.com/operations.html
  */
@@ -49,13 +49,13 @@ export const OPERATORS: ReadonlyMap<string, Arity> = new Map<string, Arity>([
   ['substr', [2, 3]],
 ]);
 
-/** Operators whose second argument is evaluated once per entry of the first, with that entry as the variables. */
+/** Operators that evaluate their second argument once per entry of the first, with the entry as the variables. */
 const ITERATORS: ReadonlySet<string> = new Set(['map', 'filter', 'reduce', 'all', 'some', 'none']);
 
 /**
- * Checks a JSONLogic expression without evaluating it: every operator known, with as many arguments as it takes.
+ * Checks the operators of a JSONLogic expression and their numbers of arguments, without evaluating it.
  *
- * @param path - Where the expression stands in the document; details point below it.
+ * @param path - Path of the expression in the document; the details' paths are below it.
  */
 export function checkExpression(expression: unknown, path: readonly PropertyKey[] = []): ErrorDetail[] {
   if (!isOperation(expression)) {
@@ -65,8 +65,8 @@ export function checkExpression(expression: unknown, path: readonly PropertyKey[
 }
 
 /**
- * The top-level variable names that an expression reads. A `var` within an iterator's second argument reads the
- * entry and not the variables, and a computed name cannot be foreseen; neither is listed.
+ * The top-level variable names that an expression reads. A `var` within an iterator's second argument reads the entry,
+ * and a computed name is unknown; neither is listed.
  */
 export function expressionVariables(expression: unknown): string[] {
   const names = new Set<string>();
@@ -74,7 +74,7 @@ export function expressionVariables(expression: unknown): string[] {
   return [...names];
 }
 
-/** True when no variable has a part in the result, so that it can be known in advance. */
+/** True when the result does not depend on variables. */
 export function isConstantExpression(expression: unknown): boolean {
   return !mentions(expression, new Set(['var', 'missing', 'missing_some']), 0);
 }
@@ -95,7 +95,7 @@ function checkValue(value: unknown, path: readonly PropertyKey[], depth: number)
   const [operator, ...others] = Object.keys(value);
   if (operator === undefined || others.length > 0) {
     const found = operator === undefined ? 'none' : [operator, ...others].join(', ');
-    return [{ path: jsonPointer(path), message: `one operator is needed here, not ${found}` }];
+    return [{ path: jsonPointer(path), message: `exactly one operator is needed here, not ${found}` }];
   }
   const operands: unknown = Object.values(value)[0];
   const operandsPath = [...path, operator];
@@ -107,11 +107,11 @@ function checkValue(value: unknown, path: readonly PropertyKey[], depth: number)
 function checkOperator(operator: string, operands: unknown): string | undefined {
   const arity = OPERATORS.get(operator);
   if (!arity)
-    return `${operator} is not an operator of JSONLogic; known are ${[...OPERATORS.keys()].join(' ')}`;
+    return `${operator} is not a JSONLogic operator; the operators are ${[...OPERATORS.keys()].join(' ')}`;
   const [min, max] = arity;
   const count = argumentsOf(operands).length;
   if (count >= min && count <= max) return undefined;
-  // A lone operation may yield the list of arguments: {"+": {"var": "prices"}}.
+  // A single operation may evaluate to the list of arguments: {"+": {"var": "prices"}}.
   if (isOperation(operands) && max === ANY) return undefined;
   const wanted = max === min ? `${min}` : max === ANY ? `at least ${min}` : `${min} to ${max}`;
   return `${operator} takes ${wanted} argument${wanted === '1' || wanted === 'at least 1' ? '' : 's'}, not ${count}`;
@@ -135,7 +135,7 @@ function collectVariables(value: unknown, names: Set<string>, depth: number): vo
   }
 }
 
-/** The paths that an operation names outright; `var` takes one and a default, `missing` any number. */
+/** The literal paths that an operation reads: `var` takes one and a default, `missing` any number. */
 function pathsRead(operator: string, operands: readonly unknown[]): unknown[] {
   const isPath = (operand: unknown) => typeof operand === 'string' || typeof operand === 'number';
   if (operator === 'var') return operands.slice(0, 1).filter(isPath);

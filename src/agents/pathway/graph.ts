@@ -2,19 +2,25 @@ import type { PathwayEdge } from './schema/edgeSchema.ts';
 import type { PathwayNode } from './schema/nodeSchema.ts';
 import type { Pathway } from './schema/pathwaySchema.ts';
 
-/** A pathway made ready to walk. */
+/** A pathway, indexed for traversal. */
 export interface PathwayGraph {
   readonly nodes: readonly PathwayNode[];
-  /** Where a talk begins; undefined only in a graph that cannot be saved. */
+  /** Undefined only in a graph that cannot be saved. */
   readonly start: PathwayNode | undefined;
   node(id: string): PathwayNode | undefined;
-  /** The edges out of a node, in the order in which they are looked at. */
+  /** The outgoing edges of a node, in evaluation order. */
   outgoing(nodeId: string): readonly PathwayEdge[];
 }
 
+export interface TemplateInNode {
+  /** Within the node: `['data', 'prompt']`. */
+  readonly path: readonly PropertyKey[];
+  readonly template: string;
+}
+
 /**
- * Indexes a pathway. Of nodes that share an id the first counts, and an edge to or from nowhere is left out, so that
- * an unsound graph can be reviewed too.
+ * Indexes a pathway. Of nodes with the same id the first counts, and edges without a source or target node are left out,
+ * so that an invalid graph can be reviewed too.
  */
 export function createGraph(pathway: Pathway): PathwayGraph {
   const byId = new Map<string, PathwayNode>();
@@ -26,7 +32,7 @@ export function createGraph(pathway: Pathway): PathwayGraph {
     if (siblings) siblings.push(edge);
     else outgoing.set(edge.source, [edge]);
   }
-  for (const edges of outgoing.values()) edges.sort(byOrderOfTrying);
+  for (const edges of outgoing.values()) edges.sort(byEvaluationOrder);
   return {
     nodes: [...byId.values()],
     start: pathway.nodes.find((node) => node.type === 'start'),
@@ -35,18 +41,36 @@ export function createGraph(pathway: Pathway): PathwayGraph {
   };
 }
 
-/** True for nodes where the caller has the next word; all others are passed through at once. */
+/** True for nodes that wait for the caller; all others are left at once. */
 export function waitsForCaller(node: PathwayNode): boolean {
   return node.type === 'start' || node.type === 'conversation';
 }
 
-/** True for nodes where the agent's part can end: by their type, or by a tool that they carry. */
+/** True for nodes that can end the conversation, by their type or by one of their tools. */
 export function canFinish(node: PathwayNode): boolean {
   if (node.type === 'end' || node.type === 'transfer') return true;
   return node.data.tools.some((tool) => tool === 'end_call' || tool === 'transfer_call');
 }
 
-/** Fallbacks last, then the higher priority first; the sort is stable, so equals keep the order of the graph. */
-function byOrderOfTrying(a: PathwayEdge, b: PathwayEdge): number {
+/** All strings of a node that are rendered as templates. */
+export function nodeTemplates(node: PathwayNode): TemplateInNode[] {
+  const found: TemplateInNode[] = [{ path: ['data', 'prompt'], template: node.data.prompt }];
+  if (node.type === 'tool') collectStrings(node.data.arguments, ['data', 'arguments'], found);
+  if (node.type === 'knowledge') collectStrings(node.data.query, ['data', 'query'], found);
+  if (node.type === 'transfer') collectStrings(node.data.to, ['data', 'to'], found);
+  return found;
+}
+
+/** Fallback edges last, then by descending priority; equal edges keep the order of the graph. */
+function byEvaluationOrder(a: PathwayEdge, b: PathwayEdge): number {
   return Number(a.data.fallback) - Number(b.data.fallback) || b.data.priority - a.data.priority;
+}
+
+/** Recursive: the schema limits the depth. */
+function collectStrings(value: unknown, path: readonly PropertyKey[], found: TemplateInNode[]): void {
+  if (typeof value === 'string') found.push({ path, template: value });
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, entry] of Object.entries(value)) {
+    collectStrings(entry, [...path, Array.isArray(value) ? Number(key) : key], found);
+  }
 }

@@ -12,34 +12,34 @@ import {
   type StructureError,
 } from './structure.ts';
 
-/** The keys of a node's data that a patch may also carry at its top level, with `data.` before them. */
+/** Fields of a node's data that a patch may also give at its top level, as `data.title`. */
 const DOTTED_KEYS = ['title', 'prompt', 'tools'] as const;
 
-/** Gives a new node its id, where its author chose none. */
+/** Adds an id to a new node without one. */
 export function withNodeId(input: NodeInput, makeId: MakeId): PathwayNode {
   return { ...input, id: input.id ?? makeId() };
 }
 
-/** Gives a new edge its id, where its author chose none. */
+/** Adds an id to a new edge without one. */
 export function withEdgeId(input: EdgeInput, makeId: MakeId): PathwayEdge {
   return { ...input, id: input.id ?? makeId() };
 }
 
-/** @throws {CallwayError} `invalid` when the id is taken, the graph is full, or the node is not sound. */
+/** @throws {CallwayError} `invalid` when the id is taken, the graph is full, or the node is invalid. */
 export function addNode(pathway: Pathway, node: PathwayNode, known: KnownNames): Pathway {
   if (pathway.nodes.length >= MAX_NODES)
     refuse('too_many_nodes', '', `a pathway has at most ${MAX_NODES} nodes`);
   if (pathway.nodes.some(({ id }) => id === node.id)) refuseTakenId('node', node.id);
   if (node.type === 'start' && pathway.nodes.some(({ type }) => type === 'start')) {
-    refuse('several_start_nodes', '/type', 'a pathway has one start node, and this one has it already');
+    refuse('several_start_nodes', '/type', 'a pathway has one start node, and this pathway already has it');
   }
   requireValidStructure(checkNode(node, known));
   return { ...pathway, nodes: [...pathway.nodes, node] };
 }
 
 /**
- * Changes the keys that the patch names, and no others. A fault that the node had before, such as a tool since
- * deleted, does not stand in the way of mending something else.
+ * Changes the fields that the patch names. Errors that the node had before, such as a deleted tool, do not prevent the
+ * change.
  *
  * @throws {CallwayError} `node_not_found`, or `invalid` with details that point into the patch.
  */
@@ -70,14 +70,14 @@ export function patchNode(pathway: Pathway, id: string, patch: NodePatch, known:
 }
 
 /**
- * Takes a node out, and its edges with it.
+ * Removes a node and its edges.
  *
- * @throws {CallwayError} `node_not_found`, or `invalid` for the start node, without which no talk could begin.
+ * @throws {CallwayError} `node_not_found`, or `invalid` for the start node.
  */
 export function removeNode(pathway: Pathway, id: string): Pathway {
   const removed = pathway.nodes.find((node) => node.id === id) ?? fail('Node');
   if (removed.type === 'start') {
-    throw invalid('start_node_required', 'the start node cannot be removed: every talk begins there');
+    throw invalid('start_node_required', 'the start node cannot be removed: every conversation starts there');
   }
   return {
     nodes: pathway.nodes.filter((node) => node !== removed),
@@ -85,7 +85,7 @@ export function removeNode(pathway: Pathway, id: string): Pathway {
   };
 }
 
-/** @throws {CallwayError} `invalid` when the id is taken, the graph is full, or the edge is not sound. */
+/** @throws {CallwayError} `invalid` when the id is taken, the graph is full, or the edge is invalid. */
 export function addEdge(pathway: Pathway, edge: PathwayEdge, known: KnownNames): Pathway {
   if (pathway.edges.length >= MAX_EDGES)
     refuse('too_many_edges', '', `a pathway has at most ${MAX_EDGES} edges`);
@@ -95,7 +95,7 @@ export function addEdge(pathway: Pathway, edge: PathwayEdge, known: KnownNames):
 }
 
 /**
- * Changes the keys that the patch names, and no others.
+ * Changes the fields that the patch names.
  *
  * @throws {CallwayError} `edge_not_found`, or `invalid` with details that point into the patch.
  */
@@ -116,7 +116,7 @@ export function removeEdge(pathway: Pathway, id: string): Pathway {
   return { ...pathway, edges: pathway.edges.filter((edge) => edge !== removed) };
 }
 
-/** Lays a patch over an object; null takes a key away, so that the schema's default comes back. */
+/** Applies a patch to an object; null removes a field, so that the schema's default applies. */
 function merge(base: object, patch: object): Record<string, unknown> {
   const supplied = Object.entries(patch).filter(([, value]) => value !== undefined);
   const merged = Object.entries({ ...base, ...Object.fromEntries(supplied) });
@@ -128,7 +128,7 @@ function newErrors(before: readonly StructureError[], after: readonly StructureE
   return after.filter(({ path, message }) => !known.has(`${path} ${message}`));
 }
 
-/** A fault in what came as `data.tools` is told at `/data.tools`, not at `/data/tools`. */
+/** An error in a field given as `data.tools` has the path `/data.tools`, not `/data/tools`. */
 function pathInPatch(path: string, dottedKeys: readonly string[]): string {
   const key = dottedKeys.find((name) => path === `/data/${name}` || path.startsWith(`/data/${name}/`));
   return key === undefined ? path : path.replace('/data/', '/data.');
@@ -139,11 +139,7 @@ function nodesById(pathway: Pathway): ReadonlyMap<string, PathwayNode> {
 }
 
 function refuseTakenId(what: string, id: string): never {
-  refuse(
-    'duplicate_id',
-    '/id',
-    `id ${JSON.stringify(id)} is taken by another ${what}; choose one that is free`,
-  );
+  refuse('duplicate_id', '/id', `id ${JSON.stringify(id)} is used by another ${what}; choose a different id`);
 }
 
 function refuse(code: string, path: string, message: string): never {

@@ -1,7 +1,7 @@
 import { type ErrorDetail, invalid } from '../../base/errors.ts';
 import { jsonPointer } from '../../base/validation.ts';
 import { checkExpression } from './expressions.ts';
-import { nodeTemplates } from './nodeTemplates.ts';
+import { nodeTemplates } from './graph.ts';
 import { isEventCondition, isExpression, type PathwayEdge } from './schema/edgeSchema.ts';
 import type { PathwayNode } from './schema/nodeSchema.ts';
 import type { Pathway } from './schema/pathwaySchema.ts';
@@ -28,19 +28,19 @@ export type StructureCode =
   | 'template_error'
   | 'expression_error';
 
-/** Something that makes a graph unfit to be saved. */
+/** A reason why a graph cannot be saved. */
 export interface StructureError extends ErrorDetail {
   /** Stable, snake_case; part of the API. */
   readonly code: StructureCode;
 }
 
-/** What lies outside the graph and may be named in it. */
+/** Names from outside the graph that it may refer to. */
 export interface KnownNames {
-  /** Ids of the project's own tools; the built-in ones need not be listed. */
+  /** Ids of the project's own tools, without the built-in ones. */
   readonly toolIds: ReadonlySet<string>;
 }
 
-/** Checks what must hold between the parts of a graph for it to be saved. An empty list means that it may be. */
+/** Checks the references within a graph. Only a graph without errors can be saved. */
 export function checkStructure(pathway: Pathway, known: KnownNames): StructureError[] {
   const nodes = new Map(pathway.nodes.map((node) => [node.id, node]));
   return [
@@ -53,7 +53,7 @@ export function checkStructure(pathway: Pathway, known: KnownNames): StructureEr
 }
 
 /**
- * @throws {CallwayError} Category `invalid` with all structure errors as details; the first gives code and message.
+ * @throws {CallwayError} 400 with all errors as details; code and message are those of the first.
  */
 export function requireValidStructure(errors: readonly StructureError[]): void {
   const [first] = errors;
@@ -62,7 +62,7 @@ export function requireValidStructure(errors: readonly StructureError[]): void {
   throw invalid(first.code, first.message, details);
 }
 
-/** Checks one node by itself. @param path - Where the node stands in the document. */
+/** Checks one node. @param path - Path of the node in the document. */
 export function checkNode(
   node: PathwayNode,
   known: KnownNames,
@@ -71,7 +71,7 @@ export function checkNode(
   const toolErrors = node.data.tools.flatMap((tool, index) => {
     const toolPath = [...path, 'data', 'tools', index];
     if (node.data.tools.indexOf(tool) < index) {
-      return [problem('duplicate_tool', toolPath, `tool ${quoted(tool)} is listed twice; once is enough`)];
+      return [problem('duplicate_tool', toolPath, `tool ${quoted(tool)} is listed twice`)];
     }
     return isKnownTool(tool, known) ? [] : [unknownTool(tool, toolPath)];
   });
@@ -82,7 +82,7 @@ export function checkNode(
   return [...toolErrors, ...templateErrors];
 }
 
-/** Checks one edge against the nodes around it. @param path - Where the edge stands in the document. */
+/** Checks one edge. @param path - Path of the edge in the document. */
 export function checkEdge(
   edge: PathwayEdge,
   nodes: ReadonlyMap<string, PathwayNode>,
@@ -108,11 +108,11 @@ function checkEndpoints(
     );
   }
   if (nodes.get(edge.source)?.type === 'end') {
-    const message = `source ${quoted(edge.source)} is an end node, which no edge leaves`;
+    const message = `source ${quoted(edge.source)} is an end node, which cannot have outgoing edges`;
     errors.push(problem('edge_out_of_end', [...path, 'source'], message));
   }
   if (nodes.get(edge.target)?.type === 'start') {
-    const message = `target ${quoted(edge.target)} is the start node, which no edge enters`;
+    const message = `target ${quoted(edge.target)} is the start node, which cannot have incoming edges`;
     errors.push(problem('edge_into_start', [...path, 'target'], message));
   }
   return errors;
@@ -155,11 +155,7 @@ function checkUnique(items: readonly { readonly id: string }[], list: 'nodes' | 
       return [];
     }
     return [
-      problem(
-        'duplicate_id',
-        [list, index, 'id'],
-        `id ${quoted(id)} is taken by an earlier one of the ${list}`,
-      ),
+      problem('duplicate_id', [list, index, 'id'], `id ${quoted(id)} is used by an earlier entry of ${list}`),
     ];
   });
 }
@@ -173,7 +169,7 @@ function unknownTool(tool: string, path: readonly PropertyKey[]): StructureError
   return problem(
     'unknown_tool',
     path,
-    `tool ${quoted(tool)} is neither a tool of this project nor built in (${builtIn})`,
+    `tool ${quoted(tool)} is neither a tool of this project nor a built-in tool (${builtIn})`,
   );
 }
 

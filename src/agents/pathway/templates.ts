@@ -4,18 +4,15 @@ import { CallwayError, invalid } from '../../base/errors.ts';
 import { MAX_JSON_DEPTH } from './schema/fields.ts';
 import { MAX_TEMPLATE_CHARACTERS } from './schema/nodeSchema.ts';
 
-/** A prompt with its variables filled in; more would not fit a model's instructions. */
+/** Limit of a rendered prompt; a longer one would not fit a model's instructions. */
 const MAX_OUTPUT_CHARACTERS = 100_000;
-/**
- * A prompt renders in well under a millisecond; a template that needs this long is looping. It is time as it passes, also
- * while the machine does something else, and who waits for the words is on the phone: hence not less.
- */
+/** A prompt renders in under a millisecond. Wall-clock time, so generous enough for a busy machine. */
 const RENDER_LIMIT_MS = 1000;
-/** Characters and array entries that filters and ranges may make during one rendering. */
+/** Characters and array entries that filters and ranges may create during one rendering. */
 const MEMORY_LIMIT = 1_000_000;
 const DEFAULT_CACHE_ENTRIES = 500;
 
-/** Tags that read files, write into the variables, write HTML, or grow text without being counted. */
+/** Tags that read files, change the variables, write HTML, or bypass the memory limit. */
 const REMOVED_TAGS = [
   'include',
   'render',
@@ -26,17 +23,17 @@ const REMOVED_TAGS = [
   'tablerow',
   'capture',
 ];
-/** Filters whose result differs from one rendering to the next. */
+/** Filters with random results. */
 const REMOVED_FILTERS = ['sample'];
 
-/** Keeps parsed templates, so that a prompt is parsed once and not on each turn. Bounded; the least used goes first. */
+/** Parsed templates by their source, so that a prompt is not parsed on each turn. */
 export type TemplateCache = LRUCache<string, Template[]>;
 
 export interface RenderTemplateOptions {
-  /** Told once of each variable that the output lacked, as a path such as `customer.name`. */
+  /** Called once per missing variable, with its path: `customer.name`. */
   readonly onMissing?: (name: string) => void;
   readonly cache?: TemplateCache;
-  /** IANA name of the zone in which the `date` filter writes times; default UTC. */
+  /** Time zone of the `date` filter, an IANA name. Default: UTC. */
   readonly timeZone?: string;
 }
 
@@ -47,14 +44,14 @@ export function createTemplateCache(maxEntries: number = DEFAULT_CACHE_ENTRIES):
   return new LRUCache({ max: maxEntries });
 }
 
-/** Stateless: it parses and renders, and keeps neither templates nor variables. */
+/** Stateless. */
 const sandbox = createSandbox();
 
 /**
- * Fills the variables into a Liquid template. A missing variable renders empty and is reported, except where the
- * template itself allows for it: in the condition of an `if`, in an `assign`, or before the `default` filter.
+ * Renders a Liquid template. A missing variable renders as an empty text and is reported, except where the template
+ * expects it: in the condition of an `if`, in an `assign`, or before the `default` filter.
  *
- * Templates reach own properties of the variables only, no files, and run within limits of time, memory and length.
+ * Templates can read own properties of the variables only, no files, within limits of time, memory and length.
  *
  * @throws {CallwayError} `template_error` when the template is malformed, uses a removed tag or exceeds a limit.
  */
@@ -104,7 +101,7 @@ export function renderDeep(
 }
 
 /**
- * The top-level names that a template expects to be given; names that it assigns itself do not count.
+ * The top-level variables that a template reads, without those that it assigns itself.
  *
  * @throws {CallwayError} `template_error` when the template is malformed.
  */
@@ -112,7 +109,7 @@ export function templateVariables(template: string): string[] {
   return isPlainText(template) ? [] : reportingErrors(() => sandbox.globalVariablesSync(parse(template)));
 }
 
-/** @returns What is wrong with the template, and where; undefined when it can be used. */
+/** @returns The error of a malformed template; undefined for a valid one. */
 export function checkTemplate(template: string): string | undefined {
   if (isPlainText(template)) return undefined;
   try {
@@ -123,7 +120,6 @@ export function checkTemplate(template: string): string | undefined {
   }
 }
 
-/** Most sentences have nothing to fill in. */
 function isPlainText(template: string): boolean {
   return template.length <= MAX_TEMPLATE_CHARACTERS && !/\{\{|\{%/.test(template);
 }
@@ -181,21 +177,21 @@ function createBoundedOutput() {
   };
 }
 
-/** As Liquid writes values, but an object as JSON and not as `[object Object]`. */
+/** Like Liquid, but objects become JSON instead of `[object Object]`. */
 function stringOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(stringOf).join('');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** The variables that a strict rendering missed; none when it failed for any other reason too. */
+/** The variables that a strict rendering missed; empty when it also failed for another reason. */
 function missingNames(error: unknown): string[] {
   const causes = leafErrors(error);
   const names = causes.map((cause) => /^undefined variable: ([^,]*)/.exec(cause.message)?.[1]);
   return names.every((name) => name !== undefined) ? [...new Set(names)] : [];
 }
 
-/** Liquid gathers the errors of each block in one, so they form a tree. */
+/** Liquid combines the errors of each block, so they form a tree. */
 function leafErrors(error: unknown): Error[] {
   if (!(error instanceof Error)) return [new Error(String(error))];
   return 'errors' in error && Array.isArray(error.errors) ? error.errors.flatMap(leafErrors) : [error];

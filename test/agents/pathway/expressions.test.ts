@@ -16,7 +16,7 @@ describe('checkExpression', () => {
     [[], '/c', /must be an object with one operator/],
     [{}, '/c', /one operator is needed here, not none/],
     [{ '==': [1, 2], '!': [1] }, '/c', /not ==, !/],
-    [{ '==': [1, { frobnicate: 1 }] }, '/c/==/1/frobnicate', /frobnicate is not an operator/],
+    [{ '==': [1, { frobnicate: 1 }] }, '/c/==/1/frobnicate', /frobnicate is not a JSONLogic operator/],
     [{ '/': [1, { '/': [2] }] }, '/c/~1/1/~1', /takes 2 arguments, not 1/],
     [{ '!': [1, 2] }, '/c/!', /takes 1 argument, not 2/],
     [{ substr: ['a'] }, '/c/substr', /takes 2 to 3 arguments, not 1/],

@@ -4,21 +4,21 @@ import type { PathwayNode } from '../schema/nodeSchema.ts';
 import type { Problem } from './problem.ts';
 import { stronglyConnected } from './stronglyConnected.ts';
 
-/** How many titles a message names before it stops. */
+/** A message names at most this many nodes. */
 const MAX_NAMED_NODES = 5;
 
-/** A problem of a cycle, told at its first node. */
+/** A problem of a cycle, reported at its first node. */
 export type CycleProblem = Omit<Problem, 'path'> & { readonly node: PathwayNode };
 
 interface Cycle {
-  /** The member that stands first in the graph. */
+  /** The first member in graph order. */
   readonly first: PathwayNode;
   readonly members: readonly PathwayNode[];
 }
 
 type LiveEdges = (nodeId: string) => readonly PathwayEdge[];
 
-/** Finds loops that would run without the caller's turn, and cycles that a talk cannot leave. */
+/** Finds cycles that run without waiting for the caller, and cycles that a conversation cannot leave. */
 export function findBadCycles(graph: PathwayGraph, liveEdges: LiveEdges): CycleProblem[] {
   const instant = cyclesOf(
     graph,
@@ -35,7 +35,7 @@ export function findBadCycles(graph: PathwayGraph, liveEdges: LiveEdges): CycleP
   ];
 }
 
-/** The cycles among some nodes. */
+/** The cycles of a subgraph. */
 function cyclesOf(graph: PathwayGraph, among: readonly PathwayNode[], edges: LiveEdges): Cycle[] {
   const ids = new Set(among.map((node) => node.id));
   const successors = (id: string) =>
@@ -56,23 +56,23 @@ function hasExit({ members }: Cycle, edges: LiveEdges): boolean {
   return members.some((node) => edges(node.id).some((edge) => !ids.has(edge.target)));
 }
 
-/** Nothing but a tool can change what the conditions see before the caller's next turn. */
+/** Before the caller's next turn only a tool can change the result of a condition. */
 function loopProblem(cycle: Cycle, canLeave: boolean): CycleProblem {
   const names = namesOf(cycle);
   if (canLeave && cycle.members.some(({ type }) => type === 'tool')) {
-    const message = `${names} may repeat without the caller's turn; make sure that the tool's result ends the loop`;
+    const message = `${names} may repeat without waiting for the caller; make sure that the tool's result ends the loop`;
     return { node: cycle.first, severity: 'warning', code: 'loop_without_turn', message };
   }
-  const message = `${names} repeat without end, since none of them waits for the caller; put a conversation node between`;
+  const message = `${names} repeat forever, since none of them waits for the caller; add a conversation node between them`;
   return { node: cycle.first, severity: 'error', code: 'endless_loop', message };
 }
 
 function trapProblem(cycle: Cycle): CycleProblem {
-  const message = `a talk cannot leave ${namesOf(cycle)}; add an edge to an end node, or the tool end_call`;
+  const message = `a conversation cannot leave ${namesOf(cycle)}; add an edge to an end node, or the tool end_call`;
   return { node: cycle.first, severity: 'warning', code: 'cycle_without_exit', message };
 }
 
-/** Keys and silence take the caller's time; a tool's result is there at once. */
+/** DTMF digits and silence wait for the caller; a tool's result does not. */
 function awaitsEvent(edge: PathwayEdge): boolean {
   const { condition } = edge.data;
   return isEventCondition(condition) && condition.event !== 'tool_result';

@@ -5,7 +5,7 @@ import { type Condition, isEventCondition, isExpression, type PathwayEdge } from
 import type { PathwayNode } from '../schema/nodeSchema.ts';
 import type { ProblemCode } from './problem.ts';
 
-/** An edge that no talk can take, and why. */
+/** An edge that can never be taken, and the reason. */
 export interface DeadEdge {
   readonly edge: PathwayEdge;
   readonly code: Extract<
@@ -18,17 +18,17 @@ export interface DeadEdge {
   readonly message: string;
 }
 
-/** Finds the edges that can never be taken, however the talk goes. */
+/** Finds the edges that no conversation can take. */
 export function findDeadEdges(graph: PathwayGraph): DeadEdge[] {
   return graph.nodes.flatMap((node) => deadEdgesOf(node, graph.outgoing(node.id)));
 }
 
-/** True when the edge is taken as soon as it is looked at. */
+/** True when an edge with this condition is taken whenever it is evaluated. */
 export function isAlwaysTaken(condition: Condition): boolean {
   return condition === null || constantValue(condition) === true;
 }
 
-/** @param edges - In the order in which they are looked at. */
+/** @param edges - In evaluation order. */
 function deadEdgesOf(node: PathwayNode, edges: readonly PathwayEdge[]): DeadEdge[] {
   const dead: DeadEdge[] = [];
   const firstWith = new Map<string, PathwayEdge>();
@@ -42,7 +42,7 @@ function deadEdgesOf(node: PathwayNode, edges: readonly PathwayEdge[]): DeadEdge
     } else if (always && isShadowed(edge, node)) {
       dead.push(shadowed(edge, always));
     } else if (twin) {
-      const message = `edge ${JSON.stringify(twin.id)} has the same condition and is looked at first`;
+      const message = `edge ${JSON.stringify(twin.id)} has the same condition and is evaluated first`;
       dead.push({ edge, code: 'duplicate_condition', message });
     }
     if (key !== undefined && !twin) firstWith.set(key, edge);
@@ -55,21 +55,21 @@ function shadowed(edge: PathwayEdge, always: PathwayEdge): DeadEdge {
   const other = JSON.stringify(always.id);
   const areTwins = edge.data.condition === null && edge.data.fallback === always.data.fallback;
   if (areTwins && always.data.condition === null) {
-    const message = `edge ${other} is unconditional too and is looked at first; give one of them a condition`;
+    const message = `edge ${other} is also unconditional and is evaluated first; give one of them a condition`;
     return { edge, code: 'several_unconditional_edges', message };
   }
-  const message = `edge ${other} is always taken first; raise this one's priority or give that one a condition`;
+  const message = `edge ${other} is always taken first; raise the priority of this edge, or give the other a condition`;
   return { edge, code: 'edge_behind_unconditional', message };
 }
 
-/** Events come at their own time, before any edge is looked at; only a tool's result waits its turn, where none is awaited. */
+/** Events are handled before edges are evaluated, except a tool's result at a node that does not wait for the caller. */
 function isShadowed(edge: PathwayEdge, node: PathwayNode): boolean {
   const { condition } = edge.data;
   if (!isEventCondition(condition)) return true;
   return condition.event === 'tool_result' && !waitsForCaller(node);
 }
 
-/** What an expression without variables always comes to; undefined for every other condition. */
+/** The value of an expression without variables; undefined for every other condition. */
 function constantValue(condition: Condition): boolean | undefined {
   if (!isExpression(condition) || !isConstantExpression(condition)) return undefined;
   return checkExpression(condition).length > 0 ? undefined : evaluateExpression(condition, {});
@@ -80,7 +80,7 @@ function conditionKey(condition: Condition): string | undefined {
   return typeof condition === 'string' ? condition.trim().toLowerCase() : canonicalJson(condition);
 }
 
-/** Objects with the same keys in any order come out alike. Recursive, since the schema bounds the depth. */
+/** JSON with sorted keys. Recursive: the schema limits the depth. */
 function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;

@@ -4,10 +4,10 @@ import type { PathwayNode } from '../schema/nodeSchema.ts';
 import { isAlwaysTaken } from './deadEdges.ts';
 import type { Problem } from './problem.ts';
 
-/** A node at which a talk may come to a halt. */
+/** A node at which a conversation may stop. */
 export type DeadEndProblem = Omit<Problem, 'path'> & { readonly node: PathwayNode };
 
-/** Finds nodes after which nobody would have the word, and say nodes without words. */
+/** Finds nodes at which a conversation stops because no edge can be taken, and say nodes without a text. */
 export function findDeadEnds(
   graph: PathwayGraph,
   liveEdges: (nodeId: string) => readonly PathwayEdge[],
@@ -16,22 +16,22 @@ export function findDeadEnds(
     const problems: DeadEndProblem[] = [];
     const name = JSON.stringify(node.data.title);
     if (node.type === 'say' && node.data.prompt.trim() === '') {
-      const message = `${name} has nothing to say; write its prompt`;
+      const message = `${name} has no text to say; add a prompt`;
       problems.push({ node, severity: 'warning', code: 'nothing_to_say', message });
     }
     const edges = liveEdges(node.id);
     if (edges.length === 0 && stopsWithoutEdge(node)) {
-      const message = `the talk would stop at ${name}; add an edge that leads on`;
+      const message = `the conversation stops at ${name}; add an outgoing edge`;
       problems.push({ node, severity: 'warning', code: 'dead_end', message });
     } else if (edges.length > 0 && !waitsForCaller(node) && !canFinish(node) && mayMatchNone(node, edges)) {
-      const message = `the talk stops at ${name} when no condition matches; add an unconditional or a fallback edge`;
+      const message = `the conversation stops at ${name} when no condition matches; add an unconditional or a fallback edge`;
       problems.push({ node, severity: 'warning', code: 'no_default_edge', message });
     }
     return problems;
   });
 }
 
-/** A conversation goes on by itself; a start node only greets. */
+/** A conversation node needs no edge to continue; a start node only greets. */
 function stopsWithoutEdge(node: PathwayNode): boolean {
   return node.type !== 'conversation' && !canFinish(node);
 }

@@ -19,9 +19,9 @@ export type ProblemCode =
   | 'cycle_without_exit'
   | 'unknown_variable';
 
-/** Something about a pathway that its author should know. */
+/** A finding of a pathway review. */
 export interface Problem extends ErrorDetail {
-  /** An error leaves a caller in silence or in a loop, or cannot be saved at all; the rest are warnings. */
+  /** `error` when the pathway cannot be saved, or would leave a caller in silence or in a loop. */
   readonly severity: 'error' | 'warning';
   /** Stable, snake_case; part of the API. */
   readonly code: ProblemCode;

@@ -1,7 +1,6 @@
 import { jsonPointer, zodDetails } from '../../../base/validation.ts';
 import { expressionVariables } from '../expressions.ts';
-import { canFinish, createGraph, type PathwayGraph } from '../graph.ts';
-import { nodeTemplates } from '../nodeTemplates.ts';
+import { canFinish, createGraph, nodeTemplates, type PathwayGraph } from '../graph.ts';
 import { isExpression, type PathwayEdge } from '../schema/edgeSchema.ts';
 import { type Pathway, pathwaySchema } from '../schema/pathwaySchema.ts';
 import { checkStructure, type KnownNames } from '../structure.ts';
@@ -18,11 +17,11 @@ export interface Review {
 }
 
 export interface ReviewOptions extends KnownNames {
-  /** Names that a session will know; without them, unknown variables are not looked for. */
+  /** Known variable names; without them, unknown variables are not reported. */
   readonly variables?: ReadonlySet<string>;
 }
 
-/** Reviews whatever a user sent as a pathway. Never throws: what has not even the shape of one is told as problems. */
+/** Reviews any input. Never throws: violations of the schema are reported as problems. */
 export function reviewInput(input: unknown, options: ReviewOptions): Review {
   const parsed = pathwaySchema.safeParse(input);
   if (parsed.success) return reviewPathway(parsed.data, options);
@@ -32,19 +31,19 @@ export function reviewInput(input: unknown, options: ReviewOptions): Review {
   return { valid: false, problems };
 }
 
-/** Finds what keeps a pathway from being saved, and what would go wrong on a call. */
+/** Finds errors that prevent saving, and problems that would occur in conversations. */
 export function reviewPathway(pathway: Pathway, options: ReviewOptions): Review {
   const graph = createGraph(pathway);
   const deadEdges = findDeadEdges(graph);
   const problems = [
     ...checkStructure(pathway, options).map((error): Problem => ({ severity: 'error', ...error })),
-    ...reviewWalk(graph, deadEdges, locatorOf(pathway)),
+    ...reviewPaths(graph, deadEdges, locatorOf(pathway)),
     ...(options.variables ? reviewVariables(pathway, options.variables) : []),
   ];
   return { valid: problems.every((problem) => problem.severity !== 'error'), problems };
 }
 
-/** Tells where a node or an edge stands; by identity, since ids may repeat in an unsound graph. */
+/** JSON pointer of a node or an edge; by identity, since ids may repeat in an invalid graph. */
 type Locate = (item: object) => string;
 
 function locatorOf(pathway: Pathway): Locate {
@@ -54,21 +53,21 @@ function locatorOf(pathway: Pathway): Locate {
   return (item) => pointers.get(item) ?? '';
 }
 
-/** Problems of the ways that a talk can go. */
-function reviewWalk(graph: PathwayGraph, deadEdges: readonly DeadEdge[], locate: Locate): Problem[] {
+/** Problems of the paths that a conversation can take. */
+function reviewPaths(graph: PathwayGraph, deadEdges: readonly DeadEdge[], locate: Locate): Problem[] {
   const dead = new Set(deadEdges.map(({ edge }) => edge));
   const liveEdges = (nodeId: string) => graph.outgoing(nodeId).filter((edge) => !dead.has(edge));
   return [
     ...deadEdges.map(
       ({ edge, code, message }): Problem => ({ severity: 'warning', code, message, path: locate(edge) }),
     ),
-    ...reviewReach(graph, liveEdges, locate),
+    ...reviewReachability(graph, liveEdges, locate),
     ...findDeadEnds(graph, liveEdges).map(({ node, ...rest }): Problem => ({ ...rest, path: locate(node) })),
     ...findBadCycles(graph, liveEdges).map(({ node, ...rest }): Problem => ({ ...rest, path: locate(node) })),
   ];
 }
 
-function reviewReach(
+function reviewReachability(
   graph: PathwayGraph,
   liveEdges: (nodeId: string) => readonly PathwayEdge[],
   locate: Locate,
@@ -81,7 +80,7 @@ function reviewReach(
       (node): Problem => ({
         severity: 'warning',
         code: 'unreachable_node',
-        message: `no way leads from the start to ${JSON.stringify(node.data.title)}`,
+        message: `${JSON.stringify(node.data.title)} cannot be reached from the start node`,
         path: locate(node),
       }),
     );
@@ -89,14 +88,20 @@ function reviewReach(
   if (finishing.some((node) => reached.has(node.id))) return problems;
   const [code, message] =
     finishing.length === 0
-      ? (['no_end_node', 'no node ends the talk; add an end node, or the tool end_call to a node'] as const)
-      : (['no_end_reachable', 'no way leads from the start to a node that ends the talk'] as const);
+      ? ([
+          'no_end_node',
+          'no node ends the conversation; add an end node, or the tool end_call to a node',
+        ] as const)
+      : ([
+          'no_end_reachable',
+          'no node that ends the conversation can be reached from the start node',
+        ] as const);
   return [...problems, { severity: 'warning', code, message, path: '/nodes' }];
 }
 
 function reachableFrom(start: string, edges: (nodeId: string) => readonly PathwayEdge[]): Set<string> {
   const reached = new Set([start]);
-  // A set hands out what is added while it is walked.
+  // Iteration over a set includes entries that are added meanwhile.
   for (const id of reached) for (const edge of edges(id)) reached.add(edge.target);
   return reached;
 }
@@ -109,7 +114,7 @@ function reviewVariables(pathway: Pathway, known: ReadonlySet<string>): Problem[
         (name): Problem => ({
           severity: 'warning',
           code: 'unknown_variable',
-          message: `nothing is known to set the variable ${JSON.stringify(name)}`,
+          message: `the variable ${JSON.stringify(name)} is not defined anywhere`,
           path: jsonPointer(path),
         }),
       );
@@ -126,7 +131,7 @@ function reviewVariables(pathway: Pathway, known: ReadonlySet<string>): Problem[
   return [...inNodes, ...inEdges];
 }
 
-/** A malformed template is a structure error already. */
+/** A malformed template is already reported as a structure error. */
 function variablesOf(template: string): readonly string[] {
   try {
     return templateVariables(template);

@@ -1,12 +1,12 @@
-/** How far the search has come in one node. */
+/** The state of the search in one node. */
 interface Visit {
   readonly id: string;
   readonly successors: Iterator<string>;
 }
 
 /**
- * Finds the strongly connected components of a directed graph: the largest sets whose members can all reach each
- * other. A node in no cycle is a component of its own. Iterative, so that no graph can exhaust the stack.
+ * Finds the strongly connected components of a directed graph: the maximal sets whose members can all reach each other.
+ * A node in no cycle is a component of its own. Iterative, so that no graph can exhaust the stack.
  *
  * @param successors - Only ids among `ids`.
  * @see Tarjan, "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1 (1972)

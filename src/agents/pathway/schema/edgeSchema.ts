@@ -1,31 +1,31 @@
 import { z } from 'zod';
-import { idSchema, refuseUnkeepable, text } from './fields.ts';
+import { idSchema, refuseUnstorable, text } from './fields.ts';
 
 const MAX_LABEL_CHARACTERS = 200;
 const MAX_SENTENCE_CHARACTERS = 2_000;
 const MAX_DIGITS = 32;
-/** A caller who is silent for ten minutes has left. */
+/** Ten minutes. */
 const MAX_SILENCE_MS = 600_000;
 const MAX_PRIORITY = 1_000_000;
 
 const sentence = text(1, MAX_SENTENCE_CHARACTERS)
   .refine((words) => words === '' || words.trim() !== '', '{field} must say something, or be null')
   .meta({
-    description: 'A sentence for the model to judge.',
+    description: 'A sentence that the model evaluates.',
     examples: ['The caller wants to speak to a person.'],
   });
 
-/** What may happen on a call, for an edge to be taken at once. */
+/** An event that takes the edge at once. */
 export const eventConditionSchema = z
   .discriminatedUnion('event', [
     z.strictObject({
       event: z.literal('dtmf'),
       digits: z
         .string()
-        .regex(/^[0-9A-D*#]+$/, '{field} must be keys of a telephone: 0 to 9, A to D, * and #')
+        .regex(/^[0-9A-D*#]+$/, '{field} must be DTMF digits: 0 to 9, A to D, * and #')
         .max(MAX_DIGITS)
         .optional()
-        .meta({ description: 'The keys, in order; without them any key will do.', examples: ['1', '42#'] }),
+        .meta({ description: 'The DTMF digits, in order; default: any digit.', examples: ['1', '42#'] }),
     }),
     z.strictObject({
       event: z.literal('silence'),
@@ -34,41 +34,40 @@ export const eventConditionSchema = z
         .min(1)
         .max(MAX_SILENCE_MS)
         .optional()
-        .meta({ description: "Milliseconds; without it the agent's own setting holds.", examples: [8000] }),
+        .meta({ description: "Milliseconds. Default: the node's silence setting.", examples: [8000] }),
     }),
     z.strictObject({
       event: z.literal('tool_result'),
       ok: z
         .boolean()
         .optional()
-        .meta({ description: 'Whether the tool must have succeeded or failed; without it, either.' }),
-      tool: idSchema
-        .optional()
-        .meta({ description: 'Which tool; without it, any.', examples: ['set_variable'] }),
+        .meta({ description: 'True for success, false for failure; default: either.' }),
+      tool: idSchema.optional().meta({ description: 'The tool; default: any.', examples: ['set_variable'] }),
     }),
     z.strictObject({ event: z.literal('voicemail') }),
   ])
   .meta({
-    description: 'Taken when this happens: keys, silence, a tool result, or an answering machine.',
+    description:
+      'The event that takes the edge: DTMF digits, silence, a tool result, or an answering machine.',
     examples: [
       { event: 'dtmf', digits: '1' },
       { event: 'silence', afterMs: 8000 },
     ],
   });
 
-/** A JSONLogic expression: one operator and its arguments. `event` is no operator: it marks an event condition. */
+/** A JSONLogic expression: one operator and its arguments. `event` is not an operator; it marks an event condition. */
 const expression = z
   .looseObject({ event: z.never().optional() })
-  .superRefine(refuseUnkeepable)
+  .superRefine(refuseUnstorable)
   .meta({
     description: 'A JSONLogic expression over the variables.',
     examples: [{ '>=': [{ var: 'age' }, 18] }],
   });
 
-/** When an edge may be taken: null is always, a string is for the model, an object an event or an expression. */
+/** When an edge is taken: always (null), when the model agrees (a string), on an event, or by an expression. */
 export const conditionSchema = z.union([sentence, z.null(), eventConditionSchema, expression]).meta({
   description:
-    'Null: always. A string: a sentence for the model. An object: an event or a JSONLogic expression.',
+    'Null: always. A string: a sentence that the model evaluates. An object: an event or a JSONLogic expression.',
 });
 
 const label = text(0, MAX_LABEL_CHARACTERS).meta({ description: 'Shown in the editor.', examples: ['yes'] });
@@ -77,12 +76,13 @@ const priority = z
   .min(-MAX_PRIORITY)
   .max(MAX_PRIORITY)
   .meta({
-    description: 'Higher is looked at first; equals in the order of the graph. Default 0.',
+    description:
+      'Edges with a higher priority are evaluated first, equal ones in the order of the graph. Default 0.',
     examples: [10],
   });
 const fallback = z
   .boolean()
-  .meta({ description: 'Taken when nothing else matches after the model answered. Default false.' });
+  .meta({ description: 'Taken when no other edge matches after the model’s answer. Default false.' });
 
 const edgeData = z.strictObject({
   label: label.default(''),
@@ -92,10 +92,10 @@ const edgeData = z.strictObject({
 });
 const ends = { source: idSchema, target: idSchema, data: edgeData.prefault({}) };
 
-/** A way from one node to another. */
+/** A transition from one node to another. */
 export const edgeSchema = z.strictObject({ id: idSchema, ...ends }).meta({
   id: 'PathwayEdge',
-  description: 'A way from one node to another.',
+  description: 'A transition from one node to another.',
   examples: [
     {
       id: 'e1',
@@ -106,13 +106,13 @@ export const edgeSchema = z.strictObject({ id: idSchema, ...ends }).meta({
   ],
 });
 
-/** An edge to be added; without an `id` the service makes one. */
+/** A new edge; without an `id` the service generates one. */
 export const edgeInputSchema = z.strictObject({ id: idSchema.optional(), ...ends }).meta({
   id: 'NewPathwayEdge',
-  description: 'An edge to be added; without an id the service makes one.',
+  description: 'A new edge; without an id the service generates one.',
 });
 
-/** What may change of an edge: only supplied keys do. Null puts priority and fallback back to their defaults. */
+/** Only the supplied fields change. Null resets priority and fallback to their defaults. */
 export const edgePatchSchema = z
   .strictObject({
     source: idSchema,
@@ -130,7 +130,7 @@ export const edgePatchSchema = z
   .meta({
     id: 'PathwayEdgePatch',
     description:
-      'Only supplied keys change; a null condition makes the edge unconditional, a null priority or fallback the default.',
+      'Only the supplied fields change. A null condition makes the edge unconditional; null resets priority and fallback to their defaults.',
     examples: [{ data: { condition: { event: 'dtmf', digits: '1' } } }],
   });
 
@@ -141,12 +141,10 @@ export type PathwayEdge = z.output<typeof edgeSchema>;
 export type EdgeInput = z.output<typeof edgeInputSchema>;
 export type EdgePatch = z.output<typeof edgePatchSchema>;
 
-/** Tells an event condition from the other kinds. */
 export function isEventCondition(condition: Condition): condition is EventCondition {
   return typeof condition === 'object' && condition !== null && condition.event !== undefined;
 }
 
-/** Tells a JSONLogic expression from the other kinds. */
 export function isExpression(condition: Condition): condition is Expression {
   return typeof condition === 'object' && condition !== null && condition.event === undefined;
 }

@@ -10,17 +10,17 @@ const MAX_TRANSFER_TARGET_CHARACTERS = 500;
 const MAX_SILENCE_PROMPTS = 10;
 const MAX_SILENCE_PROMPT_CHARACTERS = 500;
 
-/** Types whose data has the common fields and no others. */
+/** Types whose data has only the common fields. */
 export const PLAIN_NODE_TYPES = ['start', 'conversation', 'say', 'condition', 'end'] as const;
 export const NODE_TYPES = [...PLAIN_NODE_TYPES, 'tool', 'knowledge', 'transfer'] as const;
 
 const title = text(1, MAX_TITLE_CHARACTERS).meta({
-  description: 'What the node is called in the editor, in events and before the model.',
+  description: 'Name of the node in the editor, in events and for the model.',
   examples: ['Ask for the order number'],
 });
 const prompt = text(0, MAX_TEMPLATE_CHARACTERS).meta({
   description:
-    'What the agent is to do here; a Liquid template over the variables. A say node speaks it as it is, templates filled.',
+    'Instructions for the agent at this node; a Liquid template with the variables. A say node speaks the rendered text itself.',
   examples: ['Ask {{ customerName }} for the order number and confirm it digit by digit.'],
 });
 const tools = z
@@ -28,23 +28,23 @@ const tools = z
   .max(MAX_TOOLS_PER_NODE)
   .meta({
     description:
-      "Tools the model may call here: ids of the project's tools, or names of built-in tools such as end_call.",
+      "Tools that the model may call at this node: ids of the project's tools, or names of built-in tools such as end_call.",
     examples: [['end_call']],
   });
 const oneTool = z
   .array(idSchema)
   .length(1)
-  .meta({ description: 'The one tool that the node runs.', examples: [['set_variable']] });
+  .meta({ description: 'The tool that the node runs.', examples: [['set_variable']] });
 const expectedAnswers = z
   .array(text(1, MAX_EXPECTED_ANSWER_CHARACTERS))
   .max(MAX_EXPECTED_ANSWERS)
   .meta({
     description:
-      'Phrases a caller may say here: hints for speech recognition and for choosing the next edge.',
+      'Phrases that a caller may say at this node: hints for speech recognition and for the choice of the next edge.',
     examples: [['yes', 'no', 'I do not know']],
   });
 const interruption = z.enum(['on', 'off']).meta({
-  description: 'On the phone: whether the caller may cut in while the agent speaks. Default: on.',
+  description: 'On the phone: whether the caller can interrupt the agent. Default: on.',
   examples: ['off'],
 });
 const interruptAfterMs = z
@@ -53,7 +53,7 @@ const interruptAfterMs = z
   .max(5000)
   .meta({
     description:
-      'On the phone: how much the caller must speak, in milliseconds, before the agent stops. Default: 400.',
+      'On the phone: duration of the caller’s speech, in milliseconds, that interrupts the agent. Default: 400.',
     examples: [600],
   });
 const turn = z
@@ -67,7 +67,7 @@ const turn = z
   )
   .meta({
     description:
-      'On the phone: bounds, in milliseconds, of the silence that ends what the caller says; within them it adapts to how the caller speaks. Default: 300 to 1600.',
+      'On the phone: limits, in milliseconds, of the pause that ends the caller’s turn; within them it adapts to the caller. Default: 300 to 1600.',
     examples: [{ maxPauseMs: 3000 }],
   });
 const silence = z
@@ -78,39 +78,39 @@ const silence = z
   })
   .meta({
     description:
-      'On the phone: what happens while the caller says nothing. After afterMs (8000) an edge for silence is taken, or else the next of the prompts is said (a short question in the language of the talk); once hangupAfter (3; 0 is never) silences were not answered, the agent hangs up.',
+      'On the phone: what happens when the caller is silent. After afterMs (default 8000) the edge for silence is taken; without one, the next prompt is spoken (default: a short question in the language of the conversation). After hangupAfter (default 3; 0 means never) unanswered silences the agent hangs up.',
     examples: [{ afterMs: 6000, prompts: ['Are you still there?'], hangupAfter: 2 }],
   });
 const toolArguments = jsonObjectSchema.meta({
-  description: 'What the tool is called with; every string in it, at any depth, is a template.',
+  description: 'Arguments of the tool; every string in them, at any depth, is a template.',
   examples: [{ orderNumber: '{{ orderNumber }}' }],
 });
 const query = text(1, MAX_TEMPLATE_CHARACTERS).meta({
-  description: "What to search for; a template. Default: the caller's last words.",
+  description: "The search query; a template. Default: the caller's last words.",
   examples: ['opening hours in {{ city }}'],
 });
 const topK = z
   .int()
   .min(1)
   .max(50)
-  .meta({ description: 'How many chunks to take at most.', examples: [5] });
+  .meta({ description: 'Maximum number of chunks.', examples: [5] });
 const scoreThreshold = z
   .number()
   .min(0)
   .max(1)
-  .meta({ description: 'Chunks that score less are left out.', examples: [0.5] });
+  .meta({ description: 'Minimum score of a chunk.', examples: [0.5] });
 const transferTarget = text(1, MAX_TRANSFER_TARGET_CHARACTERS)
   .refine(
     (target) => isTemplate(target) || isTransferTarget(target),
     '{field} must be a phone number such as +886212345678, a SIP URI such as sip:desk@example.com, or a template',
   )
   .meta({
-    description: 'Whom the call goes to: an E.164 or local number, or a SIP URI; a template.',
+    description: 'Destination of the transfer: an E.164 or local number, or a SIP URI; a template.',
     examples: ['+886212345678', 'sip:{{ department }}@pbx.example.com'],
   });
 const position = z
   .strictObject({ x: z.number(), y: z.number() })
-  .meta({ description: 'Where the node lies on the canvas.', examples: [{ x: 120, y: 80 }] });
+  .meta({ description: 'Position of the node on the canvas.', examples: [{ x: 120, y: 80 }] });
 
 const common = {
   title,
@@ -134,18 +134,18 @@ const knowledgeData = z.strictObject({
 });
 const transferData = z.strictObject({ ...common, ...anyTools, to: transferTarget });
 
-/** One step of a pathway. What `data` may hold depends on `type`. */
+/** One step of a pathway. The fields of `data` depend on `type`. */
 export const nodeSchema = nodeOf(idSchema).meta({ id: 'PathwayNode', description: 'One step of a pathway.' });
 
-/** A node to be added; without an `id` the service makes one. */
+/** A new node; without an `id` the service generates one. */
 export const nodeInputSchema = nodeOf(idSchema.optional()).meta({
   id: 'NewPathwayNode',
-  description: 'A node to be added; without an id the service makes one.',
+  description: 'A new node; without an id the service generates one.',
 });
 
 /**
- * What may change of a node: only supplied keys do. `data.title`, `data.prompt` and `data.tools` may be given inside
- * `data`, or at the top level under these dotted names. Null takes an optional key away.
+ * Only the supplied fields change. `data.title`, `data.prompt` and `data.tools` may be given inside `data`, or at the
+ * top level under these dotted names. Null removes an optional field.
  */
 export const nodePatchSchema = z
   .strictObject({
@@ -172,10 +172,10 @@ export const nodePatchSchema = z
     'data.tools': tools.optional(),
     position: position.optional(),
   })
-  .superRefine(refuseContradiction)
+  .superRefine(refuseContradictions)
   .meta({
     id: 'PathwayNodePatch',
-    description: 'Only supplied keys change; null takes an optional key of data away.',
+    description: 'Only the supplied fields change; null removes an optional field of data.',
     examples: [
       { data: { title: 'Greeting' }, position: { x: 0, y: 40 } },
       { 'data.prompt': 'Greet the caller.' },
@@ -187,7 +187,7 @@ export type NodeType = PathwayNode['type'];
 export type NodeInput = z.output<typeof nodeInputSchema>;
 export type NodePatch = z.output<typeof nodePatchSchema>;
 
-/** True for a string that could be dialled or put in a SIP request: digits with an optional plus, or a SIP URI. */
+/** True for a phone number (digits with an optional plus) or a SIP URI. */
 export function isTransferTarget(target: string): boolean {
   return /^\+?\d[\d ().-]{1,30}$/.test(target) || /^sips?:[^\s<>"@]+(?:@[^\s<>"@]+)?$/i.test(target);
 }
@@ -196,7 +196,7 @@ function isTemplate(target: string): boolean {
   return /\{\{|\{%/.test(target);
 }
 
-/** Four shapes under one discriminator; so a wrong field is reported against the node's own type. */
+/** A discriminated union, so that a wrong field is reported for the node's own type. */
 function nodeOf<Id extends z.ZodType>(id: Id) {
   const place = { id, position: position.default({ x: 0, y: 0 }) };
   return z.discriminatedUnion('type', [
@@ -207,7 +207,7 @@ function nodeOf<Id extends z.ZodType>(id: Id) {
   ]);
 }
 
-function refuseContradiction(
+function refuseContradictions(
   patch: { readonly data?: Readonly<Record<string, unknown>> | undefined; readonly [key: string]: unknown },
   context: z.core.$RefinementCtx,
 ): void {

@@ -5,7 +5,7 @@ import { nodeSchema } from './nodeSchema.ts';
 export const MAX_NODES = 500;
 export const MAX_EDGES = 2_000;
 
-/** What a pathway must look like; what must hold between its parts is in `structure.ts`. */
+/** A pathway by itself; {@link checkStructure} checks the references between its parts. */
 export const pathwaySchema = z
   .strictObject({
     nodes: z.array(nodeSchema).min(1).max(MAX_NODES),
@@ -14,7 +14,7 @@ export const pathwaySchema = z
   .meta({
     id: 'Pathway',
     description:
-      'The graph that a talk follows: nodes with title, prompt and tools, and the edges between them.',
+      'The graph that conversations follow: nodes with title, prompt and tools, and the edges between them.',
     examples: [
       {
         nodes: [
@@ -26,8 +26,8 @@ export const pathwaySchema = z
     ],
   });
 
-/** A whole graph, defaults filled in. */
+/** A graph with defaults applied. */
 export type Pathway = z.output<typeof pathwaySchema>;
 
-/** A whole graph as a user may send it: what has a default may be left out. */
+/** A graph as a user sends it: fields with defaults are optional. */
 export type PathwayInput = z.input<typeof pathwaySchema>;

@@ -49,7 +49,7 @@ const STARTER: PathwayInput = {
   ],
 };
 
-/** What a new project's agent follows until its owner draws something better. */
+/** The pathway of a new project. */
 export function starterPathway(): Pathway {
   return pathwaySchema.parse(STARTER);
 }

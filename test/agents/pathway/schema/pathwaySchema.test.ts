@@ -63,11 +63,11 @@ describe('a node', () => {
     ],
     ['no title', { id: 'n', type: 'say', data: {} }, ['/data/title: title is required and must be a string']],
     ['an empty title', node({ title: '' }), ['/data/title: title must not be empty']],
-    ['a NUL', node({ prompt: 'a\u0000b' }), ['/data/prompt: prompt has a control character; remove it']],
+    ['a NUL', node({ prompt: 'a\u0000b' }), ['/data/prompt: prompt must not contain control characters']],
     [
       'half a surrogate',
       node({ prompt: '\ud800' }),
-      ['/data/prompt: prompt has a control character; remove it'],
+      ['/data/prompt: prompt must not contain control characters'],
     ],
     [
       'a long prompt',
@@ -194,7 +194,7 @@ describe('an edge', () => {
     [
       'keys that no telephone has',
       { condition: { event: 'dtmf', digits: '1x' } },
-      '/data/condition/digits: digits must be keys of a telephone: 0 to 9, A to D, * and #',
+      '/data/condition/digits: digits must be DTMF digits: 0 to 9, A to D, * and #',
     ],
     [
       'a key of another event',

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { parseRange } from '../../../../src/api/routes/calls/recordings.ts';
 import { createRecordingUrls } from '../../../../src/calls/recording/recordingUrls.ts';
 import { localRecordings } from '../../../../src/infra/objectStore/recordings/localRecordings.ts';
 import { startTestServer, type TestServer } from '../../../support/httpServer.ts';
@@ -115,6 +116,16 @@ describe('GET /v1/recordings/{token}', () => {
     expect([late.status, await late.json()]).toMatchObject([403, { code: 'recording_url_expired' }]);
   });
 
+  it('refuses a signature whose last character has the same bytes in another spelling', async () => {
+    const last = path.at(-1) ?? '';
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    // 43 characters hold 258 bits: the lowest two bits of the last one are unused.
+    const respelled = path.slice(0, -1) + alphabet.charAt(alphabet.indexOf(last) ^ 1);
+    expect(Buffer.from(respelled.slice(-43), 'base64url')).toEqual(Buffer.from(path.slice(-43), 'base64url'));
+    const response = await get(respelled);
+    expect([response.status, await response.json()]).toMatchObject([403, { code: 'recording_url_invalid' }]);
+  });
+
   it('takes a link of the key before, while that one counts', () => {
     const options = { publicUrl: () => '', now: () => nowMs };
     const [older, newer] = [7, 8].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
@@ -131,5 +142,22 @@ describe('GET /v1/recordings/{token}', () => {
   it('is 404 once the recording is gone', async () => {
     const gone = new URL(signed.sign('project/gone.wav')).pathname;
     expect((await get(gone)).status).toBe(404);
+  });
+});
+
+describe('The Range header', () => {
+  it.each([
+    [undefined, undefined],
+    ['bytes=0-99', { first: 0, last: 99 }],
+    ['bytes=100-', { first: 100 }],
+    ['bytes=-50', { suffixLength: 50 }],
+    ['bytes=5-4', undefined],
+    ['bytes=0-1,5-6', undefined],
+    ['bytes=-', undefined],
+    ['bytes=a-b', undefined],
+    ['lines=0-9', undefined],
+    ['bytes=0-99999999999999999', undefined],
+  ])('parses %s', (header, range) => {
+    expect(parseRange(header)).toEqual(range);
   });
 });
