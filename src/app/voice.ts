@@ -3,11 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { CallStore } from '../calls/callStore.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
 import type { HistoryStore } from '../engine/history/historyStore.ts';
-import {
-  type RecoveryDeps,
-  recoverInterruptedTurn,
-  type TurnCheckpointStore,
-} from '../engine/session/interruptedTurn.ts';
+import type { RecoveryDeps, TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { createLocalTextToSpeech } from '../providers/local/textToSpeech.ts';
@@ -47,17 +43,15 @@ export async function buildVoice(
   closers.push(async () => fallbackSpeech?.close());
   const voice = createVoiceSessionServer({
     engine: conversations,
-    addEvents: (instanceId, events) => stores.history.addEvents(instanceId, events),
-    addMessages: (instanceId, messages) => stores.history.addMessages(instanceId, messages),
-    findCall: (projectId, callId) => stores.calls.find(projectId, callId),
-    findRelease: (projectId, releaseId) => stores.releases.find(projectId, releaseId),
-    recoverInterruptedTurn: (projectId, sessionId) =>
-      recoverInterruptedTurn({ sessions: stores.sessions, notes: turnNotes, clock }, projectId, sessionId),
+    historyStore: stores.history,
+    sessions: stores.sessions,
+    calls: stores.calls,
+    releases: stores.releases,
+    checkpoints: turnNotes,
     voiceActivity: activity,
     speechToText,
     textToSpeech,
     onSpokenTurn: meter.turn,
-    checkpoints: turnNotes,
     fallbackSpeech,
     clock,
     logger,

@@ -1,8 +1,13 @@
 import type { Logger } from 'pino';
-import type { AgentRelease } from '../agents/release.ts';
 import { omitUndefined } from '../base/omitUndefined.ts';
 import { traceLogFields } from '../base/tracing.ts';
 import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import {
+  type RecoveryDeps,
+  recoverInterruptedTurn,
+  type TurnCheckpointStore,
+} from '../engine/session/interruptedTurn.ts';
+import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { Session } from '../engine/session/session.ts';
 import { fillerOf } from '../engine/turn/filler.ts';
 import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
@@ -24,13 +29,15 @@ export interface VoiceSessionServerDeps
   readonly textToSpeech: TextToSpeech;
   /** Speaks when the first one fails. */
   readonly fallbackSpeech?: TextToSpeech | undefined;
-  readonly findCall: (
-    projectId: string,
-    callId: string,
-  ) => Promise<{ readonly direction: 'inbound' | 'outbound' } | undefined>;
-  readonly findRelease: (projectId: string, releaseId: string) => Promise<AgentRelease | undefined>;
-  /** Stores what was said in a turn that another node could not complete. */
-  readonly recoverInterruptedTurn: (projectId: string, sessionId: string) => Promise<void>;
+  readonly calls: {
+    find(
+      projectId: string,
+      callId: string,
+    ): Promise<{ readonly direction: 'inbound' | 'outbound' } | undefined>;
+  };
+  readonly releases: Pick<ReleaseStore, 'find'>;
+  readonly sessions: RecoveryDeps['sessions'];
+  readonly checkpoints: TurnCheckpointStore;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -76,15 +83,16 @@ export function createVoiceSessionServer(deps: VoiceSessionServerDeps): VoiceSes
 }
 
 async function sessionOptions(
-  { engine, findCall, recoverInterruptedTurn }: VoiceSessionServerDeps,
+  { engine, calls, sessions, checkpoints, clock }: VoiceSessionServerDeps,
   { projectId, sessionId, callId, traceparent }: StreamInfo,
   onError: (error: unknown, message: string) => void,
 ): Promise<VoiceSessionOptions> {
-  await recoverInterruptedTurn(projectId, sessionId).catch((error: unknown) =>
-    onError(error, 'interrupted turn not recovered'),
+  // The session may have been on a node that failed.
+  await recoverInterruptedTurn({ sessions, notes: checkpoints, clock }, projectId, sessionId).catch(
+    (error: unknown) => onError(error, 'interrupted turn not recovered'),
   );
   const channel = callId === undefined ? 'web' : 'phone';
-  const call = callId === undefined ? undefined : await findCall(projectId, callId);
+  const call = callId === undefined ? undefined : await calls.find(projectId, callId);
   const session = await engine.attach(projectId, sessionId);
   return {
     session: { projectId, sessionId, channel, ...omitUndefined({ callId, traceparent }) },
@@ -100,11 +108,11 @@ function hasAgentSpoken({ turn, state }: Session): boolean {
 
 /** The agent's own filler and language, where it has them; the session need not exist when the stream opens. */
 async function failoverTexts(
-  { engine, findRelease }: VoiceSessionServerDeps,
+  { engine, releases }: VoiceSessionServerDeps,
   { projectId, sessionId }: StreamInfo,
 ): Promise<FailoverTexts> {
   const session = await engine.find(projectId, sessionId);
-  const release = session && (await findRelease(projectId, session.releaseId));
+  const release = session && (await releases.find(projectId, session.releaseId));
   const { variables = {} } = release ? session.state : {};
   const language =
     typeof variables.language === 'string' && variables.language !== ''

@@ -39,15 +39,15 @@ function served({ callId, placeholder, language, deps }: ServedOptions) {
         return session && withVariables(session, { language });
       },
     },
-    addEvents: async () => undefined,
-    addMessages: async () => undefined,
+    historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
     voiceActivity: loudActivity,
     speechToText: caller,
     textToSpeech: voice,
     clock,
-    findCall: async () => undefined,
-    findRelease: async () => ({ agent: { placeholderMessages } }) as unknown as AgentRelease,
-    recoverInterruptedTurn: async () => undefined,
+    calls: { find: async () => undefined },
+    releases: { find: async () => ({ agent: { placeholderMessages } }) as unknown as AgentRelease },
+    sessions: { find: async () => undefined, saveTurn: async () => undefined },
+    checkpoints: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
     logger: pino({}, { write: (line: string) => logs.push(JSON.parse(line).msg) }),
     ...deps,
   });
@@ -99,8 +99,8 @@ test('Failover prompts are sent neither on streams without a call nor after its 
 });
 
 test('Failover prompts that fail are logged, and the session continues', async () => {
-  const findRelease = async () => Promise.reject(new Error('the database is down'));
-  const { stream, logs } = served({ callId: 'call-1', deps: { findRelease } });
+  const releases = { find: async () => Promise.reject(new Error('the database is down')) };
+  const { stream, logs } = served({ callId: 'call-1', deps: { releases } });
   await stream.advance(4000);
   expect(logs).toEqual(['voice session started', 'failover prompts failed']);
   expect(stream.isClosed()).toBe(false);
@@ -113,7 +113,7 @@ test.each([
 ] as const)('Answering machines are detected on %s calls: %s', async (direction, answeredBy) => {
   const { stream, caller, report } = served({
     callId: 'call-1',
-    deps: { findCall: async () => ({ direction }) },
+    deps: { calls: { find: async () => ({ direction }) } },
   });
   await stream.advance(500);
   stream.speak(caller.say('Please leave a message after the tone.', 2000));
@@ -139,8 +139,8 @@ test('A session whose agent has spoken is resumed on the next stream of its chan
 });
 
 test('A turn that cannot be recovered is logged, and the session starts', async () => {
-  const recoverInterruptedTurn = async () => Promise.reject(new Error('the database is down'));
-  const { stream, logs, voice } = served({ deps: { recoverInterruptedTurn } });
+  const down = async () => Promise.reject(new Error('the database is down'));
+  const { stream, logs, voice } = served({ deps: { sessions: { find: down, saveTurn: down } } });
   await stream.advance(500);
   expect(logs).toEqual(['interrupted turn not recovered', 'voice session started']);
   expect(voice.texts).toEqual([GREETING]);

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUnavailable } from '../../base/errors.ts';
-import type { HistoryEvent, HistoryEventType, SessionMessage } from '../../engine/session/session.ts';
+import type { HistoryStore } from '../../engine/history/historyStore.ts';
+import type { HistoryEventType } from '../../engine/session/session.ts';
 import type { ExternalMessage } from '../../engine/turn/turn.ts';
 
 export interface SessionHistoryDeps {
-  readonly addEvents: (instanceId: string, events: readonly HistoryEvent[]) => Promise<void>;
-  readonly addMessages: (instanceId: string, messages: readonly SessionMessage[]) => Promise<void>;
+  readonly historyStore: Pick<HistoryStore, 'addEvents' | 'addMessages'>;
   readonly clock: Clock;
   readonly onError: (error: unknown, message: string) => void;
 }
@@ -30,14 +30,14 @@ export class SessionHistory {
 
   addEvent(type: HistoryEventType, data: Readonly<Record<string, unknown>>): void {
     const event = { type, at: this.#now(), data };
-    this.#add((instanceId) => this.#deps.addEvents(instanceId, [event]));
+    this.#add((instanceId) => this.#deps.historyStore.addEvents(instanceId, [event]));
   }
 
   /** Adds what was said after the last turn. */
   addMessages(said: readonly ExternalMessage[]): void {
     const at = this.#now();
     const messages = said.map((message) => ({ ...message, at }));
-    this.#add((instanceId) => this.#deps.addMessages(instanceId, messages));
+    this.#add((instanceId) => this.#deps.historyStore.addMessages(instanceId, messages));
   }
 
   /** @param instanceId - Empty for a session that its first turn is about to create. */

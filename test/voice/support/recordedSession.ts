@@ -44,8 +44,7 @@ export async function recordedSession(options: RecordedSessionOptions): Promise<
     {
       stream,
       engine,
-      addEvents: async () => undefined,
-      addMessages: async () => undefined,
+      historyStore: { addEvents: async () => undefined, addMessages: async () => undefined },
       speechToText: transcribing('some words that were heard'),
       synthesis,
       voiceActivity: options.voiceActivity,

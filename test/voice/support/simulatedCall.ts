@@ -130,10 +130,12 @@ export function simulatedCall(options: SimulatedCallOptions): SimulatedCall {
   const deps: VoiceSessionDeps = {
     stream,
     engine: memory.engine,
-    addEvents: async (_instanceId, events) => void sessionEvents.push(...events),
-    async addMessages(_instanceId, messages) {
-      await options.beforeHistoryWrite?.();
-      memory.records.push({ messages, events: [] });
+    historyStore: {
+      addEvents: async (_instanceId, events) => void sessionEvents.push(...events),
+      async addMessages(_instanceId, messages) {
+        await options.beforeHistoryWrite?.();
+        memory.records.push({ messages, events: [] });
+      },
     },
     speechToText,
     synthesis,

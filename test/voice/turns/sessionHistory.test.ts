@@ -18,9 +18,11 @@ function historyWith(failure: () => Error | undefined) {
   const history = new SessionHistory({
     clock,
     onError: (error) => errors.push(error),
-    addEvents: async (instanceId, events) => store(events.map(({ data }) => `${instanceId} ${data.n}`)),
-    addMessages: async (instanceId, messages) =>
-      store(messages.map(({ content, at }) => `${instanceId} ${content} ${at}`)),
+    historyStore: {
+      addEvents: async (instanceId, events) => store(events.map(({ data }) => `${instanceId} ${data.n}`)),
+      addMessages: async (instanceId, messages) =>
+        store(messages.map(({ content, at }) => `${instanceId} ${content} ${at}`)),
+    },
   });
   return { clock, stored, errors, history };
 }
