@@ -12,7 +12,7 @@ import { parseWav } from '../../src/media/wav.ts';
 const masterKey = { key: new Uint8Array(16), salt: new Uint8Array(14) };
 const parameters = { suite: 'AES_CM_128_HMAC_SHA1_80', masterKey } as const;
 
-/** Any bytes, and bytes that begin like the real thing. */
+/** Arbitrary bytes, and bytes with a valid start. */
 const datagram = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc
@@ -25,8 +25,8 @@ const datagram = fc.oneof(
 );
 const thousand = { numRuns: 1000 };
 
-describe('whatever comes off the wire', () => {
-  it('reads as RTP within its bounds, or is named a defect', () => {
+describe('Hostile input', () => {
+  it('is read as RTP within its bounds, or has a defect', () => {
     const view = new RtpPacketView();
     fc.assert(
       fc.property(datagram, (bytes) => {
@@ -39,7 +39,7 @@ describe('whatever comes off the wire', () => {
     );
   });
 
-  it('never makes RTCP, SRTP, SRTCP or DTMF throw, and is never authentic', () => {
+  it('never makes the RTCP, SRTP, SRTCP and DTMF parsers throw, and is never authentic', () => {
     const [srtp, srtcp, dtmf] = [
       new SrtpStream(parameters),
       new SrtcpStream(parameters),
@@ -56,7 +56,7 @@ describe('whatever comes off the wire', () => {
     );
   });
 
-  it('never makes Opus throw or write past its output', () => {
+  it('never makes Opus throw or write beyond its output', () => {
     const codec = createOpus().open();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
@@ -69,7 +69,7 @@ describe('whatever comes off the wire', () => {
     codec.close();
   });
 
-  it('is read as WAV or refused in words', () => {
+  it('is read as WAV or refused with a CallwayError', () => {
     const header = Buffer.from('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0', 'latin1');
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (rest) => {
@@ -86,7 +86,7 @@ describe('whatever comes off the wire', () => {
   });
 });
 
-it('Opus codes in two threads at once without either hearing the other', async () => {
+it('Opus streams of two threads are independent', async () => {
   const source = `
     const { parentPort, workerData } = require('node:worker_threads');
     require('tsx/cjs/api').register();

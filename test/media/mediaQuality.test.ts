@@ -45,7 +45,7 @@ describe('E-model', () => {
   });
 });
 
-describe('summarizeMedia', () => {
+describe('rateMedia', () => {
   const seen = {
     codec: 'PCMU',
     packetsReceived: 990,
@@ -57,19 +57,19 @@ describe('summarizeMedia', () => {
     roundTripMs: 60,
   } as const;
 
-  it('counts what came too late as lost, and rates the call', () => {
+  it('counts late packets as lost, and rates the call', () => {
     const figures = rateMedia(seen);
     expect(figures).toMatchObject({ codec: 'PCMU', packetsReceived: 990, packetsLost: 15, jitterMs: 3.5 });
     expect(figures.mos).toBeCloseTo(meanOpinionScore(93.2 - (95 * 1.5) / 26.6), 6);
   });
 
-  it('assumes a short way where no round trip is known', () => {
+  it('assumes a network delay without a round trip', () => {
     const near = rateMedia({ ...seen, roundTripMs: undefined });
     const far = rateMedia({ ...seen, roundTripMs: 600 });
     expect(near.mos).toBeGreaterThan(far.mos ?? 5);
   });
 
-  it('has no score before anything came', () => {
+  it('has no score before the first packet', () => {
     expect(rateMedia({ ...seen, packetsReceived: 0, packetsLost: 0, packetsLate: 0 }).mos).toBeUndefined();
   });
 });

@@ -28,12 +28,12 @@ const header = [
 const file = Uint8Array.from([...header, 1, 0, 0xff, 0xff, 2, 0, 0xfe, 0xff]);
 
 describe('wavHeader', () => {
-  it('describes stereo of 16 bits', () => {
+  it('describes 16-bit stereo', () => {
     expect([...wavHeader(stereo, 8)]).toEqual(header);
     expect(header.length).toBe(WAV_HEADER_BYTES);
   });
 
-  it('changes in its two lengths only as the file grows', () => {
+  it('changes only in its two lengths as the file grows', () => {
     const [before, after] = [wavHeader(stereo, 0), wavHeader(stereo, 0x01020304)];
     const changed = [...before.keys()].filter((at) => before[at] !== after[at]);
     const lengths = [WAV_RIFF_LENGTH_AT, WAV_DATA_LENGTH_AT].flatMap((at) => [at, at + 1, at + 2, at + 3]);
@@ -56,19 +56,19 @@ describe('parseWav', () => {
     expect([...pickChannel(wav, 1)]).toEqual([-1, -2]);
   });
 
-  it('reads from an odd place in memory', () => {
+  it('reads from an odd offset', () => {
     const shifted = new Uint8Array(file.length + 1);
     shifted.set(file, 1);
     expect([...parseWav(shifted.subarray(1)).samples]).toEqual([1, -1, 2, -2]);
   });
 
-  it('passes over other chunks, odd ones with their padding', () => {
+  it('ignores other chunks, odd ones with their padding', () => {
     const list = [0x4c, 0x49, 0x53, 0x54, 3, 0, 0, 0, 9, 9, 9, 0];
     const bytes = Uint8Array.from([...file.subarray(0, 12), ...list, ...file.subarray(12)]);
     expect([...parseWav(bytes).samples]).toEqual([1, -1, 2, -2]);
   });
 
-  it('takes what there is of a file that was cut off', () => {
+  it('reads a truncated file', () => {
     expect([...parseWav(file.subarray(0, -1)).samples]).toEqual([1, -1]);
     expect([...parseWav(file.subarray(0, 44)).samples]).toEqual([]);
   });
@@ -95,7 +95,7 @@ describe('parseWav', () => {
   });
 });
 
-it('interleaves two channels', () => {
+it('interleaveStereo interleaves two channels', () => {
   const out = new Int16Array(4);
   expect(interleaveStereo(Int16Array.of(1, 2), Int16Array.of(-1, -2), out)).toBe(4);
   expect([...out]).toEqual([1, -1, 2, -2]);

@@ -31,7 +31,7 @@ describe('PlayoutQueue', () => {
     expect(queue).toMatchObject({ playedPosition: 30, queuedSamples: 0 });
   });
 
-  it('says where a chunk begins, also after silence', () => {
+  it('reports the start position of a chunk, also after silence', () => {
     const { queue, pull } = create();
     expect(queue.enqueue(speech(30))).toEqual({ accepted: true, startPosition: 0, isAboveHighWater: false });
     expect(queue.enqueue(speech(5))).toMatchObject({ startPosition: 30 });
@@ -40,7 +40,7 @@ describe('PlayoutQueue', () => {
   });
 
   describe('marks', () => {
-    it('fire once what is before them has been pulled, not earlier', () => {
+    it('fire when the audio before them has been pulled', () => {
       const { queue, marks, pull } = create();
       queue.enqueue(speech(20));
       queue.mark('a');
@@ -55,7 +55,7 @@ describe('PlayoutQueue', () => {
       expect(marks[1]).toEqual({ name: 'b', outcome: 'played', position: 41 });
     });
 
-    it('fire at once behind nothing, and at clear', () => {
+    it('fire at once in an empty queue, and at a clear', () => {
       const { queue, marks, pull } = create();
       queue.mark('empty');
       expect(marks).toEqual([{ name: 'empty', outcome: 'played', position: 0 }]);
@@ -81,7 +81,7 @@ describe('PlayoutQueue', () => {
   });
 
   describe('clear', () => {
-    it('stops within the next frame by a fade of 5 ms, and tells to the sample what went out', () => {
+    it('fades within 5 ms of the next frame, and reports the played samples', () => {
       const { queue, pull } = create();
       queue.enqueue(speech(15));
       queue.enqueue(speech(50));
@@ -101,7 +101,7 @@ describe('PlayoutQueue', () => {
       expect(pull().speech).toBe(0);
     });
 
-    it('fades over the border of two chunks', () => {
+    it('fades across two chunks', () => {
       const { queue, pull } = create();
       queue.enqueue(speech(22, 600));
       queue.enqueue(speech(30, -600));
@@ -111,7 +111,7 @@ describe('PlayoutQueue', () => {
       expect(pull().frame.slice(0, 6)).toEqual([500, 400, -300, -200, -100, 0]);
     });
 
-    it('lets new speech follow the fade in the same frame', () => {
+    it('is followed by new speech in the frame of the fade', () => {
       const { queue, pull } = create();
       queue.enqueue(speech(100));
       pull();
@@ -120,7 +120,7 @@ describe('PlayoutQueue', () => {
       expect(pull().frame.slice(4, 7)).toEqual([167, 7, 7]);
     });
 
-    it('drops all at once what has not begun to sound', () => {
+    it('drops speech that has not started without a fade', () => {
       const { queue, pull } = create();
       queue.enqueue(speech(40));
       expect(queue.clear()).toEqual({
@@ -131,7 +131,7 @@ describe('PlayoutQueue', () => {
       expect(queue.clear()).toEqual({ chunks: [], droppedSamples: 0 });
     });
 
-    it('twice in one frame keeps the one fade', () => {
+    it('twice in one frame keeps one fade', () => {
       const { queue, pull } = create();
       queue.enqueue(speech(100));
       pull();
@@ -148,7 +148,7 @@ describe('PlayoutQueue', () => {
   describe('back-pressure', () => {
     const limits = { capacityMs: 100, highWaterMs: 60, lowWaterMs: 30 };
 
-    it('asks to stop above the high water, to go on at the low, once', () => {
+    it('reports the high-water mark, and drains once at the low one', () => {
       const { queue, pull, drained } = create(limits);
       expect(queue.enqueue(speech(60))).toMatchObject({ isAboveHighWater: false });
       expect(queue.enqueue(speech(1))).toMatchObject({ isAboveHighWater: true });
@@ -159,7 +159,7 @@ describe('PlayoutQueue', () => {
       expect(drained()).toBe(1);
     });
 
-    it('refuses what does not fit, and takes none of it', () => {
+    it('refuses a chunk that does not fit as a whole', () => {
       const { queue, pull, drained } = create(limits);
       queue.enqueue(speech(40));
       expect(queue.enqueue(speech(61))).toEqual({ accepted: false, reason: 'full', roomSamples: 60 });
@@ -168,27 +168,27 @@ describe('PlayoutQueue', () => {
       expect(drained()).toBe(1);
     });
 
-    it('is over after a clear', () => {
+    it('ends with a clear', () => {
       const { queue, drained } = create(limits);
       queue.enqueue(speech(80));
       queue.clear();
       expect(drained()).toBe(1);
     });
 
-    it('does not announce what nobody waits for', () => {
+    it('drains without an event when it was never high', () => {
       const { queue, pull, drained } = create(limits);
       queue.enqueue(speech(50));
       for (let n = 0; n < 5; n++) pull();
       expect(drained()).toBe(0);
     });
 
-    it('needs marks that rise', () => {
+    it('requires rising water marks', () => {
       expect(() => create({ capacityMs: 10, highWaterMs: 20, lowWaterMs: 5 })).toThrow(RangeError);
       expect(() => create({ highWaterMs: 20, lowWaterMs: 20 })).toThrow(RangeError);
     });
   });
 
-  it('loses and invents no sample, whatever is done to it', () => {
+  it('plays each sample once, for any sequence of operations', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('enqueue' as const), length: fc.integer({ min: 0, max: 70 }) }),
       fc.record({ kind: fc.constant('pull' as const) }),

@@ -14,7 +14,7 @@ import { createOpus, DEFAULT_OPUS_SETTINGS } from '../../../src/media/codecs/opu
 import { createCodecRegistry } from '../../../src/media/codecs/registry.ts';
 import { createRandom, rootMeanSquare, tone, tonePower, voiced } from '../support/signals.ts';
 
-/** Integers only, so that every machine makes the same: a square wave that falls in pitch, under noise of growing power. */
+/** Integers only, the same on every machine: a square wave of falling pitch in growing noise. */
 function g722Input(): Int16Array {
   const random = createRandom(123_456_789);
   const samples = new Int16Array(32_000);
@@ -31,14 +31,14 @@ const sha256 = (bytes: ArrayBufferView) =>
     .digest('hex');
 
 describe('G.722', () => {
-  // Both digests were made of the same input with another implementation, FFmpeg 5.1's.
-  it('encodes bit for bit as another implementation does', () => {
+  // Digests of FFmpeg 5.1's output for the same input.
+  it('encodes bit-exactly as another implementation', () => {
     const encoded = new Uint8Array(16_000);
     expect(g722.open().encode(g722Input(), encoded)).toBe(16_000);
     expect(sha256(encoded)).toBe('732009485f97a120c8ce09890445cc4853a274ae803bb1b9d499a22543391379');
   });
 
-  it('decodes any bytes bit for bit as another implementation does', () => {
+  it('decodes bit-exactly as another implementation', () => {
     const random = createRandom(42);
     const bytes = Uint8Array.from({ length: 16_000 }, () => Math.floor(random() * 256));
     const decoded = new Int16Array(32_000);
@@ -59,7 +59,7 @@ describe('G.722', () => {
     }
   });
 
-  it('has an RTP clock of its own', () => {
+  it('has an RTP clock of 8 kHz', () => {
     expect([samplesPerFrame(g722), timestampTicksPerFrame(g722)]).toEqual([320, 160]);
   });
 });
@@ -85,7 +85,7 @@ describe('Opus', () => {
     codec.close();
   });
 
-  it('conceals by itself, and ends in silence', () => {
+  it('conceals losses, fading to silence', () => {
     const codec = opus.open();
     const samples = tone(16_000, 200, 3200);
     const packet = new Uint8Array(1275);
@@ -100,7 +100,7 @@ describe('Opus', () => {
     expect(rootMeanSquare(guess)).toBeLessThan(50);
   });
 
-  it('takes a peer whose packets are longer, up to what the output holds', () => {
+  it('decodes longer packets, up to the size of the output', () => {
     const codec = opus.open();
     const packet = new Uint8Array(1275);
     const length = codec.encode(voiced(16_000, 960), packet);
@@ -116,13 +116,13 @@ describe('Opus', () => {
     expect(opus.open().decode(payload, new Int16Array(1920))).toBe(0);
   });
 
-  it('refuses a frame length that Opus lacks, and settings it does not know', () => {
+  it('refuses unsupported frame lengths and settings', () => {
     expect(() => opus.open().encode(new Int16Array(123), new Uint8Array(1275))).toThrow('123 samples');
     const settings = { ...DEFAULT_OPUS_SETTINGS, complexity: 11 };
     expect(() => createOpus(settings).open()).toThrow('libopus');
   });
 
-  it('gives memory back: a thousand calls leave no trace', () => {
+  it('frees the memory of a thousand streams', () => {
     const packet = new Uint8Array(1275);
     for (let n = 0; n < 1000; n++) {
       const codec = opus.open();
@@ -149,7 +149,7 @@ describe('L16', () => {
     expect(back).toEqual(samples);
   });
 
-  it('leaves an odd byte out, and needs room', () => {
+  it('ignores an odd byte, and checks the output’s room', () => {
     expect(readBigEndian(Uint8Array.of(0, 1, 2), new Int16Array(4))).toBe(1);
     expect(() => l16(8000).open().encode(new Int16Array(2), new Uint8Array(3))).toThrow(RangeError);
     expect(() => l16(8000).open().decode(new Uint8Array(4), new Int16Array(1))).toThrow(RangeError);
@@ -178,7 +178,7 @@ describe('codec registry', () => {
     expect(registry.find(description)?.name).toBe(name);
   });
 
-  it('knows the static payload types', () => {
+  it('finds the static payload types', () => {
     expect([0, 8, 9, 13, 96].map((type) => registry.findStatic(type)?.name)).toEqual([
       'PCMU',
       'PCMA',
@@ -188,7 +188,7 @@ describe('codec registry', () => {
     ]);
   });
 
-  it('loads Opus when it is asked for, and once', () => {
+  it('loads Opus once, on first use', () => {
     let loads = 0;
     const lazy = createCodecRegistry(() => {
       loads++;
@@ -221,7 +221,7 @@ describe('comfort noise', () => {
     expect(parseComfortNoiseLevel(payload)).toBe(level);
   });
 
-  it.each([20, 40, 60])('sounds %d dB below overload', (level) => {
+  it.each([20, 40, 60])('has a level of %d dB below overload', (level) => {
     const noise = new ComfortNoise(7);
     noise.setLevel(level);
     const samples = new Int16Array(16_000);
@@ -229,7 +229,7 @@ describe('comfort noise', () => {
     expect(20 * Math.log10(rootMeanSquare(samples) / 32_767)).toBeCloseTo(-level, 0);
   });
 
-  it('is silent before it is told a level', () => {
+  it('is silent without a level', () => {
     const samples = new Int16Array(160).fill(9);
     new ComfortNoise(7).fill(samples);
     expect(rootMeanSquare(samples)).toBe(0);

@@ -33,14 +33,14 @@ describe.each([
   { format: pcma, code: 0x00 ^ 0x55, value: -1 * 8 },
   { format: pcma, code: 0x7f ^ 0x55, value: -4032 * 8 },
 ])('$format.name code $code', ({ format, code, value }) => {
-  it(`decodes to ${value}, and is what that encodes to`, () => {
+  it(`decodes to ${value}, which encodes to it`, () => {
     expect(decodeAll(format)[code]).toBe(value);
     expect(encodeOne(format, value)).toBe(code);
   });
 });
 
 describe.each([pcmu, pcma])('$name', (format) => {
-  it('gives every code word back, but the second zero of µ-law', () => {
+  it('re-encodes every code word, but for the second zero of µ-law', () => {
     const values = decodeAll(format);
     const codes = new Uint8Array(256);
     format.open().encode(values, codes);
@@ -56,7 +56,7 @@ describe.each([pcmu, pcma])('$name', (format) => {
     const decoded = new Int16Array(65_536);
     codec.decode(codes, decoded);
     const isMuLaw = format.name === 'PCMU';
-    // µ-law clips at 8159 of its 14 bits; the lowest two (µ) or four (A) bits are cut off before the law looks.
+    // µ-law clips at 8159 of its 14 bits; the lowest two (µ) or four (A) bits are ignored.
     const loudest = isMuLaw ? 8159 * 4 : 32_768;
     const cutOff = isMuLaw ? 3 : 15;
     const tooFar = [...samples.keys()].filter((index) => {
@@ -77,12 +77,12 @@ describe.each([pcmu, pcma])('$name', (format) => {
     expect(samples.every((value, index) => index === 0 || value >= (samples[index - 1] ?? 0))).toBe(true);
   });
 
-  it('needs room for what it writes', () => {
+  it('checks the room of its output', () => {
     expect(() => format.open().encode(new Int16Array(2), new Uint8Array(1))).toThrow(RangeError);
     expect(() => format.open().decode(new Uint8Array(2), new Int16Array(1))).toThrow(RangeError);
   });
 });
 
-it('knows the code words of silence', () => {
+it('Silence has the code words of zero', () => {
   expect([encodeOne(pcmu, 0), encodeOne(pcma, 0)]).toEqual([MU_LAW_SILENCE, A_LAW_SILENCE]);
 });

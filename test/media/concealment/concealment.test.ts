@@ -29,7 +29,7 @@ describe.each([8000, 16_000])('PitchConcealer at %d Hz', (rate) => {
   const delay = (rate * DELAY_MS) / 1000;
   const frame = rate / 50;
 
-  it('hands speech on unchanged, 3.75 ms later, in frames of any length', () => {
+  it('passes speech unchanged after 3.75 ms, in frames of any length', () => {
     const samples = voiced(rate, rate);
     const concealer = new PitchConcealer(rate);
     const out = samples.slice();
@@ -59,7 +59,7 @@ describe.each([8000, 16_000])('PitchConcealer at %d Hz', (rate) => {
     const isLost = (index: number) => lost[index] ?? false;
     const silent = transmit(samples, frame, isLost, undefined);
     const concealed = transmit(samples, frame, isLost, new PitchConcealer(rate));
-    // Each segment is a lost frame with the one after it, where the joint lies; all others are the same in both.
+    // Each segment is a lost frame with the next one, which has the overlap; all others are equal.
     const hit = [...lost.keys()].filter((index) => lost[index] && index < 998);
     const around = (signal: Int16Array, shift: number) =>
       Int16Array.from(
@@ -75,7 +75,7 @@ describe.each([8000, 16_000])('PitchConcealer at %d Hz', (rate) => {
     expect(snr.concealed - snr.none).toBeGreaterThan(5);
   });
 
-  it('makes no click where a loss begins or ends', () => {
+  it('makes no click at the ends of a loss', () => {
     const samples = tone(rate, 130, rate);
     const step = (signal: Int16Array) =>
       Math.max(...[...signal.keys()].slice(1).map((n) => Math.abs((signal[n] ?? 0) - (signal[n - 1] ?? 0))));
@@ -90,7 +90,7 @@ describe.each([8000, 16_000])('PitchConcealer at %d Hz', (rate) => {
     }
   });
 
-  it('sounds whole for 10 ms, then fades to nothing at 60 ms', () => {
+  it('keeps its level for 10 ms, then fades to silence at 60 ms', () => {
     const concealer = new PitchConcealer(rate);
     const samples = tone(rate, 200, rate / 2);
     for (let at = 0; at < samples.length; at += frame) concealer.received(samples.slice(at, at + frame));
@@ -107,7 +107,7 @@ describe.each([8000, 16_000])('PitchConcealer at %d Hz', (rate) => {
     expect(levelAt(90)).toBe(0);
   });
 
-  it('does not depend on how a loss is cut into frames', () => {
+  it('is independent of the frame length', () => {
     const samples = voiced(rate, rate / 2);
     const feed = (pieces: readonly number[]) => {
       const concealer = new PitchConcealer(rate);
@@ -121,7 +121,7 @@ describe.each([8000, 16_000])('PitchConcealer at %d Hz', (rate) => {
     expect(feed([7, 93, frame, 1, frame - 101])).toEqual(feed([2 * frame]));
   });
 
-  it('is silent when nothing was ever heard', () => {
+  it('is silent before any speech', () => {
     const out = new Int16Array(frame).fill(5);
     new PitchConcealer(rate).conceal(out);
     expect(rootMeanSquare(out)).toBe(0);
@@ -129,7 +129,7 @@ describe.each([8000, 16_000])('PitchConcealer at %d Hz', (rate) => {
 });
 
 describe('codec concealment', () => {
-  it('serves any number of samples from whole steps of the codec', () => {
+  it('conceals any number of samples in steps of the codec', () => {
     const codec = createOpus().open();
     const packet = new Uint8Array(1275);
     const samples = tone(16_000, 200, 3200);
@@ -146,7 +146,7 @@ describe('codec concealment', () => {
     expect(Math.max(...steps)).toBeLessThan(3000);
   });
 
-  it('is not there where the codec has none', () => {
+  it('is undefined for a codec without concealment', () => {
     expect(createCodecConcealer(pcmu.open())).toBeUndefined();
   });
 });

@@ -19,19 +19,19 @@ describe('telephone event', () => {
     expect(out).toEqual(bytes);
   });
 
-  it('needs its four bytes, and passes over more', () => {
+  it('needs four bytes, and ignores more', () => {
     expect(parseTelephoneEvent(bytes.subarray(0, 3))).toBeUndefined();
     expect(parseTelephoneEvent(Uint8Array.of(...bytes, 1, 2))).toEqual(event);
     expect(() => writeTelephoneEvent(event, new Uint8Array(3))).toThrow(RangeError);
   });
 
-  it('names sixteen keys', () => {
+  it('has sixteen digits', () => {
     expect(Array.from({ length: 17 }, (_, code) => digitOf(code)).join('')).toBe('0123456789*#ABCD');
     expect(['5', '#', 'd', 'E', '', '12'].map(codeOf)).toEqual([5, 11, 15, undefined, undefined, undefined]);
   });
 });
 
-/** One packet as it comes in: event code, RTP timestamp, duration in ticks, end bit. */
+/** A received packet: event code, RTP timestamp, duration in ticks, end bit. */
 type Packet = readonly [code: number, timestamp: number, ticks: number, isEnd?: boolean];
 
 function receive(packets: readonly Packet[], receiver = new DtmfReceiver(8000)) {
@@ -53,32 +53,32 @@ describe('DtmfReceiver', () => {
   ];
   it.each<{ name: string; packets: readonly Packet[]; expected: readonly string[] }>([
     {
-      name: 'one key whose end is sent three times',
+      name: 'a digit whose end is sent three times',
       packets: five,
       expected: ['pressed 5 1000 20', 'released 5 1000 60'],
     },
     {
-      name: 'a key of which only one end packet arrives',
+      name: 'a digit with one end packet',
       packets: five.slice(4),
       expected: ['pressed 5 1000 60', 'released 5 1000 60'],
     },
     {
-      name: 'the same key twice',
+      name: 'the same digit twice',
       packets: [...five, [5, 2600, 160], [5, 2600, 320, true]],
       expected: ['pressed 5 1000 20', 'released 5 1000 60', 'pressed 5 2600 20', 'released 5 2600 40'],
     },
     {
-      name: 'a key whose end is lost, ended by the next key',
+      name: 'a digit whose end is lost, ended by the next digit',
       packets: [...five.slice(0, 2), [6, 2600, 160, true]],
       expected: ['pressed 5 1000 20', 'released 5 1000 40', 'pressed 6 2600 20', 'released 6 2600 20'],
     },
     {
-      name: 'late packets of a key that is over',
+      name: 'late packets of a released digit',
       packets: [[6, 2600, 160, true], ...five],
       expected: ['pressed 6 2600 20', 'released 6 2600 20'],
     },
     {
-      name: 'an update that overtook the one before',
+      name: 'reordered updates',
       packets: [
         [5, 1000, 320],
         [5, 1000, 160],
@@ -87,7 +87,7 @@ describe('DtmfReceiver', () => {
       expected: ['pressed 5 1000 40', 'released 5 1000 60'],
     },
     {
-      name: 'keys on both sides of the wrap of the timestamp',
+      name: 'digits across the wrap of the timestamp',
       packets: [
         [1, 0xffffff00, 160, true],
         [2, 0x00000640, 160, true],
@@ -100,7 +100,7 @@ describe('DtmfReceiver', () => {
       ],
     },
     {
-      name: 'a key held longer than one event can tell',
+      name: 'a digit longer than one event',
       packets: [
         [5, 1000, 0xffff],
         [5, 1000 + 0xffff, 160],
@@ -110,18 +110,18 @@ describe('DtmfReceiver', () => {
       expected: ['pressed 5 1000 8191.875', `released 5 1000 ${(0xffff + 320) / 8}`],
     },
     {
-      name: 'no key: flash, and a dial tone',
+      name: 'no digit in flash and dial tone',
       packets: [
         [16, 0, 160, true],
         [66, 1600, 160, true],
       ],
       expected: [],
     },
-  ])('hears $name', ({ packets, expected }) => {
+  ])('receives $name', ({ packets, expected }) => {
     expect(receive(packets)).toEqual(expected);
   });
 
-  it('ends a key by time when its end was lost, once', () => {
+  it('releases a digit once after a timeout when its end was lost', () => {
     const receiver = new DtmfReceiver(8000);
     receive([[5, 1000, 160]], receiver);
     expect(receiver.expire(DTMF_END_LOST_AFTER_MS - 1)).toBeUndefined();
@@ -139,7 +139,7 @@ describe('DtmfReceiver', () => {
     expect(receiver.malformedPackets).toBe(1);
   });
 
-  it('counts durations in the clock of the stream', () => {
+  it('measures durations by the RTP clock', () => {
     expect(receive([[5, 0, 4800, true]], new DtmfReceiver(48_000))).toContain('released 5 0 100');
   });
 });
@@ -158,7 +158,7 @@ describe('DtmfSender', () => {
     });
   }
 
-  it('sends two keys: marker, growing duration, three ends, a pause', () => {
+  it('sends two digits: marker, growing duration, three end packets, a pause', () => {
     const sender = create(60, 80);
     sender.send('1#');
     expect(sender.isActive).toBe(true);
@@ -180,7 +180,7 @@ describe('DtmfSender', () => {
     expect(sender.isActive).toBe(false);
   });
 
-  it('marks only the first packet of a key of one frame', () => {
+  it('sets the marker on the first packet of a digit of one frame only', () => {
     const sender = create(20, 0);
     sender.send('A');
     expect(frames(sender, 4)).toEqual([
@@ -191,7 +191,7 @@ describe('DtmfSender', () => {
     ]);
   });
 
-  it('is understood by our receiver, also with a third of the packets lost', () => {
+  it('is received correctly with a third of the packets lost', () => {
     const digits = '0123456789*#ABCD';
     for (const lost of [0, 1, 2]) {
       const sender = create(100, 100);
@@ -210,7 +210,7 @@ describe('DtmfSender', () => {
     }
   });
 
-  it('refuses what is no key, and takes none of it', () => {
+  it('refuses an invalid digit with all digits of its request', () => {
     const sender = create(100, 100);
     expect(() => sender.send('12x')).toThrow("'x' is not a DTMF digit");
     expect(sender.isActive).toBe(false);

@@ -75,20 +75,20 @@ async function connect(session: MediaSession, phone: RtpPhone, codec: Negotiated
   });
 }
 
-/** Of 20 ms, in which this tone is nearly all there is, whatever its phase. */
+/** Frames of 20 ms that have this tone at any phase. */
 const framesOf = (samples: Int16Array, frequencyHz: number) =>
   Array.from({ length: Math.floor(samples.length / 160) }, (_, n) =>
     samples.slice(n * 160, (n + 1) * 160),
   ).filter((frame) => rootMeanSquare(frame) > 1000 && share(frame, 8000, frequencyHz) > 0.5).length;
-/** What came as speech: no keys, no RTCP. */
+/** Speech packets, without DTMF events and RTCP. */
 const heardBy = ({ phone, received }: RtpPhone) =>
   phone.hear(received.filter(({ bytes }) => (bytes[1] ?? 0) < 200));
 
 const share = (samples: Int16Array, rateHz: number, frequencyHz: number) =>
   tonePower(samples, rateHz, frequencyHz) / (2 * rootMeanSquare(samples) ** 2);
 
-describe('the media engine over real threads and sockets', () => {
-  it('carries a call to its engine and back, records it, and reports', async () => {
+describe('Media engine with real threads and sockets', () => {
+  it('carries a call to its agent and back, records it and reports', async () => {
     const { engine } = await startEngine();
     const session = await open(engine);
     expect(session).toMatchObject({ address: '127.0.0.1', rtpPort: 41_000 });
@@ -102,7 +102,7 @@ describe('the media engine over real threads and sockets', () => {
     const path = join(tempDir(), 'call.wav');
     await session.startRecording({ path });
     phone.talkTo(session.rtpPort);
-    // However long it takes: whoever gets little of the machine leaves gaps in the tone, and makes up for them later.
+    // A busy machine leaves gaps in the tone, so that this waits for enough of it.
     await expect.poll(() => toneMs(heardBy(phone), 8000, 1000), { interval: 100 }).toBeGreaterThan(1000);
     expect(await session.quality()).toMatchObject({ codec: 'PCMU' });
     expect(engine.sessions).toBe(1);
@@ -112,10 +112,10 @@ describe('the media engine over real threads and sockets', () => {
     const report = await session.close();
     expect(await session.close()).toBe(report);
     expect(engine.sessions).toBe(0);
-    // The engine echoes the silence before the first packet, too.
+    // The agent echoes the silence before the first packet, too.
     expect(events.toSorted()).toEqual(['firstAgentAudio', 'firstPacket']);
     await expect.poll(() => phone.received.some(({ bytes }) => read(bytes).payloadType === 101)).toBe(true);
-    // One packet a tick; and ticks that were given up are owed, and counted.
+    // One packet a tick; skipped ticks are counted.
     const [{ ticks, skippedTicks }] = (await engine.statistics()) as [ThreadStatistics];
     expect(report.packetsSent).toBe(ticks);
     expect(report.counters?.packetsDue).toBe(ticks + skippedTicks);
@@ -127,19 +127,19 @@ describe('the media engine over real threads and sockets', () => {
     for (const samples of [heardBy(phone), pickChannel(file, 0), pickChannel(file, 1)]) {
       const purelyMs = toneMs(samples, 8000, 1000);
       expect(purelyMs).toBeGreaterThan(900);
-      // Gaps are faded over; else nothing sounds but the tone.
+      // Gaps are faded; the rest is the tone.
       expect(purelyMs / soundMs(samples, 8000)).toBeGreaterThan(0.7);
     }
   });
 
-  it('spreads calls over its threads, and gives no port twice', async () => {
+  it('distributes calls over its threads, each with its own port', async () => {
     const { engine } = await startEngine({ threads: 2 });
     const sessions = await Promise.all(Array.from({ length: 6 }, () => open(engine)));
     expect(new Set(sessions.map(({ rtpPort }) => rtpPort)).size).toBe(6);
     expect((await engine.statistics()).map(({ sessions: count }) => count)).toEqual([3, 3]);
   });
 
-  it('joins two calls, which it holds on one thread, and takes leave of the engine', async () => {
+  it('bridges two calls on one thread and disconnects the agent', async () => {
     const { engine } = await startEngine({ threads: 2 });
     const near = await open(engine);
     const far = await engine.open({ callId: 'c', timeoutMs: 0, sameThreadAs: near });
@@ -154,7 +154,7 @@ describe('the media engine over real threads and sockets', () => {
     await near.bridge(far);
     caller.talkTo(near.rtpPort);
     desk.talkTo(far.rtpPort);
-    // However long it takes: a busy machine leaves gaps.
+    // A busy machine leaves gaps.
     await expect.poll(() => toneMs(heardBy(desk), 16_000, 1000), { interval: 100 }).toBeGreaterThan(300);
     await expect.poll(() => toneMs(heardBy(caller), 8000, 600), { interval: 100 }).toBeGreaterThan(300);
     await near.unbridge();
@@ -162,7 +162,7 @@ describe('the media engine over real threads and sockets', () => {
     await expect(near.bridge(elsewhere)).rejects.toMatchObject({ code: 'media_elsewhere' });
   });
 
-  it('passes over ports that somebody else has, and says when all are taken', async () => {
+  it('skips ports in use, and fails when all are taken', async () => {
     const other = createSocket('udp4');
     other.bind(41_003, '127.0.0.1');
     await once(other, 'listening');
@@ -178,7 +178,7 @@ describe('the media engine over real threads and sockets', () => {
     expect((await open(engine)).rtpPort).toBe(41_000);
   });
 
-  it('tells the errors of the thread as they are', async () => {
+  it('passes on errors of the thread', async () => {
     const { engine } = await startEngine();
     const session = await open(engine);
     await expect(session.quality()).rejects.toMatchObject({ code: 'media_not_connected' });
@@ -213,7 +213,7 @@ describe('the media engine over real threads and sockets', () => {
       await doomed.startRecording({ path });
       mine.talkTo(doomed.rtpPort);
       other.talkTo(spared.rtpPort);
-      // One second of it is in the file.
+      // One second is in the file.
       await expect.poll(() => statSync(path).size).toBeGreaterThan(SECOND_OF_RECORDING_BYTES);
       const lost: string[] = [];
       doomed.events.on('lost', ({ reason }) => lost.push(reason));
@@ -238,7 +238,7 @@ describe('the media engine over real threads and sockets', () => {
     },
   );
 
-  it('closes its sessions when it is closed', async () => {
+  it('closes its sessions with itself', async () => {
     const { engine } = await startEngine();
     const session = await open(engine);
     await engine.close();
@@ -247,7 +247,7 @@ describe('the media engine over real threads and sockets', () => {
     await expect(open(engine)).rejects.toMatchObject({ code: 'media_unavailable' });
   });
 
-  it('lets nobody hear a flood to a port, and goes on, as other calls do', async () => {
+  it('keeps calls intact during a flood of packets', async () => {
     const { engine } = await startEngine();
     const [attacked, quiet] = [await open(engine), await open(engine)];
     const [victim, other, attacker] = [
@@ -281,7 +281,7 @@ describe('the media engine over real threads and sockets', () => {
     }
     await hearTone([victim, other].map((phone) => toneMs(heardBy(phone), 8000, 1000)));
     for (const { counters, packetsSent } of [await attacked.close(), await quiet.close()]) {
-      // None was kept back; those of a thread that stood still are owed, whoever made it stand.
+      // Packets of skipped ticks are missing.
       expect(packetsSent).toBeLessThanOrEqual(counters?.packetsDue ?? 0);
       expect(counters).toMatchObject({ malformedPackets: 0, unknownPayloadTypes: 0 });
     }
@@ -289,8 +289,8 @@ describe('the media engine over real threads and sockets', () => {
   });
 });
 
-describe('a thread that hangs', () => {
-  it('is ended and replaced once it does not answer', async () => {
+describe('A media thread that hangs', () => {
+  it('is terminated and replaced', async () => {
     const { createSimulatedClock } = await import('../../support/simulatedClock.ts');
     const clock = createSimulatedClock();
     const troubles: MediaFault[] = [];

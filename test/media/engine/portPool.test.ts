@@ -6,13 +6,13 @@ describe('PortPool', () => {
     [{ min: 30_000, max: 30_005 }, 3, 30_000],
     [{ min: 30_001, max: 30_006 }, 2, 30_002],
     [{ min: 30_000, max: 30_000 }, 0, undefined],
-  ])('has the whole pairs within %o, even ports first', (range, size, first) => {
+  ])('has the whole pairs within %o, starting at even ports', (range, size, first) => {
     const pool = new PortPool(range);
     expect(pool.size).toBe(size);
     expect(pool.take()).toBe(first);
   });
 
-  it('gives what was longest unused, nothing twice, and nothing when all are taken', () => {
+  it('takes the pair that was free for the longest, until none is left', () => {
     const pool = new PortPool({ min: 10, max: 15 });
     expect([pool.take(), pool.take()]).toEqual([10, 12]);
     pool.free(10);

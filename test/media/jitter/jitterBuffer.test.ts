@@ -11,15 +11,15 @@ interface Network {
   readonly minutes: number;
   readonly seed?: number;
   readonly packetMs?: number;
-  /** The sender's clock is faster than ours by so many millionths. */
+  /** Millionths by which the sender's clock is faster than ours. */
   readonly skewPpm?: number;
-  /** What the network adds for this packet, in ms; undefined loses it. */
+  /** Network delay of a packet in ms; undefined loses it. */
   readonly delayMs: (index: number, random: () => number) => number | undefined;
 }
 
 interface Outcome {
   readonly buffer: JitterBuffer;
-  /** From sending to the pull that decoded it, for each packet that was decoded. */
+  /** From sending to the pull, for each decoded packet. */
   readonly delaysMs: readonly number[];
   readonly decoded: readonly number[];
   readonly frames: Readonly<Record<PulledFrame, number>>;
@@ -27,7 +27,7 @@ interface Outcome {
 
 const START_MS = 1000;
 
-/** Runs a call; every payload begins with its packet's number, so that the decoder knows which one it is. */
+/** Simulates a call; every payload starts with its packet's number for the decoder. */
 function simulate({ minutes, seed = 1, packetMs = 20, skewPpm = 0, delayMs }: Network): Outcome {
   const random = createRandom(seed * 2_654_435_761);
   const speech = voiced(8000, 80_000);
@@ -73,7 +73,7 @@ const mean = (numbers: readonly number[]) => numbers.reduce((sum, n) => sum + n,
 const exponential = (random: () => number, meanMs: number) => -Math.log(1 - random()) * meanMs;
 
 describe('JitterBuffer over ten minutes', () => {
-  it('adds little to a quiet network, and loses nothing', () => {
+  it('adds little delay to a quiet network, and loses nothing', () => {
     const { buffer, delaysMs, decoded, frames } = simulate({
       minutes: 10,
       delayMs: (_, random) => 2 * random(),
@@ -92,7 +92,7 @@ describe('JitterBuffer over ten minutes', () => {
   });
 
   it.each([200, -200])('follows a sender whose clock is off by %d ppm', (skewPpm) => {
-    // 200 ppm are 120 ms in ten minutes: without correction that much too late, or as much missing.
+    // 200 ppm are 120 ms in ten minutes.
     const { buffer, delaysMs, frames } = simulate({
       minutes: 10,
       skewPpm,
@@ -109,7 +109,7 @@ describe('JitterBuffer over ten minutes', () => {
     expect(corrected).toBeLessThan(400);
   });
 
-  it.each([0.01, 0.05, 0.1])('conceals a random loss of %d and nothing more', (ratio) => {
+  it.each([0.01, 0.05, 0.1])('conceals a random loss of %d only', (ratio) => {
     const { buffer, delaysMs, decoded } = simulate({
       minutes: 10,
       delayMs: (_, random) => (random() < ratio ? undefined : 5 * random()),
@@ -121,7 +121,7 @@ describe('JitterBuffer over ten minutes', () => {
     expect(buffer.statistics.late).toBe(0);
   });
 
-  it('comes back from bursts of half a second at the delay it had', () => {
+  it('returns to its delay after bursts of half a second', () => {
     const { buffer, delaysMs, decoded } = simulate({
       minutes: 10,
       delayMs: (index, random) => (index % 1500 >= 1475 ? undefined : 5 * random()),
@@ -131,7 +131,7 @@ describe('JitterBuffer over ten minutes', () => {
     expect(buffer.statistics.underruns).toBeLessThan(60);
   });
 
-  it.each([1, 2, 3])('rides on a jitter that often takes 40 ms (seed %d)', (seed) => {
+  it.each([1, 2, 3])('follows a jitter of often 40 ms (seed %d)', (seed) => {
     const { buffer, delaysMs, decoded, frames } = simulate({
       minutes: 10,
       seed,
@@ -145,7 +145,7 @@ describe('JitterBuffer over ten minutes', () => {
     expect(Math.abs(mean(second) - mean(first))).toBeLessThan(10);
   });
 
-  it('gets through stalls of 300 ms, after each of which all comes at once, and sheds the delay', () => {
+  it('sheds the delay after stalls of 300 ms', () => {
     const stallMs = (index: number) => Math.max(0, 300 - 20 * (index % 1000));
     const { buffer, delaysMs } = simulate({
       minutes: 10,
@@ -157,7 +157,7 @@ describe('JitterBuffer over ten minutes', () => {
     expect(buffer.statistics.delayMs).toBeLessThan(250);
   });
 
-  it('follows a route that becomes 120 ms longer, and shorter again', () => {
+  it('follows a route that becomes 120 ms longer and shorter again', () => {
     const { delaysMs, decoded } = simulate({
       minutes: 3,
       delayMs: (index, random) => (index >= 2000 && index < 5000 ? 120 : 0) + 3 * random(),
@@ -169,7 +169,7 @@ describe('JitterBuffer over ten minutes', () => {
     expect(at(8900) - 30).toBeLessThan(70);
   });
 
-  it.each([10, 30, 40, 60])('takes packets of %d ms', (packetMs) => {
+  it.each([10, 30, 40, 60])('plays packets of %d ms', (packetMs) => {
     const { decoded, frames, delaysMs } = simulate({
       minutes: 2,
       packetMs,
@@ -181,7 +181,7 @@ describe('JitterBuffer over ten minutes', () => {
   });
 });
 
-/** A buffer under the hand, with packets of a tone, 20 ms each. */
+/** A buffer with packets of a tone, 20 ms each. */
 function create(
   options: { minDelayMs?: number; initialDelayMs?: number } = { initialDelayMs: 0, minDelayMs: 0 },
 ) {
@@ -195,7 +195,7 @@ function create(
   };
   const insert = (index: number, atMs: number, sequence = index) =>
     buffer.insert(sequence & 0xffff, index * 160, payload(index), atMs);
-  /** The buffer reckons in steps of 5 ms: a packet is ready 5 ms after it came, at the soonest. */
+  /** The buffer's steps are 5 ms: a packet is ready 5 ms after its arrival at the earliest. */
   const pull = (atMs: number) => {
     const frame = new Int16Array(160).fill(77);
     return { kind: buffer.pull(atMs + 5, frame), level: rootMeanSquare(frame) };
@@ -208,7 +208,7 @@ describe('JitterBuffer', () => {
     expect(create().pull(0)).toEqual({ kind: 'silence', level: 0 });
   });
 
-  it('waits for its first delay, then plays', () => {
+  it('waits for its initial delay, then plays', () => {
     const { insert, pull } = create({ initialDelayMs: 40 });
     insert(0, 1000);
     expect(pull(1000).kind).toBe('silence');
@@ -218,21 +218,21 @@ describe('JitterBuffer', () => {
     expect(pull(1040).kind).toBe('speech');
   });
 
-  it('puts reordered packets in order, and drops duplicates', () => {
+  it('reorders packets, and drops duplicates', () => {
     const { buffer, insert, pull } = create({ initialDelayMs: 58 });
     for (const index of [0, 2, 1, 1, 2]) insert(index, 1000 + index * 20);
     expect([1060, 1080, 1100].map((atMs) => pull(atMs).kind)).toEqual(['speech', 'speech', 'speech']);
     expect(buffer.statistics).toMatchObject({ duplicates: 2, late: 0, concealedMs: 0 });
   });
 
-  it('puts packets before the first in order as well', () => {
+  it('reorders packets before the first', () => {
     const { buffer, insert, pull } = create({ initialDelayMs: 58 });
     for (const index of [1, 0, 2]) insert(index, 1000 + index * 20);
     expect(buffer.statistics.late).toBe(0);
     expect([1060, 1080, 1100].map((atMs) => pull(atMs).kind)).toEqual(['speech', 'speech', 'speech']);
   });
 
-  it('conceals what is lost while more is there, then goes on in time', () => {
+  it('conceals a loss with later packets, then continues in time', () => {
     const { buffer, insert, pull } = create({ initialDelayMs: 58 });
     for (const index of [0, 1, 3, 4]) insert(index, 1000 + index * 20);
     expect([1060, 1080, 1100, 1120, 1140].map((atMs) => pull(atMs).kind)).toEqual([
@@ -245,7 +245,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics.concealedMs).toBe(20);
   });
 
-  it('stretches speech when nothing is there, and plays what comes late', () => {
+  it('stretches speech without later packets, and plays late ones', () => {
     const { buffer, insert, pull } = create();
     for (const index of [0, 1, 2]) {
       insert(index, 1000 + index * 20);
@@ -258,7 +258,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics).toMatchObject({ underruns: 1, late: 0 });
   });
 
-  it('gives up after 60 ms, and begins anew with what comes then', () => {
+  it('ends the talkspurt after 60 ms, and restarts with the next packet', () => {
     const { insert, pull } = create();
     insert(0, 1000);
     expect(pull(1000).kind).toBe('speech');
@@ -268,7 +268,7 @@ describe('JitterBuffer', () => {
     expect(pull(1160).kind).toBe('speech');
   });
 
-  it('is silent, and does not conceal, where the sender paused', () => {
+  it('does not conceal a pause of the sender', () => {
     const { buffer, insert, pull } = create();
     insert(0, 1000);
     insert(10, 1200, 1); // ten frames later by its time, the next by its number
@@ -278,7 +278,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics.concealedMs).toBe(0);
   });
 
-  it('takes packets that are no audio for no loss', () => {
+  it('does not count packets without audio as lost', () => {
     const { buffer, insert, pull } = create();
     insert(0, 1000);
     buffer.insert(1, 160, new Uint8Array(4), 1020, 'other');
@@ -293,7 +293,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics).toMatchObject({ concealedMs: 0, undecodable: 0 });
   });
 
-  it('fills a pause with noise of the level that was sent, until speech returns', () => {
+  it('fills a pause with comfort noise of the sent level', () => {
     const { buffer, insert, pull } = create();
     insert(0, 1000);
     pull(1000);
@@ -307,7 +307,7 @@ describe('JitterBuffer', () => {
     expect(pull(1300).level).toBe(0);
   });
 
-  it('counts what cannot be decoded, and goes on', () => {
+  it('counts undecodable packets, and plays the rest', () => {
     const { buffer, insert, pull } = create();
     insert(0, 1000);
     buffer.insert(1, 160, new Uint8Array(0), 1020);
@@ -316,7 +316,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics.undecodable).toBe(1);
   });
 
-  it('stays bounded when nobody pulls, and keeps the newest', () => {
+  it('is bounded without pulls, and keeps the newest packets', () => {
     const { buffer, insert, pull } = create();
     for (let index = 0; index < 1000; index++) insert(index, 1000 + 20 * index);
     expect(buffer.statistics.shed).toBe(1000 - 128);
@@ -325,7 +325,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics.delayMs).toBeLessThan(150);
   });
 
-  it('survives a sender that sets its timestamps anew, forwards and back', () => {
+  it('survives a jump of the timestamps, forwards and back', () => {
     const { buffer, insert, pull } = create();
     let sequence = 0;
     for (const base of [0, 1_000_000, 500]) {
@@ -340,7 +340,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics.delayMs).toBeLessThan(100);
   });
 
-  it('forgets everything on a reset', () => {
+  it('forgets the stream at a reset', () => {
     const { buffer, insert, pull } = create();
     insert(0, 1000);
     pull(1000);
@@ -350,7 +350,7 @@ describe('JitterBuffer', () => {
     expect(buffer.statistics.late).toBe(0);
   });
 
-  it('serves frames of other lengths, and a codec whose clock is not its rate', () => {
+  it('pulls frames of other lengths, and plays a codec whose RTP clock is not its rate', () => {
     const codec = g722.open();
     const buffer = new JitterBuffer({
       codec: g722.open(),

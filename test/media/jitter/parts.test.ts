@@ -13,7 +13,7 @@ const packet = (sequence: number): StoredPacket => ({
 });
 
 describe('PacketStore', () => {
-  it('gives in order what was put in any order, and refuses what has passed', () => {
+  it('returns packets in order, and refuses late ones', () => {
     const store = new PacketStore();
     expect([5, 3, 4, 4].map((sequence) => store.put(packet(sequence)))).toEqual([
       'stored',
@@ -27,7 +27,7 @@ describe('PacketStore', () => {
     expect(store.count).toBe(1);
   });
 
-  it('refuses what was passed over as lost', () => {
+  it('refuses packets that were skipped as lost', () => {
     const store = new PacketStore();
     store.put(packet(1));
     store.put(packet(4));
@@ -37,7 +37,7 @@ describe('PacketStore', () => {
     expect(store.take()).toBeUndefined();
   });
 
-  it('never holds more than 128, and counts what had to go', () => {
+  it('holds 128 packets at most, and counts dropped ones', () => {
     const store = new PacketStore();
     for (let sequence = 0; sequence < 130; sequence++) store.put(packet(sequence));
     expect([store.count, store.overflows, store.peek()?.sequence]).toEqual([128, 2, 2]);
@@ -45,7 +45,7 @@ describe('PacketStore', () => {
     expect([store.count, store.overflows, store.peek()?.sequence]).toEqual([1, 130, 10_000]);
   });
 
-  it('keeps the order where more was lost than it holds', () => {
+  it('keeps the order after a loss above its capacity', () => {
     const store = new PacketStore();
     for (const sequence of [-33, 96, 0]) store.put(packet(sequence));
     expect([store.take(), store.take(), store.take()].map((each) => each?.sequence)).toEqual([
@@ -55,7 +55,7 @@ describe('PacketStore', () => {
     ]);
   });
 
-  it('never gives a packet twice or out of order, whatever comes', () => {
+  it('never returns a packet twice or out of order', () => {
     const step = fc.oneof(fc.integer({ min: -200, max: 400 }), fc.constant('take' as const));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
@@ -89,11 +89,11 @@ describe('TransitEstimator', () => {
     for (let n = 0; n < count; n++) estimator.observe(transitMs(n), from + n * 20);
   };
 
-  it('knows nothing but what it was told at first', () => {
+  it('starts with the prior', () => {
     expect(new TransitEstimator(40).delayMs).toBe(40);
   });
 
-  it('learns in a few seconds that a network is quiet', () => {
+  it('learns a quiet network in a few seconds', () => {
     const estimator = new TransitEstimator(40);
     observe(estimator, 200, (n) => 1000 + (n % 3));
     expect(estimator.delayMs).toBe(5);
@@ -108,7 +108,7 @@ describe('TransitEstimator', () => {
     expect(estimator.delayMs).toBeLessThanOrEqual(105);
   });
 
-  it('forgets a bad quarter of a minute when the network is quiet again, and knows the next one', () => {
+  it('forgets 15 s of jitter on a quiet network, and learns the next', () => {
     const estimator = new TransitEstimator(40);
     const bad = (n: number) => 1000 + 50 * (n % 9);
     observe(estimator, 750, bad);
@@ -119,14 +119,14 @@ describe('TransitEstimator', () => {
     expect(estimator.delayMs).toBe(405);
   });
 
-  it('drifts along with the sender', () => {
+  it('follows the sender’s clock', () => {
     const estimator = new TransitEstimator(40);
     observe(estimator, 30_000, (n) => n * 0.004);
     expect(120 - estimator.fastestMs).toBeLessThan(0.5);
     expect(estimator.delayMs).toBe(5);
   });
 
-  it('begins anew when the transit jumps', () => {
+  it('resets when the transit jumps', () => {
     const estimator = new TransitEstimator(40);
     observe(estimator, 1000, (n) => 10 * (n % 9));
     expect(estimator.observe(50_000, 20_000)).toBe(true);
@@ -135,12 +135,12 @@ describe('TransitEstimator', () => {
   });
 });
 
-describe('time scale', () => {
+describe('Time scaling', () => {
   const options = { sampleRateHz: 8000, isUrgent: false };
   const steps = (samples: Int16Array) =>
     [...samples.keys()].slice(1).map((n) => Math.abs((samples[n] ?? 0) - (samples[n - 1] ?? 0)));
 
-  it('takes out and puts in whole periods of a tone, unheard', () => {
+  it('removes and repeats whole periods of a tone inaudibly', () => {
     const wave = tone(8000, 200, 160); // a period is 40 samples
     const shorter = wave.slice();
     const length = shorten(shorter, options);
@@ -157,19 +157,19 @@ describe('time scale', () => {
     expect([...room.subarray(longer - 20, longer)]).toEqual([...wave.subarray(140)]);
   });
 
-  it('takes the most that it may out of silence', () => {
+  it('removes the most from silence', () => {
     expect(shorten(new Int16Array(160), options)).toBe(160 - 100);
     expect(lengthen(new Int16Array(320), 160, options)).toBe(160 + 100);
   });
 
-  it('leaves alone what is like nothing, unless it must not', () => {
+  it('leaves uncorrelated audio unchanged unless it is urgent', () => {
     const random = createRandom(4);
     const noise = Int16Array.from({ length: 160 }, () => 8000 * (random() - 0.5));
     expect(shorten(noise.slice(), options)).toBe(160);
     expect(shorten(noise.slice(), { ...options, isUrgent: true })).toBeLessThan(160);
   });
 
-  it('leaves alone what is too short, or has no room', () => {
+  it('leaves frames unchanged that are too short or without room', () => {
     expect(shorten(new Int16Array(59), options)).toBe(59);
     expect(lengthen(new Int16Array(200), 160, options)).toBe(160);
   });

@@ -30,7 +30,7 @@ const packets = (() => {
   );
 })();
 
-/** What the buffer did when these packets are lost. */
+/** The buffer's statistics when these packets are lost. */
 function hear(isLost: (index: number) => boolean, canRecover: boolean) {
   const { recover, ...plain } = open();
   const codec: Codec = canRecover && recover !== undefined ? { ...plain, recover } : plain;
@@ -47,12 +47,12 @@ function hear(isLost: (index: number) => boolean, canRecover: boolean) {
 
 function losses(ratio: number): (index: number) => boolean {
   const random = createRandom(7);
-  // Neither while the buffer fills nor what is still in it at the end.
+  // Without the start and the end, while the buffer fills and drains.
   const lost = packets.map((_, index) => index > 20 && index < PACKETS - 20 && random() < ratio);
   return (index) => lost[index] === true;
 }
 
-/** Frames that were lost, one in ten, as they would have been decoded and as they were made up. */
+/** Lost frames, one in ten: as they would have been decoded, and as they were played. */
 function madeUp(make: (codec: Codec, next: Uint8Array, out: Int16Array) => void) {
   const [whole, holey] = [open(), open()];
   const frame = new Int16Array(FRAME);
@@ -67,8 +67,8 @@ function madeUp(make: (codec: Codec, next: Uint8Array, out: Int16Array) => void)
   return segmentalSnrDb(expected.filter(isLost), actual.filter(isLost), FRAME);
 }
 
-describe('what Opus repeats of a lost packet', () => {
-  it('is nearer to what was said than a guess', () => {
+describe('Forward error correction of Opus', () => {
+  it('is nearer to the original than concealment', () => {
     const guessed = madeUp((codec, _next, out) => codec.conceal?.(out));
     const recovered = madeUp((codec, next, out) => codec.recover?.(next, out));
     expect(recovered).toBeGreaterThan(guessed + 3);
@@ -83,7 +83,7 @@ describe('what Opus repeats of a lost packet', () => {
     expect(recoveredMs).toBeGreaterThan(0.8 * lost * 20);
   });
 
-  it('serves the last of a burst; what is before it is concealed', () => {
+  it('recovers the last packet of a burst, with the others concealed', () => {
     const isLost = (index: number) => index >= 100 && index < 103;
     expect(hear(isLost, true)).toMatchObject({ recoveredMs: 20, concealedMs: 40, late: 0 });
   });

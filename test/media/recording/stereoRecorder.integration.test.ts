@@ -11,7 +11,7 @@ import { parseWav, pickChannel, wavHeader } from '../../../src/media/wav.ts';
 import { tempDir } from '../../support/tempDir.ts';
 import { tone } from '../support/signals.ts';
 
-/** A disk that is asked, and answers when it is let. */
+/** A file whose writes complete on request. */
 function fakeDisk(answer: (write: number) => Promise<void>) {
   const writes: { readonly position: number; readonly length: number }[] = [];
   let isClosed = false;
@@ -61,7 +61,7 @@ describe('StereoRecorder', () => {
     expect(failures).toEqual([]);
   });
 
-  it('fails once when the disk refuses, keeps what is there, and writes nothing more', async () => {
+  it('fails once at a write error, and keeps the written audio', async () => {
     const noSpace = Object.assign(new Error('write'), { code: 'ENOSPC' });
     const disk = fakeDisk(async (write) => {
       if (write === 4) throw noSpace;
@@ -104,7 +104,7 @@ describe('StereoRecorder', () => {
     expect((await recorder.close()).error).toBe('the disk is too slow');
   });
 
-  it('leaves a file that plays when its process is killed', async () => {
+  it('leaves a valid file when its process is killed', async () => {
     const path = join(tempDir(), 'killed.wav');
     const program = fileURLToPath(new URL('fixtures/recorderProcess.ts', import.meta.url));
     const child = spawn(process.execPath, ['--import', 'tsx', program, path], { stdio: 'inherit' });
@@ -127,7 +127,7 @@ describe('StereoRecorder', () => {
 });
 
 describe('inspectRecording', () => {
-  it('believes the file’s length rather than a header that promises more', async () => {
+  it('trusts the file’s length over its header', async () => {
     const path = join(tempDir(), 'cut.wav');
     const { writeFileSync } = await import('node:fs');
     const header = wavHeader({ sampleRateHz: 8000, channels: 2 }, 64_000);

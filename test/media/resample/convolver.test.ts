@@ -14,7 +14,7 @@ test.each([
   '$taps taps at every $stride samples from $from on give $count sums of products',
   ({ taps, stride, from, count }) => {
     const random = createRandom(taps * stride);
-    // A zero here and there, as polyphase filters have.
+    // Some zeros, as in polyphase filters.
     const weights = Float64Array.from({ length: taps }, (_, n) => (n % 4 === 1 ? 0 : random() * 2 - 1));
     const convolver = createConvolver(weights, stride, count);
     const sums = sumsFor(count).fill(7);

@@ -8,10 +8,10 @@ import {
 import { createRandom, tone, tonePower, voiced } from '../support/signals.ts';
 
 const AMPLITUDE = 10_000;
-/** Long enough for a sharp look at one frequency, in seconds. */
+/** Seconds; long enough to resolve one frequency. */
 const SECONDS = 0.5;
 
-/** Runs the stream through in frames of 20 ms, and cuts off the filter's swinging in. */
+/** Resamples in frames of 20 ms, without the filter's transient. */
 function resample(input: Int16Array, from: SampleRateHz, to: SampleRateHz): Int16Array {
   const frame = from / 50;
   const resampler = createResampler(from, to, frame);
@@ -30,7 +30,7 @@ const pairs = SAMPLE_RATES_HZ.flatMap((from) =>
   SAMPLE_RATES_HZ.filter((to) => to !== from).map((to) => ({ from, to })),
 );
 
-/** Where a tone shows up when each step of the way folds or mirrors it; every frequency below half the rate. */
+/** Frequencies of a tone's images and aliases, below half the rate. */
 function imagesAndAliases(frequencyHz: number, from: number, to: number): number[] {
   const common = 48_000;
   const found = new Set<number>();
@@ -49,7 +49,7 @@ describe.each(pairs)('$from to $to Hz', ({ from, to }) => {
   const lower = Math.min(from, to);
   const pass = 0.425 * lower;
 
-  it('passes speech within 0.5 dB, and makes no image or alias above -60 dB', () => {
+  it('passes speech within 0.5 dB, without images and aliases above -60 dB', () => {
     for (let frequencyHz = 150; frequencyHz <= pass; frequencyHz += lower / 40) {
       const output = resample(tone(from, frequencyHz, from * SECONDS, AMPLITUDE), from, to);
       expect(Math.abs(levelDb(output, to, frequencyHz))).toBeLessThan(0.5);
@@ -59,7 +59,7 @@ describe.each(pairs)('$from to $to Hz', ({ from, to }) => {
     }
   });
 
-  it('lets nothing from beyond the band through', () => {
+  it('attenuates frequencies above the band', () => {
     for (let frequencyHz = 0.575 * lower; frequencyHz < from / 2; frequencyHz += lower / 30) {
       const output = resample(tone(from, frequencyHz, from * SECONDS, AMPLITUDE), from, to);
       const folded = Math.abs(frequencyHz - to * Math.round(frequencyHz / to));
@@ -68,7 +68,7 @@ describe.each(pairs)('$from to $to Hz', ({ from, to }) => {
     }
   });
 
-  it('keeps the length, and does not depend on how the stream is cut', () => {
+  it('keeps the duration, independent of the chunks', () => {
     const input = voiced(from, from / 2);
     const whole = createResampler(from, to, input.length);
     const expected = new Int16Array(whole.maxOutput(input.length));
@@ -88,7 +88,7 @@ describe.each(pairs)('$from to $to Hz', ({ from, to }) => {
 });
 
 describe('resampler', () => {
-  it('hands on what needs no change', () => {
+  it('copies samples between equal rates', () => {
     const output = new Int16Array(3);
     expect(createResampler(8000, 8000, 3).process(Int16Array.of(1, 2, 3), output)).toBe(3);
     expect([...output]).toEqual([1, 2, 3]);
@@ -112,7 +112,7 @@ describe('resampler', () => {
     expect(() => resampler.process(new Int16Array(160), new Int16Array(319))).toThrow('does not fit');
   });
 
-  it('knows its rates', () => {
+  it('recognises its rates', () => {
     expect([8000, 44_100, 48_000].map(isSampleRate)).toEqual([true, false, true]);
   });
 });

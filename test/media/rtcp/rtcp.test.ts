@@ -60,19 +60,19 @@ describe('buildRtcp', () => {
     expect([...bytes]).toEqual([...receiverReport, ...description, 0x81, 203, 0, 1, 0, 0, 0, 9]);
   });
 
-  it('ends the items with a null byte even where the name fills its word', () => {
+  it('ends the items with a null byte also when the name fills its word', () => {
     const bytes = buildRtcp({ ssrc: 9, blocks: [], cname: 'ab' });
     expect([...bytes.subarray(8)]).toEqual([0x81, 202, 0, 3, 0, 0, 0, 9, 1, 2, 0x61, 0x62, 0, 0, 0, 0]);
   });
 
-  it('refuses what does not fit', () => {
+  it('refuses too many blocks and too long texts', () => {
     expect(() => buildRtcp({ ssrc: 9, blocks: new Array(32).fill(block), cname: '' })).toThrow('31');
     expect(() => buildRtcp({ ssrc: 9, blocks: [], cname: 'x'.repeat(256) })).toThrow('canonical name');
   });
 });
 
 describe('parseRtcp', () => {
-  it('reads back what was built', () => {
+  it('parses built packets', () => {
     expect(parseRtcp(Uint8Array.from([...senderReport, ...description, ...bye]))).toEqual([
       { kind: 'sender_report', ssrc: 9, sender, blocks: [block] },
       { kind: 'source_description', chunks: [{ ssrc: 9, items: [{ type: 1, text: 'a@b' }] }] },
@@ -80,7 +80,7 @@ describe('parseRtcp', () => {
     ]);
   });
 
-  it('passes over types that are not ours, and over padding at the end', () => {
+  it('ignores other types, and padding at the end', () => {
     // payload-specific feedback (206), padded by one word
     const feedback = [0xa1, 206, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 4];
     expect(parseRtcp(Uint8Array.from([...receiverReport, ...feedback]))).toEqual([

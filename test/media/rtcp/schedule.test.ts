@@ -64,14 +64,14 @@ describe('round trip', () => {
     expect(roundTripMs(arrival, block)).toBe(6125);
   });
 
-  it('is unknown before a sender report, and for figures that make no sense', () => {
+  it('is unknown before a sender report, and for inconsistent values', () => {
     const arrival = toNtp(1_700_000_000_000);
     expect(roundTripMs(arrival, { lastSenderReport: 0, delaySinceLastSenderReport: 0 })).toBeUndefined();
     const future = { lastSenderReport: toShortNtp(arrival), delaySinceLastSenderReport: toShortDelay(50) };
     expect(roundTripMs(arrival, future)).toBeUndefined();
   });
 
-  it('measures over the wrap of the short time', () => {
+  it('is measured across the wrap of the short time', () => {
     const sentMs = (65_536 * 20_000 - 2_208_988_800 + 2 ** 32) * 1000 - 30; // 30 ms before 16 bits of seconds wrap
     const block = {
       lastSenderReport: toShortNtp(toNtp(sentMs)),
@@ -80,7 +80,7 @@ describe('round trip', () => {
     expect(roundTripMs(toNtp(sentMs + 75), block)).toBeCloseTo(55, 0);
   });
 
-  it('writes the Unix epoch as NTP time', () => {
+  it('toNtp converts the Unix epoch', () => {
     expect(toNtp(500)).toEqual({ ntpSeconds: 2_208_988_800, ntpFraction: 0x80000000 });
   });
 });

@@ -17,12 +17,12 @@ const everything = Uint8Array.of(
   0x00, 0x02, // two bytes of padding, the last one counts them
 );
 
-/** Version 2, payload type 0, sequence 1, timestamp 160, SSRC 9, then what is given. */
+/** Version 2, payload type 0, sequence 1, timestamp 160, SSRC 9, then the given bytes. */
 const plain = (...payload: number[]) =>
   Uint8Array.of(0x80, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0xa0, 0x00, 0x00, 0x00, 0x09, ...payload);
 
 describe('RtpPacketView', () => {
-  it('reads every field of a packet with all there can be', () => {
+  it('reads all fields of a packet with all options', () => {
     const view = new RtpPacketView();
     expect(view.read(everything)).toBeUndefined();
     expect(view).toMatchObject({
@@ -50,7 +50,7 @@ describe('RtpPacketView', () => {
     expect(view.extensionData().length).toBe(0);
   });
 
-  it('takes a packet without payload', () => {
+  it('accepts a packet without payload', () => {
     const view = new RtpPacketView();
     expect(view.read(plain())).toBeUndefined();
     expect(view.payloadLengthBytes).toBe(0);
@@ -79,7 +79,7 @@ describe('RtpPacketView', () => {
 });
 
 describe('writeRtpHeader', () => {
-  it('writes what the view reads, byte for byte', () => {
+  it('writes the bytes that the view reads', () => {
     const out = new Uint8Array(64);
     const length = writeRtpHeader(out, {
       payloadType: 101,
@@ -120,7 +120,7 @@ describe('writeRtpHeader', () => {
   });
 });
 
-it('tells RTCP from RTP on one port', () => {
+it('isRtcp distinguishes RTCP from RTP on one port', () => {
   expect(isRtcp(Uint8Array.of(0x80, 200))).toBe(true);
   expect(isRtcp(Uint8Array.of(0x80, 0x80))).toBe(false); // PCMU with marker
   expect(isRtcp(Uint8Array.of(0x80))).toBe(false);

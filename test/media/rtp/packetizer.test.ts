@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Packetizer } from '../../../src/media/rtp/packetizer.ts';
 
-it('numbers packets, and lets the media clock run through pauses', () => {
+it('Packetizer numbers packets, and advances the media clock in pauses', () => {
   const packetizer = new Packetizer({ ssrc: 9, sequenceNumber: 65535, timestamp: 2 ** 32 - 160 });
   const out = new Uint8Array(14);
   out.set([0xaa, 0xbb], 12);

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { ReceptionTracker } from '../../../src/media/rtp/receptionTracker.ts';
 import { SourceStatistics } from '../../../src/media/rtp/sourceStatistics.ts';
 
-/** PCMU at 20 ms; sequence numbers from `first`, each on time. */
+/** PCMU at 20 ms, with sequence numbers from `first`, in time. */
 function feed(statistics: SourceStatistics, sequence: readonly number[]) {
   return sequence.map((n) => statistics.receive(n & 0xffff, (n * 160) >>> 0, n * 20, 160));
 }
 const from = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
 
 describe('SourceStatistics', () => {
-  it('believes a source after two packets in sequence', () => {
+  it('validates a source after two packets in sequence', () => {
     const statistics = new SourceStatistics(1, 8000, 10);
     expect(feed(statistics, [10, 12, 13, 14])).toEqual(['probation', 'probation', 'valid', 'valid']);
     expect(statistics).toMatchObject({ packetsReceived: 2, packetsExpected: 2, packetsLost: 0 });
   });
 
-  it('counts loss over the wrap, and reports each interval by itself', () => {
+  it('counts loss across the wrap, and reports each interval separately', () => {
     const statistics = new SourceStatistics(1, 8000, 65530);
     feed(statistics, from(65530, 4)); // 65531..65533 count
     feed(statistics, [65536, 65537]); // 65534 and 65535 are lost
@@ -31,14 +31,14 @@ describe('SourceStatistics', () => {
     expect(statistics.report()).toMatchObject({ fractionLost: 0, cumulativeLost: 2 });
   });
 
-  it('lets duplicates and reordering never look like loss', () => {
+  it('does not count duplicates and reordered packets as loss', () => {
     const statistics = new SourceStatistics(1, 8000, 0);
     feed(statistics, [0, 1, 3, 2, 3]);
     expect(statistics.packetsLost).toBe(0);
     expect(statistics.report().cumulativeLost).toBe(-1);
   });
 
-  it('takes a far jump only when the next packet confirms it', () => {
+  it('accepts a jump when the next packet confirms it', () => {
     const statistics = new SourceStatistics(1, 8000, 100);
     expect(feed(statistics, [100, 101, 102, 40000, 103, 40001])).toEqual([
       'probation',
@@ -60,14 +60,14 @@ describe('SourceStatistics', () => {
     expect(statistics.jitterMs).toBeCloseTo((afterFirst + (40 - afterFirst) / 16) / 8, 9);
   });
 
-  it('measures jitter over the wrap of the timestamp', () => {
+  it('measures jitter across the wrap of the timestamp', () => {
     const statistics = new SourceStatistics(1, 8000, 0);
     const timestamps = [0xffffff60, 0, 160, 320];
     for (const [n, timestamp] of timestamps.entries()) statistics.receive(n, timestamp, n * 20, 160);
     expect(statistics.jitterMs).toBeCloseTo(0, 6);
   });
 
-  it('clamps what 24 bits cannot hold', () => {
+  it('clamps the cumulative loss to 24 bits', () => {
     const statistics = new SourceStatistics(1, 8000, 0);
     feed(statistics, [0, 1]);
     for (let n = 0; n < 3000; n++) statistics.receive((1 + (n + 1) * 2999) & 0xffff, 0, 0, 0);
@@ -76,7 +76,7 @@ describe('SourceStatistics', () => {
 });
 
 describe('ReceptionTracker', () => {
-  it('changes to a new source after two packets, and goes on counting', () => {
+  it('changes to a new source after two packets, and keeps the totals', () => {
     const tracker = new ReceptionTracker(8000);
     for (const n of [0, 1, 2, 4]) tracker.receive(1, n, n * 160, n * 20, 160);
     expect(tracker.receive(2, 900, 0, 100, 160)).toBe('probation');
@@ -88,7 +88,7 @@ describe('ReceptionTracker', () => {
     expect(tracker.packetsReceived).toBe(6);
   });
 
-  it('is not led away by single packets of many sources', () => {
+  it('ignores single packets of other sources', () => {
     const tracker = new ReceptionTracker(8000);
     tracker.receive(1, 0, 0, 0, 160);
     for (let ssrc = 2; ssrc < 100; ssrc++) expect(tracker.receive(ssrc, 5, 0, 0, 160)).toBe('probation');

@@ -19,7 +19,7 @@ describe('sequence unwrapper', () => {
     expect(given.map((value) => unwrapper.unwrap(value))).toEqual(expected);
   });
 
-  it('begins anew after a reset', () => {
+  it('starts over after a reset', () => {
     const unwrapper = createSequenceUnwrapper();
     unwrapper.unwrap(65535);
     unwrapper.unwrap(0);
@@ -32,7 +32,7 @@ describe('sequence unwrapper', () => {
   });
 });
 
-it('unwraps timestamps over 2^32', () => {
+it('Timestamp unwrapper extends beyond 2^32', () => {
   const unwrapper = createTimestampUnwrapper();
   expect([0xffffff60, 0, 160].map((value) => unwrapper.unwrap(value))).toEqual([
     0xffffff60,

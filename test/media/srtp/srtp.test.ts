@@ -100,7 +100,7 @@ describe('SrtpStream', () => {
     }
   });
 
-  it('refuses copies and what is too old', () => {
+  it('refuses replayed and old packets', () => {
     const [sender, receiver] = [new SrtpStream(parameters()), new SrtpStream(parameters())];
     const packets = Array.from({ length: 200 }, (_, n) => protect(sender, rtp(n)));
     const last = packets.at(-1) ?? new Uint8Array(0);
@@ -110,7 +110,7 @@ describe('SrtpStream', () => {
     expect(receiver.unprotect(packets[71] ?? last)).toBe('replayed');
   });
 
-  it('refuses any changed byte, and is not led astray by it', () => {
+  it('refuses any changed byte, and keeps its state', () => {
     const sender = new SrtpStream(parameters());
     const receiver = new SrtpStream(parameters());
     const safe = protect(sender, rtp(500));
@@ -122,7 +122,7 @@ describe('SrtpStream', () => {
     expect(receiver.unprotect(safe)).toEqual(rtp(500));
   });
 
-  it('keeps each SSRC by itself', () => {
+  it('keeps a state for each SSRC', () => {
     const [sender, receiver] = [new SrtpStream(parameters()), new SrtpStream(parameters())];
     expect(receiver.unprotect(protect(sender, rtp(65_535, 1)))).toEqual(rtp(65_535, 1));
     expect(receiver.unprotect(protect(sender, rtp(3, 2)))).toEqual(rtp(3, 2));
@@ -130,7 +130,7 @@ describe('SrtpStream', () => {
     expect(receiver.unprotect(protect(sender, rtp(4, 2)))).toEqual(rtp(4, 2));
   });
 
-  it('carries a key identifier once agreed, and refuses another', () => {
+  it('writes a negotiated key identifier, and refuses another', () => {
     const one = { ...parameters(), keyIdentifier: { value: 258, lengthBytes: 4 } };
     const other = { ...parameters(), keyIdentifier: { value: 259, lengthBytes: 4 } };
     const safe = protect(new SrtpStream(one), rtp(1));
@@ -147,7 +147,7 @@ describe('SrtpStream', () => {
     expect(new SrtpStream(parameters()).unprotect(bytes)).toBe('too_short');
   });
 
-  it('needs a packet and room to protect', () => {
+  it('requires a whole packet and room', () => {
     const stream = new SrtpStream(parameters());
     expect(() => stream.protect(new Uint8Array(64), 11)).toThrow('whole RTP packet');
     expect(() => stream.protect(withRoom(rtp(1), 9), 15)).toThrow('no room');
@@ -162,7 +162,7 @@ describe('SrtcpStream', () => {
     expect(toHex(protect(sender, hex(RTCP)))).toBe(toHex(hex(SRTCP)));
   });
 
-  it('refuses copies and changed bytes', () => {
+  it('refuses replayed and changed packets', () => {
     const [sender, receiver] = [new SrtcpStream(parameters()), new SrtcpStream(parameters())];
     const safe = protect(sender, hex(RTCP));
     const forged = safe.slice();
@@ -184,14 +184,14 @@ describe('SrtcpStream', () => {
     expect(new SrtcpStream(short).unprotect(safe)).toEqual(hex(RTCP));
   });
 
-  it('needs a packet and room to protect', () => {
+  it('requires a whole packet and room', () => {
     const stream = new SrtcpStream(parameters());
     expect(() => stream.protect(new Uint8Array(64), 7)).toThrow('whole RTCP packet');
     expect(() => stream.protect(new Uint8Array(21), 8)).toThrow('no room');
   });
 });
 
-it('ReplayWindow takes each index once, in any order within 128', () => {
+it('ReplayWindow accepts each index once, in any order within 128', () => {
   const window = new ReplayWindow();
   for (const index of [2 ** 40, 2 ** 40 - 127, 2 ** 40 + 1]) {
     expect(window.isNew(index)).toBe(true);
@@ -236,7 +236,7 @@ describe('crypto attribute', () => {
     `1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|2^20|1:4;inline:${keySalt}|2^20|2:4`,
     `1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt} UNENCRYPTED_SRTCP`,
     `1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt} KDR=1`,
-  ])('leaves %s to others', (line) => {
+  ])('ignores %s', (line) => {
     expect(parseCryptoAttribute(line)).toBeUndefined();
   });
 
@@ -257,7 +257,7 @@ describe('crypto attribute', () => {
     expect(() => parseCryptoAttribute(line)).not.toThrow(keySalt.slice(4, 20));
   });
 
-  it('writes what it reads', () => {
+  it('formats what it parses', () => {
     const attribute = { ...expected, keyIdentifier: { value: 7, lengthBytes: 2 } };
     const line = formatCryptoAttribute(attribute);
     expect(line).toBe(`1 AES_CM_128_HMAC_SHA1_80 inline:${keySalt}|7:2`);

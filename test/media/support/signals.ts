@@ -1,6 +1,6 @@
-/** Signals and measures that the media tests share; all of them the same on every run. */
+/** Deterministic signals and measures of the media tests. */
 
-/** Numbers from 0 to 1 that a seed repeats: a 32-bit xorshift. */
+/** Reproducible random numbers from 0 to 1: a 32-bit xorshift. */
 export function createRandom(seed: number): () => number {
   let state = seed | 0 || 1;
   return () => {
@@ -11,7 +11,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** A sine of `amplitude`, beginning at phase 0. */
+/** A sine of `amplitude`, starting at phase 0. */
 export function tone(
   sampleRateHz: number,
   frequencyHz: number,
@@ -23,7 +23,7 @@ export function tone(
   );
 }
 
-/** Something like a voice: a gliding pitch with falling harmonics, in syllables with short pauses between. */
+/** A synthetic voice: gliding pitch with falling harmonics, in syllables with short pauses. */
 export function voiced(sampleRateHz: number, count: number, pitchHz = 120): Int16Array {
   const out = new Int16Array(count);
   let phase = 0;
@@ -58,7 +58,7 @@ export function rootMeanSquare(samples: Int16Array): number {
   return Math.sqrt(sum / samples.length);
 }
 
-/** Mean over frames of the signal to noise ratio in dB, each clamped to -10..35 as is the custom; silence is left out. */
+/** Mean over frames of the signal to noise ratio in dB, each clamped to -10..35 as usual, without silent frames. */
 export function segmentalSnrDb(reference: Int16Array, actual: Int16Array, frame: number): number {
   let sum = 0;
   let frames = 0;

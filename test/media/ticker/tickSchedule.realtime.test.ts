@@ -19,7 +19,7 @@ function create(startMs = 0) {
     nowMs = atMs;
     schedule.run(atMs);
   };
-  /** Sleeps until due as a timer would, `latenessMs` too long each time. */
+  /** Runs the schedule as a timer that is `latenessMs` late each time. */
   const runUntil = (endMs: number, latenessMs: () => number = () => 0) => {
     for (;;) {
       const dueMs = schedule.nextDueMs();
@@ -31,14 +31,14 @@ function create(startMs = 0) {
 }
 
 describe('TickSchedule', () => {
-  it('spreads calls over the phases, one every two milliseconds', () => {
+  it('distributes calls over the phases, one every two milliseconds', () => {
     const { schedule, visits, runUntil } = create();
     for (let n = 0; n < 40; n++) schedule.add(`${n}`, 0);
     runUntil(19);
     expect(visits.map((visit) => visit.atMs)).toEqual(Array.from({ length: 40 }, (_, n) => 2 * (n >> 2)));
   });
 
-  it('fills the emptiest phase again', () => {
+  it('adds a member to the emptiest phase', () => {
     const { schedule, visits, runUntil } = create();
     for (let n = 0; n < 20; n++) schedule.add(`${n}`, 0);
     schedule.remove('7');
@@ -50,7 +50,7 @@ describe('TickSchedule', () => {
     expect(visits.find((visit) => visit.member === 'new')?.atMs).toBe(14);
   });
 
-  it('does not drift over an hour of late timers, and leaves no tick out', () => {
+  it('neither drifts nor skips ticks in an hour of late timers', () => {
     const { schedule, visits, runUntil } = create();
     const random = createRandom(5);
     schedule.add('call', 0);
@@ -73,14 +73,14 @@ describe('TickSchedule', () => {
     ]);
   });
 
-  it('visits a member once even when run is called again and again', () => {
+  it('visits a member once for repeated runs', () => {
     const { schedule, visits, run } = create();
     schedule.add('call', 0);
     for (let n = 0; n < 5; n++) run(100);
     expect(visits.length).toBe(1);
   });
 
-  it('gives up what is too late to be of use, and tells', () => {
+  it('skips and reports ticks that are too late', () => {
     const { schedule, visits, run, runUntil } = create();
     schedule.add('call', 0);
     run(0);
@@ -94,7 +94,7 @@ describe('TickSchedule', () => {
     expect(schedule.skippedTicks).toBe(49);
   });
 
-  it('begins with the first deadline after joining, on the grid of the start', () => {
+  it('starts with the next deadline on the grid of the start', () => {
     const { schedule, visits, runUntil } = create(1003.5);
     schedule.add('call', 5000);
     expect(schedule.nextDueMs()).toBe(5003.5);
@@ -102,7 +102,7 @@ describe('TickSchedule', () => {
     expect(visits[0]).toMatchObject({ atMs: 5003.5, lateMs: 0, skipped: 0 });
   });
 
-  it('has nothing due without members', () => {
+  it('has no deadline without members', () => {
     const { schedule } = create();
     expect(schedule.nextDueMs()).toBeUndefined();
     schedule.add('call', 0);
@@ -118,7 +118,7 @@ describe('TickSchedule', () => {
     expect(errors.length).toBe(1);
   });
 
-  it('lets a member leave during its visit', () => {
+  it('removes a member during its visit', () => {
     const left: string[] = [];
     const schedule = new TickSchedule<string>({
       startMs: 0,
@@ -136,8 +136,8 @@ describe('TickSchedule', () => {
   });
 });
 
-describe('LatenessHistogram', () => {
-  it('tells percentiles to a quarter of a millisecond', () => {
+describe('DelayHistogram', () => {
+  it('gives percentiles to a quarter of a millisecond', () => {
     const histogram = new DelayHistogram();
     for (let n = 0; n < 1000; n++) histogram.add(n / 100); // 0 to 9.99 ms
     expect(histogram.percentileMs(0.5)).toBe(5);
@@ -146,7 +146,7 @@ describe('LatenessHistogram', () => {
     expect(histogram).toMatchObject({ total: 1000, maxMs: 9.99 });
   });
 
-  it('keeps what is very late, early, or nothing at all', () => {
+  it('counts very long, negative and no delays', () => {
     const histogram = new DelayHistogram();
     expect(histogram.percentileMs(0.99)).toBe(0);
     histogram.add(-0.1, 98);

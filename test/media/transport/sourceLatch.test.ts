@@ -5,7 +5,7 @@ const peer = { address: '192.0.2.1', port: 4000 };
 const nat = { address: '198.51.100.7', port: 61000 };
 
 describe('SourceLatch', () => {
-  it('sends to the signalled address until somebody is heard, then to who is heard', () => {
+  it('sends to the signalled address until a source is latched', () => {
     const latch = new SourceLatch();
     expect(latch.target).toBeUndefined();
     latch.signalled(peer);
@@ -18,7 +18,7 @@ describe('SourceLatch', () => {
   it.each([
     ['another address', '203.0.113.9', nat.port],
     ['another port', nat.address, nat.port + 2],
-  ])('refuses %s once latched', (_, address, port) => {
+  ])('refuses %s after latching', (_, address, port) => {
     const latch = new SourceLatch(3000);
     latch.signalled(peer);
     latch.receive(nat.address, nat.port, 0);
@@ -27,7 +27,7 @@ describe('SourceLatch', () => {
     expect(latch.packetsRefused).toBe(1);
   });
 
-  it('lets the signalled address take over, and the former source not come back', () => {
+  it('lets the signalled address take over for good', () => {
     const latch = new SourceLatch(3000);
     latch.signalled(peer);
     latch.receive(nat.address, nat.port, 0);
@@ -38,7 +38,7 @@ describe('SourceLatch', () => {
     expect(latch.target).toEqual(peer);
   });
 
-  it('latches anew after the silence of the source, which strangers cannot shorten', () => {
+  it('latches again after a silence of the source, which other sources cannot shorten', () => {
     const latch = new SourceLatch(3000);
     latch.receive(nat.address, nat.port, 0);
     expect(latch.receive('203.0.113.9', 1, 1000)).toBe('refused');
@@ -48,7 +48,7 @@ describe('SourceLatch', () => {
     expect(latch.relatches).toBe(1);
   });
 
-  it('latches anew when signalling names another address, not when it repeats itself', () => {
+  it('latches again when the signalled address changes', () => {
     const latch = new SourceLatch();
     latch.signalled(peer);
     latch.receive(nat.address, nat.port, 0);
@@ -59,7 +59,7 @@ describe('SourceLatch', () => {
     expect(latch.receive('203.0.113.9', 1, 40)).toBe('latched');
   });
 
-  it('keeps the early latch when signalling first names an address', () => {
+  it('keeps an early latch when the first address is signalled', () => {
     const latch = new SourceLatch();
     latch.receive(nat.address, nat.port, 0);
     latch.signalled(peer);

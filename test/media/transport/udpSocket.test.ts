@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => assertNoLeaks());
 
-/** On a port that is named, as calls have it: one that the system chose is gone when a socket is disconnected. */
+/** On an explicit port: one that the system has chosen is lost when the socket is disconnected. */
 async function bind(address = '127.0.0.1', port?: number): Promise<PacketSocket> {
   const socket = await udpPacketIo.bind({ address, port: port ?? (await reservePort()) });
   onTestFinished(() => socket.close());
@@ -40,12 +40,12 @@ describe('udpPacketIo', () => {
     const answered = once(peer, 'message');
     const bytes = Uint8Array.of(4, 5);
     ours.send(bytes, at);
-    // What is sent has left: the bytes may be written over.
+    // Sent bytes may be overwritten.
     bytes.fill(9);
     expect([...((await answered)[0] as Buffer)]).toEqual([4, 5]);
   });
 
-  it('takes one source only when told so, all again afterwards, and sends all the while', async () => {
+  it('filters by one source on request, and sends meanwhile', async () => {
     const [ours, friend, stranger] = [await bind(), await startPeer(), await startPeer()];
     const ports: number[] = [];
     ours.listen((_bytes, _address, port) => ports.push(port));
@@ -72,14 +72,14 @@ describe('udpPacketIo', () => {
     expect(ours.failures).toBe(0);
   });
 
-  it('says when a port is taken, and counts what cannot be handed over', async () => {
+  it('rejects a port in use, and counts packets that cannot be sent', async () => {
     const ours = await bind();
     await expect(bind('127.0.0.1', ours.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
     ours.send(Uint8Array.of(1), { address: '127.0.0.1', port: 0 });
     expect(ours.failures).toBe(1);
   });
 
-  it('closes once, and lets go what is sent after it', async () => {
+  it('closes once, and drops packets afterwards', async () => {
     const ours = await bind();
     await Promise.all([ours.close(), ours.close()]);
     ours.send(Uint8Array.of(1), { address: '127.0.0.1', port: 9 });
@@ -87,7 +87,7 @@ describe('udpPacketIo', () => {
     expect(ours.failures).toBe(0);
   });
 
-  it('speaks IPv6', async () => {
+  it('works with IPv6', async () => {
     const [ours, theirs] = [await bind('::1'), await bind('::1')];
     const heard = new Promise((resolve) => {
       theirs.listen((bytes, address) => resolve([[...bytes], address]));
