@@ -31,7 +31,7 @@ export async function startProductServer(logLevel: string, storage: Storage): Pr
     revocations,
     rateLimiter: inMemoryRateLimiter(),
     dependencies: [{ name: 'database', check: async () => undefined, isDown: () => false }],
-    egressPolicy: { allowInsecureLoopback: false },
+    targetPolicy: { allowInsecureLoopback: false },
     clock: systemClock,
     makeId: uuidV7,
     logger: createLogger(logLevel),

@@ -29,7 +29,7 @@ const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 const engine = await startMediaEngine({
   clock: systemClock,
   startThread: (data) => {
-    const workerData: GatewayThreadData = { ...data, egressPolicy: { allowInsecureLoopback: true } };
+    const workerData: GatewayThreadData = { ...data, targetPolicy: { allowInsecureLoopback: true } };
     return startThread(new URL('./mediaThread.ts', import.meta.url), { workerData });
   },
   threads: 1,

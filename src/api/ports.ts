@@ -164,7 +164,7 @@ export interface HttpDeps {
   readonly revocations: Revocations;
   readonly rateLimiter: RateLimiter;
   readonly dependencies: readonly Dependency[];
-  readonly egressPolicy: TargetPolicy;
+  readonly targetPolicy: TargetPolicy;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;

@@ -30,6 +30,7 @@ import { redisNodeBus } from '../infra/redis/nodes/nodeBus.ts';
 import { redisTrunkHealth } from '../infra/redis/nodes/trunkHealth.ts';
 import { redisCallQueue } from '../infra/redis/queues/callQueue.ts';
 import type { JobQueues } from '../infra/redis/queues/jobQueues.ts';
+import { Lifecycle } from './lifecycle.ts';
 
 export interface CallParts {
   readonly storage: ReturnType<typeof createStorage>;
@@ -111,7 +112,7 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     clock,
     onError,
   };
-  const closers: (() => Promise<void>)[] = [];
+  const lifecycle = new Lifecycle((error) => onError(error, 'close failed'));
   return {
     ...ports,
     limiter,
@@ -120,14 +121,12 @@ export function buildCalls(parts: CallParts): BuiltCalls {
     nodeId,
     service: callService(parts, ports, limiter, control, onError),
     startSweeper() {
-      closers.push(startCallSweeper(nodeDeps));
+      lifecycle.onClose(startCallSweeper(nodeDeps));
     },
     async registerNode() {
-      closers.push(await registerNode(nodeDeps));
+      lifecycle.onClose(await registerNode(nodeDeps));
     },
-    async close() {
-      for (const close of closers.splice(0).reverse()) await close();
-    },
+    close: () => lifecycle.close(),
   };
 }
 

@@ -19,10 +19,8 @@ import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { createStorage } from '../infra/postgres/storage.ts';
 import type { RedisConnection } from '../infra/redis/connection/connection.ts';
 import { redisSessionLock } from '../infra/redis/locks/sessionLock.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Config } from './settings/config.ts';
-
-/** Handed on by whoever builds something that lives: what ends it, in the order of building. */
-export type Closers = (() => Promise<void>)[];
 
 export interface ConversationParts {
   readonly config: Config;
@@ -34,9 +32,9 @@ export interface ConversationParts {
   readonly makeId: MakeId;
   readonly logger: Logger;
   readonly knowledge: KnowledgeRetriever;
-  readonly tracing: Tracer;
+  readonly tracer: Tracer;
   readonly onEnded: () => void;
-  readonly closers: Closers;
+  readonly lifecycle: Lifecycle;
 }
 
 /** Builds the engine that chat and calls run on. */
@@ -50,7 +48,7 @@ export function buildConversationEngine(parts: ConversationParts): ConversationE
     clock,
     onError,
   });
-  parts.closers.push(() => attachedSessions.close());
+  parts.lifecycle.onClose(() => attachedSessions.close());
   if (config.ROLES.includes('voice'))
     attachedSessions.start().catch((error: unknown) => onError(error, 'spooled turns not read'));
   return createConversationEngine({
@@ -69,7 +67,7 @@ function engineDeps({
   client,
   clock,
   makeId,
-  tracing,
+  tracer,
   logger,
   ...parts
 }: ConversationParts): Omit<ConversationEngineDeps, 'sessions' | 'attachedSessions' | 'lock' | 'onError'> {
@@ -79,7 +77,7 @@ function engineDeps({
     releaseFor: (projectId, draft) => releaseFor(stores, projectId, draft),
     turn: {
       models,
-      tools: createToolRunner({ client, templates, tracing }),
+      tools: createToolRunner({ client, templates, tracing: tracer }),
       templates,
       knowledge: parts.knowledge,
       clock,
@@ -89,14 +87,14 @@ function engineDeps({
     beforeStart: createBeforeStart({
       client,
       memory: stores.memory,
-      tracing,
+      tracing: tracer,
       clock,
       async phoneNumberOf(projectId, callId) {
         const call = await stores.calls.find(projectId, callId);
         return call && customerNumber(call);
       },
     }),
-    tracing,
+    tracing: tracer,
     clock,
     makeId,
     finalizeTimeoutSeconds: config.FINALIZE_TIMEOUT_SECONDS,

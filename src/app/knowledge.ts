@@ -18,7 +18,7 @@ import { createDocuments } from '../knowledge/intake/documents.ts';
 import { createRetrieval, type Retrieval } from '../knowledge/search/retrieval.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { LOCAL_EMBEDDING_MODEL } from '../providers/ports/embedder.ts';
-import type { Closers } from './conversation.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import { buildEmbedders } from './providers.ts';
 import type { Config } from './settings/config.ts';
 
@@ -33,18 +33,18 @@ export interface KnowledgeParts {
   readonly bucket: Bucket | undefined;
   readonly storage: ReturnType<typeof createStorage>;
   readonly jobs: JobQueues;
-  readonly meter: Pick<SessionMetrics, 'watchModel'>;
+  readonly metrics: Pick<SessionMetrics, 'watchModel'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
-  readonly closers: Closers;
+  readonly lifecycle: Lifecycle;
 }
 
 /** Documents from their upload to what is found in them; on nodes of the role `worker` they are made ready too. */
 export async function buildKnowledge(
   parts: KnowledgeParts,
 ): Promise<KnowledgeService & { readonly search: KnowledgeRetriever }> {
-  const { config, storage, jobs, clock, makeId, closers } = parts;
+  const { config, storage, jobs, clock, makeId, lifecycle } = parts;
   const { stores } = storage;
   const logger = parts.logger.child({ part: 'knowledge' });
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
@@ -79,7 +79,7 @@ export async function buildKnowledge(
       ({ datasetId }, attempt) => ingest(deps, datasetId, attempt),
       INGESTION_CONCURRENCY,
     );
-    closers.push(startIngestionSweeps({ datasets, documents, clock, onError }));
+    lifecycle.onClose(startIngestionSweeps({ datasets, documents, clock, onError }));
   }
   return {
     encoderOf: (model) => (config.EMBEDDING_PROVIDER === 'local' ? LOCAL_EMBEDDING_MODEL.name : model),

@@ -2,62 +2,71 @@ import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
 import { systemClock } from '../base/clock.ts';
 import { startThread } from '../base/thread.ts';
+import type { NodeCapacity } from '../calls/limits/nodeCapacity.ts';
 import type { TargetPolicy } from '../infra/httpClient/target.ts';
 import { startMediaEngine, type ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
-import type { Closers } from './conversation.ts';
+import type { CallLoad } from '../observability/metrics/node.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { GatewayThreadData } from './mediaThread.ts';
 import type { Config } from './settings/config.ts';
 
-/** Within what one core carries with all that belongs to a call, whatever the codec. */
+/** What one core supports with any codec. */
 const CALLS_PER_THREAD = 200;
-/** RTP, and the RTCP above it. */
-export const PORTS_PER_CALL = 2;
+/** RTP and RTCP. */
+const PORTS_PER_CALL = 2;
 
-/** UDP ports for calls' audio. */
-export function portsOf(config: Config): number {
+function portCount(config: Config): number {
   return config.RTP_PORT_MAX + 1 - config.RTP_PORT_MIN;
 }
 
-/** Calls that this node's settings let it carry at a time. */
+/** Maximum number of concurrent calls on this node. */
 export function callCapacity(config: Config): number {
-  const ports = Math.floor(portsOf(config) / PORTS_PER_CALL);
-  return config.MAX_CALLS_PER_NODE ?? Math.min(ports, threadsOf(config) * CALLS_PER_THREAD);
+  const ports = Math.floor(portCount(config) / PORTS_PER_CALL);
+  return config.MAX_CALLS_PER_NODE ?? Math.min(ports, threadCount(config) * CALLS_PER_THREAD);
+}
+
+/** The sources of the gauges of calls. */
+export function mediaLoad(config: Config, media: ThreadedMediaEngine, capacity: NodeCapacity): CallLoad {
+  return {
+    capacity,
+    mediaSessions: () => media.sessions,
+    ports: { used: () => media.sessions * PORTS_PER_CALL, limit: portCount(config) },
+  };
 }
 
 /**
- * Starts the threads that carry calls' audio.
+ * Starts the media threads.
  *
- * @param egressPolicy - Where users' own bots may be.
+ * @param targetPolicy - Allowed addresses of users' bots.
  */
 export async function buildMedia(
   config: Config,
   logger: Logger,
-  egressPolicy: TargetPolicy,
-  closers: Closers,
+  targetPolicy: TargetPolicy,
+  lifecycle: Lifecycle,
 ): Promise<ThreadedMediaEngine> {
   const mediaLogger = logger.child({ part: 'media' });
   const engine = await startMediaEngine({
     clock: systemClock,
     startThread: (data) => {
-      const workerData: GatewayThreadData = { ...data, egressPolicy };
+      const workerData: GatewayThreadData = { ...data, targetPolicy };
       return startThread(new URL('./mediaThread.ts', import.meta.url), { workerData, name: 'media' });
     },
-    threads: threadsOf(config),
+    threads: threadCount(config),
     ports: { min: config.RTP_PORT_MIN, max: config.RTP_PORT_MAX },
     address: config.SIP_HOST,
     publicAddress: config.PUBLIC_IP ?? config.SIP_HOST,
-    onFault: ({ kind, reason, ...figures }) =>
-      mediaLogger.error({ kind, reason, ...figures }, 'trouble with calls’ audio'),
+    onFault: ({ kind, reason, ...figures }) => mediaLogger.error({ kind, reason, ...figures }, 'media fault'),
   });
-  closers.push(() => engine.close());
+  lifecycle.onClose(() => engine.close());
   const threads = await engine.statistics();
   mediaLogger.info(
     { threads: threads.length, hasPriority: threads.every(({ hasPriority }) => hasPriority) },
-    'calls’ audio has its threads; those without priority are late on a busy machine (CAP_SYS_NICE)',
+    'media threads started; without priority (CAP_SYS_NICE) they send late on a busy machine',
   );
   return engine;
 }
 
-function threadsOf({ MEDIA_WORKERS }: Config): number {
+function threadCount({ MEDIA_WORKERS }: Config): number {
   return MEDIA_WORKERS ?? Math.max(1, availableParallelism() - 1);
 }

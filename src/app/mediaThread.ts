@@ -8,9 +8,9 @@ import { runMediaThread } from './runMediaThread.ts';
 
 /** What the gateway starts its media threads with. */
 export interface GatewayThreadData extends MediaThreadData {
-  readonly egressPolicy: TargetPolicy;
+  readonly targetPolicy: TargetPolicy;
 }
 
 // The entry of a media thread: audio on one side, WebSockets to engines on the other.
-const { egressPolicy } = workerData as GatewayThreadData;
-runMediaThread(createConnectStream({ clock: systemClock, policy: egressPolicy, lookup: createDnsLookup() }));
+const { targetPolicy } = workerData as GatewayThreadData;
+runMediaThread(createConnectStream({ clock: systemClock, policy: targetPolicy, lookup: createDnsLookup() }));

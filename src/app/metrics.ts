@@ -4,7 +4,12 @@ import type { CallMetrics } from '../calls/callMetrics.ts';
 import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
 import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
 import { createCallMetrics } from '../observability/metrics/calls.ts';
-import { type NodeSources, registerNodeMetrics } from '../observability/metrics/node.ts';
+import {
+  type CallLoad,
+  type NodeLoad,
+  registerCallLoadMetrics,
+  registerNodeMetrics,
+} from '../observability/metrics/node.ts';
 import { renderPlayoutDelay } from '../observability/metrics/playout.ts';
 import { createSessionMetrics, type SessionMetrics } from '../observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../observability/metrics/sip.ts';
@@ -19,9 +24,10 @@ export interface BuiltMetrics {
   readonly registry: Registry;
   readonly texts: readonly (() => Promise<string>)[];
   readonly calls: CallMetrics;
-  readonly talks: SessionMetrics;
+  readonly sessions: SessionMetrics;
   trunks(board: Pick<TrunkHealthStore, 'publish'>, nowMs: () => number): Pick<TrunkHealthStore, 'publish'>;
-  watchNode(sources: NodeSources): void;
+  watchNode(load: NodeLoad): void;
+  watchCalls(load: CallLoad): void;
   /** Reads the threads' statistics at each scrape. */
   watchMedia(media: Pick<ThreadedMediaEngine, 'statistics'>): void;
   watchSip(server: Pick<SipServerAccess, 'stats'>): void;
@@ -37,9 +43,10 @@ export function buildMetrics(): BuiltMetrics {
     registry,
     texts,
     calls: createCallMetrics(registry),
-    talks: createSessionMetrics(registry),
+    sessions: createSessionMetrics(registry),
     trunks: (board, nowMs) => withTrunkMetrics(registry, board, nowMs),
-    watchNode: (sources) => registerNodeMetrics(registry, sources),
+    watchNode: (load) => registerNodeMetrics(registry, load),
+    watchCalls: (load) => registerCallLoadMetrics(registry, load),
     watchMedia(media) {
       texts.push(async () =>
         renderPlayoutDelay(

@@ -1,9 +1,9 @@
 import type { Bucket } from '../infra/objectStore/bucket.ts';
-import type { Closers } from './conversation.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Config } from './settings/config.ts';
 
 /** Opens the configured bucket; undefined when files are in the data folder. */
-export async function openObjectStore(config: Config, closers: Closers): Promise<Bucket | undefined> {
+export async function openObjectStore(config: Config, lifecycle: Lifecycle): Promise<Bucket | undefined> {
   if (config.S3_BUCKET === undefined) return undefined;
   // Loading the SDK takes a large part of a second.
   const { openBucket } = await import('../infra/objectStore/bucket.ts');
@@ -16,6 +16,6 @@ export async function openObjectStore(config: Config, closers: Closers): Promise
     ...(config.S3_ENDPOINT === undefined ? {} : { endpoint: config.S3_ENDPOINT }),
     ...(hasKeys ? { credentials: { accessKeyId, secretAccessKey } } : {}),
   });
-  closers.push(async () => bucket.close());
+  lifecycle.onClose(async () => bucket.close());
   return bucket;
 }

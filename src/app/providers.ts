@@ -15,15 +15,15 @@ import type { Credentials, ProviderOptions } from '../providers/providerOptions.
 import { CHAT_PROVIDERS, EMBEDDING_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../providers/registry.ts';
 import { createRetryingEmbedder } from '../providers/retryingEmbedder.ts';
 import { withRecognitionMetrics, withSynthesisMetrics } from '../providers/speechMetrics.ts';
-import type { Closers } from './conversation.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import { type Config, readEnvironment } from './settings/config.ts';
 
 export interface ProviderParts {
   readonly config: Config;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly meter: Pick<SessionMetrics, 'watchModel'>;
-  readonly closers: Closers;
+  readonly metrics: Pick<SessionMetrics, 'watchModel'>;
+  readonly lifecycle: Lifecycle;
 }
 
 export interface ChatParts extends ProviderParts {
@@ -32,12 +32,12 @@ export interface ChatParts extends ProviderParts {
 
 /** The chat provider of the settings. */
 export async function buildChat(parts: ChatParts): Promise<ModelChoice> {
-  const { config, clock, makeId, meter, closers } = parts;
+  const { config, clock, makeId, lifecycle } = parts;
   const options = providerOptions(parts, openAiCredentials(config));
   const provider = await CHAT_PROVIDERS[config.CHAT_PROVIDER]({ ...options, makeId });
-  closers.push(() => provider.close());
+  lifecycle.onClose(() => provider.close());
   const { timeoutMs, onRetry } = options;
-  const metrics = meter.watchModel('chat', provider.name);
+  const metrics = parts.metrics.watchModel('chat', provider.name);
   const chat = createChatClient(provider, { clock, timeoutMs, onRetry, metrics });
   const { onlyModel } = provider;
   return {
@@ -55,15 +55,15 @@ export interface Speech {
 
 /** The speech providers of the settings. */
 export async function buildSpeech(parts: ProviderParts): Promise<Speech> {
-  const { config, clock, meter, closers } = parts;
+  const { config, clock, metrics, lifecycle } = parts;
   const options = providerOptions(parts, openAiCredentials(config));
   const { STT_MODEL, TTS_MODEL, TTS_VOICE: voice } = config;
   const speechToText = await STT_PROVIDERS[config.STT_PROVIDER]({ ...options, model: STT_MODEL });
-  closers.push(() => speechToText.close());
+  lifecycle.onClose(() => speechToText.close());
   const textToSpeech = await TTS_PROVIDERS[config.TTS_PROVIDER]({ ...options, model: TTS_MODEL, voice });
-  closers.push(() => textToSpeech.close());
-  const recognitionMetrics = meter.watchModel('transcription', speechToText.name);
-  const synthesisMetrics = meter.watchModel('speech', textToSpeech.name);
+  lifecycle.onClose(() => textToSpeech.close());
+  const recognitionMetrics = metrics.watchModel('transcription', speechToText.name);
+  const synthesisMetrics = metrics.watchModel('speech', textToSpeech.name);
   return {
     speechToText: withRecognitionMetrics(speechToText, recognitionMetrics, clock),
     textToSpeech: withSynthesisMetrics(textToSpeech, synthesisMetrics, clock),
@@ -86,7 +86,7 @@ export type EmbedderLookup = (
  * model alone.
  */
 export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLookup> {
-  const { config, clock, meter, closers, logger } = parts;
+  const { config, clock, lifecycle, logger } = parts;
   const openai = {
     apiKey: config.EMBEDDING_API_KEY ?? config.OPENAI_API_KEY,
     baseUrl: config.EMBEDDING_BASE_URL ?? config.OPENAI_BASE_URL,
@@ -94,7 +94,7 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
   const providers = [await EMBEDDING_PROVIDERS.local()];
   if (openai.apiKey !== undefined || openai.baseUrl !== undefined)
     providers.push(await EMBEDDING_PROVIDERS.openai(providerOptions(parts, openai)));
-  for (const { close } of providers) closers.push(close);
+  for (const { close } of providers) lifecycle.onClose(close);
   if (config.EMBEDDING_PROVIDER === 'local')
     logger.warn(
       { model: LOCAL_EMBEDDING_MODEL.name },
@@ -106,7 +106,7 @@ export async function buildEmbedders(parts: ProviderParts): Promise<EmbedderLook
   return (retries) => (model) => {
     const embedder = embedders.get(model);
     const onRetry = (err: Error) => logger.warn({ err, model }, 'embedding failed, retrying');
-    const metrics = meter.watchModel('embedding', model);
+    const metrics = parts.metrics.watchModel('embedding', model);
     return embedder && createRetryingEmbedder(embedder, { ...retries, clock, metrics, onRetry });
   };
 }

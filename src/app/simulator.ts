@@ -11,6 +11,7 @@ import { createWebrtcVad } from '../providers/vad/webrtc.ts';
 import type { Impairment } from '../testing/simulator/impairment.ts';
 import type { SimulatedCallerEvent } from '../testing/simulator/simulatedCaller.ts';
 import { SimulatedPhones } from '../testing/simulator/simulatedPhones.ts';
+import { Lifecycle } from './lifecycle.ts';
 import { loadConfig } from './settings/config.ts';
 import { openSimulatorAudio } from './simulatorAudio.ts';
 import type { SimulatorThreadData } from './simulatorThread.ts';
@@ -59,32 +60,25 @@ const EVERYBODY: Trunk = {
  * Redis.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const closers: (() => Promise<void>)[] = [];
-  const closeAll = async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  };
+  const lifecycle = new Lifecycle((error) => options.logger.error({ err: error }, 'close failed'));
   try {
-    return await build(options, closers, closeAll);
+    return await build(options, lifecycle);
   } catch (error) {
-    await closeAll();
+    await lifecycle.close();
     throw error;
   }
 }
 
-async function build(
-  options: SimulatorOptions,
-  closers: (() => Promise<void>)[],
-  closeAll: () => Promise<void>,
-): Promise<Simulator> {
+async function build(options: SimulatorOptions, lifecycle: Lifecycle): Promise<Simulator> {
   const { seed = 1, voice } = options;
   const logger = options.logger.child({ part: 'simulator' });
   const clock = systemClock;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
 
   const speech = createLocalTextToSpeech({ threads: 1, ...(voice === undefined ? {} : { voice }) });
-  closers.push(() => speech.close());
+  lifecycle.onClose(() => speech.close());
   const audio = await openSimulatorAudio({ clock, makeId: randomUUID, onError });
-  closers.push(() => audio.close());
+  lifecycle.onClose(() => audio.close());
   const media = await startMediaEngine({
     clock,
     startThread: (data) => {
@@ -98,17 +92,17 @@ async function build(
     publicAddress: LOOPBACK,
     onFault: ({ kind, reason }) => onError(new Error(reason), `simulated phones: ${kind}`),
   });
-  closers.push(() => media.close());
+  lifecycle.onClose(() => media.close());
   const config = loadConfig({ SIP_HOST: LOOPBACK, SIP_PORT: '0', MEDIA_TIMEOUT_SECONDS: '0' });
   const telephony = await buildTelephony({
     config,
-    server: await openSipServer({ config, logger }, closers),
+    server: await openSipServer({ config, logger }, lifecycle),
     media,
     ...alone,
     clock,
     logger,
   });
-  closers.push(() => telephony.close());
+  lifecycle.onClose(() => telephony.close());
   const { sipPort } = telephony;
   if (sipPort === undefined) throw new Error('the carrier has no embedded SIP server');
   await telephony.untilConnected();
@@ -124,16 +118,12 @@ async function build(
     ...(options.onEvent ? { onEvent: options.onEvent } : {}),
     onError,
   });
-  closers.push(() => phones.close());
+  lifecycle.onClose(() => phones.close());
 
-  let closing: Promise<void> | undefined;
   return {
     phones,
     sipPort,
-    close() {
-      closing ??= closeAll();
-      return closing;
-    },
+    close: () => lifecycle.close(),
   };
 }
 

@@ -6,7 +6,7 @@ import type { SipServerOptions } from '../../sip/options.ts';
 import { SupervisedSipServer } from '../../sip/supervised.ts';
 import { externalSipServer, type SipServerAccess } from '../telephony/control/sipServer.ts';
 import { traceFromServer } from '../telephony/trace.ts';
-import type { Closers } from './conversation.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Config } from './settings/config.ts';
 
 export interface SipServerParts {
@@ -27,12 +27,12 @@ const MAX_WAITING_CALLS = 200;
  */
 export async function openSipServer(
   { config, logger }: SipServerParts,
-  closers: Closers,
+  lifecycle: Lifecycle,
 ): Promise<SipServerAccess> {
   const server = config.DRACHTIO_URL
     ? externalSipServer(config.DRACHTIO_URL)
     : await embeddedSipServer(config, logger.child({ part: 'telephony' }));
-  closers.push(() => server.close());
+  lifecycle.onClose(() => server.close());
   return server;
 }
 

@@ -10,8 +10,7 @@ import { redisStreamTickets } from '../infra/redis/nodes/streamTickets.ts';
 import type { SessionMetrics } from '../observability/metrics/sessions.ts';
 import { ActiveStreams } from '../streams/activeStreams.ts';
 import { createMediaStreams, type MediaStreams } from '../streams/mediaStreams.ts';
-import type { AudioStream } from '../voice/audioStream.ts';
-import type { Closers } from './conversation.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Config } from './settings/config.ts';
 import { buildVoice } from './voice.ts';
 
@@ -23,27 +22,33 @@ export interface StreamParts {
   readonly conversations: ConversationEngine;
   readonly isDraining: () => boolean;
   readonly publicUrl: () => string;
-  /** The number of streams that this node talks on is another. */
+  /** The number of streams on this node has changed. */
   readonly onChange: () => void;
-  readonly meter: Pick<SessionMetrics, 'turn' | 'watchModel'>;
+  readonly metrics: Pick<SessionMetrics, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
-  readonly closers: Closers;
+  readonly lifecycle: Lifecycle;
 }
 
 export interface BuiltStreams {
   readonly mediaStreams: MediaStreams;
-  /** Those that this node talks on; none, for ever, where it has no voice. */
+  /** The streams on this node; always empty without the role `voice`. */
   readonly live: ActiveStreams;
 }
 
-/** Streams of audio, talked with by our own voice where this node has one. */
+/** Audio WebSockets, served by voice sessions with the role `voice`. */
 export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
   const { config, clock, conversations } = parts;
   const logger = parts.logger.child({ part: 'streams' });
-  const serveVoiceSession = config.ROLES.includes('voice') ? await buildVoiceServer(parts) : undefined;
-  const live = new ActiveStreams({ clock, serveVoiceSession, onCountChange: parts.onChange });
+  const voice = config.ROLES.includes('voice')
+    ? await buildVoice({ ...parts, stores: parts.storage.stores })
+    : undefined;
+  const live = new ActiveStreams({
+    clock,
+    serveVoiceSession: voice?.serve,
+    onCountChange: parts.onChange,
+  });
   const mediaStreams = createMediaStreams({
     tickets: redisStreamTickets(parts.redis),
     conversations,
@@ -55,11 +60,4 @@ export async function buildStreams(parts: StreamParts): Promise<BuiltStreams> {
     onError: (error, what, fields) => logger.warn({ err: error, ...fields }, what),
   });
   return { mediaStreams, live };
-}
-
-async function buildVoiceServer(parts: StreamParts): Promise<(stream: AudioStream) => Promise<unknown>> {
-  const { storage, closers } = parts;
-  const voice = await buildVoice({ ...parts, stores: storage.stores });
-  closers.push(() => voice.close());
-  return (stream) => voice.serve(stream);
 }

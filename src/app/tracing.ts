@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 
 import { noopTracer, type Tracer } from '../base/tracing.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Config } from './settings/config.ts';
 
 /** Exports spans to the configured collector; without one, the exporter is not even loaded. */
@@ -8,7 +9,7 @@ export async function buildTracing(
   config: Config,
   instanceId: string,
   logger: Logger,
-  closers: (() => Promise<void>)[],
+  lifecycle: Lifecycle,
 ): Promise<Tracer> {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return noopTracer;
@@ -21,6 +22,6 @@ export async function buildTracing(
     ratio: config.OTEL_TRACES_SAMPLER_ARG,
     onError: (error) => logger.warn({ err: error }, 'trace export failed'),
   });
-  closers.push(() => tracing.close());
+  lifecycle.onClose(() => tracing.close());
   return tracing;
 }

@@ -10,7 +10,7 @@ import { createLocalTextToSpeech } from '../providers/local/textToSpeech.ts';
 import { createRnnoiseVad } from '../providers/vad/rnnoise.ts';
 import { createWebrtcVad } from '../providers/vad/webrtc.ts';
 import { createVoiceSessionServer, type VoiceSessionServer } from '../voice/voiceSessionServer.ts';
-import type { Closers } from './conversation.ts';
+import type { Lifecycle } from './lifecycle.ts';
 import { buildSpeech } from './providers.ts';
 import type { Config } from './settings/config.ts';
 
@@ -24,24 +24,22 @@ export interface VoiceParts {
     readonly calls: Pick<CallStore, 'find'>;
   };
   readonly turnNotes: TurnCheckpointStore;
-  readonly meter: Pick<SessionMetrics, 'turn' | 'watchModel'>;
+  readonly metrics: Pick<SessionMetrics, 'turn' | 'watchModel'>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
 }
 
 /** Voice sessions over the speech vendors of the settings. */
-export async function buildVoice(
-  parts: VoiceParts,
-): Promise<VoiceSessionServer & { close(): Promise<void> }> {
-  const { conversations, stores, turnNotes, clock, meter } = parts;
+export async function buildVoice(parts: VoiceParts): Promise<VoiceSessionServer> {
+  const { conversations, stores, turnNotes, clock, metrics, lifecycle } = parts;
   const logger = parts.logger.child({ part: 'voice' });
-  const closers: Closers = [];
   const webrtc = await createWebrtcVad();
   const activity = parts.config.VOICE_ACTIVITY === 'neural' ? await createRnnoiseVad(webrtc) : webrtc;
-  const { speechToText, textToSpeech } = await buildSpeech({ ...parts, logger, closers });
+  const { speechToText, textToSpeech } = await buildSpeech({ ...parts, logger });
   const fallbackSpeech = parts.config.TTS_PROVIDER === 'local' ? undefined : createLocalTextToSpeech();
-  closers.push(async () => fallbackSpeech?.close());
-  const voice = createVoiceSessionServer({
+  if (fallbackSpeech) lifecycle.onClose(() => fallbackSpeech.close());
+  return createVoiceSessionServer({
     engine: conversations,
     historyStore: stores.history,
     sessions: stores.sessions,
@@ -51,15 +49,9 @@ export async function buildVoice(
     voiceActivity: activity,
     speechToText,
     textToSpeech,
-    onSpokenTurn: meter.turn,
+    onSpokenTurn: metrics.turn,
     fallbackSpeech,
     clock,
     logger,
   });
-  return {
-    serve: voice.serve,
-    async close() {
-      for (const close of closers.splice(0).reverse()) await close();
-    },
-  };
 }

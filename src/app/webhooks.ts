@@ -19,17 +19,17 @@ export interface WebhookParts {
   readonly models: ModelChoice;
   readonly client: GuardedHttpClient;
   readonly recordings: CallRecordings;
-  readonly meter: Pick<SessionMetrics, 'webhookSent'>;
-  readonly tracing: Tracer;
+  readonly metrics: Pick<SessionMetrics, 'webhookSent'>;
+  readonly tracer: Tracer;
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly logger: Logger;
 }
 
-/** Of what a stopping node's sessions tell; a receiver that answers at all does so within it. */
+/** How long a shutdown waits for webhook deliveries. */
 const FINISH_MS = 5_000;
 
-/** What follows a session's end: its webhooks through the gate, its evaluation, and what is remembered of it. */
+/** Webhooks, and the tasks after a session: evaluation and customer memory. */
 export function buildWebhooks(parts: WebhookParts): {
   readonly dispatcher: WebhookDispatcher;
   readonly webhookAdmin: ReturnType<typeof createWebhookAdmin>;
@@ -38,13 +38,13 @@ export function buildWebhooks(parts: WebhookParts): {
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
-  const afterwards = createPostSessionTasks({ models, memory: stores.memory, onError });
+  const postSession = createPostSessionTasks({ models, memory: stores.memory, onError });
   const dispatcher = createWebhookDispatcher({
     outbox: storage.outbox,
     releases: stores.releases,
     secrets,
-    onSent: parts.meter.webhookSent,
-    tracing: parts.tracing,
+    onSent: parts.metrics.webhookSent,
+    tracing: parts.tracer,
     client,
     clock,
     makeId,
@@ -53,8 +53,8 @@ export function buildWebhooks(parts: WebhookParts): {
       const call = await stores.calls.find(projectId, callId);
       return call && callReport(call, recordings);
     },
-    evaluate: afterwards.evaluate,
-    remember: afterwards.remember,
+    evaluate: postSession.evaluate,
+    remember: postSession.remember,
     onError,
   });
   return { dispatcher, webhookAdmin: createWebhookAdmin({ deliveries: stores.webhookDeliveries, secrets }) };

@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startSipServer } from '../../sip/server.ts';
+import { Lifecycle } from '../../src/app/lifecycle.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { openSipServer } from '../../src/app/sipServer.ts';
 import { type BuiltTelephony, buildTelephony } from '../../src/app/telephony.ts';
@@ -22,6 +23,10 @@ beforeAll(() => {
 });
 afterAll(() => assertNoLeaks());
 
+const fail = (error: unknown) => {
+  throw error;
+};
+
 async function build(settings: Record<string, string>, trunks: (phone: Phone) => Trunk[]) {
   const phone = await Phone.open();
   const traced: SipTraceMessage[] = [];
@@ -33,7 +38,7 @@ async function build(settings: Record<string, string>, trunks: (phone: Phone) =>
     await phone.close();
     throw error;
   };
-  const server = await openSipServer({ config, logger }, []).catch(closePhone);
+  const server = await openSipServer({ config, logger }, new Lifecycle(fail)).catch(closePhone);
   const built = await buildTelephony({
     config,
     server,

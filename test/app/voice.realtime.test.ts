@@ -2,6 +2,7 @@ import pino from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
+import { Lifecycle } from '../../src/app/lifecycle.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { buildVoice } from '../../src/app/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -44,6 +45,10 @@ test.each([8000, 16_000] as const)(
     const answers = ['Hello. Do you want a table?', 'Gladly. A table it is.', 'Goodbye.'];
     const model = scriptedModel((_request, index) => ({ text: answers[index] ?? '' }));
     const memory = memoryEngine({ model, pathway });
+    const lifecycle = new Lifecycle((error) => {
+      throw error;
+    });
+    closeVoice = () => lifecycle.close();
     const voice = await buildVoice({
       config: loadConfig({ STT_PROVIDER: 'local', TTS_PROVIDER: 'local' }),
       conversations: memory.engine,
@@ -54,11 +59,11 @@ test.each([8000, 16_000] as const)(
         releases: { find: async () => undefined },
       },
       turnNotes: { put: async () => undefined, find: async () => undefined, drop: async () => undefined },
-      meter: createSessionMetrics(new Registry()),
+      metrics: createSessionMetrics(new Registry()),
       clock: systemClock,
       logger: pino({ level: 'silent' }),
+      lifecycle,
     });
-    closeVoice = () => voice.close();
     const stream = createSimulatedStream({ clock: createSimulatedClock(), sampleRateHz });
     const report = voice.serve(stream);
     const messages = () => memory.records.flatMap((record) => record.messages);

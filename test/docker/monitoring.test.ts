@@ -35,10 +35,11 @@ const queries = [
 async function page(): Promise<string> {
   const metrics = buildMetrics();
   metrics.trunks({ publish: async () => undefined }, () => 0);
-  metrics.watchNode({
-    queues: async () => new Map(),
-    talks: () => 0,
-    calls: { admission: { inUse: 0, limit: 1 }, mediaSessions: () => 0, ports: { used: () => 0, limit: 2 } },
+  metrics.watchNode({ queues: async () => new Map(), sessions: () => 0 });
+  metrics.watchCalls({
+    capacity: { inUse: 0, limit: 1 },
+    mediaSessions: () => 0,
+    ports: { used: () => 0, limit: 2 },
   });
   const texts = [
     async () => renderPlayoutDelay([new Float64Array(401)]),

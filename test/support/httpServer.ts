@@ -88,7 +88,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     revocations: unused('revocations', ['announce']),
     rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
     dependencies: [],
-    egressPolicy: { allowInsecureLoopback: false },
+    targetPolicy: { allowInsecureLoopback: false },
     clock,
     makeId: uuidV7,
     logger: createLogger('info', lineStream(logLines)),

@@ -5,30 +5,21 @@ import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 /** Number of jobs by state. */
 type Depth = Readonly<Record<'waiting' | 'delayed' | 'active', number>>;
 
-export interface NodeSources {
+export interface NodeLoad {
   readonly queues: () => Promise<ReadonlyMap<string, Depth>>;
   /** Number of voice sessions on this node. */
-  readonly talks: () => number;
-  /** Undefined on a node without the role `media`. */
-  readonly calls?: {
-    readonly admission: Pick<NodeCapacity, 'inUse' | 'limit'>;
-    readonly mediaSessions: () => number;
-    /** RTP and RTCP ports. */
-    readonly ports: { readonly used: () => number; readonly limit: number };
-  };
+  readonly sessions: () => number;
 }
 
-/** Gauges of the node's current load. A source that fails leaves its values out; the others stay. */
-export function registerNodeMetrics(registry: Registry, { queues, talks, calls }: NodeSources): void {
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
+export interface CallLoad {
+  readonly capacity: Pick<NodeCapacity, 'inUse' | 'limit'>;
+  readonly mediaSessions: () => number;
+  /** RTP and RTCP ports. */
+  readonly ports: { readonly used: () => number; readonly limit: number };
+}
+
+/** Gauges of a node's queues and voice sessions. Redis may be unavailable during a scrape: no queue values then. */
+export function registerNodeMetrics(registry: Registry, { queues, sessions }: NodeLoad): void {
   new Gauge({
     name: 'callway_queue_jobs',
     help: 'Jobs of each queue over all nodes, by state.',
@@ -41,12 +32,29 @@ export function registerNodeMetrics(registry: Registry, { queues, talks, calls }
         for (const [state, jobs] of Object.entries(depth)) this.set({ queue, state }, jobs);
     },
   });
-  gauge('callway_talks_active', 'Voice sessions on this node.', talks);
-  if (!calls) return;
-  const { admission, mediaSessions, ports } = calls;
-  gauge('callway_call_places_used', 'Calls that count against this node’s limit.', () => admission.inUse);
-  gauge('callway_call_places_limit', 'Maximum number of calls on this node.', () => admission.limit);
-  gauge('callway_media_sessions_active', 'Open media sessions.', mediaSessions);
-  gauge('callway_media_ports_used', 'UDP ports in use for media.', ports.used);
-  gauge('callway_media_ports_limit', 'UDP ports available for media.', () => ports.limit);
+  gauge(registry, 'callway_talks_active', 'Voice sessions on this node.', sessions);
+}
+
+/** Gauges of a node with the role `media`. */
+export function registerCallLoadMetrics(
+  registry: Registry,
+  { capacity, mediaSessions, ports }: CallLoad,
+): void {
+  const used = 'Calls that count against this node’s limit.';
+  gauge(registry, 'callway_call_places_used', used, () => capacity.inUse);
+  gauge(registry, 'callway_call_places_limit', 'Maximum number of calls on this node.', () => capacity.limit);
+  gauge(registry, 'callway_media_sessions_active', 'Open media sessions.', mediaSessions);
+  gauge(registry, 'callway_media_ports_used', 'UDP ports in use for media.', ports.used);
+  gauge(registry, 'callway_media_ports_limit', 'UDP ports available for media.', () => ports.limit);
+}
+
+function gauge(registry: Registry, name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(value());
+    },
+  });
 }

@@ -45,7 +45,7 @@ export async function createTestApp(settings: Partial<HttpSettings> = {}): Promi
     revocations,
     rateLimiter: { take: () => ({ allowed: true }), isExhausted: () => ({ allowed: true }) },
     dependencies: [],
-    egressPolicy: { allowInsecureLoopback: false },
+    targetPolicy: { allowInsecureLoopback: false },
     clock,
     makeId: uuidV7,
     logger: createLogger('silent'),

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createHttpMetrics } from '../../../src/api/metrics.ts';
 import { createNodeCapacity } from '../../../src/calls/limits/nodeCapacity.ts';
 import { createCallMetrics } from '../../../src/observability/metrics/calls.ts';
-import { registerNodeMetrics } from '../../../src/observability/metrics/node.ts';
+import { registerCallLoadMetrics, registerNodeMetrics } from '../../../src/observability/metrics/node.ts';
 import { renderPlayoutDelay } from '../../../src/observability/metrics/playout.ts';
 import { createSessionMetrics } from '../../../src/observability/metrics/sessions.ts';
 import { renderSipServerMetrics } from '../../../src/observability/metrics/sip.ts';
@@ -97,20 +97,24 @@ test('A turn is counted by stage in seconds; a turn without an answer is not', a
   });
 });
 
-describe('a node', () => {
+describe('A node', () => {
   test('shows current values and leaves out those of a failed source', async () => {
     const registry = new Registry();
-    const admission = createNodeCapacity(3);
-    let areQueuesAway = false;
+    const capacity = createNodeCapacity(3);
+    let isRedisDown = false;
     registerNodeMetrics(registry, {
       async queues() {
-        if (areQueuesAway) throw new Error('away');
+        if (isRedisDown) throw new Error('away');
         return new Map([['calls', { waiting: 4, delayed: 2, active: 1 }]]);
       },
-      talks: () => 7,
-      calls: { admission, mediaSessions: () => 5, ports: { used: () => 10, limit: 100 } },
+      sessions: () => 7,
     });
-    admission.acquire('call');
+    registerCallLoadMetrics(registry, {
+      capacity,
+      mediaSessions: () => 5,
+      ports: { used: () => 10, limit: 100 },
+    });
+    capacity.acquire('call');
     expect(await samplesOf(registry)).toEqual({
       'callway_queue_jobs{queue="calls",state="waiting"}': 4,
       'callway_queue_jobs{queue="calls",state="delayed"}': 2,
@@ -122,7 +126,7 @@ describe('a node', () => {
       callway_media_ports_used: 10,
       callway_media_ports_limit: 100,
     });
-    areQueuesAway = true;
+    isRedisDown = true;
     const samples = await samplesOf(registry);
     expect(Object.keys(samples).filter((name) => name.includes('queue'))).toEqual([]);
     expect(samples.callway_talks_active).toBe(7);
@@ -130,7 +134,7 @@ describe('a node', () => {
 
   test('of a node without calls shows no call metrics', async () => {
     const registry = new Registry();
-    registerNodeMetrics(registry, { queues: async () => new Map(), talks: () => 0 });
+    registerNodeMetrics(registry, { queues: async () => new Map(), sessions: () => 0 });
     expect(await samplesOf(registry)).toEqual({ callway_talks_active: 0 });
   });
 });

@@ -6,7 +6,7 @@ import { about, errors, projectParams } from '../../schemas.ts';
 
 const PATH = '/v1/projects/:projectId/agent';
 
-export function agentRoutes(app: App, { storage, egressPolicy, clock }: HttpDeps): void {
+export function agentRoutes(app: App, { storage, targetPolicy, clock }: HttpDeps): void {
   app.get(
     PATH,
     {
@@ -37,7 +37,7 @@ export function agentRoutes(app: App, { storage, egressPolicy, clock }: HttpDeps
       handler: ({ params, body }) => {
         const now = new Date(clock.now()).toISOString();
         return storage.transaction((stores) =>
-          updateAgent(stores, egressPolicy, params.projectId, body, now),
+          updateAgent(stores, targetPolicy, params.projectId, body, now),
         );
       },
     });

@@ -5,7 +5,7 @@ import { crudRoutes } from '../../crud.ts';
 import type { App, HttpDeps } from '../../ports.ts';
 
 export function toolRoutes(app: App, deps: HttpDeps): void {
-  const { egressPolicy } = deps;
+  const { targetPolicy } = deps;
   crudRoutes(app, deps, {
     tag: 'Tools',
     noun: 'tool',
@@ -19,7 +19,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       schema: createdTool,
       withoutSecrets: withoutHeaderValues,
       async run({ stores, projectId, id, now }, input) {
-        requireValidTool(input, egressPolicy);
+        requireValidTool(input, targetPolicy);
         const created: Tool = { id, ...input, createdAt: now, updatedAt: now };
         await stores.tools.insert(projectId, created);
         return created;
@@ -35,7 +35,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         const current = await stores.tools.find(projectId, id, 'for update');
         if (!current) return undefined;
         const next = patchTool(current, patch);
-        requireValidTool(next, egressPolicy);
+        requireValidTool(next, targetPolicy);
         const updated: Tool = { ...current, ...next, updatedAt: now };
         await stores.tools.update(projectId, updated);
         return updated;

@@ -83,7 +83,7 @@ function accept(
   status: number,
   order: Omit<OutboundOrder, 'draft'>,
 ) {
-  requireAllowedTarget(order.media, deps.egressPolicy);
+  requireAllowedTarget(order.media, deps.targetPolicy);
   return idempotentAround<AcceptedCall>(deps, { request, reply, status }, (store) =>
     deps.calls.accept({ ...order, draft: wantsDraft(request), traceparent: traceparentOf(request) }, store),
   );

@@ -23,7 +23,7 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
       }),
       async run({ stores, projectId, id, now }, input) {
         const number = requireNumber(input.number, 'number');
-        requireAllowedTarget(input.media, deps.egressPolicy);
+        requireAllowedTarget(input.media, deps.targetPolicy);
         return await stores.phoneNumbers.insert(projectId, id, { ...input, number }, now);
       },
       auditDetails: ({ number }) => ({ number }),
@@ -35,7 +35,7 @@ export function phoneNumberRoutes(app: App, deps: HttpDeps): void {
       body: phoneNumberPatch.meta({ id: 'PhoneNumberPatch', examples: [{ outboundStatus: 'inactive' }] }),
       async run({ stores, projectId, id, now }, patch) {
         const number = patch.number === undefined ? {} : { number: requireNumber(patch.number, 'number') };
-        requireAllowedTarget(patch.media, deps.egressPolicy);
+        requireAllowedTarget(patch.media, deps.targetPolicy);
         return await stores.phoneNumbers.update(projectId, id, { ...patch, ...number }, now);
       },
     },

@@ -1,0 +1,128 @@
+import { mkdir } from 'node:fs/promises';
+import type { Logger } from 'pino';
+
+import type { App } from '../api/ports.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { type MakeId, uuidV7 } from '../base/ids.ts';
+import { createSealer } from '../base/sealer.ts';
+import type { Tracer } from '../base/tracing.ts';
+import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
+import { createGuardedHttpClient, type GuardedHttpClient } from '../infra/httpClient/client.ts';
+import type { TargetPolicy } from '../infra/httpClient/target.ts';
+import type { Bucket } from '../infra/objectStore/bucket.ts';
+import type { Database } from '../infra/postgres/connection/database.ts';
+import { requireSameSealer } from '../infra/postgres/secrets/sealerFingerprint.ts';
+import { createStorage } from '../infra/postgres/storage.ts';
+import type { RedisConnection } from '../infra/redis/connection/connection.ts';
+import { requireSentinelMaster } from '../infra/redis/connection/sentinel.ts';
+import { redisTurnNotes } from '../infra/redis/nodes/turnNotes.ts';
+import type { JobQueues } from '../infra/redis/queues/jobQueues.ts';
+import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
+import type { SipServerAccess } from '../telephony/control/sipServer.ts';
+import { type Lifecycle, startTogether } from './lifecycle.ts';
+import { buildMedia } from './media.ts';
+import { type BuiltMetrics, buildMetrics } from './metrics.ts';
+import { keptAdminToken, keptKey, lockDataFolder, nodeIdOf } from './nodeFolder.ts';
+import { openObjectStore } from './objectStore.ts';
+import type { Config } from './settings/config.ts';
+import { openSipServer } from './sipServer.ts';
+import { openDatabase, openJobs, redisConnector, startRedis } from './stores.ts';
+import { buildTracing } from './tracing.ts';
+import { addressOf } from './voiceNodes.ts';
+
+const USER_AGENT = 'callway';
+
+/** What all roles of a node share: settings, stores, clients and clocks. */
+export interface NodeContext {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  /** Identifies this run of the node, or of its data folder when no other node can have it. */
+  readonly nodeId: string;
+  readonly adminToken: string;
+  readonly secretsKey: Uint8Array;
+  /** Which addresses users may configure. */
+  readonly targetPolicy: TargetPolicy;
+  readonly client: GuardedHttpClient;
+  readonly database: Database;
+  readonly storage: ReturnType<typeof createStorage>;
+  readonly bucket: Bucket | undefined;
+  readonly redis: RedisConnection;
+  /** Opens a connection for subscriptions. */
+  readonly connectSubscriber: () => RedisConnection;
+  readonly jobs: JobQueues;
+  readonly turnNotes: TurnCheckpointStore;
+  /** With the role `media`. */
+  readonly media: ThreadedMediaEngine | undefined;
+  readonly sipServer: SipServerAccess | undefined;
+  readonly metrics: BuiltMetrics;
+  readonly tracer: Tracer;
+  readonly state: NodeState;
+  readonly publicUrl: () => string;
+  readonly isDraining: () => boolean;
+  readonly onError: (error: unknown, what: string) => void;
+}
+
+interface NodeState {
+  /** Defined once the server is built. */
+  app?: App;
+  isDraining: boolean;
+}
+
+/** Opens the stores and starts the processes and threads that the settings ask for. */
+export async function openNode(config: Config, logger: Logger, lifecycle: Lifecycle): Promise<NodeContext> {
+  // An invalid setting must end the start before anything else is started.
+  if (config.REDIS_URL) await requireSentinelMaster(config.REDIS_URL);
+  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  if (!config.DATABASE_URL || !config.REDIS_URL) lifecycle.onClose(await lockDataFolder(config, logger));
+
+  const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
+  const secretsKey = config.SECRETS_KEY ?? (await keptKey(config));
+  const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
+  const targetPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
+  const runsCalls = config.ROLES.includes('media');
+  const [database, redisUrl, media, sipServer] = await startTogether([
+    openDatabase(config, logger, lifecycle),
+    config.REDIS_URL ?? startRedis(config, logger, lifecycle),
+    runsCalls ? buildMedia(config, logger, targetPolicy, lifecycle) : undefined,
+    runsCalls ? openSipServer({ config, logger }, lifecycle) : undefined,
+  ]);
+  await requireSameSealer(database, sealer);
+
+  const clock = systemClock;
+  const nodeId = await nodeIdOf(config);
+  const connect = redisConnector(redisUrl, clock, logger, lifecycle);
+  const redis = connect('commands');
+  const tracer = await buildTracing(config, nodeId, logger, lifecycle);
+  const client = createGuardedHttpClient({ policy: targetPolicy, clock, userAgent: USER_AGENT });
+  const state: NodeState = { isDraining: false };
+  return {
+    config,
+    logger,
+    lifecycle,
+    clock,
+    nodeId,
+    adminToken,
+    secretsKey,
+    targetPolicy,
+    database,
+    redis,
+    media,
+    sipServer,
+    tracer,
+    state,
+    makeId: uuidV7,
+    client: lifecycle.closing(client),
+    storage: createStorage(database, sealer),
+    bucket: await openObjectStore(config, lifecycle),
+    connectSubscriber: () => connect('subscriptions'),
+    jobs: openJobs(redisUrl, logger),
+    turnNotes: redisTurnNotes(redis),
+    metrics: buildMetrics(),
+    publicUrl: () => config.PUBLIC_URL ?? addressOf(state.app, config.HOST),
+    isDraining: () => state.isDraining,
+    onError: (error, what) => logger.warn({ err: error }, what),
+  };
+}

@@ -1,0 +1,74 @@
+import { createApiAuthenticator } from '../../agents/accounts/apiAuthenticator.ts';
+import { createHttpMetrics } from '../../api/metrics.ts';
+import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
+import { createServer } from '../../api/server.ts';
+import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
+import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
+import type { NodeContext } from '../node.ts';
+import type { Services } from '../services.ts';
+import { databaseDependency, redisDependency } from '../stores.ts';
+import type { VoiceRole } from './voice.ts';
+
+/**
+ * The HTTP server of a node: operations routes on all nodes, audio WebSockets with the role `voice`, and the public API
+ * with the role `api`.
+ */
+export async function buildApi(
+  node: NodeContext,
+  services: Services,
+  { mediaStreams }: VoiceRole,
+  dependencies: readonly Dependency[],
+): Promise<App> {
+  const { storage, redis, adminToken, clock, lifecycle, metrics, onError } = node;
+  const { conversations, knowledge, calls, recordings, webhooks } = services;
+  const revocations = redisRevocations(redis, node.connectSubscriber());
+  const authenticator = createApiAuthenticator({
+    findByDigest: storage.stores.apiKeys.findByDigest,
+    markUsed: storage.stores.apiKeys.markUsed,
+    revocations,
+    adminToken,
+    clock,
+    onError: (error) => onError(error, 'last use of API keys not stored'),
+  });
+  lifecycle.onClose(() => authenticator.close());
+  const app = await createServer({
+    ...node,
+    authenticator,
+    revocations,
+    conversations,
+    knowledge,
+    mediaStreams,
+    recordings,
+    rateLimiter: redisRateLimiter(redis, clock),
+    dependencies: [databaseDependency(node.database), redisDependency(redis), ...dependencies],
+    webhookAdmin: webhooks.webhookAdmin,
+    calls: calls.service,
+    hangUp: (projectId, callId) => calls.control.hangUpAndWait(projectId, callId),
+    tracing: node.tracer,
+    metrics: createHttpMetrics(metrics),
+    settings: httpSettings(node, services),
+  });
+  lifecycle.onClose(() => app.close());
+  return app;
+}
+
+function httpSettings({ config, publicUrl, isDraining }: NodeContext, { models }: Services): HttpSettings {
+  return {
+    serves: servedRoutes(config.ROLES),
+    modelNames: [...new Set([models.smart, models.balance, models.turbo])],
+    publicUrl,
+    trustProxy: config.TRUST_PROXY,
+    corsOrigins: config.CORS_ORIGINS,
+    legacySunset: config.LEGACY_SUNSET,
+    rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    failedAuthPerMinute: config.RATE_LIMIT_FAILED_AUTH_PER_MINUTE,
+    maxUploadBytes: config.MAX_UPLOAD_BYTES,
+    isDraining,
+  };
+}
+
+/** A node with the API but without voice answers the audio WebSockets, too: with "try again later". */
+function servedRoutes(roles: NodeContext['config']['ROLES']): HttpSettings['serves'] {
+  if (roles.includes('api')) return ['api', 'talks'];
+  return roles.includes('voice') ? ['talks'] : [];
+}

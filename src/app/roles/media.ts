@@ -1,0 +1,64 @@
+import type { App, Dependency } from '../../api/ports.ts';
+import { createNodeCapacity, type NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import type { CallNode } from '../../calls/runner/callNode.ts';
+import { callCapacity, mediaLoad } from '../media.ts';
+import type { NodeContext } from '../node.ts';
+import { buildPhone } from '../phone.ts';
+import type { Services } from '../services.ts';
+import { buildTelephony } from '../telephony.ts';
+import { buildVoiceNodeSelector, type VoiceNodeParts } from '../voiceNodes.ts';
+import type { VoiceRole } from './voice.ts';
+
+export interface MediaRole {
+  readonly dependency: Dependency;
+  readonly capacity: NodeCapacity;
+  /** Builds what runs calls, once the server listens. */
+  buildCallNode(app: App): CallNode;
+}
+
+/** SIP and RTP. @returns Undefined without the role `media`. */
+export async function buildMediaRole(
+  node: NodeContext,
+  services: Services,
+  voice: VoiceRole,
+  voiceNodes: VoiceNodeParts,
+): Promise<MediaRole | undefined> {
+  const { config, media, sipServer, metrics, storage, lifecycle, clock, logger } = node;
+  if (!media || !sipServer) return undefined;
+  const { calls, conversations, recordings } = services;
+  const capacity = createNodeCapacity(callCapacity(config));
+  const telephony = await buildTelephony({
+    config,
+    server: sipServer,
+    media,
+    clock,
+    logger,
+    trunks: storage.stores.trunks,
+    numbers: storage.stores.phoneNumbers,
+    traceSink: storage.stores.sipTraces,
+    leases: calls.leases,
+    board: metrics.trunks(calls.health, clock.monotonicMs),
+    bus: calls.bus,
+  });
+  lifecycle.onClose(() => telephony.close());
+  metrics.watchCalls(mediaLoad(config, media, capacity));
+  metrics.watchMedia(media);
+  metrics.watchSip(sipServer);
+  return {
+    dependency: telephony.dependency,
+    capacity,
+    buildCallNode: (app) =>
+      buildPhone({
+        ...node,
+        calls,
+        conversations,
+        telephony: telephony.telephony,
+        recordings: recordings.calls,
+        mediaStreams: voice.mediaStreams,
+        voiceNodes: buildVoiceNodeSelector(voiceNodes, app),
+        metrics: metrics.calls,
+        capacity,
+        drainMs: config.DRAIN_SECONDS * 1000,
+      }),
+  };
+}

@@ -1,0 +1,26 @@
+import { startSessionSweeps } from '../../engine/session/sessionSweeps.ts';
+import { startHousekeeping } from '../../infra/postgres/housekeeping.ts';
+import { startSessionIndexing } from '../../infra/postgres/sessions/sessionIndexing.ts';
+import type { NodeContext } from '../node.ts';
+import type { Services } from '../services.ts';
+
+/** Starts the background tasks: maintenance on all nodes, and the cleanup after failed nodes with the role `worker`. */
+export function startWorker(node: NodeContext, { conversations, webhooks, calls }: Services): void {
+  const { config, lifecycle, database, clock, logger, onError } = node;
+  const { stores } = node.storage;
+  lifecycle.onClose(startHousekeeping(stores, clock, logger));
+  lifecycle.onClose(startSessionIndexing(database, clock, logger));
+  lifecycle.onClose(
+    startSessionSweeps({
+      sessions: stores.sessions,
+      history: stores.history,
+      deliveries: stores.webhookDeliveries,
+      releases: stores.releases,
+      endIdle: (found) => conversations.endIdle(found),
+      clock,
+      onError,
+    }),
+  );
+  webhooks.dispatcher.start();
+  if (config.ROLES.includes('worker')) calls.startSweeper();
+}

@@ -1,0 +1,42 @@
+import { buildCalls } from './calls.ts';
+import { buildConversationEngine } from './conversation.ts';
+import { buildKnowledge } from './knowledge.ts';
+import type { NodeContext } from './node.ts';
+import { buildChat } from './providers.ts';
+import { buildRecordings } from './recordings.ts';
+import { buildWebhooks } from './webhooks.ts';
+
+export type Services = Awaited<ReturnType<typeof buildServices>>;
+
+/** What the roles of a node have in common: conversations, knowledge, webhooks, recordings and calls. */
+export async function buildServices(node: NodeContext) {
+  const { lifecycle, metrics } = node;
+  const recordings = buildRecordings(node);
+  const models = await buildChat({ ...node, metrics: metrics.sessions });
+  const webhooks = buildWebhooks({
+    ...node,
+    models,
+    recordings: recordings.calls,
+    metrics: metrics.sessions,
+  });
+  lifecycle.onClose(() => webhooks.dispatcher.close());
+  const knowledge = await buildKnowledge({ ...node, metrics: metrics.sessions });
+  // Before what its workers use: they hand over their jobs first.
+  lifecycle.onClose(() => node.jobs.close());
+  const conversations = buildConversationEngine({
+    ...node,
+    models,
+    knowledge: knowledge.search,
+    onEnded: webhooks.dispatcher.wake,
+  });
+  const calls = buildCalls({
+    ...node,
+    subscriber: node.connectSubscriber(),
+    conversations,
+    recordings: recordings.calls,
+    metrics: metrics.calls,
+    onFact: webhooks.dispatcher.wake,
+  });
+  lifecycle.onClose(() => calls.close());
+  return { recordings, models, webhooks, knowledge, conversations, calls };
+}
