@@ -98,7 +98,7 @@ test('a voice node is registered with its address until it stops', async () => {
   await named.stop();
   expect(await nodes.list()).toEqual([]);
   const unnamed = await start({ ROLES: 'voice' });
-  expect(await nodes.list()).toMatchObject([{ url: unnamed.url, talks: 0 }]);
+  expect(await nodes.list()).toMatchObject([{ url: unnamed.url, sessions: 0 }]);
   await unnamed.stop();
 });
 
