@@ -1,5 +1,5 @@
-import { reduceFullCollections } from './app/garbageCollection.ts';
 import { startGateway } from './app/gateway.ts';
+import { reduceFullCollections } from './app/node/garbageCollection.ts';
 import { loadConfig, readEnvironment } from './app/settings/config.ts';
 import { ConfigurationError } from './base/configurationError.ts';
 import { WrongSecretsKeyError } from './infra/postgres/secrets/sealerFingerprint.ts';

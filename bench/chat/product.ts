@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reduceFullCollections } from '../../src/app/garbageCollection.ts';
 import { startGateway } from '../../src/app/gateway.ts';
+import { reduceFullCollections } from '../../src/app/node/garbageCollection.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { LARGE_MODEL, SMALL_MODEL } from './ruleModel.ts';

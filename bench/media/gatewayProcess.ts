@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
-import type { GatewayThreadData } from '../../src/app/mediaThread.ts';
+import type { GatewayThreadData } from '../../src/app/media/mediaThread.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { startThread } from '../../src/base/thread.ts';
 import { startMediaEngine } from '../../src/media/engine/mediaEngine.ts';

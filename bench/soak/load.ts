@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { startSimulator } from '../../src/app/simulator.ts';
+import { startSimulator } from '../../src/app/simulator/simulator.ts';
 import type { BehaviourInput } from '../../src/testing/simulator/script.ts';
 import type { createClient } from '../../test/support/gateway.ts';
 import { formOf } from '../../test/support/knowledge.ts';

@@ -5,14 +5,14 @@ import type { App } from '../api/ports.ts';
 import type { CallNode } from '../calls/runner/callNode.ts';
 import { redisVoiceNodes } from '../infra/redis/nodes/voiceNodes.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { type NodeContext, openNode } from './node.ts';
+import { type NodeContext, openNode } from './node/node.ts';
 import { buildApi } from './roles/api.ts';
 import { buildMediaRole } from './roles/media.ts';
 import { buildVoiceRole, type VoiceRole } from './roles/voice.ts';
 import { startWorker } from './roles/worker.ts';
-import { buildServices } from './services.ts';
+import { buildServices } from './services/services.ts';
 import type { Config } from './settings/config.ts';
-import { addressOf, voiceDependency } from './voiceNodes.ts';
+import { addressOf, voiceDependency } from './voice/voiceNodes.ts';
 
 export interface Gateway {
   /** URL of the HTTP server. */

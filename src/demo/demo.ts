@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { startGateway } from '../app/gateway.ts';
-import { type Simulator, startSimulator } from '../app/simulator.ts';
+import { type Simulator, startSimulator } from '../app/simulator/simulator.ts';
 import { systemClock } from '../base/clock.ts';
 import { type CallTranscript, createCallTranscript } from './callTranscript.ts';
 import { followCall } from './follow.ts';

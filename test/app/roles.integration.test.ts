@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Gateway, startGateway } from '../../src/app/gateway.ts';
-import { callCapacity } from '../../src/app/media.ts';
+import { callCapacity } from '../../src/app/media/media.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
 import { advertisedAddress } from '../../src/calls/nodes/nodeAddress.ts';
 import { connectRedis, type RedisConnection } from '../../src/infra/redis/connection/connection.ts';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PathwayInput } from '../../src/agents/pathway/schema/pathwaySchema.ts';
 import { Lifecycle } from '../../src/app/lifecycle.ts';
 import { loadConfig } from '../../src/app/settings/config.ts';
-import { buildVoice } from '../../src/app/voice.ts';
+import { buildVoice } from '../../src/app/voice/voice.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createSessionMetrics } from '../../src/observability/metrics/sessions.ts';
 import { watchLeaks } from '../support/leaks.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createHttpMetrics } from '../../src/api/metrics.ts';
-import { buildMetrics } from '../../src/app/metrics.ts';
+import { buildMetrics } from '../../src/app/node/metrics.ts';
 import { renderPlayoutDelay } from '../../src/observability/metrics/playout.ts';
 import { renderSipServerMetrics } from '../../src/observability/metrics/sip.ts';
 

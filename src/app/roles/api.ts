@@ -4,9 +4,9 @@ import type { App, Dependency, HttpSettings } from '../../api/ports.ts';
 import { createServer } from '../../api/server.ts';
 import { redisRateLimiter } from '../../infra/redis/limits/rateLimiter.ts';
 import { redisRevocations } from '../../infra/redis/nodes/revocations.ts';
-import type { NodeContext } from '../node.ts';
-import type { Services } from '../services.ts';
-import { databaseDependency, redisDependency } from '../stores.ts';
+import type { NodeContext } from '../node/node.ts';
+import { databaseDependency, redisDependency } from '../node/stores.ts';
+import type { Services } from '../services/services.ts';
 import type { VoiceRole } from './voice.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { App, Dependency } from '../../api/ports.ts';
 import { createNodeCapacity, type NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
 import type { CallNode } from '../../calls/runner/callNode.ts';
-import { callCapacity, mediaLoad } from '../media.ts';
-import type { NodeContext } from '../node.ts';
-import { buildPhone } from '../phone.ts';
-import type { Services } from '../services.ts';
-import { buildTelephony } from '../telephony.ts';
-import { buildVoiceNodeSelector, type VoiceNodeParts } from '../voiceNodes.ts';
+import { buildCallNode } from '../media/callNode.ts';
+import { callCapacity, mediaLoad } from '../media/media.ts';
+import { buildTelephony } from '../media/telephony.ts';
+import type { NodeContext } from '../node/node.ts';
+import type { Services } from '../services/services.ts';
+import { buildVoiceNodeSelector, type VoiceNodeParts } from '../voice/voiceNodes.ts';
 import type { VoiceRole } from './voice.ts';
 
 export interface MediaRole {
@@ -48,7 +48,7 @@ export async function buildMediaRole(
     dependency: telephony.dependency,
     capacity,
     buildCallNode: (app) =>
-      buildPhone({
+      buildCallNode({
         ...node,
         calls,
         conversations,

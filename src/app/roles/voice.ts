@@ -1,9 +1,9 @@
 import type { App } from '../../api/ports.ts';
 import type { VoiceNodeRegistration } from '../../calls/nodes/voiceNodeRegistry.ts';
-import type { NodeContext } from '../node.ts';
-import type { Services } from '../services.ts';
-import { type BuiltStreams, buildStreams } from '../streams.ts';
-import { registerOwnVoiceNode, type VoiceNodeParts } from '../voiceNodes.ts';
+import type { NodeContext } from '../node/node.ts';
+import type { Services } from '../services/services.ts';
+import { type BuiltStreams, buildStreams } from '../voice/streams.ts';
+import { registerOwnVoiceNode, type VoiceNodeParts } from '../voice/voiceNodes.ts';
 
 export interface VoiceRole extends BuiltStreams {
   /** Registers this node with the media nodes; with the role `voice`. */

@@ -1,8 +1,8 @@
 import { startSessionSweeps } from '../../engine/session/sessionSweeps.ts';
 import { startHousekeeping } from '../../infra/postgres/housekeeping.ts';
 import { startSessionIndexing } from '../../infra/postgres/sessions/sessionIndexing.ts';
-import type { NodeContext } from '../node.ts';
-import type { Services } from '../services.ts';
+import type { NodeContext } from '../node/node.ts';
+import type { Services } from '../services/services.ts';
 
 /** Starts the background tasks: maintenance on all nodes, and the cleanup after failed nodes with the role `worker`. */
 export function startWorker(node: NodeContext, { conversations, webhooks, calls }: Services): void {

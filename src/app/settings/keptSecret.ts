@@ -13,7 +13,10 @@ export const SECRETS_KEY_FILE = 'secrets-key';
  *
  * @returns 32 random bytes in base64url, and whether they are new.
  */
-export async function keptSecret(folder: string, name: string): Promise<{ secret: string; isNew: boolean }> {
+export async function storedSecret(
+  folder: string,
+  name: string,
+): Promise<{ secret: string; isNew: boolean }> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, name);
   try {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 
-import { startSimulator, trunkTo } from '../../../src/app/simulator.ts';
+import { startSimulator, trunkTo } from '../../../src/app/simulator/simulator.ts';
 import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { type Line, type LineOptions, newNumber, type Placed, SLOW } from './support/line.ts';

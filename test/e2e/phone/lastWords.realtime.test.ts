@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 
-import { startSimulator } from '../../../src/app/simulator.ts';
+import { startSimulator } from '../../../src/app/simulator/simulator.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { newNumber } from './support/line.ts';
 import { ALL_EVENTS } from './support/webhooks.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { startSimulator } from '../../../src/app/simulator.ts';
+import { startSimulator } from '../../../src/app/simulator/simulator.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import { createRandom } from '../../media/support/signals.ts';
 import { joined, spoken } from '../../support/spoken.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { afterAll, describe, expect, type TestContext, test, vi } from 'vitest';
 
-import { startSimulator } from '../../../src/app/simulator.ts';
+import { startSimulator } from '../../../src/app/simulator/simulator.ts';
 import { serveOnLoopback } from '../../support/loopbackServer.ts';
 import { phoneInstallation } from './support/installation.ts';
 import { newNumber } from './support/line.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startSimulator } from '../../../src/app/simulator.ts';
+import { startSimulator } from '../../../src/app/simulator/simulator.ts';
 import { parseWav, pickChannel } from '../../../src/media/wav.ts';
 import type { BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import { spoken } from '../../support/spoken.ts';

@@ -1,4 +1,4 @@
-import { runMediaThread } from '../../../src/app/runMediaThread.ts';
+import { runMediaThread } from '../../../src/app/media/runMediaThread.ts';
 import { CallwayError } from '../../../src/base/errors.ts';
 import type { ConnectStream } from '../../../src/media/agentStream/streamClient.ts';
 

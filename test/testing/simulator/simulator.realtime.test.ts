@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Simulator, startSimulator, trunkTo } from '../../../src/app/simulator.ts';
+import { type Simulator, startSimulator, trunkTo } from '../../../src/app/simulator/simulator.ts';
 import type { LegEnd } from '../../../src/calls/telephony.ts';
 import { BEHAVIOURS, type BehaviourInput } from '../../../src/testing/simulator/script.ts';
 import type { SimulatedCallerEvent } from '../../../src/testing/simulator/simulatedCaller.ts';

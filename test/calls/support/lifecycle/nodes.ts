@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { buildPhone, type PhoneParts } from '../../../../src/app/phone.ts';
+import { buildCallNode, type CallNodeParts } from '../../../../src/app/media/callNode.ts';
 import { noopTracer } from '../../../../src/base/tracing.ts';
 import type { Call, RecordingResult } from '../../../../src/calls/call.ts';
 import { CallLimiter } from '../../../../src/calls/limits/callLimiter.ts';
@@ -115,7 +115,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
   const capacity = createNodeCapacity(CAPACITY);
   let isDraining = false;
   let isStopped = false;
-  const parts: Partial<Record<keyof PhoneParts, unknown>> = {
+  const parts: Partial<Record<keyof CallNodeParts, unknown>> = {
     storage: { stores: { phoneNumbers, trunks, calls, history: postgres('history', database.history) } },
     calls: built,
     telephony: phones.telephonyOf(life),
@@ -132,7 +132,7 @@ export async function startNode(shared: Installation, name: string): Promise<Nod
     tracer: noopTracer,
     logger: pino({ level: 'silent' }),
   };
-  const phone = buildPhone(parts as unknown as PhoneParts);
+  const phone = buildCallNode(parts as unknown as CallNodeParts);
   const acceptDeps = {
     phoneNumbers,
     trunks,

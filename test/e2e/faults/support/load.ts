@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 
-import { trunkTo } from '../../../../src/app/simulator.ts';
+import { trunkTo } from '../../../../src/app/simulator/simulator.ts';
 import { newNumber } from '../../phone/support/line.ts';
 import { ALL_EVENTS } from '../../phone/support/webhooks.ts';
 import type { Node } from './cluster.ts';

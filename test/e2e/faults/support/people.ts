@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { type Simulator, startSimulator } from '../../../../src/app/simulator.ts';
+import { type Simulator, startSimulator } from '../../../../src/app/simulator/simulator.ts';
 import type { BehaviourInput } from '../../../../src/testing/simulator/script.ts';
 import type { SimulatedCallerEvent } from '../../../../src/testing/simulator/simulatedCaller.ts';
 import { newNumber } from '../../phone/support/line.ts';

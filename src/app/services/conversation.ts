@@ -1,26 +1,29 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { releaseFor } from '../agents/agents.ts';
-import { createTemplateCache } from '../agents/pathway/templates.ts';
-import type { Clock } from '../base/clock.ts';
-import type { MakeId } from '../base/ids.ts';
-import type { Tracer } from '../base/tracing.ts';
-import { customerNumber } from '../calls/call.ts';
-import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import { type ConversationEngineDeps, createConversationEngine } from '../engine/createConversationEngine.ts';
-import { createBeforeStart } from '../engine/session/beforeStart.ts';
-import { cacheReleases } from '../engine/session/releases.ts';
-import { WriteBehind } from '../engine/session/writeBehind.ts';
-import type { KnowledgeRetriever } from '../engine/tools/knowledge.ts';
-import { createToolRunner } from '../engine/tools/toolRunner.ts';
-import type { ModelChoice } from '../engine/turn/turnContext.ts';
-import { createTurnSpool } from '../infra/files/turnSpool.ts';
-import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
-import type { createStorage } from '../infra/postgres/storage.ts';
-import type { RedisConnection } from '../infra/redis/connection/connection.ts';
-import { redisSessionLock } from '../infra/redis/locks/sessionLock.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Config } from './settings/config.ts';
+import { releaseFor } from '../../agents/agents.ts';
+import { createTemplateCache } from '../../agents/pathway/templates.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { Tracer } from '../../base/tracing.ts';
+import { customerNumber } from '../../calls/call.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import {
+  type ConversationEngineDeps,
+  createConversationEngine,
+} from '../../engine/createConversationEngine.ts';
+import { createBeforeStart } from '../../engine/session/beforeStart.ts';
+import { cacheReleases } from '../../engine/session/releases.ts';
+import { WriteBehind } from '../../engine/session/writeBehind.ts';
+import type { KnowledgeRetriever } from '../../engine/tools/knowledge.ts';
+import { createToolRunner } from '../../engine/tools/toolRunner.ts';
+import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import { createTurnSpool } from '../../infra/files/turnSpool.ts';
+import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { redisSessionLock } from '../../infra/redis/locks/sessionLock.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
 
 export interface ConversationParts {
   readonly config: Config;

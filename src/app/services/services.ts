@@ -1,7 +1,7 @@
+import type { NodeContext } from '../node/node.ts';
 import { buildCalls } from './calls.ts';
 import { buildConversationEngine } from './conversation.ts';
 import { buildKnowledge } from './knowledge.ts';
-import type { NodeContext } from './node.ts';
 import { buildChat } from './providers.ts';
 import { buildRecordings } from './recordings.ts';
 import { buildWebhooks } from './webhooks.ts';

@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
-import { systemClock } from '../base/clock.ts';
-import { createDnsLookup } from '../infra/httpClient/lookup.ts';
-import type { TargetPolicy } from '../infra/httpClient/target.ts';
-import type { MediaThreadData } from '../media/engine/threadMessages.ts';
-import { createConnectStream } from '../streams/connectStream.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
+import type { TargetPolicy } from '../../infra/httpClient/target.ts';
+import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
+import { createConnectStream } from '../../streams/connectStream.ts';
 import { runMediaThread } from './runMediaThread.ts';
 
 /** What the gateway starts its media threads with. */

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 
-import type { SipServerOptions } from '../../sip/options.ts';
-import { SupervisedSipServer } from '../../sip/supervised.ts';
-import { externalSipServer, type SipServerAccess } from '../telephony/control/sipServer.ts';
-import { traceFromServer } from '../telephony/trace.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Config } from './settings/config.ts';
+import type { SipServerOptions } from '../../../sip/options.ts';
+import { SupervisedSipServer } from '../../../sip/supervised.ts';
+import { externalSipServer, type SipServerAccess } from '../../telephony/control/sipServer.ts';
+import { traceFromServer } from '../../telephony/trace.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
 
 export interface SipServerParts {
   readonly config: Config;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { logHealthChanges } from '../../src/app/healthMonitoring.ts';
-import { unavailable } from '../../src/base/errors.ts';
-import { createLogger } from '../../src/observability/logger.ts';
-import { createSimulatedClock } from '../support/simulatedClock.ts';
+import { logHealthChanges } from '../../../src/app/node/healthMonitoring.ts';
+import { unavailable } from '../../../src/base/errors.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { createSimulatedClock } from '../../support/simulatedClock.ts';
 
 test('An outage logs two lines: its start with the reason and its end with the duration', () => {
   const lines: string[] = [];

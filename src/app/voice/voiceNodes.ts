@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
-import type { App, Dependency } from '../api/ports.ts';
-import type { Clock } from '../base/clock.ts';
-import { advertisedAddress, httpUrl, localAddress } from '../calls/nodes/nodeAddress.ts';
+import type { App, Dependency } from '../../api/ports.ts';
+import type { Clock } from '../../base/clock.ts';
+import { advertisedAddress, httpUrl, localAddress } from '../../calls/nodes/nodeAddress.ts';
 import {
   requireVoiceNode,
   VoiceNodeRegistration,
   type VoiceNodeRegistry,
-} from '../calls/nodes/voiceNodeRegistry.ts';
-import { VoiceNodeSelector } from '../calls/nodes/voiceNodeSelector.ts';
-import type { ActiveStreams } from '../streams/activeStreams.ts';
-import type { Config } from './settings/config.ts';
+} from '../../calls/nodes/voiceNodeRegistry.ts';
+import { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
+import type { ActiveStreams } from '../../streams/activeStreams.ts';
+import type { Config } from '../settings/config.ts';
 
 export interface VoiceNodeParts {
   readonly config: Config;

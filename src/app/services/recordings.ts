@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import type { Clock } from '../base/clock.ts';
-import { CallRecordings } from '../calls/recording/callRecordings.ts';
-import type { RecordingStore } from '../calls/recording/recordingStore.ts';
-import { createRecordingUrls, type RecordingUrls } from '../calls/recording/recordingUrls.ts';
-import type { Bucket } from '../infra/objectStore/bucket.ts';
-import { bucketRecordings } from '../infra/objectStore/recordings/bucketRecordings.ts';
-import { localRecordings } from '../infra/objectStore/recordings/localRecordings.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CallRecordings } from '../../calls/recording/callRecordings.ts';
+import type { RecordingStore } from '../../calls/recording/recordingStore.ts';
+import { createRecordingUrls, type RecordingUrls } from '../../calls/recording/recordingUrls.ts';
+import type { Bucket } from '../../infra/objectStore/bucket.ts';
+import { bucketRecordings } from '../../infra/objectStore/recordings/bucketRecordings.ts';
+import { localRecordings } from '../../infra/objectStore/recordings/localRecordings.ts';
 import {
   recordingFileDurationMs,
   storedRecordingDurationMs,
-} from '../infra/objectStore/recordings/recordingDuration.ts';
-import { createWorkingFolder } from '../infra/objectStore/recordings/workingFolder.ts';
-import type { Config } from './settings/config.ts';
+} from '../../infra/objectStore/recordings/recordingDuration.ts';
+import { createWorkingFolder } from '../../infra/objectStore/recordings/workingFolder.ts';
+import type { Config } from '../settings/config.ts';
 
 export interface RecordingParts {
   readonly config: Config;

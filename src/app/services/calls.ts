@@ -1,36 +1,36 @@
 import type { Logger } from 'pino';
 
-import type { CallService } from '../api/ports.ts';
-import type { Clock } from '../base/clock.ts';
-import type { MakeId } from '../base/ids.ts';
-import type { Tracer } from '../base/tracing.ts';
-import type { CallMetrics } from '../calls/callMetrics.ts';
-import { CallLimiter } from '../calls/limits/callLimiter.ts';
-import { type CallSweeperDeps, startCallSweeper } from '../calls/nodes/callSweeper.ts';
-import { notifyTrunksChanged } from '../calls/nodes/nodeBus.ts';
-import { type NodeRegistrationDeps, registerNode } from '../calls/nodes/nodeRegistration.ts';
-import type { CallRecordings } from '../calls/recording/callRecordings.ts';
-import { CallControl } from '../calls/runner/callControl.ts';
-import { CallFinisher } from '../calls/runner/callFinisher.ts';
-import { acceptCall } from '../calls/setup/acceptCall.ts';
-import { readTrunkHealth } from '../calls/trunks/trunkHealth.ts';
-import type { ConversationEngine } from '../engine/conversationEngine.ts';
+import type { CallService } from '../../api/ports.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { Tracer } from '../../base/tracing.ts';
+import type { CallMetrics } from '../../calls/callMetrics.ts';
+import { CallLimiter } from '../../calls/limits/callLimiter.ts';
+import { type CallSweeperDeps, startCallSweeper } from '../../calls/nodes/callSweeper.ts';
+import { notifyTrunksChanged } from '../../calls/nodes/nodeBus.ts';
+import { type NodeRegistrationDeps, registerNode } from '../../calls/nodes/nodeRegistration.ts';
+import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
+import { CallControl } from '../../calls/runner/callControl.ts';
+import { CallFinisher } from '../../calls/runner/callFinisher.ts';
+import { acceptCall } from '../../calls/setup/acceptCall.ts';
+import { readTrunkHealth } from '../../calls/trunks/trunkHealth.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
 import {
   CHECKPOINT_STALE_MS,
   recoverInterruptedTurn,
   type TurnCheckpointStore,
-} from '../engine/session/interruptedTurn.ts';
-import type { createStorage } from '../infra/postgres/storage.ts';
-import type { RedisConnection } from '../infra/redis/connection/connection.ts';
-import { redisProjectCalls } from '../infra/redis/limits/projectCalls.ts';
-import { redisTrunkSlots } from '../infra/redis/limits/trunkSlots.ts';
-import { redisLeases } from '../infra/redis/locks/leases.ts';
-import { redisNumberLock } from '../infra/redis/locks/numberLock.ts';
-import { redisNodeBus } from '../infra/redis/nodes/nodeBus.ts';
-import { redisTrunkHealth } from '../infra/redis/nodes/trunkHealth.ts';
-import { redisCallQueue } from '../infra/redis/queues/callQueue.ts';
-import type { JobQueues } from '../infra/redis/queues/jobQueues.ts';
-import { Lifecycle } from './lifecycle.ts';
+} from '../../engine/session/interruptedTurn.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { redisProjectCalls } from '../../infra/redis/limits/projectCalls.ts';
+import { redisTrunkSlots } from '../../infra/redis/limits/trunkSlots.ts';
+import { redisLeases } from '../../infra/redis/locks/leases.ts';
+import { redisNumberLock } from '../../infra/redis/locks/numberLock.ts';
+import { redisNodeBus } from '../../infra/redis/nodes/nodeBus.ts';
+import { redisTrunkHealth } from '../../infra/redis/nodes/trunkHealth.ts';
+import { redisCallQueue } from '../../infra/redis/queues/callQueue.ts';
+import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import { Lifecycle } from '../lifecycle.ts';
 
 export interface CallParts {
   readonly storage: ReturnType<typeof createStorage>;

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../base/clock.ts';
-import type { CallStore } from '../calls/callStore.ts';
-import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { HistoryStore } from '../engine/history/historyStore.ts';
-import type { RecoveryDeps, TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
-import type { ReleaseStore } from '../engine/session/releases.ts';
-import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createLocalTextToSpeech } from '../providers/local/textToSpeech.ts';
-import { createRnnoiseVad } from '../providers/vad/rnnoise.ts';
-import { createWebrtcVad } from '../providers/vad/webrtc.ts';
-import { createVoiceSessionServer, type VoiceSessionServer } from '../voice/voiceSessionServer.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import { buildSpeech } from './providers.ts';
-import type { Config } from './settings/config.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { CallStore } from '../../calls/callStore.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { HistoryStore } from '../../engine/history/historyStore.ts';
+import type { RecoveryDeps, TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
+import type { ReleaseStore } from '../../engine/session/releases.ts';
+import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
+import { createRnnoiseVad } from '../../providers/vad/rnnoise.ts';
+import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
+import { createVoiceSessionServer, type VoiceSessionServer } from '../../voice/voiceSessionServer.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import { buildSpeech } from '../services/providers.ts';
+import type { Config } from '../settings/config.ts';
 
 export interface VoiceParts {
   readonly config: Config;

@@ -1,21 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Dependency } from '../api/ports.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Leases } from '../calls/nodes/leases.ts';
-import type { NodeBus } from '../calls/nodes/nodeBus.ts';
-import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
-import type { Telephony } from '../calls/telephony.ts';
-import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
-import type { TrunkStore } from '../calls/trunks/trunkStore.ts';
-import type { MediaEngine } from '../media/mediaSession.ts';
-import { connectControl, type SipControl, untilConnected } from '../telephony/control/control.ts';
-import type { SipServerAccess } from '../telephony/control/sipServer.ts';
-import { createTelephony } from '../telephony/telephony.ts';
-import { type TraceSink, traceCall, traceFromControl } from '../telephony/trace.ts';
-import { resolveSipHost, TrunkDirectory } from '../telephony/trunks/directory.ts';
-import { TrunkMonitors } from '../telephony/trunks/monitors.ts';
-import type { Config } from './settings/config.ts';
+import type { Dependency } from '../../api/ports.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Leases } from '../../calls/nodes/leases.ts';
+import type { NodeBus } from '../../calls/nodes/nodeBus.ts';
+import type { PhoneNumberStore } from '../../calls/numbers/phoneNumberStore.ts';
+import type { Telephony } from '../../calls/telephony.ts';
+import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
+import type { TrunkStore } from '../../calls/trunks/trunkStore.ts';
+import type { MediaEngine } from '../../media/mediaSession.ts';
+import { connectControl, type SipControl, untilConnected } from '../../telephony/control/control.ts';
+import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
+import { createTelephony } from '../../telephony/telephony.ts';
+import { type TraceSink, traceCall, traceFromControl } from '../../telephony/trace.ts';
+import { resolveSipHost, TrunkDirectory } from '../../telephony/trunks/directory.ts';
+import { TrunkMonitors } from '../../telephony/trunks/monitors.ts';
+import type { Config } from '../settings/config.ts';
 
 export interface TelephonyParts {
   readonly config: Config;

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 
-import type { Clock } from '../base/clock.ts';
-import type { MakeId } from '../base/ids.ts';
-import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
-import type { createStorage } from '../infra/postgres/storage.ts';
-import type { RedisConnection } from '../infra/redis/connection/connection.ts';
-import { redisStreamTickets } from '../infra/redis/nodes/streamTickets.ts';
-import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { ActiveStreams } from '../streams/activeStreams.ts';
-import { createMediaStreams, type MediaStreams } from '../streams/mediaStreams.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Config } from './settings/config.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { redisStreamTickets } from '../../infra/redis/nodes/streamTickets.ts';
+import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import { ActiveStreams } from '../../streams/activeStreams.ts';
+import { createMediaStreams, type MediaStreams } from '../../streams/mediaStreams.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
 import { buildVoice } from './voice.ts';
 
 export interface StreamParts {

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 
-import type { Dependency } from '../api/ports.ts';
-import { type Clock, systemClock } from '../base/clock.ts';
-import { packagePath } from '../base/packagePath.ts';
-import type { Database } from '../infra/postgres/connection/database.ts';
-import { openEmbedded } from '../infra/postgres/connection/embedded.ts';
-import { migrate, readMigrations } from '../infra/postgres/connection/migrate.ts';
-import { openPostgres } from '../infra/postgres/connection/postgres.ts';
-import { connectRedis, type RedisConnection } from '../infra/redis/connection/connection.ts';
-import { startRedisServer } from '../infra/redis/connection/localServer.ts';
-import { type JobQueues, openJobQueues } from '../infra/redis/queues/jobQueues.ts';
+import type { Dependency } from '../../api/ports.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { packagePath } from '../../base/packagePath.ts';
+import type { Database } from '../../infra/postgres/connection/database.ts';
+import { openEmbedded } from '../../infra/postgres/connection/embedded.ts';
+import { migrate, readMigrations } from '../../infra/postgres/connection/migrate.ts';
+import { openPostgres } from '../../infra/postgres/connection/postgres.ts';
+import { connectRedis, type RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { startRedisServer } from '../../infra/redis/connection/localServer.ts';
+import { type JobQueues, openJobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
 import { logHealthChanges } from './healthMonitoring.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Config } from './settings/config.ts';
 
 const MIGRATIONS = packagePath('migrations');
 

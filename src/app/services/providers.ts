@@ -1,22 +1,27 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../base/clock.ts';
-import type { MakeId } from '../base/ids.ts';
-import type { ModelChoice } from '../engine/turn/turnContext.ts';
-import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { createChatClient } from '../providers/chatClient.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import { createChatClient } from '../../providers/chatClient.ts';
 import {
   type Embedder,
   type EmbeddingModelName,
   LOCAL_EMBEDDING_MODEL,
-} from '../providers/ports/embedder.ts';
-import type { SpeechToText } from '../providers/ports/speechToText.ts';
-import type { TextToSpeech } from '../providers/ports/textToSpeech.ts';
-import type { Credentials, ProviderOptions } from '../providers/providerOptions.ts';
-import { CHAT_PROVIDERS, EMBEDDING_PROVIDERS, STT_PROVIDERS, TTS_PROVIDERS } from '../providers/registry.ts';
-import { createRetryingEmbedder } from '../providers/retryingEmbedder.ts';
-import { withRecognitionMetrics, withSynthesisMetrics } from '../providers/speechMetrics.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import { type Config, readEnvironment } from './settings/config.ts';
+} from '../../providers/ports/embedder.ts';
+import type { SpeechToText } from '../../providers/ports/speechToText.ts';
+import type { TextToSpeech } from '../../providers/ports/textToSpeech.ts';
+import type { Credentials, ProviderOptions } from '../../providers/providerOptions.ts';
+import {
+  CHAT_PROVIDERS,
+  EMBEDDING_PROVIDERS,
+  STT_PROVIDERS,
+  TTS_PROVIDERS,
+} from '../../providers/registry.ts';
+import { createRetryingEmbedder } from '../../providers/retryingEmbedder.ts';
+import { withRecognitionMetrics, withSynthesisMetrics } from '../../providers/speechMetrics.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import { type Config, readEnvironment } from '../settings/config.ts';
 
 export interface ProviderParts {
   readonly config: Config;

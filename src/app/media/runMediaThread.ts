@@ -1,14 +1,14 @@
 import { randomFillSync } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../base/clock.ts';
-import type { ConnectStream } from '../media/agentStream/streamClient.ts';
-import { createCodecRegistry } from '../media/codecs/registry.ts';
-import type { MediaThreadData } from '../media/engine/threadMessages.ts';
-import { raiseThreadPriority } from '../media/engine/threadPriority.ts';
-import { ThreadServer } from '../media/engine/threadServer.ts';
-import { createThreadSleep } from '../media/ticker/ticker.ts';
-import type { PacketIo } from '../media/transport/packetIo.ts';
-import { udpPacketIo } from '../media/transport/udpSocket.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { ConnectStream } from '../../media/agentStream/streamClient.ts';
+import { createCodecRegistry } from '../../media/codecs/registry.ts';
+import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
+import { raiseThreadPriority } from '../../media/engine/threadPriority.ts';
+import { ThreadServer } from '../../media/engine/threadServer.ts';
+import { createThreadSleep } from '../../media/ticker/ticker.ts';
+import type { PacketIo } from '../../media/transport/packetIo.ts';
+import { udpPacketIo } from '../../media/transport/udpSocket.ts';
 
 /**
  * Runs a media thread. Its entry file calls this once.

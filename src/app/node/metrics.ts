@@ -1,20 +1,20 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-import type { CallMetrics } from '../calls/callMetrics.ts';
-import type { TrunkHealthStore } from '../calls/trunks/trunkHealth.ts';
-import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
-import { createCallMetrics } from '../observability/metrics/calls.ts';
+import type { CallMetrics } from '../../calls/callMetrics.ts';
+import type { TrunkHealthStore } from '../../calls/trunks/trunkHealth.ts';
+import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import { createCallMetrics } from '../../observability/metrics/calls.ts';
 import {
   type CallLoad,
   type NodeLoad,
   registerCallLoadMetrics,
   registerNodeMetrics,
-} from '../observability/metrics/node.ts';
-import { renderPlayoutDelay } from '../observability/metrics/playout.ts';
-import { createSessionMetrics, type SessionMetrics } from '../observability/metrics/sessions.ts';
-import { renderSipServerMetrics } from '../observability/metrics/sip.ts';
-import { withTrunkMetrics } from '../observability/metrics/trunks.ts';
-import type { SipServerAccess } from '../telephony/control/sipServer.ts';
+} from '../../observability/metrics/node.ts';
+import { renderPlayoutDelay } from '../../observability/metrics/playout.ts';
+import { createSessionMetrics, type SessionMetrics } from '../../observability/metrics/sessions.ts';
+import { renderSipServerMetrics } from '../../observability/metrics/sip.ts';
+import { withTrunkMetrics } from '../../observability/metrics/trunks.ts';
+import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
 
 /** Gauges with the suffix of a counter; the same values exist without the suffix. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);

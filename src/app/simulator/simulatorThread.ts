@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads';
-import { systemClock } from '../base/clock.ts';
-import { createDnsLookup } from '../infra/httpClient/lookup.ts';
-import type { MediaThreadData } from '../media/engine/threadMessages.ts';
-import { udpPacketIo } from '../media/transport/udpSocket.ts';
-import { createConnectStream } from '../streams/connectStream.ts';
-import { type Impairment, impairedPacketIo } from '../testing/simulator/impairment.ts';
-import { runMediaThread } from './runMediaThread.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createDnsLookup } from '../../infra/httpClient/lookup.ts';
+import type { MediaThreadData } from '../../media/engine/threadMessages.ts';
+import { udpPacketIo } from '../../media/transport/udpSocket.ts';
+import { createConnectStream } from '../../streams/connectStream.ts';
+import { type Impairment, impairedPacketIo } from '../../testing/simulator/impairment.ts';
+import { runMediaThread } from '../media/runMediaThread.ts';
 
 /** Worker data of the simulator's media thread. */
 export interface SimulatorThreadData extends MediaThreadData {

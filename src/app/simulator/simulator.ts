@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 
-import { systemClock } from '../base/clock.ts';
-import { uuidV7 } from '../base/ids.ts';
-import { startThread } from '../base/thread.ts';
-import { type Trunk, trunkInput } from '../calls/trunks/trunk.ts';
-import { startMediaEngine } from '../media/engine/mediaEngine.ts';
-import { createLocalTextToSpeech } from '../providers/local/textToSpeech.ts';
-import { createWebrtcVad } from '../providers/vad/webrtc.ts';
-import type { Impairment } from '../testing/simulator/impairment.ts';
-import type { SimulatedCallerEvent } from '../testing/simulator/simulatedCaller.ts';
-import { SimulatedPhones } from '../testing/simulator/simulatedPhones.ts';
-import { Lifecycle } from './lifecycle.ts';
-import { loadConfig } from './settings/config.ts';
+import { systemClock } from '../../base/clock.ts';
+import { uuidV7 } from '../../base/ids.ts';
+import { startThread } from '../../base/thread.ts';
+import { type Trunk, trunkInput } from '../../calls/trunks/trunk.ts';
+import { startMediaEngine } from '../../media/engine/mediaEngine.ts';
+import { createLocalTextToSpeech } from '../../providers/local/textToSpeech.ts';
+import { createWebrtcVad } from '../../providers/vad/webrtc.ts';
+import type { Impairment } from '../../testing/simulator/impairment.ts';
+import type { SimulatedCallerEvent } from '../../testing/simulator/simulatedCaller.ts';
+import { SimulatedPhones } from '../../testing/simulator/simulatedPhones.ts';
+import { Lifecycle } from '../lifecycle.ts';
+import { openSipServer } from '../media/sipServer.ts';
+import { buildTelephony } from '../media/telephony.ts';
+import { loadConfig } from '../settings/config.ts';
 import { openSimulatorAudio } from './simulatorAudio.ts';
 import type { SimulatorThreadData } from './simulatorThread.ts';
-import { openSipServer } from './sipServer.ts';
-import { buildTelephony } from './telephony.ts';
 
 export interface SimulatorOptions {
   /** Seed of noise and packet loss. */

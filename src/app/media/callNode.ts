@@ -1,24 +1,24 @@
 import type { Logger } from 'pino';
 
-import type { Clock } from '../base/clock.ts';
-import type { MakeId } from '../base/ids.ts';
-import type { Tracer } from '../base/tracing.ts';
-import type { CallMetrics } from '../calls/callMetrics.ts';
-import type { NodeCapacity } from '../calls/limits/nodeCapacity.ts';
-import type { VoiceNodeSelector } from '../calls/nodes/voiceNodeSelector.ts';
-import type { CallRecordings } from '../calls/recording/callRecordings.ts';
-import { CallNode } from '../calls/runner/callNode.ts';
-import { CallRunner } from '../calls/runner/callRunner.ts';
-import { streamTargetOf } from '../calls/runner/streamTarget.ts';
-import { type DialerDeps, dialQueuedCall } from '../calls/setup/dialer.ts';
-import { handleInboundCall, type InboundCallDeps } from '../calls/setup/inboundCallHandler.ts';
-import type { Telephony } from '../calls/telephony.ts';
-import type { ConversationEngine } from '../engine/conversationEngine.ts';
-import type { createStorage } from '../infra/postgres/storage.ts';
-import type { MediaStreams } from '../streams/mediaStreams.ts';
-import type { BuiltCalls } from './calls.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { Tracer } from '../../base/tracing.ts';
+import type { CallMetrics } from '../../calls/callMetrics.ts';
+import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import type { VoiceNodeSelector } from '../../calls/nodes/voiceNodeSelector.ts';
+import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
+import { CallNode } from '../../calls/runner/callNode.ts';
+import { CallRunner } from '../../calls/runner/callRunner.ts';
+import { streamTargetOf } from '../../calls/runner/streamTarget.ts';
+import { type DialerDeps, dialQueuedCall } from '../../calls/setup/dialer.ts';
+import { handleInboundCall, type InboundCallDeps } from '../../calls/setup/inboundCallHandler.ts';
+import type { Telephony } from '../../calls/telephony.ts';
+import type { ConversationEngine } from '../../engine/conversationEngine.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { MediaStreams } from '../../streams/mediaStreams.ts';
+import type { BuiltCalls } from '../services/calls.ts';
 
-export interface PhoneParts {
+export interface CallNodeParts {
   readonly storage: ReturnType<typeof createStorage>;
   readonly calls: BuiltCalls;
   readonly telephony: Telephony;
@@ -37,7 +37,7 @@ export interface PhoneParts {
 }
 
 /** Builds what runs calls on this node. */
-export function buildPhone(parts: PhoneParts): CallNode {
+export function buildCallNode(parts: CallNodeParts): CallNode {
   const { storage, calls, telephony, voiceNodes, capacity, makeId, clock } = parts;
   const { phoneNumbers, trunks, history } = storage.stores;
   const logger = parts.logger.child({ part: 'calls' });

@@ -1,34 +1,34 @@
 import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
-import type { App } from '../api/ports.ts';
-import { type Clock, systemClock } from '../base/clock.ts';
-import { type MakeId, uuidV7 } from '../base/ids.ts';
-import { createSealer } from '../base/sealer.ts';
-import type { Tracer } from '../base/tracing.ts';
-import type { TurnCheckpointStore } from '../engine/session/interruptedTurn.ts';
-import { createGuardedHttpClient, type GuardedHttpClient } from '../infra/httpClient/client.ts';
-import type { TargetPolicy } from '../infra/httpClient/target.ts';
-import type { Bucket } from '../infra/objectStore/bucket.ts';
-import type { Database } from '../infra/postgres/connection/database.ts';
-import { requireSameSealer } from '../infra/postgres/secrets/sealerFingerprint.ts';
-import { createStorage } from '../infra/postgres/storage.ts';
-import type { RedisConnection } from '../infra/redis/connection/connection.ts';
-import { requireSentinelMaster } from '../infra/redis/connection/sentinel.ts';
-import { redisTurnNotes } from '../infra/redis/nodes/turnNotes.ts';
-import type { JobQueues } from '../infra/redis/queues/jobQueues.ts';
-import type { ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
-import type { SipServerAccess } from '../telephony/control/sipServer.ts';
-import { type Lifecycle, startTogether } from './lifecycle.ts';
-import { buildMedia } from './media.ts';
+import type { App } from '../../api/ports.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { type MakeId, uuidV7 } from '../../base/ids.ts';
+import { createSealer } from '../../base/sealer.ts';
+import type { Tracer } from '../../base/tracing.ts';
+import type { TurnCheckpointStore } from '../../engine/session/interruptedTurn.ts';
+import { createGuardedHttpClient, type GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import type { TargetPolicy } from '../../infra/httpClient/target.ts';
+import type { Bucket } from '../../infra/objectStore/bucket.ts';
+import type { Database } from '../../infra/postgres/connection/database.ts';
+import { requireSameSealer } from '../../infra/postgres/secrets/sealerFingerprint.ts';
+import { createStorage } from '../../infra/postgres/storage.ts';
+import type { RedisConnection } from '../../infra/redis/connection/connection.ts';
+import { requireSentinelMaster } from '../../infra/redis/connection/sentinel.ts';
+import { redisTurnNotes } from '../../infra/redis/nodes/turnNotes.ts';
+import type { JobQueues } from '../../infra/redis/queues/jobQueues.ts';
+import type { ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import type { SipServerAccess } from '../../telephony/control/sipServer.ts';
+import { type Lifecycle, startTogether } from '../lifecycle.ts';
+import { buildMedia } from '../media/media.ts';
+import { openSipServer } from '../media/sipServer.ts';
+import type { Config } from '../settings/config.ts';
+import { addressOf } from '../voice/voiceNodes.ts';
+import { lockDataFolder, readNodeId, storedAdminToken, storedSecretsKey } from './dataFolder.ts';
 import { type BuiltMetrics, buildMetrics } from './metrics.ts';
-import { keptAdminToken, keptKey, lockDataFolder, nodeIdOf } from './nodeFolder.ts';
 import { openObjectStore } from './objectStore.ts';
-import type { Config } from './settings/config.ts';
-import { openSipServer } from './sipServer.ts';
 import { openDatabase, openJobs, redisConnector, startRedis } from './stores.ts';
 import { buildTracing } from './tracing.ts';
-import { addressOf } from './voiceNodes.ts';
 
 const USER_AGENT = 'callway';
 
@@ -78,8 +78,8 @@ export async function openNode(config: Config, logger: Logger, lifecycle: Lifecy
   await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
   if (!config.DATABASE_URL || !config.REDIS_URL) lifecycle.onClose(await lockDataFolder(config, logger));
 
-  const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await keptAdminToken(config, logger));
-  const secretsKey = config.SECRETS_KEY ?? (await keptKey(config));
+  const adminToken = config.CALLWAY_ADMIN_TOKEN ?? (await storedAdminToken(config, logger));
+  const secretsKey = config.SECRETS_KEY ?? (await storedSecretsKey(config));
   const sealer = createSealer(secretsKey, config.SECRETS_KEY_PREVIOUS);
   const targetPolicy = { allowInsecureLoopback: config.ALLOW_INSECURE_WEBHOOKS };
   const runsCalls = config.ROLES.includes('media');
@@ -92,7 +92,7 @@ export async function openNode(config: Config, logger: Logger, lifecycle: Lifecy
   await requireSameSealer(database, sealer);
 
   const clock = systemClock;
-  const nodeId = await nodeIdOf(config);
+  const nodeId = await readNodeId(config);
   const connect = redisConnector(redisUrl, clock, logger, lifecycle);
   const redis = connect('commands');
   const tracer = await buildTracing(config, nodeId, logger, lifecycle);

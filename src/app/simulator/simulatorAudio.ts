@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 
-import type { Clock } from '../base/clock.ts';
-import type { MediaSession } from '../media/mediaSession.ts';
-import { acceptStream } from '../streams/acceptStream.ts';
-import { chooseSubprotocol } from '../streams/dialects/index.ts';
-import type { AudioStream } from '../voice/audioStream.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MediaSession } from '../../media/mediaSession.ts';
+import { acceptStream } from '../../streams/acceptStream.ts';
+import { chooseSubprotocol } from '../../streams/dialects/index.ts';
+import type { AudioStream } from '../../voice/audioStream.ts';
 
 export interface SimulatorAudio {
   /** Connects a call's audio to this process. @throws {Error} When the call ends first. */

@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import type { Logger } from 'pino';
-import { systemClock } from '../base/clock.ts';
-import { startThread } from '../base/thread.ts';
-import type { NodeCapacity } from '../calls/limits/nodeCapacity.ts';
-import type { TargetPolicy } from '../infra/httpClient/target.ts';
-import { startMediaEngine, type ThreadedMediaEngine } from '../media/engine/mediaEngine.ts';
-import type { CallLoad } from '../observability/metrics/node.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import { systemClock } from '../../base/clock.ts';
+import { startThread } from '../../base/thread.ts';
+import type { NodeCapacity } from '../../calls/limits/nodeCapacity.ts';
+import type { TargetPolicy } from '../../infra/httpClient/target.ts';
+import { startMediaEngine, type ThreadedMediaEngine } from '../../media/engine/mediaEngine.ts';
+import type { CallLoad } from '../../observability/metrics/node.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
 import type { GatewayThreadData } from './mediaThread.ts';
-import type { Config } from './settings/config.ts';
 
 /** What one core supports with any codec. */
 const CALLS_PER_THREAD = 200;

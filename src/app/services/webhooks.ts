@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 
-import type { Clock } from '../base/clock.ts';
-import type { MakeId } from '../base/ids.ts';
-import type { Tracer } from '../base/tracing.ts';
-import type { CallRecordings } from '../calls/recording/callRecordings.ts';
-import { createPostSessionTasks } from '../engine/memory/postSessionTasks.ts';
-import type { ModelChoice } from '../engine/turn/turnContext.ts';
-import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
-import type { createStorage } from '../infra/postgres/storage.ts';
-import type { SessionMetrics } from '../observability/metrics/sessions.ts';
-import { callReport } from '../webhooks/callReport.ts';
-import { createWebhookDispatcher, type WebhookDispatcher } from '../webhooks/dispatcher.ts';
-import { createSigningSecrets } from '../webhooks/signingSecrets.ts';
-import { createWebhookAdmin } from '../webhooks/webhookAdmin.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { MakeId } from '../../base/ids.ts';
+import type { Tracer } from '../../base/tracing.ts';
+import type { CallRecordings } from '../../calls/recording/callRecordings.ts';
+import { createPostSessionTasks } from '../../engine/memory/postSessionTasks.ts';
+import type { ModelChoice } from '../../engine/turn/turnContext.ts';
+import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
+import type { createStorage } from '../../infra/postgres/storage.ts';
+import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
+import { callReport } from '../../webhooks/callReport.ts';
+import { createWebhookDispatcher, type WebhookDispatcher } from '../../webhooks/dispatcher.ts';
+import { createSigningSecrets } from '../../webhooks/signingSecrets.ts';
+import { createWebhookAdmin } from '../../webhooks/webhookAdmin.ts';
 
 export interface WebhookParts {
   readonly storage: ReturnType<typeof createStorage>;

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 
-import { noopTracer, type Tracer } from '../base/tracing.ts';
-import type { Lifecycle } from './lifecycle.ts';
-import type { Config } from './settings/config.ts';
+import { noopTracer, type Tracer } from '../../base/tracing.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { Config } from '../settings/config.ts';
 
 /** Exports spans to the configured collector; without one, the exporter is not even loaded. */
 export async function buildTracing(
@@ -13,7 +13,7 @@ export async function buildTracing(
 ): Promise<Tracer> {
   const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return noopTracer;
-  const { openTelemetry } = await import('../observability/tracing/openTelemetry.ts');
+  const { openTelemetry } = await import('../../observability/tracing/openTelemetry.ts');
   const tracing = openTelemetry({
     endpoint,
     headers: config.OTEL_EXPORTER_OTLP_HEADERS ?? {},
