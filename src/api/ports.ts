@@ -16,12 +16,10 @@ import type {
 } from '../agents/accounts/accountStores.ts';
 import type { ApiAuthenticator, Revocations } from '../agents/accounts/apiAuthenticator.ts';
 import type { RateLimiter } from '../agents/accounts/rateLimiter.ts';
-import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { AgentStore, PathwayStore, ToolStore } from '../agents/agentStores.ts';
 import type { TestCaseStore, TestSuiteStore } from '../agents/testSuites/testSuiteStores.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import type { Page, PageOf } from '../base/page.ts';
 import type { Tracer } from '../base/tracing.ts';
 import type { CallStore } from '../calls/callStore.ts';
 import type { PhoneNumberStore } from '../calls/numbers/phoneNumberStore.ts';
@@ -45,6 +43,7 @@ import type { ChunkStore, DatasetStore, KnowledgebaseStore } from '../knowledge/
 import type { EmbeddingModelName, OpenAiEmbeddingModelName } from '../providers/ports/embedder.ts';
 import type { MediaStreams } from '../streams/mediaStreams.ts';
 import type { WebhookSecretStore } from '../webhooks/signingSecrets.ts';
+import type { WebhookAdmin } from '../webhooks/webhookAdmin.ts';
 
 /** The server as routes see it: handlers get the types of their schemas. */
 export type App = FastifyInstance<
@@ -93,43 +92,6 @@ export interface Dependency {
   check(): Promise<void>;
   /** The last known state, without a request; absent when only `check` can tell. */
   isDown?(): boolean;
-}
-
-/** One webhook request and its outcome. */
-export interface WebhookDelivery {
-  readonly deliveryId: string;
-  readonly event: WebhookEventName;
-  readonly sessionId: string;
-  readonly url: string;
-  /** ISO 8601. */
-  readonly at: string;
-  /** True when the receiver answered 2xx. */
-  readonly ok: boolean;
-  /** Null without an answer. */
-  readonly status: number | null;
-  readonly durationMs: number;
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
-
-export interface WebhookDeliveryFilter {
-  readonly sessionId?: string;
-  readonly event?: WebhookEventName;
-}
-
-export interface SigningSecret {
-  /** `whsec_…` */
-  readonly secret: string;
-  /** Until then deliveries are also signed with the previous secret; null when there is none. */
-  readonly previousValidUntil: string | null;
-}
-
-/** A project's webhook deliveries and signing secret. */
-export interface WebhookAdmin {
-  /** Newest first. */
-  deliveries(projectId: string, filter: WebhookDeliveryFilter, page: Page): Promise<PageOf<WebhookDelivery>>;
-  secret(projectId: string): Promise<SigningSecret>;
-  /** @param store - Belongs to the transaction of the rotation. */
-  rotate(projectId: string, store: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
 }
 
 /** Ingests documents and searches them. */

@@ -56,7 +56,7 @@ async function play(options: DemoOptions, deps: DemoDeps, closers: Closers): Pro
 
   screen.title('Starting Callway on this machine');
   const adminToken = randomBytes(24).toString('hex');
-  const receiver = await startReceiver(systemClock.now);
+  const receiver = await startReceiver();
   closers.push(() => receiver.close());
   const [url, sipPort] = await Promise.all([
     startService(options, deps, adminToken, closers),

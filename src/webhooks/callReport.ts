@@ -1,26 +1,38 @@
+import type { z } from 'zod';
+
 import { type Call, isRecordingFinal, talkTimeMs } from '../calls/call.ts';
 import type { CallRecordings } from '../calls/recording/callRecordings.ts';
+import type { webhookCallSchema, webhookRecordingSchema } from './events.ts';
 
-/** What a session's webhooks tell of its call, as far as it is known now. */
-export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>) {
+/** The part of a session's webhooks that is about its call, as far as it is known. */
+export interface CallReport {
+  readonly call: z.infer<typeof webhookCallSchema>;
+  /** Absent before the end. */
+  readonly endReason?: string;
+  readonly recording?: z.infer<typeof webhookRecordingSchema>;
+  /** Signed anew for each report, since it is valid for an hour. */
+  readonly recordingUrl?: string;
+  /** Of the call's span. */
+  readonly traceparent?: string;
+}
+
+export function callReport(call: Call, recordings: Pick<CallRecordings, 'url'>): CallReport {
   const { id, direction, fromNumber, toNumber, status, sip, endReason, recording } = call;
   const { traceparent } = call.settings;
-  const told = { callId: id, direction, fromNumber, toNumber, status, durationMs: talkTimeMs(call), sip };
   const common = {
-    call: told,
+    call: { callId: id, direction, fromNumber, toNumber, status, durationMs: talkTimeMs(call), sip },
     ...(endReason === null ? {} : { endReason }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
   if (recording === null || !isRecordingFinal(call)) return common;
   const isReady = recording.status === 'ready';
-  const url = isReady && recording.key !== null ? recordings.url(recording.key) : undefined;
   return {
     ...common,
     recording: {
-      status: isReady ? ('ready' as const) : ('failed' as const),
+      status: isReady ? 'ready' : 'failed',
       ...(recording.durationMs === null ? {} : { durationMs: Math.round(recording.durationMs) }),
       ...(recording.error === null ? {} : { error: recording.error }),
     },
-    ...(url === undefined ? {} : { recordingUrl: url }),
+    ...(isReady && recording.key !== null ? { recordingUrl: recordings.url(recording.key) } : {}),
   };
 }

@@ -1,15 +1,16 @@
+import { Webhook } from 'standardwebhooks';
+
 import type { Clock } from '../base/clock.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import type { HeaderEntry } from '../infra/httpClient/headers.ts';
-import { signDelivery } from './signature.ts';
 
 /** How long a receiver may take to answer; nothing in the service waits longer for it. */
 export const DELIVERY_TIMEOUT_MS = 10_000;
 
 export interface DeliveryTarget {
   readonly url: string;
-  /** The user's own; those that the service must set are left out. */
+  /** The user's own; those that the service sets itself are ignored. */
   readonly headers: readonly HeaderEntry[];
 }
 
@@ -21,13 +22,14 @@ export interface DeliveryDeps {
 export interface DeliveryRequest {
   readonly target: DeliveryTarget;
   readonly deliveryId: string;
-  /** JSON, exactly as it shall be sent. */
+  /** JSON, exactly as sent. */
   readonly body: string;
+  /** Each of them signs: two during the 24 hours after a rotation. */
   readonly secrets: readonly string[];
   /**
-   * Asked for leave before the body's last byte is sent; where it rejects, nothing was sent.
+   * Awaited before the body's last byte is sent; when it rejects, nothing was sent.
    *
-   * @see GuardedRequest.beforeLastByte
+   * @see GuardedRequest.confirmBeforeLastByte
    */
   readonly beforeLastByte: () => Promise<void>;
 }
@@ -35,25 +37,24 @@ export interface DeliveryRequest {
 export interface DeliveryError {
   readonly code: string;
   readonly message: string;
-  /** What was caught, for the log; no part of the record. */
+  /** For the log only. */
   readonly cause?: unknown;
 }
 
-/** What became of a delivery, as the record of deliveries keeps it. */
 export interface DeliveryResult {
   /** Whether the receiver answered 2xx. */
   readonly ok: boolean;
-  /** Absent when there was no answer. */
+  /** Absent without an answer. */
   readonly status?: number;
-  /** Present exactly when `ok` is false. `code` is of the guarded client, of the signature, or `unexpected_status`. */
+  /** Present exactly when `ok` is false. `code` is of the guarded HTTP client, or `unexpected_status`. */
   readonly error?: DeliveryError;
-  /** From the name's look-up on, the wait for leave included. */
+  /** From the DNS lookup on, `beforeLastByte` included. */
   readonly durationMs: number;
 }
 
 /**
- * Posts one signed event, once: no redirect is followed and nothing is repeated. The receiver's status is the answer;
- * what body it sends is not read. Never throws: every failure is a result.
+ * Posts one signed event, once: redirects are not followed and nothing is repeated. Only the receiver's status is read.
+ * Never throws: every failure is a result.
  */
 export async function deliver(request: DeliveryRequest, deps: DeliveryDeps): Promise<DeliveryResult> {
   const startedMs = deps.clock.monotonicMs();
@@ -61,10 +62,22 @@ export async function deliver(request: DeliveryRequest, deps: DeliveryDeps): Pro
   return { ...outcome, durationMs: deps.clock.monotonicMs() - startedMs };
 }
 
+/** @see https://www.standardwebhooks.com, "Signature scheme" */
+export function signatureHeaders(
+  { deliveryId, body, secrets }: Pick<DeliveryRequest, 'deliveryId' | 'body' | 'secrets'>,
+  nowMs: number,
+): Record<string, string> {
+  const sign = (secret: string) => new Webhook(secret).sign(deliveryId, new Date(nowMs), body);
+  return {
+    'webhook-id': deliveryId,
+    'webhook-timestamp': String(Math.floor(nowMs / 1000)),
+    'webhook-signature': secrets.map(sign).join(' '),
+  };
+}
+
 async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): Promise<Outcome> {
-  const { target, deliveryId, body, secrets, beforeLastByte: leave } = request;
-  const timestampSeconds = Math.floor(clock.now() / 1000);
-  const signature = signDelivery({ deliveryId, timestampSeconds, body, secrets });
+  const { target, body, beforeLastByte } = request;
+  const signature = signatureHeaders(request, clock.now());
   const { status } = await client.request({
     method: 'POST',
     url: target.url,
@@ -74,7 +87,7 @@ async function post(request: DeliveryRequest, { client, clock }: DeliveryDeps): 
       ...target.headers.filter(({ key }) => !isOurs(key)),
     ],
     body,
-    confirmBeforeLastByte: leave,
+    confirmBeforeLastByte: beforeLastByte,
     timeoutMs: DELIVERY_TIMEOUT_MS,
     readBody: false,
   });

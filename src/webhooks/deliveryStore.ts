@@ -1,7 +1,7 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import type { Page, PageOf } from '../base/page.ts';
 
-/** One sending of one event, as it is shown. */
+/** One attempt to send one event, as logged. */
 export interface WebhookDelivery {
   /** The header `webhook-id`. */
   readonly id: string;
@@ -9,12 +9,12 @@ export interface WebhookDelivery {
   readonly attempt: number;
   readonly event: WebhookEventName;
   readonly url: string;
-  /** The receiver's HTTP status; null when there was no answer. */
+  /** The receiver's HTTP status; null without an answer. */
   readonly status: number | null;
   readonly durationMs: number;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly at: string;
-  /** What was sent, as far as it is kept. */
+  /** The body that was sent, possibly truncated. */
   readonly body: string | null;
 }
 
@@ -25,6 +25,6 @@ export interface WebhookDeliveryStore {
     filter: { readonly sessionId?: string; readonly event?: WebhookEventName },
     page: Page,
   ): Promise<PageOf<WebhookDelivery & { readonly sessionId: string }>>;
-  /** Removes what is older than its project keeps its history. @returns How many went. */
+  /** Removes what is older than its project's retention. @returns How many were removed. */
   purge(now: Date): Promise<number>;
 }

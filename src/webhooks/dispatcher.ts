@@ -1,149 +1,154 @@
 import type { Timer } from '../base/clock.ts';
 import type { MakeId } from '../base/ids.ts';
-import { catchUp, TURN_LEASE_MS } from './outbox.ts';
+import { catchUp, DUE_LEASE_MS } from './outbox.ts';
 import type { ClaimedSession } from './outboxStore.ts';
 import { type PostSessionTaskDeps, runPostSessionTasks } from './postSessionTasks.ts';
 import { type SendDeps, sendEvent } from './sendEvent.ts';
 
-/** What another node left, or learnt, is found within this time. */
+/** Work of failed nodes, and facts recorded by other nodes, are found within this time. */
 const POLL_MS = 1_000;
-/** Sessions that one node is at together; each may wait ten seconds for its receiver. */
+/** Per node; each session may wait ten seconds for its receiver. */
 const MAX_SESSIONS = 100;
-/** Of one project: its one receiver, however slow, leaves nine tenths of a node to the others. */
+/** Per node; however slow a project's receiver, nine tenths of the node remain for others. */
 const MAX_SESSIONS_PER_PROJECT = 10;
 
 export interface DispatcherDeps extends SendDeps, PostSessionTaskDeps {
   readonly makeId: MakeId;
-  /** How long a node that stops still sends what is due; what is left then is any other node's at once. */
+  /** How long a closing node still sends due events. The rest is then available to other nodes at once. */
   readonly finishMs: number;
 }
 
-/** Sends the webhooks of ended sessions, on any number of nodes together. */
-export interface WebhookDispatcher {
-  /** Begins to look for what is due: now, every second, and when woken. */
-  start(): void;
-  /** A session has just ended, or something was told of it. */
-  wake(): void;
-  /**
-   * Sends what is due already, in `finishMs`, waits for what is being sent, and leaves the rest to other nodes.
-   * Idempotent.
-   */
-  close(): Promise<void>;
-}
-
 /**
- * Runs the gate: claims due sessions, brings each up to date, does what it asks for, until nothing is due. All that it
- * knows is in the outbox, so that after a crash any node goes on at the step that was reached.
+ * Sends the webhooks of ended sessions, on any number of nodes: claims due sessions and works on each until nothing is
+ * due. All state is in the outbox, so that any node continues after a crash.
  */
-export function createWebhookDispatcher(deps: DispatcherDeps): WebhookDispatcher {
-  const { outbox, clock } = deps;
-  const running = new Map<string, { readonly projectId: string; readonly task: Promise<void> }>();
-  const askedAgain = new Set<string>();
-  const aside = new Set<Promise<void>>();
-  const closing = new AbortController();
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
-  let timer: Timer | undefined;
+export class WebhookDispatcher {
+  readonly #deps: DispatcherDeps;
+  readonly #running = new Map<string, { readonly projectId: string; readonly task: Promise<void> }>();
+  /** Running sessions that were claimed again meanwhile. */
+  readonly #claimedAgain = new Set<string>();
+  readonly #postSessionTasks = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  #claiming: Promise<void> | undefined;
+  #claimAgain = false;
+  #timer: Timer | undefined;
 
-  const runningByProject = (): Map<string, number> => {
-    const counts = new Map<string, number>();
-    for (const { projectId } of running.values()) counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
-    return counts;
-  };
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+  }
 
-  const look = async (): Promise<void> => {
+  /** Claims due sessions now, every second, and when woken. */
+  start(): void {
+    if (!this.#timer && !this.#isClosing) this.#tick();
+  }
+
+  /** A session has ended, or a fact was recorded. */
+  wake(): void {
+    if (this.#isClosing) return;
+    this.#claimAgain = true;
+    this.#claiming ??= this.#claimDue()
+      .catch((error: unknown) => this.#deps.onError(error, 'due webhooks not claimed, retrying'))
+      .finally(() => {
+        this.#claiming = undefined;
+        // Woken after the last claim.
+        if (this.#claimAgain) this.wake();
+      });
+  }
+
+  /** Sends what is due within `finishMs`, waits for deliveries in progress, and releases the rest. Idempotent. */
+  async close(): Promise<void> {
+    const { clock, finishMs } = this.#deps;
+    this.#timer?.cancel();
+    const stop = () => this.#closing.abort(new Error('the service stops'));
+    if (finishMs > 0) {
+      const limit = clock.setTimer(stop, finishMs);
+      this.wake();
+      await this.#idle();
+      limit.cancel();
+    }
+    stop();
+    await this.#idle();
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  #tick(): void {
+    this.wake();
+    this.#timer = this.#deps.clock.setTimer(() => this.#tick(), POLL_MS);
+  }
+
+  async #claimDue(): Promise<void> {
+    const { outbox, clock } = this.#deps;
     do {
-      lookAgain = false;
-      const sessions = MAX_SESSIONS - running.size;
+      this.#claimAgain = false;
+      const sessions = MAX_SESSIONS - this.#running.size;
       if (sessions <= 0) return;
       const nowMs = clock.now();
-      const claimed = await outbox.claimDue(new Date(nowMs), new Date(nowMs + TURN_LEASE_MS), {
+      const claimed = await outbox.claimDue(new Date(nowMs), new Date(nowMs + DUE_LEASE_MS), {
         sessions,
         perProject: MAX_SESSIONS_PER_PROJECT,
-        running: runningByProject(),
+        running: this.#runningByProject(),
       });
-      for (const session of claimed) startSession(session);
-    } while (lookAgain && !closing.signal.aborted);
-  };
+      for (const session of claimed) this.#start(session);
+    } while (this.#claimAgain && !this.#isClosing);
+  }
 
-  const wake = (): void => {
-    if (closing.signal.aborted) return;
-    lookAgain = true;
-    looking ??= look()
-      .catch((error: unknown) => deps.onError(error, 'due webhooks were not found'))
-      .finally(() => {
-        looking = undefined;
-        // Whoever woke it after its last look found it busy still.
-        if (lookAgain) wake();
-      });
-  };
-
-  const startSession = ({ instanceId: id, projectId }: ClaimedSession): void => {
-    if (running.has(id)) {
-      askedAgain.add(id);
+  #start({ instanceId, projectId }: ClaimedSession): void {
+    if (this.#running.has(instanceId)) {
+      this.#claimedAgain.add(instanceId);
       return;
     }
-    const task = runSession({ instanceId: id, projectId })
-      .catch((error: unknown) => deps.onError(error, 'a session’s webhooks are tried again later'))
+    const task = this.#run({ instanceId, projectId })
+      .catch((error: unknown) => this.#deps.onError(error, 'webhooks of a session not sent, retrying later'))
       .finally(() => {
-        const ofProject = runningByProject().get(projectId) ?? 0;
-        const mayBeMore = running.size >= MAX_SESSIONS || ofProject >= MAX_SESSIONS_PER_PROJECT;
-        running.delete(id);
-        if (closing.signal.aborted) return;
-        if (askedAgain.delete(id)) startSession({ instanceId: id, projectId });
-        else if (mayBeMore) wake();
+        const ofProject = this.#runningByProject().get(projectId) ?? 0;
+        const wasFull = this.#running.size >= MAX_SESSIONS || ofProject >= MAX_SESSIONS_PER_PROJECT;
+        this.#running.delete(instanceId);
+        if (this.#isClosing) return;
+        if (this.#claimedAgain.delete(instanceId)) this.#start({ instanceId, projectId });
+        else if (wasFull) this.wake();
       });
-    running.set(id, { projectId, task });
-  };
+    this.#running.set(instanceId, { projectId, task });
+  }
 
-  const runSession = async (session: ClaimedSession): Promise<void> => {
-    const { instanceId: id } = session;
-    while (!closing.signal.aborted) {
-      const due = await outbox.advance(id, (now) => catchUp(now, clock.now(), deps.makeId));
-      if (due?.tasks) startAside(session);
-      if (!due?.send || !(await sendEvent(deps, id, due.send, closing.signal))) return;
+  async #run(session: ClaimedSession): Promise<void> {
+    const { outbox, clock, makeId } = this.#deps;
+    const { instanceId } = session;
+    while (!this.#isClosing) {
+      const due = await outbox.advance(instanceId, (now) => catchUp(now, clock.now(), makeId));
+      if (due?.tasks) this.#startTasks(session);
+      if (!due?.send || !(await sendEvent(this.#deps, instanceId, due.send, this.#closing.signal))) return;
     }
-    await outbox.release(id, new Date(clock.now()));
-  };
+    await outbox.release(instanceId, new Date(clock.now()));
+  }
 
-  /** Nothing that a model does holds up the events that are due. */
-  const startAside = (session: ClaimedSession): void => {
-    const task = runPostSessionTasks(deps, session.instanceId, closing.signal, wake)
-      .catch((error: unknown) => deps.onError(error, 'what follows a session is tried again later'))
+  /** Beside the deliveries, which do not wait for a model. */
+  #startTasks(session: ClaimedSession): void {
+    const { signal } = this.#closing;
+    const task = runPostSessionTasks(this.#deps, session.instanceId, signal, () => this.wake())
+      .catch((error: unknown) =>
+        this.#deps.onError(error, 'post-session tasks interrupted, restarting later'),
+      )
       .finally(() => {
-        aside.delete(task);
-        if (!closing.signal.aborted) startSession(session);
+        this.#postSessionTasks.delete(task);
+        if (!this.#isClosing) this.#start(session);
       });
-    aside.add(task);
-  };
+    this.#postSessionTasks.add(task);
+  }
 
-  const quiet = async (): Promise<void> => {
-    while (looking || running.size + aside.size > 0) {
-      await Promise.allSettled([looking, ...[...running.values()].map(({ task }) => task), ...aside]);
+  #runningByProject(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { projectId } of this.#running.values())
+      counts.set(projectId, (counts.get(projectId) ?? 0) + 1);
+    return counts;
+  }
+
+  async #idle(): Promise<void> {
+    while (this.#claiming || this.#running.size + this.#postSessionTasks.size > 0) {
+      const tasks = [...this.#running.values()].map(({ task }) => task);
+      await Promise.allSettled([this.#claiming, ...tasks, ...this.#postSessionTasks]);
     }
-  };
-
-  const tick = (): void => {
-    wake();
-    timer = clock.setTimer(tick, POLL_MS);
-  };
-
-  return {
-    start: () => {
-      if (!timer && !closing.signal.aborted) tick();
-    },
-    wake,
-    async close() {
-      timer?.cancel();
-      const stop = () => closing.abort(new Error('the service stops'));
-      if (deps.finishMs > 0) {
-        const limit = clock.setTimer(stop, deps.finishMs);
-        wake();
-        await quiet();
-        limit.cancel();
-      }
-      stop();
-      await quiet();
-    },
-  };
+  }
 }

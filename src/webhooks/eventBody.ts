@@ -1,27 +1,14 @@
-import type { z } from 'zod';
-
 import type { WebhookEventName } from '../agents/agentConfig.ts';
 import { CallwayError } from '../base/errors.ts';
 import type { SessionMessage } from '../engine/session/session.ts';
-import { webhookBodySchema, type webhookCallSchema, type webhookRecordingSchema } from './events.ts';
+import type { CallReport } from './callReport.ts';
+import { webhookBodySchema } from './events.ts';
 import type { OutboxSession } from './outboxStore.ts';
-
-/** What a session's webhooks tell of its call, as far as it is known. */
-export interface CallReport {
-  readonly call: z.infer<typeof webhookCallSchema>;
-  /** Why it ended, once it has. */
-  readonly endReason?: string;
-  readonly recording?: z.infer<typeof webhookRecordingSchema>;
-  /** Fresh, since it lives for an hour. */
-  readonly recordingUrl?: string;
-  /** Of the trace that the call belongs to. */
-  readonly traceparent?: string;
-}
 
 /**
  * The body of one event, as JSON.
  *
- * @throws {CallwayError} `webhook_body_invalid` when what the event must tell of is not there.
+ * @throws {CallwayError} `webhook_body_invalid` when required data of the event is missing.
  */
 export function webhookBody(
   event: WebhookEventName,

@@ -4,37 +4,37 @@ import type { GateRow } from './deliveryGate.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
 
 export interface OutboxEvent extends GateRow {
-  /** The same at every sending; given once the event's turn has come. */
+  /** The same for every attempt; set once the event is next in order. */
   readonly deliveryId: string | null;
-  /** While `sending`: when its sender is taken to be lost. */
+  /** While `sending`: when its sender counts as lost. */
   readonly leaseUntilMs: number | null;
 }
 
 /** What is left to do for one ended session. Times in milliseconds since the Unix epoch. */
 export interface Outbox {
   readonly finalizeByMs: number;
-  /** Whether session.finalized waits for an evaluation. */
+  /** Whether `session.finalized` waits for an evaluation. */
   readonly evaluating: boolean;
-  /** When evaluating and remembering may be begun, or begun anew after their node died; null when they are over. */
+  /** When the post-session tasks may be started, or restarted after their node failed; null when they are done. */
   readonly tasksAtMs: number | null;
   readonly taskAttempts: number;
   /** In the order of sending. */
   readonly events: readonly OutboxEvent[];
-  /** The events whose facts are known; session.finalized once its evaluation is over. */
+  /** The events whose facts are known; `session.finalized` once its evaluation is done. */
   readonly facts: readonly WebhookEventName[];
 }
 
-/** What a step makes of an outbox. */
+/** The result of one step on an outbox. */
 export interface OutboxStep<Result> {
   readonly outbox: Outbox;
-  /** When somebody should look again; null when everything is done and the outbox can go. */
+  /** When to look at it next; null when everything is done and the outbox can be removed. */
   readonly nextAtMs: number | null;
-  /** Kept with the step, in the records and in the session's history. */
+  /** Stored with the step, in the delivery log and in the session's history. */
   readonly delivery?: WebhookDelivery;
   readonly result: Result;
 }
 
-/** What the webhooks of an ended session tell of. */
+/** The data of an ended session for its webhooks. */
 export interface OutboxSession {
   readonly projectId: string;
   readonly sessionId: string;
@@ -51,12 +51,12 @@ export interface OutboxSession {
   readonly factsAt: Partial<Readonly<Record<WebhookEventName, string>>>;
 }
 
-/** How many sessions a node may take on. */
+/** How many sessions a node can take on. */
 export interface DispatchCapacity {
   readonly sessions: number;
-  /** Of each project at most, with those that the node is at already. */
+  /** Per project, including running ones. */
   readonly perProject: number;
-  /** How many the node is at, by project. */
+  /** Running sessions by project. */
   readonly running: ReadonlyMap<string, number>;
 }
 
@@ -65,28 +65,28 @@ export interface ClaimedSession {
   readonly projectId: string;
 }
 
-/** Ended sessions whose webhooks are not finished; any node may go on with any of them. */
+/** The outboxes of ended sessions; any node may work on any of them. */
 export interface OutboxStore {
   /**
-   * Takes due sessions for this node: no other is given them before `until`.
+   * Claims due sessions for this node: no other node gets them before `until`.
    *
-   * @returns Those that are due for longest first, but of no project more than it has room for.
+   * @returns The longest overdue first, within the capacity.
    */
-  claimDue(now: Date, until: Date, room: DispatchCapacity): Promise<ClaimedSession[]>;
+  claimDue(now: Date, until: Date, capacity: DispatchCapacity): Promise<ClaimedSession[]>;
   /**
-   * Locks one session, lets `step` decide, and keeps what it decided, all in one transaction.
+   * Locks one outbox, runs `step`, and stores its result, in one transaction.
    *
-   * @returns The step's result; undefined where nothing is left to do.
+   * @returns The step's result; undefined when nothing is left to do.
    */
   advance<Result>(
     instanceId: string,
     step: (outbox: Outbox) => OutboxStep<Result>,
   ): Promise<Result | undefined>;
-  /** Gives up what `claimDue` gave, so that another node need not wait. */
+  /** Releases a session that `claimDue` returned, so that another node need not wait. */
   release(instanceId: string, now: Date): Promise<void>;
   session(instanceId: string): Promise<OutboxSession | undefined>;
-  /** Notes that what an event reports is known, before or after the session's end; the first time counts. */
+  /** Records that the fact of an event is known, before or after the session's end. The first time counts. */
   recordFact(instanceId: string, event: WebhookEventName, at: Date): Promise<void>;
-  /** Keeps an evaluation, or that there is none, in the history, and tells that it is over. */
+  /** Stores the evaluation, or that there is none, and records the fact of `session.finalized`. */
   saveEvaluation(instanceId: string, evaluation: unknown, at: Date): Promise<void>;
 }

@@ -5,15 +5,16 @@ import { noopTracer, type Tracer } from '../base/tracing.ts';
 import type { ReleaseStore } from '../engine/session/releases.ts';
 import type { GuardedHttpClient } from '../infra/httpClient/client.ts';
 import { withTraceparent } from '../infra/httpClient/headers.ts';
+import type { CallReport } from './callReport.ts';
 import { type DeliveryRequest, type DeliveryResult, deliver } from './delivery.ts';
 import type { WebhookDelivery } from './deliveryStore.ts';
-import { type CallReport, webhookBody } from './eventBody.ts';
+import { webhookBody } from './eventBody.ts';
 import { type DueEvent, failUnsent, releaseSend, SENDER_LEASE_MS, settleAttempt } from './outbox.ts';
 import type { OutboxSession, OutboxStore } from './outboxStore.ts';
-import { createSendClaim, type SendClaimOutcome } from './sendClaim.ts';
+import { SendClaim, type SendClaimOutcome } from './sendClaim.ts';
 import type { SigningSecrets } from './signingSecrets.ts';
 
-const KEEP_AGAIN_MS = 500;
+const STORE_RETRY_MS = 500;
 
 export interface SendDeps {
   readonly outbox: OutboxStore;
@@ -21,20 +22,18 @@ export interface SendDeps {
   readonly secrets: Pick<SigningSecrets, 'signing'>;
   readonly client: Pick<GuardedHttpClient, 'request'>;
   readonly clock: Clock;
-  /** Absent where nobody traces. */
-  readonly tracing?: Tracer | undefined;
-  /** An event was sent, or could not be. */
+  readonly tracer?: Tracer | undefined;
+  /** Called for each event that was sent, or failed. */
   readonly onSent?: ((event: DueEvent['event'], ok: boolean) => void) | undefined;
-  /** What is known of a session's call; absent where there are no calls. */
   readonly callReport?: (projectId: string, callId: string) => Promise<CallReport | undefined>;
 }
 
 /**
- * Sends the event whose turn it is: builds its body, sends it but for its last byte, asks for leave, sends that, and keeps
- * how it went.
+ * Sends the due event: builds its body, sends it but for its last byte, claims the event, sends the last byte, and stores
+ * the result.
  *
- * @returns Whether it is settled now; false where it is another node's, or is to be looked at again later.
- * @throws When the database is away. The event's lease then decides what becomes of it.
+ * @returns Whether the event is settled now; false when another node has it, or it is to be tried again later.
+ * @throws When the database is away. The event is then due again after its lease.
  */
 export async function sendEvent(
   deps: SendDeps,
@@ -47,41 +46,41 @@ export async function sendEvent(
   if (!session) return false;
   const prepared = await prepare(deps, due, session);
   const at = new Date(clock.now()).toISOString();
-  const leave = createSendClaim(deps, instanceId, due.event);
+  const claim = new SendClaim(deps, instanceId, due.event);
   const result = prepared.error
     ? { ok: false, durationMs: 0, error: prepared.error }
-    : await deliverTraced(deps, due, session, { ...prepared, beforeLastByte: leave.acquire });
-  const outcome = await leave.outcome();
+    : await deliverTraced(deps, due, session, { ...prepared, beforeLastByte: () => claim.acquire() });
+  const outcome = await claim.outcome();
   if (outcome.type === 'refused') return false;
-  if (outcome.type === 'unasked') {
-    if (isOurs(result)) throw new Error('the service stopped before the event was sent');
+  if (outcome.type === 'not_requested') {
+    if (isStopped(result)) throw new Error('the service stopped before the event was sent');
     const record = recordOf({ ...due, attempt: due.attempt + 1 }, prepared, at, result);
     await outbox.advance(instanceId, (now) => failUnsent(now, due, clock.now(), record));
     deps.onSent?.(due.event, false);
     return true;
   }
-  const { attempt, askedMs } = outcome;
-  const begun = { event: due.event, attempt };
-  if (isToComeAgain(outcome, result)) {
-    await untilKept(deps, askedMs, signal, () =>
-      outbox.advance(instanceId, (now) => releaseSend(now, begun, clock.now())),
+  const { attempt, requestedMs } = outcome;
+  const sent = { event: due.event, attempt };
+  if (isToBeRepeated(outcome, result)) {
+    await untilStored(deps, requestedMs, signal, () =>
+      outbox.advance(instanceId, (now) => releaseSend(now, sent, clock.now())),
     );
     return false;
   }
   deps.onSent?.(due.event, result.ok);
   const record = recordOf({ ...due, attempt }, prepared, at, result);
-  await untilKept(deps, askedMs, signal, () =>
-    outbox.advance(instanceId, (now) => settleAttempt(now, { ...begun, ok: result.ok }, clock.now(), record)),
+  await untilStored(deps, requestedMs, signal, () =>
+    outbox.advance(instanceId, (now) => settleAttempt(now, { ...sent, ok: result.ok }, clock.now(), record)),
   );
   return true;
 }
 
-/** It was the service's own doing that nothing was sent: leave was too slow in coming, or the service stopped. */
-function isToComeAgain({ type }: SendClaimOutcome, result: DeliveryResult): boolean {
-  return type === 'unused' && (isOurs(result) || result.error?.code === 'timeout');
+/** Nothing was sent for a reason of our own: the claim came too late, or the service stopped. */
+function isToBeRepeated({ type }: SendClaimOutcome, result: DeliveryResult): boolean {
+  return type === 'unused' && (isStopped(result) || result.error?.code === 'timeout');
 }
 
-function isOurs({ error }: DeliveryResult): boolean {
+function isStopped({ error }: DeliveryResult): boolean {
   return error?.code === 'aborted';
 }
 
@@ -116,14 +115,14 @@ async function prepare(deps: SendDeps, due: DueEvent, session: OutboxSession): P
   }
 }
 
-/** The delivery of a call's event belongs to the call's trace, and one of a chat is a trace of its own. */
+/** A child of the call's span, or for a chat the root of a new trace. */
 async function deliverTraced(
   deps: SendDeps,
   { event, deliveryId }: DueEvent,
   { projectId, sessionId }: OutboxSession,
   request: DeliveryRequest & { readonly traceparent: string | undefined },
 ): Promise<DeliveryResult> {
-  const span = (deps.tracing ?? noopTracer).startSpan(`webhook ${event}`, {
+  const span = (deps.tracer ?? noopTracer).startSpan(`webhook ${event}`, {
     kind: 'client',
     parent: request.traceparent,
     attributes: {
@@ -141,7 +140,7 @@ async function deliverTraced(
   return result;
 }
 
-/** The address's own secrets, in its headers, are no part of the record. */
+/** Without the target's headers, which may hold secrets. */
 function recordOf(
   { event, deliveryId, attempt }: DueEvent,
   { target, body }: Prepared,
@@ -161,22 +160,22 @@ function recordOf(
   };
 }
 
-/** What was sent must not be sent again, nor what was not be lost, only because the database was away for a moment. */
-async function untilKept(
+/** Retries while the database is away, so that a short outage neither repeats nor loses an event. */
+async function untilStored(
   { clock }: SendDeps,
-  askedMs: number,
+  requestedMs: number,
   signal: AbortSignal,
-  keep: () => Promise<unknown>,
+  store: () => Promise<unknown>,
 ): Promise<void> {
   for (;;) {
     try {
-      await keep();
+      await store();
       return;
     } catch (error) {
       const isAway = error instanceof CallwayError && error.category === 'unavailable';
-      const isLate = clock.monotonicMs() - askedMs > SENDER_LEASE_MS;
+      const isLate = clock.monotonicMs() - requestedMs > SENDER_LEASE_MS;
       if (!isAway || isLate || signal.aborted) throw error;
-      await delay(KEEP_AGAIN_MS);
+      await delay(STORE_RETRY_MS);
     }
   }
 }

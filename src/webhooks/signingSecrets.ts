@@ -1,38 +1,41 @@
-import type { Clock } from '../base/clock.ts';
-import { makeSigningSecret } from './signature.ts';
+import { randomBytes } from 'node:crypto';
 
-/** So long after a rotation the secret before still signs, so that receivers can change over. */
+import type { Clock } from '../base/clock.ts';
+
+/** After a rotation the previous secret signs as well for this time, so that receivers can switch. */
 const PREVIOUS_SIGNS_MS = 24 * 3_600_000;
+/** As long as the hash's output; more would add nothing. */
+const SECRET_BYTES = 32;
 
 export interface StoredWebhookSecret {
   readonly secret: string;
-  /** The one before, however long ago that was. */
+  /** The one before the last rotation. */
   readonly previous: string | null;
   readonly rotatedAt: string;
 }
 
 export interface WebhookSecretStore {
   find(projectId: string): Promise<StoredWebhookSecret | undefined>;
-  /** Keeps a project's first secret, unless it has one by now. @returns The one that it has. */
+  /** Inserts a project's first secret, unless it has one. @returns The stored one. */
   insert(projectId: string, secret: string, at: string): Promise<StoredWebhookSecret>;
-  /** Puts a new one in the place of the current one, which becomes the previous. */
+  /** Replaces the current secret, which becomes the previous one. */
   rotate(projectId: string, secret: string, at: string): Promise<StoredWebhookSecret>;
 }
 
 export interface SigningSecret {
   /** `whsec_…` */
   readonly secret: string;
-  /** Until when the secret before this one signs as well; null when none does. */
+  /** Until when the previous secret signs as well; null when it does not. */
   readonly previousValidUntil: string | null;
 }
 
 export interface SigningSecrets {
-  /** The project's secret, made at the first use. */
+  /** The project's secret, created on first use. */
   current(projectId: string): Promise<SigningSecret>;
-  /** Those that sign now: the current one, and for 24 h after a rotation the one before. */
+  /** The secrets that sign now: the current one, and for 24 h after a rotation the previous one. */
   signing(projectId: string): Promise<readonly string[]>;
   /**
-   * @param within - The store of a transaction that the rotation is part of; default one of its own.
+   * @param within - The store of an enclosing transaction.
    * @returns The new secret.
    */
   rotate(projectId: string, within?: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
@@ -46,25 +49,29 @@ export interface SigningSecretsDeps {
 }
 
 export function createSigningSecrets(deps: SigningSecretsDeps): SigningSecrets {
-  const { store, clock, makeSecret = () => makeSigningSecret() } = deps;
+  const { store, clock, makeSecret = makeSigningSecret } = deps;
   const now = () => new Date(clock.now()).toISOString();
-  const kept = async (projectId: string): Promise<StoredWebhookSecret> =>
+  const findOrInsert = async (projectId: string): Promise<StoredWebhookSecret> =>
     (await store.find(projectId)) ?? (await store.insert(projectId, makeSecret(), now()));
-  const shown = (stored: StoredWebhookSecret): SigningSecret => {
-    const untilMs = Date.parse(stored.rotatedAt) + PREVIOUS_SIGNS_MS;
-    const bothSign = stored.previous !== null && clock.now() < untilMs;
-    return { secret: stored.secret, previousValidUntil: bothSign ? new Date(untilMs).toISOString() : null };
+  const toSigningSecret = ({ secret, previous, rotatedAt }: StoredWebhookSecret): SigningSecret => {
+    const untilMs = Date.parse(rotatedAt) + PREVIOUS_SIGNS_MS;
+    const bothSign = previous !== null && clock.now() < untilMs;
+    return { secret, previousValidUntil: bothSign ? new Date(untilMs).toISOString() : null };
   };
 
   return {
-    current: async (projectId) => shown(await kept(projectId)),
+    current: async (projectId) => toSigningSecret(await findOrInsert(projectId)),
     async signing(projectId) {
-      const stored = await kept(projectId);
-      const { previousValidUntil } = shown(stored);
-      return stored.previous !== null && previousValidUntil !== null
-        ? [stored.secret, stored.previous]
-        : [stored.secret];
+      const stored = await findOrInsert(projectId);
+      const { secret, previousValidUntil } = toSigningSecret(stored);
+      return previousValidUntil === null || stored.previous === null ? [secret] : [secret, stored.previous];
     },
-    rotate: async (projectId, within = store) => shown(await within.rotate(projectId, makeSecret(), now())),
+    rotate: async (projectId, within = store) =>
+      toSigningSecret(await within.rotate(projectId, makeSecret(), now())),
   };
+}
+
+/** `whsec_` and random bytes in base64. */
+export function makeSigningSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }

@@ -1,30 +1,47 @@
 import type { WebhookEventName } from '../agents/agentConfig.ts';
-import type { Page } from '../base/page.ts';
-import type { WebhookDeliveryStore } from './deliveryStore.ts';
-import type { SigningSecrets, WebhookSecretStore } from './signingSecrets.ts';
+import type { Page, PageOf } from '../base/page.ts';
+import type { WebhookDelivery, WebhookDeliveryStore } from './deliveryStore.ts';
+import type { SigningSecret, SigningSecrets, WebhookSecretStore } from './signingSecrets.ts';
 
-export interface WebhookAdminDeps {
-  readonly deliveries: Pick<WebhookDeliveryStore, 'list'>;
-  readonly secrets: SigningSecrets;
+export interface DeliverySummary
+  extends Pick<WebhookDelivery, 'event' | 'url' | 'at' | 'status' | 'durationMs' | 'error'> {
+  readonly deliveryId: string;
+  readonly sessionId: string;
+  /** Whether the receiver answered 2xx. */
+  readonly ok: boolean;
 }
 
-/** What a project's operator sees of its webhooks: what was sent, and the secret that signs it. */
-export function createWebhookAdmin({ deliveries, secrets }: WebhookAdminDeps) {
+export interface DeliveryFilter {
+  readonly sessionId?: string;
+  readonly event?: WebhookEventName;
+}
+
+/** The delivery log and the signing secret, for a project's operator. */
+export interface WebhookAdmin {
+  /** Newest first. */
+  deliveries(projectId: string, filter: DeliveryFilter, page: Page): Promise<PageOf<DeliverySummary>>;
+  secret(projectId: string): Promise<SigningSecret>;
+  /** @param store - Of the enclosing transaction. */
+  rotate(projectId: string, store: Pick<WebhookSecretStore, 'rotate'>): Promise<SigningSecret>;
+}
+
+export function createWebhookAdmin({
+  deliveries,
+  secrets,
+}: {
+  readonly deliveries: Pick<WebhookDeliveryStore, 'list'>;
+  readonly secrets: Pick<SigningSecrets, 'current' | 'rotate'>;
+}): WebhookAdmin {
   return {
-    async deliveries(
-      projectId: string,
-      filter: { readonly sessionId?: string; readonly event?: WebhookEventName },
-      page: Page,
-    ) {
+    async deliveries(projectId, filter, page) {
       const { items, total } = await deliveries.list(projectId, filter, page);
-      const shown = items.map(({ id, event, sessionId, url, at, status, durationMs, error }) => {
+      const summaries = items.map(({ id, event, sessionId, url, at, status, durationMs, error }) => {
         const ok = status !== null && error === null;
         return { deliveryId: id, event, sessionId, url, at, ok, status, durationMs, error };
       });
-      return { items: shown, total };
+      return { items: summaries, total };
     },
-    secret: (projectId: string) => secrets.current(projectId),
-    rotate: (projectId: string, store: Pick<WebhookSecretStore, 'rotate'>) =>
-      secrets.rotate(projectId, store),
+    secret: (projectId) => secrets.current(projectId),
+    rotate: (projectId, store) => secrets.rotate(projectId, store),
   };
 }

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { callResource, toCallResource } from '../../src/calls/callResource.ts';
-import { callReport } from '../../src/webhooks/callReport.ts';
-import { webhookCallSchema, webhookRecordingSchema } from '../../src/webhooks/events.ts';
 import { later, makeCall } from './support/makeCall.ts';
 
 const recordings = { url: (key: string) => `https://callway.example/${key}` };
@@ -55,38 +53,5 @@ describe('toCallResource', () => {
   ])('has no URL of an unavailable recording: %s', (_what, recording, expected) => {
     const shown = toCallResource(ended({ recording }), undefined, recordings).recording;
     expect(shown === null ? null : shown.url).toBe(expected);
-  });
-});
-
-describe('a call as webhooks tell of it', () => {
-  test('has its recording and its address once it is stored', () => {
-    const report = callReport(ended({ recording: READY, sip: { code: 200, reason: 'OK' } }), recordings);
-    expect(report).toEqual({
-      call: {
-        callId: UUIDS.id,
-        direction: 'outbound',
-        fromNumber: '+886223456789',
-        toNumber: '+886912345678',
-        status: 'completed',
-        durationMs: 7000,
-        sip: { code: 200, reason: 'OK' },
-      },
-      endReason: 'agent_hangup',
-      recording: { status: 'ready', durationMs: 6900 },
-      recordingUrl: 'https://callway.example/a.wav',
-    });
-    expect(webhookCallSchema.parse(report.call)).toEqual(report.call);
-    if ('recording' in report)
-      expect(webhookRecordingSchema.parse(report.recording)).toEqual(report.recording);
-  });
-
-  test('tells of a recording that failed, and of none that is still being stored', () => {
-    const failed = { status: 'failed', key: null, durationMs: null, error: 'disk full' } as const;
-    expect(callReport(ended({ recording: failed }), recordings)).toMatchObject({
-      recording: { status: 'failed', error: 'disk full' },
-    });
-    const storing = callReport(ended({ recording: { ...READY, status: 'recording' } }), recordings);
-    expect(Object.keys(storing)).toEqual(['call', 'endReason']);
-    expect(Object.keys(callReport(makeCall(), recordings))).toEqual(['call']);
   });
 });

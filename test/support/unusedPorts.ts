@@ -1,5 +1,6 @@
-import type { CallService, KnowledgeService, WebhookAdmin } from '../../src/api/ports.ts';
+import type { CallService, KnowledgeService } from '../../src/api/ports.ts';
 import type { ConversationEngine } from '../../src/engine/conversationEngine.ts';
+import type { WebhookAdmin } from '../../src/webhooks/webhookAdmin.ts';
 
 const refuse = (): never => {
   throw new Error('nothing talks here');

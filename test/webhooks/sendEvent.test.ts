@@ -10,7 +10,7 @@ import type { WebhookDelivery } from '../../src/webhooks/deliveryStore.ts';
 import { claimSend, type DueEvent } from '../../src/webhooks/outbox.ts';
 import type { Outbox, OutboxSession, OutboxStore } from '../../src/webhooks/outboxStore.ts';
 import { type SendDeps, sendEvent } from '../../src/webhooks/sendEvent.ts';
-import { makeSigningSecret } from '../../src/webhooks/signature.ts';
+import { makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { serveOnLoopback } from '../support/loopbackServer.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
@@ -41,12 +41,12 @@ interface SceneOptions {
   readonly listener?: RequestListener;
   readonly url?: string;
   readonly clock?: SendDeps['clock'];
-  /** Comes between a step of the outbox that has been kept and its answer. */
-  readonly onKept?: (call: number) => Promise<void> | void;
+  /** Called between the commit of an outbox step and its answer. */
+  readonly onCommitted?: (call: number) => Promise<void> | void;
 }
 
-/** A chat whose session.finalized is due, one receiver, and what any number of nodes have to send it with. */
-async function scene({ listener = TAKES, url, clock = systemClock, onKept }: SceneOptions = {}) {
+/** A chat whose session.finalized is due, one receiver, and the dependencies of senders on any number of nodes. */
+async function scene({ listener = TAKES, url, clock = systemClock, onCommitted }: SceneOptions = {}) {
   const taken = { begun: 0, brokenOff: 0, whole: [] as string[] };
   const server = await serveOnLoopback((request, response) => {
     taken.begun += 1;
@@ -76,7 +76,7 @@ async function scene({ listener = TAKES, url, clock = systemClock, onKept }: Sce
     pathway: { nodes: [], edges: [] },
     tools: [],
   };
-  const memory = memoryOutbox(onKept);
+  const memory = memoryOutbox(onCommitted);
   const deps: SendDeps = {
     outbox: memory.outbox,
     releases: { find: async () => release },
@@ -88,7 +88,7 @@ async function scene({ listener = TAKES, url, clock = systemClock, onKept }: Sce
   return { ...memory, taken, client, send };
 }
 
-function memoryOutbox(onKept: SceneOptions['onKept']) {
+function memoryOutbox(onCommitted: SceneOptions['onCommitted']) {
   const done = {
     subscribed: true,
     status: 'settled',
@@ -110,7 +110,7 @@ function memoryOutbox(onKept: SceneOptions['onKept']) {
     ],
     facts: [],
   };
-  const never = () => Promise.reject(new Error('not asked for'));
+  const never = () => Promise.reject(new Error('not used here'));
   const outbox: OutboxStore = {
     claimDue: never,
     release: never,
@@ -122,17 +122,17 @@ function memoryOutbox(onKept: SceneOptions['onKept']) {
       kept = next;
       if (delivery) deliveries.push(delivery);
       calls += 1;
-      await onKept?.(calls);
+      await onCommitted?.(calls);
       return result;
     },
   };
   return { outbox, deliveries, calls: () => calls, row: () => kept.events[1] };
 }
 
-describe('an event', () => {
-  test('is at its receiver but for the last byte when leave is asked for, and whole only after it', async () => {
+describe('sendEvent', () => {
+  test('sends all but the last byte before its claim, and the last byte after it', async () => {
     const here = await scene({
-      onKept: async (call) => {
+      onCommitted: async (call) => {
         if (call > 1) return;
         await vi.waitFor(() => expect(here.taken.begun).toBe(1));
         await pause();
@@ -145,7 +145,7 @@ describe('an event', () => {
     expect(here.deliveries).toMatchObject([{ status: 204, attempt: 1, body: here.taken.whole[0] }]);
   });
 
-  test('that two nodes send at once arrives whole once, and broken off once', async () => {
+  test('from two nodes completes the request once, and breaks the other off', async () => {
     const here = await scene();
     expect((await Promise.all([here.send(), here.send()])).sort()).toEqual([false, true]);
     await vi.waitFor(() => expect(here.taken.brokenOff).toBe(1));
@@ -157,7 +157,7 @@ describe('an event', () => {
     ['connect_failed', 'http://127.0.0.1:1/'],
     ['target_private_address', 'https://10.0.0.1/'],
     ['dns_failed', 'https://no.such.host.invalid/'],
-  ])('that certainly did not get out (%s) has failed without leave, and is recorded', async (code, url) => {
+  ])('logs a failure before the claim (%s) as failed', async (code, url) => {
     const here = await scene({ url });
     expect(await here.send()).toBe(true);
     expect(here.calls()).toBe(1);
@@ -165,7 +165,7 @@ describe('an event', () => {
     expect(here.deliveries).toMatchObject([{ attempt: 1, status: null, error: { code } }]);
   });
 
-  test('that did not get out from a slow node changes nothing where another is at it', async () => {
+  test('changes nothing on a failure before the claim when another node has the event', async () => {
     const here = await scene({ url: 'http://127.0.0.1:1/' });
     await here.outbox.advance('i', (now) => claimSend(now, 'session.finalized', 0));
     expect(await here.send()).toBe(true);
@@ -173,17 +173,17 @@ describe('an event', () => {
     expect(here.deliveries).toEqual([]);
   });
 
-  test('whose receiver answers before it has all of it is recorded by that answer', async () => {
+  test('logs the answer of a receiver that answers before the last byte', async () => {
     const here = await scene({ listener: (_request, response) => response.writeHead(401).end() });
     expect(await here.send()).toBe(true);
     expect(here.row()).toMatchObject({ outcome: 'failed', attempt: 1 });
     expect(here.deliveries).toMatchObject([{ status: 401, error: { code: 'unexpected_status' } }]);
   });
 
-  test('whose receiver goes while leave is on its way has failed', async () => {
+  test('logs a failure when the receiver disconnects during the claim', async () => {
     const here = await scene({
       listener: (request) => setTimeout(() => request.socket.destroy(), 10),
-      onKept: (call) => (call === 1 ? pause() : undefined),
+      onCommitted: (call) => (call === 1 ? pause() : undefined),
     });
     expect(await here.send()).toBe(true);
     expect(here.row()).toMatchObject({ status: 'settled', outcome: 'failed', attempt: 1 });
@@ -191,7 +191,7 @@ describe('an event', () => {
   });
 });
 
-describe('leave that comes too late', () => {
+describe('sendEvent with a claim that comes too late', () => {
   const onceLate = (late: () => void) => {
     let isFirst = true;
     return async () => {
@@ -216,11 +216,11 @@ describe('leave that comes too late', () => {
   };
 
   test.each([
-    ['since the database took the delivery’s time', slow],
-    ['since the process stood still', frozen],
-  ])('%s is given back, so that nothing is lost, and nothing was sent', async (_why, make) => {
+    ['the database was slow', slow],
+    ['the process stood still', frozen],
+  ])('because %s sends nothing, and releases the claim', async (_why, make) => {
     const { clock, late } = make();
-    const here = await scene({ clock, onKept: onceLate(late) });
+    const here = await scene({ clock, onCommitted: onceLate(late) });
     expect(await here.send()).toBe(false);
     await vi.waitFor(() => expect(here.taken.brokenOff).toBe(1));
     expect(here.taken.whole).toEqual([]);
@@ -233,16 +233,16 @@ describe('leave that comes too late', () => {
   });
 });
 
-describe('a node', () => {
-  test('that cannot ask for leave sends nothing', async () => {
+describe('sendEvent on a node', () => {
+  test('without a database sends nothing', async () => {
     const away = new CallwayError('unavailable', 'database_unavailable', 'away');
-    const here = await scene({ onKept: () => Promise.reject(away) });
+    const here = await scene({ onCommitted: () => Promise.reject(away) });
     await expect(here.send()).rejects.toBe(away);
     await vi.waitFor(() => expect(here.taken.brokenOff).toBe(1));
     expect(here.taken.whole).toEqual([]);
   });
 
-  test('that stops before it asked for leave leaves the event to another', async () => {
+  test('that stops before its claim leaves the event to others', async () => {
     const here = await scene();
     await here.client.close();
     await expect(here.send()).rejects.toThrow('stopped before the event was sent');

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createSigningSecrets } from '../../src/webhooks/signingSecrets.ts';
+import { createSigningSecrets, makeSigningSecret } from '../../src/webhooks/signingSecrets.ts';
 import { databases, migrated, type OpenDatabase } from '../infra/postgres/support/databases.ts';
 import { sessionWorld } from '../infra/postgres/support/sessions.ts';
 import { createSimulatedClock } from '../support/simulatedClock.ts';
 
 const HOUR = 3_600_000;
 
-describe.each(databases)('signing secrets on the $name database', ({ open }) => {
+describe.each(databases)('SigningSecrets on the $name database', ({ open }) => {
   let opened: OpenDatabase;
   beforeAll(async () => {
     opened = await migrated(open);
@@ -28,14 +28,14 @@ describe.each(databases)('signing secrets on the $name database', ({ open }) => 
     };
   }
 
-  test('the first is made at the first use, and is one for all who ask at once', async () => {
+  test('creates one secret for simultaneous first uses', async () => {
     const { projectId, secrets } = await scene();
     const asked = await Promise.all([1, 2, 3].map(() => secrets.current(projectId)));
     expect(asked).toEqual(Array(3).fill({ secret: asked[0]?.secret, previousValidUntil: null }));
     expect(await secrets.signing(projectId)).toEqual([asked[0]?.secret]);
   });
 
-  test('after a rotation both sign, for 24 hours', async () => {
+  test('signs with both secrets for 24 hours after a rotation', async () => {
     const { projectId, secrets, clock } = await scene();
     const { secret: first } = await secrets.current(projectId);
     const { secret: second, previousValidUntil } = await secrets.rotate(projectId);
@@ -51,7 +51,7 @@ describe.each(databases)('signing secrets on the $name database', ({ open }) => 
     expect(await secrets.signing(projectId)).toEqual([third, second]);
   });
 
-  test('a rotation may come before the first use; the secret is sealed where it is kept', async () => {
+  test('may rotate before the first use, and stores secrets encrypted', async () => {
     const { projectId, secrets } = await scene();
     const { secret: first } = await secrets.rotate(projectId);
     expect(await secrets.signing(projectId)).toEqual([first]);
@@ -61,4 +61,9 @@ describe.each(databases)('signing secrets on the $name database', ({ open }) => 
     );
     expect(row?.secret).not.toContain(first);
   });
+});
+
+test('makeSigningSecret makes whsec_ and 32 random bytes in base64', () => {
+  expect(makeSigningSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(makeSigningSecret()).not.toBe(makeSigningSecret());
 });

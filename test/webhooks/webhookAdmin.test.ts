@@ -18,17 +18,17 @@ const delivery: WebhookDelivery & { sessionId: string } = {
 };
 const error = { code: 'unexpected_status', message: 'm' };
 const unused = async () => {
-  throw new Error('not asked for');
+  throw new Error('not used here');
 };
 
 test.each([
   ['an answer of 2xx', {}, true],
   ['another answer', { status: 500, error }, false],
   ['no answer', { status: null, error: { code: 'timeout', message: 'm' } }, false],
-])('a delivery with %s is ok: %#', async (_what, change, ok) => {
+])('WebhookAdmin summarizes a delivery with %s', async (_what, change, ok) => {
   const admin = createWebhookAdmin({
     deliveries: { list: async () => ({ items: [{ ...delivery, ...change }], total: 7 }) },
-    secrets: { current: unused, signing: unused, rotate: unused },
+    secrets: { current: unused, rotate: unused },
   });
   const { id: _id, attempt: _attempt, body: _body, ...shown } = { ...delivery, ...change };
   expect(await admin.deliveries('p', {}, PAGE)).toEqual({

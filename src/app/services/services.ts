@@ -27,7 +27,7 @@ export async function buildServices(node: NodeContext) {
     ...node,
     models,
     knowledge: knowledge.search,
-    onEnded: webhooks.dispatcher.wake,
+    onEnded: () => webhooks.dispatcher.wake(),
   });
   const calls = buildCalls({
     ...node,
@@ -35,7 +35,7 @@ export async function buildServices(node: NodeContext) {
     conversations,
     recordings: recordings.calls,
     metrics: metrics.calls,
-    onFact: webhooks.dispatcher.wake,
+    onFact: () => webhooks.dispatcher.wake(),
   });
   lifecycle.onClose(() => calls.close());
   return { recordings, models, webhooks, knowledge, conversations, calls };

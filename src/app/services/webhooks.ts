@@ -10,9 +10,9 @@ import type { GuardedHttpClient } from '../../infra/httpClient/client.ts';
 import type { createStorage } from '../../infra/postgres/storage.ts';
 import type { SessionMetrics } from '../../observability/metrics/sessions.ts';
 import { callReport } from '../../webhooks/callReport.ts';
-import { createWebhookDispatcher, type WebhookDispatcher } from '../../webhooks/dispatcher.ts';
+import { WebhookDispatcher } from '../../webhooks/dispatcher.ts';
 import { createSigningSecrets } from '../../webhooks/signingSecrets.ts';
-import { createWebhookAdmin } from '../../webhooks/webhookAdmin.ts';
+import { createWebhookAdmin, type WebhookAdmin } from '../../webhooks/webhookAdmin.ts';
 
 export interface WebhookParts {
   readonly storage: ReturnType<typeof createStorage>;
@@ -32,19 +32,19 @@ const FINISH_MS = 5_000;
 /** Webhooks, and the tasks after a session: evaluation and customer memory. */
 export function buildWebhooks(parts: WebhookParts): {
   readonly dispatcher: WebhookDispatcher;
-  readonly webhookAdmin: ReturnType<typeof createWebhookAdmin>;
+  readonly webhookAdmin: WebhookAdmin;
 } {
   const { storage, models, client, recordings, clock, makeId, logger } = parts;
   const { stores } = storage;
   const onError = (error: unknown, what: string) => logger.warn({ err: error }, what);
   const secrets = createSigningSecrets({ store: stores.webhookSecrets, clock });
   const postSession = createPostSessionTasks({ models, memory: stores.memory, onError });
-  const dispatcher = createWebhookDispatcher({
+  const dispatcher = new WebhookDispatcher({
     outbox: storage.outbox,
     releases: stores.releases,
     secrets,
     onSent: parts.metrics.webhookSent,
-    tracing: parts.tracer,
+    tracer: parts.tracer,
     client,
     clock,
     makeId,

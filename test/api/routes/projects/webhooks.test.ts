@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import type { WebhookDelivery } from '../../../../src/api/ports.ts';
+import type { DeliverySummary } from '../../../../src/webhooks/webhookAdmin.ts';
 import {
   ADMIN_TOKEN,
   DEVELOPER_KEY,
@@ -14,7 +14,7 @@ import { watchLeaks } from '../../../support/leaks.ts';
 
 const BASE = `/v1/projects/${PROJECT_ID}`;
 const UNTIL = '2026-01-02T00:00:00.000Z';
-const DELIVERY: WebhookDelivery = {
+const DELIVERY: DeliverySummary = {
   deliveryId: 'd-1',
   event: 'session.ended',
   sessionId: 's',

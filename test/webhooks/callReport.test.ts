@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+
+import { callReport } from '../../src/webhooks/callReport.ts';
+import { webhookCallSchema, webhookRecordingSchema } from '../../src/webhooks/events.ts';
+import { later, makeCall } from '../calls/support/makeCall.ts';
+
+const recordings = { url: (key: string) => `https://callway.example/${key}` };
+const READY = { status: 'ready', key: 'a.wav', durationMs: 6900.4, error: null } as const;
+const CALL_ID = '0197a000-0000-7000-8000-000000000001';
+const ended = (change = {}) =>
+  makeCall({ id: CALL_ID, status: 'completed', endReason: 'agent_hangup', endedAt: later(9), ...change });
+
+describe('callReport', () => {
+  test('has the recording and its URL once it is stored', () => {
+    const report = callReport(ended({ recording: READY, sip: { code: 200, reason: 'OK' } }), recordings);
+    expect(report).toEqual({
+      call: {
+        callId: CALL_ID,
+        direction: 'outbound',
+        fromNumber: '+886223456789',
+        toNumber: '+886912345678',
+        status: 'completed',
+        durationMs: 7000,
+        sip: { code: 200, reason: 'OK' },
+      },
+      endReason: 'agent_hangup',
+      recording: { status: 'ready', durationMs: 6900 },
+      recordingUrl: 'https://callway.example/a.wav',
+    });
+    expect(webhookCallSchema.parse(report.call)).toEqual(report.call);
+    expect(webhookRecordingSchema.parse(report.recording)).toEqual(report.recording);
+  });
+
+  test('reports a failed recording, and none that is still being stored', () => {
+    const failed = { status: 'failed', key: null, durationMs: null, error: 'disk full' } as const;
+    expect(callReport(ended({ recording: failed }), recordings)).toMatchObject({
+      recording: { status: 'failed', error: 'disk full' },
+    });
+    const storing = callReport(ended({ recording: { ...READY, status: 'recording' } }), recordings);
+    expect(Object.keys(storing)).toEqual(['call', 'endReason']);
+    expect(Object.keys(callReport(makeCall(), recordings))).toEqual(['call']);
+  });
+});
